@@ -77,11 +77,10 @@ def plane(found: Json, network: Json) -> Figure:
     style.lay_out(figure)  # names take room that is known only now
     order = sorted(range(len(points)), key=lambda k: -rates[k] / delays[k])
     _name_points(axes, [(points[k][0]["name"], delays[k], rates[k]) for k in order])
-    texts = [
-        f"{row['name']}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {each['power']:.2f}"
-        for (row, each), rate, delay in zip(points, rates, delays, strict=True)
-    ]
-    style.tell(axes, delays, rates, texts)
+    told = [{"name": row["name"], "power": each["power"]} for row, each in points]
+    rows = pd.DataFrame(told).assign(delay=delays, rate=rates)
+    text = "{name}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {power:.2f}"
+    style.tell(axes, rows, "delay", "rate", text)
     return figure
 
 

@@ -15,7 +15,7 @@ and folded. Four elements are ours:
 
 What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
 its own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so
-many rows until it is asked for all.
+many rows until it is asked for all; without rows it is left out.
 """
 
 import re
@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TypedDict, Unpack
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -53,15 +53,6 @@ class Heading:
     title: str
 
 
-class About(TypedDict, total=False):
-    """What stands above a report, besides its title: see Document."""
-
-    subtitle: str
-    authors: tuple[str, ...]
-    made_of: str
-    search: str
-
-
 @dataclass(frozen=True)
 class Document:
     """A report: what stands above it, and its body as HTML with images named by their figures.
@@ -87,16 +78,20 @@ def own_words(markdown: str) -> Markup:
     return Markup(_BLANK_LINES.sub("\n", f"<div>{text}</div>"))  # noqa: S704
 
 
-def document(text: str, title: str, **about: Unpack[About]) -> Document:
+def document(text: str, title: str, **about: Any) -> Document:
     """Reads what templates wrote: numbers its parts, resolves references, writes tables as HTML.
 
     Args:
         text: Markdown as above.
         title: of the report.
-        about: what else stands above it.
+        about: what else stands above it: subtitle, authors, made_of, search.
     """
     whole = _BLOCK.sub(lambda block: _BLANK_LINES.sub("\n", block[0]), text)
     body = ElementTree.fromstring(f"<div>{_TEMPLATES.render(whole)}</div>")  # noqa: S314, ours
+    for parent in list(body.iter()):
+        for table in parent.findall("table"):
+            if table.find("tr") is None:
+                parent.remove(table)
     labels, headings, supplements = _numbered(body)
     for reference in list(body.iter("ref")):
         name = reference.attrib.pop("to")

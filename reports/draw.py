@@ -10,7 +10,7 @@ its figures.
 
 import argparse
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
@@ -41,20 +41,6 @@ def available(tables: Tables, kinds: Iterable[str] = READS) -> dict[str, Drawing
     return found
 
 
-def draw(name: str, tables: Tables, stem: Path) -> None:
-    """Draws a figure as `stem`.svg and `stem`.png.
-
-    Args:
-        name: of the figure; that of its kind stands for the first of its figures.
-        tables: of the analysis; those that its kind reads suffice.
-        stem: path of the files without their suffixes.
-
-    Raises:
-        KneepointError: there is no such figure.
-    """
-    save(find(name, tables), stem)
-
-
 def find(name: str, tables: Tables) -> Drawing:
     """Returns a function that draws a figure; the name of a kind means its first figure.
 
@@ -83,29 +69,17 @@ def save(drawing: Drawing, stem: Path) -> None:
         style.save(drawing(), stem)
 
 
-def draw_kinds(results: Path, kinds: Sequence[str], processes: int) -> None:
-    """Draws every figure of some kinds into folders below those of the results."""
-    with ProcessPoolExecutor(processes) as pool:
-        for _ in pool.map(partial(_draw_in, results), kinds):
-            pass
-
-
-def _draw_in(results: Path, kind: str) -> None:
-    with labels.printed_as(own_names(results)):
-        draw_kind(kind, tables_of(results, [kind]), results / "figures" / kind)
-
-
-def tables_of(results: Path, kinds: Iterable[str]) -> TableFolder:
-    """The tables that figures of some kinds read."""
-    return TableFolder(results, {name: TABLES[name] for kind in kinds for name in READS[kind]})
-
-
 def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
     """Draws every figure of a kind into `folder`, which afterwards holds nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, drawing in available(tables, [kind]).items():
         save(drawing, folder / name)
+
+
+def _draw_in(results: Path, kind: str) -> None:
+    with labels.printed_as(own_names(results)):
+        draw_kind(kind, TableFolder(results, TABLES), results / "figures" / kind)
 
 
 def main() -> None:
@@ -116,12 +90,13 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1, help="draw kinds side by side")
     parser.add_argument("kinds", nargs="+", choices=READS, metavar="KIND", help="%(choices)s")
     arguments = parser.parse_args()
-    if arguments.out:
-        with labels.printed_as(own_names(arguments.results)):
-            tables = tables_of(arguments.results, arguments.kinds)
-            draw(arguments.out.stem, tables, arguments.out.with_suffix(""))
-    else:
-        draw_kinds(arguments.results, arguments.kinds, arguments.processes)
+    results, out = arguments.results, arguments.out
+    if out:
+        with labels.printed_as(own_names(results)):
+            save(find(out.stem, TableFolder(results, TABLES)), out.with_suffix(""))
+        return
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        list(pool.map(partial(_draw_in, results), arguments.kinds))  # raises what went wrong
 
 
 if __name__ == "__main__":

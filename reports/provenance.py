@@ -8,11 +8,10 @@ import platform
 import re
 import shlex
 import shutil
+import statistics
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -29,49 +28,17 @@ from experiments.workflow import Workflow
 from networks.config import catalogue_files
 from reports.figures import READS
 
-_seconds = attrgetter("seconds")
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 
 
 @dataclass(frozen=True)
-class WallTime:
-    """How long one job of the workflow took."""
-
-    rule: str
-    name: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class RuleTimes:
-    """How long the jobs of a rule took together, and the longest of them."""
-
-    name: str
-    jobs: int
-    seconds: float
-    longest: WallTime
-
-
-@dataclass(frozen=True)
-class ResultsDigest:
-    """What identifies an experiment's results: equal digests, equal runs.
-
-    `runs_sha256` is that of runs.parquet; `commit` and `code_sha256` identify the code that made
-    it, "" if an older Kneepoint did not record them. `is_current` says whether it is the present
-    code.
-    """
-
-    name: str
-    runs: int
-    runs_sha256: str
-    commit: str
-    code_sha256: str
-    is_current: bool
-
-
-@dataclass(frozen=True)
 class Provenance:
-    """Everything in a report that does not follow from its results."""
+    """Everything in a report that does not follow from its results.
+
+    `results` says for each experiment what identifies its results: equal digests, equal runs;
+    and by which code they were made, "" if an older Kneepoint did not record that. `wall_times`
+    has the rule, the name and the seconds of each job of the workflow.
+    """
 
     commit: str
     committed: str
@@ -87,19 +54,9 @@ class Provenance:
     controllers_sha256: Mapping[str, str]
     real_programs_sha256: Mapping[str, str]
     networks: tuple[Mapping[str, Any], ...]
-    results: tuple[ResultsDigest, ...]
+    results: tuple[Mapping[str, Any], ...]
     host: Mapping[str, str]
-    wall_times: tuple[WallTime, ...]
-
-    @property
-    def rules(self) -> list[RuleTimes]:
-        """The wall times by rule, in alphabetical order."""
-        by_name = groupby(sorted(self.wall_times, key=attrgetter("rule")), attrgetter("rule"))
-        return [
-            RuleTimes(name, len(jobs), sum(job.seconds for job in jobs), max(jobs, key=_seconds))
-            for name, times in by_name
-            for jobs in [list(times)]
-        ]
+    wall_times: tuple[Mapping[str, Any], ...]
 
     def json(self) -> str:
         """As a JSON object, one key a line."""
@@ -134,7 +91,7 @@ def gather(results: Results) -> Provenance:
             for path in [Path(f"build/controllers/{name}.so")]
         },
         real_programs_sha256=_real_programs() if results.is_real else {},
-        networks=_networks(sorted(results.networks)),
+        networks=tuple(_networks(sorted(results.networks))),
         results=tuple(_digests(workflow)),
         host=_host(),
         wall_times=_wall_times(Path("benchmarks"), _jobs(workflow)),
@@ -214,38 +171,30 @@ def _digest(path: Path) -> str:
     return sha256_of(path.read_bytes()) if path.is_file() else ""
 
 
-def _networks(names: list[str]) -> tuple[Mapping[str, Any], ...]:
-    found = []
+def _networks(names: list[str]) -> Iterator[Mapping[str, Any]]:
     for name in names:
         path = Path("build/networks") / name / "network.json"
         if path.is_file():
-            found.append(_read_json(path))
-    return tuple(found)
+            try:
+                yield read_json(path)
+            except ValueError as error:
+                raise unusable(path, error) from None
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = read_json(path)
-    except ValueError as error:
-        raise unusable(path, error) from None
-    assert isinstance(content, dict)
-    return content
-
-
-def _digests(workflow: Workflow) -> Iterator[ResultsDigest]:
+def _digests(workflow: Workflow) -> Iterator[Mapping[str, Any]]:
     """One for each experiment that has results; real-time runs may have none."""
     for name in experiments_of(workflow):
         made = read_made_by(workflow.results / name)
         path = workflow.results / name / "runs.parquet"
         if path.is_file():
-            yield ResultsDigest(
-                name=name,
-                runs=read_table(path).num_rows,
-                runs_sha256=sha256_of(path.read_bytes()),
-                commit=made.commit if made else "",
-                code_sha256=made.code_sha256 if made else "",
-                is_current=made is not None and made.is_current,
-            )
+            yield {
+                "name": name,
+                "runs": read_table(path).num_rows,
+                "runs_sha256": sha256_of(path.read_bytes()),
+                "commit": made.commit if made else "",
+                "code_sha256": made.code_sha256 if made else "",
+                "is_current": made is not None and made.is_current,
+            }
 
 
 def _host() -> dict[str, str]:
@@ -273,16 +222,15 @@ def _jobs(workflow: Workflow) -> set[str]:
     return named | {"build", *STAGES, *READS}
 
 
-def _wall_times(folder: Path, jobs: set[str]) -> tuple[WallTime, ...]:
+def _wall_times(folder: Path, jobs: set[str]) -> tuple[Mapping[str, Any], ...]:
     """From Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job counts its mean."""
     times = []
     for path in sorted(folder.glob("*/**/*.tsv")):
         rule, *rest = path.relative_to(folder).with_suffix("").parts
         name = "/".join(rest)
-        if name not in jobs:
-            continue
-        with path.open(encoding="utf-8", newline="") as file:
-            seconds = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
-        if seconds:
-            times.append(WallTime(rule, name, sum(seconds) / len(seconds)))
+        if name in jobs:
+            with path.open(encoding="utf-8", newline="") as file:
+                seconds = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
+            if seconds:
+                times.append({"rule": rule, "name": name, "seconds": statistics.mean(seconds)})
     return tuple(times)

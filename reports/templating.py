@@ -10,6 +10,7 @@ from markupsafe import Markup
 from analysis import labels
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_HEAD = re.compile(r"(?P<left><?)(?:(?P<group>.*): )?(?P<title>.*?)(?: \((?P<unit>.*)\))?")
 _SIGNS = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>\"'`*_[]\\~|#!"})
 """What HTML or Markdown takes for markup."""
 
@@ -58,7 +59,8 @@ def templates_in(folder: Path) -> jinja2.Environment:
         "code": lambda text: element("code", text),
         "codes": lambda names: [element("code", name) for name in names],
     }
-    environment.globals |= {"row": _row, "column": _column, "ref": lambda to: element("ref", to=to)}
+    environment.globals |= {"row": _row, "column": _column, "columns": _columns}
+    environment.globals["ref"] = lambda to: element("ref", to=to)
     return environment
 
 
@@ -75,3 +77,12 @@ def _column(
     kind = "left" if left else ""
     given = {"data-share": str(share) if share else ""}
     return element("column", title, unit=unit, group=group, class_=kind, **given)
+
+
+def _columns(*heads: str) -> Markup:
+    """The heads of columns, each `Group: Title (unit)`; < before one aligns its column left."""
+    found = [match.groupdict() for head in heads if (match := _HEAD.fullmatch(head))]
+    return Markup("").join(
+        _column(each["title"], each["unit"], each["group"], left=bool(each["left"]))
+        for each in found
+    )

@@ -47,6 +47,7 @@ TITLE = "The knee of the throughput-delay curve"
 
 _MOST_LISTED = 6
 
+_OF_LABELS = ("words", "sentence", "unit", "percent", "lower_first")
 _PARAMETERS = {"network_queue_packets": "buffer"}
 
 _SAMPLERS = {
@@ -200,10 +201,7 @@ def environment() -> jinja2.Environment:
     """The templates, with everything that all reports share."""
     environment = templates_in(TEMPLATES)
     environment.filters |= {
-        "words": labels.words,
-        "sentence": labels.sentence,
-        "unit": labels.unit,
-        "percent": labels.percent,
+        **{name: getattr(labels, name) for name in _OF_LABELS},
         "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
         "fixed": fixed,
         "points": lambda ratio, decimals=1, sign="": fixed(100 * ratio, decimals, sign),
@@ -211,7 +209,6 @@ def environment() -> jinja2.Environment:
         "exp": math.exp,
         "ms": lambda microseconds: microseconds / 1000,
         "capital": lambda text: text[:1].upper() + text[1:],
-        "lower_first": labels.lower_first,
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
         "from_json": json.loads,

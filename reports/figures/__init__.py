@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from analysis.frames import Record
     from common.tables import Tables
 
 Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
 """The subjects of a kind's figures: rows of a table, by their suffix in the figure's name."""
+Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 
 READS = {
     "at-a-glance": (
@@ -35,7 +38,7 @@ READS = {
     "held-out-profiles": ("held_out_profiles", "held_out_standings", "inventory"),
     "held-out-ranks": ("held_out_standings", "inventory"),
     "network-sweep": ("network_sweeps", "network_sweep_points"),
-    "other-constant": ("grids", "grid_effects"),
+    "other-constant": ("grid_effects",),
     "plane": ("held_out_networks", "planes", "inventory"),
     "power-curve": ("sweeps", "sweep_points", "sweep_published"),
     "probe": ("host", "probe_levels", "probe_runs"),
@@ -60,25 +63,28 @@ one of them from these tables.
 """
 
 
-def each(table: str, key: str, applies: "Callable[[Record], bool]" = lambda _: True) -> "Subjects":
-    """A figure for every applicable row of a table, named by a column."""
+def each(table: str, *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
+    """A figure for every chosen row of a table, named by columns; of equal names for the first."""
 
     def subjects(tables: "Tables") -> "dict[str, Record]":
         from analysis.frames import records  # imports pandas
 
-        return {row[key]: row for row in records(tables[table]) if applies(row)}
+        rows = tables[table]
+        found = records(chosen(rows).drop_duplicates(list(keys))) if len(rows) else []
+        return {"-".join(row[key] for key in keys): row for row in found}
 
     return subjects
 
 
-def only(table: str, key: str, applies: "Callable[[Record], bool]" = lambda _: True) -> "Subjects":
-    """A figure for the first row of a table, if there is one."""
+def only(table: str, name: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
+    """A figure of that name if any row of a table is chosen; its subject is the first."""
 
     def subjects(tables: "Tables") -> "dict[str, Record]":
         from analysis.frames import records
 
-        first = [row for row in records(tables[table][:1]) if applies(row)]
-        return dict.fromkeys([key], first[0]) if first else {}
+        rows = tables[table]
+        found = records(chosen(rows)) if len(rows) else []
+        return {name: found[0]} if found else {}
 
     return subjects
 

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import labels
-from analysis.frames import Record, extremes, records, select
+from analysis.frames import Record, extremes, select
 from analysis.metrics import METRICS, POWER, THROUGHPUT
 from analysis.schema import WITHIN_SPREAD
 from common.tables import Tables
@@ -22,7 +22,7 @@ _KINDS = {
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Left, every published row by how far it is from ours; right, what tuning gained."""
-    rows, gains = _compared(tables), _gained(tables)
+    rows, gains = _compared(tables["audit"]), _gained(tables)
     height = max(rows["report"].nunique() if len(rows) else 0, len(gains), 8)
     figure = style.page(0.6 + 0.135 * height)
     panels = figure.subplots(1, bool(len(rows)) + bool(len(gains)), squeeze=False)[0]
@@ -34,9 +34,8 @@ def draw(_: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _compared(tables: Tables) -> pd.DataFrame:
+def _compared(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of reports with a difference, in power or else in throughput (%)."""
-    rows = tables["audit"]
     if not len(rows):
         return rows
     rows = select(rows, comparison=REPORTS)
@@ -50,17 +49,13 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
     rows = rows.assign(height=line + apart)
     for kind, (verdicts, marker, colour, size) in _KINDS.items():
         part = rows[rows["verdict"].isin(verdicts)]
-        label = f"{kind} ({len(part)})"
-        edge = 0.9 if marker == "x" else 0
-        look = {"markersize": size, "markeredgewidth": edge, "fillstyle": "full"}
-        part, looks = part.assign(label=label), {label: (marker, colour)}
-        style.points(axes, part, "off", "height", "label", looks, **look)
-    texts = [
-        f"{row['name']}: {labels.minus(format(row['off'], '+.1f'))} %, {row['verdict']}"
-        for row in records(rows)
-    ]
+        look: Record = {"color": colour, "markersize": size, "zorder": 4}
+        look |= {"markeredgewidth": 0.9 if marker == "x" else 0}
+        if len(part):
+            look["label"] = f"{kind} ({len(part)})"
+            style.plot(axes, part, "off", "height", marker, **look)
     runs = style.runs_of(settings, table=rows["table"], row=rows["row"])
-    style.tell(axes, rows["off"], rows["height"], texts, runs)
+    style.tell(axes, rows, "off", "height", "{name}: {off:+.1f} %, {verdict}", runs)
     tolerance = 100 * METRICS[POWER].relative
     axes.axvspan(-tolerance, tolerance, color=style.FAINT, zorder=0)
     style.difference_axis(axes, "x", rows["off"].abs().max())
@@ -80,17 +75,18 @@ def _gained(tables: Tables) -> pd.DataFrame:
     published = published.where(published.notna() | gains["published_trial"].isna(), tuned)
     gains = gains.assign(published=published.astype(float), tuned=tuned.astype(float))
     gains["name"] = gains["controller"].map(labels.sentence)
-    return gains.sort_values("tuned", ascending=False, kind="stable", ignore_index=True)
+    gains = gains.sort_values("tuned", ascending=False, kind="stable", ignore_index=True)
+    return gains.assign(line=gains.index)
 
 
 def _draw_gains(axes: Axes, gains: pd.DataFrame, looks: style.Looks) -> None:
     colours = [looks[controller][1] for controller in gains["controller"]]
-    axes.hlines(gains["name"], gains["published"], gains["tuned"], color=colours, linewidth=1.2)
+    axes.hlines(gains["line"], gains["published"], gains["tuned"], color=colours, linewidth=1.2)
     for whose, face in (("published", {"markerfacecolor": "white"}), ("tuned", {})):
         look = {"fillstyle": "full", "legend": False, **face}
-        style.points(axes, gains, whose, "name", "controller", looks, **look)
-        texts = [f"{row['name']}, {whose}: {row[whose]:.1f} %" for row in records(gains)]
-        style.tell(axes, gains[whose], range(len(gains)), texts)
+        style.points(axes, gains, whose, "line", "controller", looks, **look)
+        style.tell(axes, gains, whose, "line", f"{{name}}, {whose}: {{{whose}:.1f}} %")
+    axes.set_yticks(gains["line"], gains["name"])
     axes.set(xlim=(0, 1.04 * extremes(gains[["published", "tuned"]])[1]), ylabel="")
     axes.set(xlabel="Held-out power (% of the bound)", title="Best published (open) and tuned")
     axes.set_ylim(len(gains) - 0.4, -0.6)

@@ -1,10 +1,11 @@
 """Who starves whom? How much does each controller get of a link that it shares?"""
 
+import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.frames import Record, records, select
+from analysis.frames import Record, select
 from common.tables import Tables
-from reports.figures import style
+from reports.figures import each, style
 
 _FEWEST = 3
 """Fewer settings need no map."""
@@ -25,20 +26,16 @@ def draw(subject: Record, tables: Tables) -> Figure:
         wide = 100 * wide.loc[settings["trial"], part["traffic_title"].unique()]
         texts = wide.map(lambda value: "" if value != value else f"{value:.0f}")
         names = settings["label"] if axes is panels[0] else False
-        look: Record = {"xticklabels": wide.columns, "yticklabels": names}
-        style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, **look)
-        axes.tick_params(labelsize=7.5)
-        axes.tick_params("x", labelrotation=90)
+        style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, yticklabels=names)
+        style.long_names(axes)
         axes.set_title(part["network_title"].iloc[0].replace(", buffer", ",\nbuffer"), fontsize=7.5)
     return figure
 
 
-def subjects(tables: Tables) -> "dict[str, Record]":
-    """A figure for each comparison and engine of several settings, each beside another flow."""
-    shares = tables["comparison_shares"]
-    if not len(shares):
-        return {}
+def _maps(shares: pd.DataFrame) -> pd.DataFrame:
+    """Of comparisons of several settings, each beside another flow."""
     pairs = shares[shares["flows"] == 2]
-    pairs = pairs[pairs.groupby("comparison")["trial"].transform("nunique") >= _FEWEST]
-    found = pairs.drop_duplicates(["comparison", "engine"])
-    return {f"{row['comparison']}-{row['engine']}": row for row in records(found)}
+    return pairs[pairs.groupby("comparison")["trial"].transform("nunique") >= _FEWEST]
+
+
+subjects = each("comparison_shares", "comparison", "engine", chosen=_maps)

@@ -18,16 +18,14 @@ _LINES = {
 def draw(run: Record, tables: Tables) -> Figure:
     """The empirical distributions of a run's delays, and where 95 % lie below."""
     series = select(tables["series"], run=run["run"])
-    figure = style.page(2.6)
-    axes = figure.add_subplot()
+    figure, axes = style.panel(2.6)
     axes.axhline(0.95, color=style.QUIET, linewidth=0.6, dashes=(5, 3))
     for quantity, (what, colour, dashes) in _LINES.items():
         delays_ms = select(series, quantity=quantity)["value"]
         if len(delays_ms):
             sns.ecdfplot(x=delays_ms, ax=axes, color=colour, linestyle=dashes, label=what)
     axes.set(xscale="log", ylim=(0, 1), xlabel="Delay (ms), logarithmic", ylabel="Cumulative share")
-    axes.minorticks_off()
-    style.log_ticks(axes, "x", style.decades(*axes.get_xlim(), steps=(1, 3)))
+    style.log_ticks(axes, "x", (1, 3))
     axes.legend(loc="lower right")
     return figure
 

@@ -4,8 +4,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from analysis import labels
-from analysis.frames import Record, records, select
+from analysis.frames import Record, select
 from common.tables import Tables
 from reports.figures import each, style
 
@@ -15,8 +14,10 @@ TITLES = {"worst_case": "In the worst case", "own": "On its own networks"}
 def draw(hardening: Record, tables: Tables) -> Figure:
     """Relative power by round: a line for each repeat, their median, in both places."""
     rounds = select(tables["hardening_rounds"], hardening=hardening["hardening"])
+    rounds = rounds.assign(number=rounds["repeat"] + 1)
     figure = style.page(2.8)
-    for axes, (column, title) in zip(figure.subplots(1, 2), TITLES.items(), strict=True):
+    worst, own = panels = figure.subplots(1, 2)
+    for axes, (column, title) in zip(panels, TITLES.items(), strict=True):
         each = {"x": "round", "y": column, "ax": axes, "marker": "o", "markeredgewidth": 0}
         single = {"units": "repeat", "estimator": None, "color": style.QUIET, "linewidth": 0.6}
         sns.lineplot(rounds, markersize=2.4, **each, **single)
@@ -24,14 +25,10 @@ def draw(hardening: Record, tables: Tables) -> Figure:
         sns.lineplot(rounds, color=style.OURS, **each, **middle)
         axes.set(title=title, xlabel="Worst cases among the networks", ylabel="")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        texts = [
-            f"repeat {row['repeat'] + 1}, round {row['round']}: {labels.number(row[column])}"
-            for row in records(rounds)
-        ]
-        style.tell(axes, rounds["round"], rounds[column], texts)
-    worst, own = figure.axes
+        text = f"repeat {{number}}, round {{round}}: {{{column}}}"
+        style.tell(axes, rounds, "round", column, text)
     worst.set(yscale="log", ylabel="Relative power")
-    style.log_ticks(worst, "y", style.decades(*worst.get_ylim()))
+    style.log_ticks(worst, "y")
     own.set_ylim(bottom=0)
     worst.legend(loc="lower right")
     return figure

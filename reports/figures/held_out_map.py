@@ -17,15 +17,13 @@ def draw(_: Record, tables: Tables) -> Figure:
     mean = 100 * standings[["held_out"]].set_axis(["geometric mean"], axis="columns")
     parts = {"Training": values.iloc[:, :1], "Held out": values.iloc[:, 1:], "Mean": mean}
     figure = style.page(1.55 + 0.165 * len(values))
-    widths = [part.shape[1] for part in parts.values()]
-    panels = figure.subplots(1, 3, width_ratios=widths)
+    panels = figure.subplots(1, 3, width_ratios=[part.shape[1] for part in parts.values()])
     for axes, (title, part) in zip(panels, parts.items(), strict=True):
         texts = part.map(lambda value: f"{value:.1f}" if value < 10 else f"{value:.0f}")
         names = standings["label"] if axes is panels[0] else False
-        look: Record = {"fontsize": 6.8, "xticklabels": part.columns, "yticklabels": names}
+        look: Record = {"fontsize": 6.8, "yticklabels": names}
         style.heat_map(axes, part / part.max(), texts, (0, 1), **look)
-        axes.tick_params(labelsize=7.5)
-        axes.tick_params("x", labelrotation=90)
+        style.long_names(axes)
         axes.set_title(title, loc="center", fontsize=8.5)
     for label, origin in zip(panels[0].get_yticklabels(), standings["origin"], strict=True):
         label.set_color(style.QUIET if origin == PUBLISHED else style.INK)

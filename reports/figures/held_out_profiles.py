@@ -4,10 +4,10 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from analysis import labels
-from analysis.frames import Record, records, select
+from analysis.frames import Record, select
 from analysis.held_out import PUBLISHED
 from common.tables import Tables
-from reports.figures import style
+from reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
@@ -16,6 +16,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     profiles = tables["held_out_profiles"].merge(standings, on="trial")
     profiles["name"] = profiles["controller"].map(labels.sentence)
     profiles["whose"] = (profiles["origin"] == PUBLISHED).map({True: "Published", False: "Tuned"})
+    profiles["per_cent"] = 100 * profiles["share"]
     looks = style.looks(tables["inventory"])
     names = {labels.sentence(controller): look for controller, look in looks.items()}
     look: Record = {"hue": "name", "style": "name", **style.mapped(names), "markersize": 4.6}
@@ -25,18 +26,12 @@ def draw(_: Record, tables: Tables) -> Figure:
     ends = style.with_ends(profiles, "share", "low", "high")
     grid = sns.relplot(ends, kind="line", x="factor", y="share", **facets, **look, **style.ENDS)
     for whose, axes in grid.axes_dict.items():
-        part = select(profiles, whose=whose)
-        texts = [
-            f"{row['label']}: {100 * row['share']:.0f} % within {row['factor']:g}"
-            for row in records(part)
-        ]
-        style.tell(axes, part["factor"], part["share"], texts)
+        text = "{label}: {per_cent:.0f} % within {factor}"
+        style.tell(axes, select(profiles, whose=whose), "factor", "share", text)
     grid.set_titles("{col_name}").set(ylim=(0, 1))
     grid.set_axis_labels("Factor from the best power", "Share of held-out networks")
     sns.move_legend(grid, "outside lower center", ncols=5, title=None, fontsize=7)
     return style.fit(grid, 3.1)
 
 
-def subjects(tables: Tables) -> dict[str, Record]:
-    """One, where settings ran on held-out networks."""
-    return {"all": {}} if len(tables["held_out_profiles"]) else {}
+subjects = only("held_out_profiles", "all")

@@ -6,16 +6,20 @@ from matplotlib.figure import Figure
 from analysis.frames import Record, records
 from analysis.held_out import PUBLISHED
 from common.tables import Tables
-from reports.figures import style
+from reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting, from its rank on the training network to that on the held-out ones."""
     standings = tables["held_out_standings"]
-    ends = _ends(standings)
     looks = style.looks(tables["inventory"])
-    figure = style.page(0.6 + 0.19 * len(standings))
-    axes = figure.add_subplot()
+    order = standings["held_out"].rank(ascending=False, method="first") - 1  # one below the other
+    left = standings["label"] + "  " + standings["training_rank"].astype(str)
+    right = standings["held_out_rank"].astype(str) + "  " + standings["label"]
+    before = standings.assign(side=0, line=range(len(standings)), text=left)
+    after = standings.assign(side=1, line=order.astype(int), text=right)
+    ends = pd.concat([before, after], ignore_index=True)
+    figure, axes = style.panel(0.6 + 0.19 * len(standings))
     is_open = ends["origin"] == PUBLISHED
     for part, line in (
         (ends[is_open], {"linestyle": ":", "linewidth": 0.8, "markerfacecolor": "white"}),
@@ -35,16 +39,4 @@ def draw(_: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _ends(standings: pd.DataFrame) -> pd.DataFrame:
-    """Each setting's places from above, left and right; ties stand one below the other."""
-    order = standings["held_out"].rank(ascending=False, method="first") - 1
-    left = standings["label"] + "  " + standings["training_rank"].astype(str)
-    right = standings["held_out_rank"].astype(str) + "  " + standings["label"]
-    before = standings.assign(side=0, line=range(len(standings)), text=left)
-    after = standings.assign(side=1, line=order.astype(int), text=right)
-    return pd.concat([before, after], ignore_index=True)
-
-
-def subjects(tables: Tables) -> dict[str, Record]:
-    """Two ranks need no figure."""
-    return {"all": {}} if len(tables["held_out_standings"]) > 2 else {}
+subjects = only("held_out_standings", "all", lambda rows: rows if len(rows) > 2 else rows[:0])

@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 from analysis import labels
 from analysis.frames import Record, records, select
 from analysis.held_out import PUBLISHED
-from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from common.tables import Tables
-from reports.figures import style
+from reports.figures import each, style
 
 _SCALE = 2.448
 """An ellipse of this many standard deviations holds 95 % of a bivariate normal distribution."""
@@ -20,29 +20,26 @@ def draw(network: Record, tables: Tables) -> Figure:
     settings = select(tables["planes"], network=network["network"])
     settings["name"] = settings["controller"].map(labels.sentence)
     looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
-    place = {"x": SIGNAL_DELAY, "y": THROUGHPUT}
-    figure = style.page(2.9)
-    axes = figure.add_subplot()
-    bound = network[SIGNAL_DELAY], network["capacity_mbps"]
-    axes.plot(*bound, "*", color=style.INK, markersize=9, label="omniscient", zorder=5)
+    place = SIGNAL_DELAY, THROUGHPUT
+    figure, axes = style.panel(2.9)
+    style.omniscient(axes, network[SIGNAL_DELAY], network["capacity_mbps"])
     front = settings[settings["on_front"]].sort_values(SIGNAL_DELAY)
     line: Record = {"marker": "", "drawstyle": "steps-post", "color": style.QUIET, "linewidth": 0.8}
-    style.curve(axes, front, **place, label="Pareto front", **line)
+    style.curve(axes, front, *place, label="Pareto front", **line)
     is_published = settings["origin"] == PUBLISHED
     for chosen, fill in ((is_published, "none"), (~is_published, "full")):
-        style.points(axes, settings[chosen], **place, by="name", looks=looks, fillstyle=fill)
+        style.points(axes, settings[chosen], *place, by="name", looks=looks, fillstyle=fill)
     for row in records(settings):
         _ellipse(axes, row, looks[row["name"]][1])
         if row["knee"]:
             style.ring(axes, row[SIGNAL_DELAY], row[THROUGHPUT])
-    style.delay_axis(axes, [bound[0], *settings[SIGNAL_DELAY]])
+    style.delay_axis(axes, [network[SIGNAL_DELAY], *settings[SIGNAL_DELAY]])
     axes.set(ylim=(0, 1.05 * network["capacity_mbps"]), ylabel="Throughput (Mbit/s)")
-    texts = [
-        f"{row['name']}, {row['origin']}: {row[THROUGHPUT]:.2f} Mbit/s at "
-        f"{row[SIGNAL_DELAY]:.0f} ms, power {row[POWER]:.2f}, n = {row['n']}"
-        for row in records(settings)
-    ]
-    style.tell(axes, settings[SIGNAL_DELAY], settings[THROUGHPUT], texts)
+    style.tell(
+        *(axes, settings, *place),
+        "{name}, {origin}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
+        "power {power:.2f}, n = {n}",
+    )
     style.legend_once(figure, [axes], loc="outside right center", ncols=1, fontsize=7.5)
     return figure
 
@@ -61,9 +58,6 @@ def _ellipse(axes: Axes, row: Record, colour: str) -> None:
 
 
 def subjects(tables: Tables) -> dict[str, Record]:
-    """The training network."""
-    networks = records(tables["held_out_networks"])
-    drawn = set(tables["planes"]["network"]) if len(tables["planes"]) else set()
-    return {
-        row["network"]: row for row in networks if row["is_training"] and row["network"] in drawn
-    }
+    """The training network, if a setting ran there."""
+    training = each("held_out_networks", "network", chosen=lambda rows: rows[rows["is_training"]])
+    return {name: row for name, row in training(tables).items() if len(tables["planes"])}

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
-from analysis.frames import Record, extremes, records, select
+from analysis.frames import Record, extremes, select
 from analysis.metrics import POWER
 from common.tables import Tables
 from reports.figures import each, style
@@ -19,43 +19,34 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     """The whole curve, and beside it the neighbourhood of the best."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
     published = select(tables["sweep_published"], sweep=sweep["sweep"]).dropna(subset=[POWER])
+    name = labels.words(sweep["constant"])
+    both = pd.concat([published, curve], ignore_index=True).assign(name=name)
     figure = style.page(2.9)
     whole, near = figure.subplots(1, 2, width_ratios=[3, 2])
     for axes in (whole, near):
-        _draw_curve(axes, sweep, curve, published)
+        style.curve(axes, curve, "value", POWER, label="Kneepoint")
+        style.points(axes, published, "value", POWER, "report", style.reports(published))
+        style.ring(axes, sweep["best_value"], sweep[POWER])
+        style.tell(axes, both, "value", POWER, "{report}, {name} {value}: power {power:.2f}")
         axes.set(xlabel=labels.axis(sweep["constant"], sweep["unit"]), ylabel="")
     whole.set(title="All settings", ylabel="Power (Mbit/s per second of delay)")
     whole.set_ylim(0, 1.08 * sweep[POWER])
     low, high = extremes(curve["value"])
     if low > 0 and high / low > WIDE:
         whole.set_xscale("log")
-        style.log_ticks(whole, "x", style.decades(low, high))
+        style.log_ticks(whole, "x")
     style.legend_once(whole, [whole, near], loc="upper right")
-    _zoom(near, sweep, curve, published)
+    _zoom(near, sweep, curve, both)
     return figure
 
 
-def _draw_curve(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:
-    style.curve(axes, curve, "value", POWER, label="Kneepoint")
-    style.points(axes, published, "value", POWER, "report", style.reports(published))
-    style.ring(axes, sweep["best_value"], sweep[POWER])
-    shown = pd.concat([published, curve])
-    texts = [
-        f"{row['report']}, {labels.words(sweep['constant'])} {labels.number(row['value'])}: power "
-        f"{row[POWER]:.2f}"
-        for row in records(shown)
-    ]
-    style.tell(axes, shown["value"], shown[POWER], texts)
-
-
-def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:
+def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, both: pd.DataFrame) -> None:
     """The values within a tenth of the best power, with the band of what chance may explain.
 
     The next value on each side is shown, too.
     """
     good = curve.index[curve[POWER] >= 0.9 * sweep[POWER]]
     left, right = extremes(curve["value"][max(good.min() - 1, 0) : good.max() + 2])
-    both = pd.concat([curve, published])
     low, high = extremes(both[both["value"].between(left, right)][POWER])
     pad, room = 0.06 * (right - left), high - low
     axes.set(xlim=(left - pad, right + pad), ylim=(low - 0.08 * room, high + 0.26 * room))

@@ -24,8 +24,8 @@ def draw(host: Record, tables: Tables) -> Figure:
     for axes in panels:
         axes.axvline(host["slots"], color=style.BEST, linewidth=0.8, dashes=(5, 3), zorder=1)
         axes.set_xscale("log", base=2)
+        axes.set_xticks(tried, tried)
         axes.set(xlim=(min(tried) / 1.25, max(tried) * 1.25), xlabel="Runs at once")
-        style.log_ticks(axes, "x", tried)
     panels[0].set_ylabel("Difference from runs alone (%)")
     panels[1].set_ylabel("")
     side = -3 if host["slots"] == max(tried) else 3
@@ -56,9 +56,8 @@ def _draw_scheduling(axes: Axes, runs: pd.DataFrame, busy_ms: float) -> None:
     known = delays[delays > 0]
     if len(known):
         low, high = extremes(known)
-        limits = low / 1.6, max(high, busy_ms) * 2.2
-        axes.set(yscale="log", ylim=limits)
-        style.log_ticks(axes, "y", style.decades(*limits, (1,)))
+        axes.set(yscale="log", ylim=(low / 1.6, max(high, busy_ms) * 2.2))
+        style.log_ticks(axes, "y", (1,))
     axes.set(title="Scheduling delay", ylabel="99th percentile (ms)")
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -26,24 +25,24 @@ def draw(comparison: Record, tables: Tables) -> Figure:
     rows = rows.assign(run=runs, crossed=crossed, letter=_letters(rows["wrong"] != ""))
     parts = {metric: _of_metric(rows, metric) for metric in SHOWN}
     parts = {metric: part for metric, part in parts.items() if part["ours"].notna().any()}
-    figure = style.page(4.6 if (rows["letter"] != "").any() else 4.3)
+    named = rows[rows["letter"] != ""]
+    figure = style.page(4.6 if len(named) else 4.3)
     panels = figure.subplots(2, len(parts), sharex="col", height_ratios=[3, 2], squeeze=False)
     for (above, below), (metric, part) in zip(panels.T, parts.items(), strict=True):
         _draw_identity(above, part, metric)
         _draw_difference(below, part, metric)
+        below.set_xlabel("Published" if comparison["comparison"] == REPORTS else "Measured")
     panels[0, 0].set_ylabel("Ours")
     panels[1, 0].set_ylabel("Difference (%)")
-    for below in panels[1]:
-        below.set_xlabel("Published" if comparison["comparison"] == REPORTS else "Measured")
     style.legend_once(figure, panels.flat, loc="outside upper center", ncols=5)
-    texts = [f"{row['letter']}  {row['name']}" for row in records(rows) if row["letter"]]
-    if texts:
-        handles = [Line2D([], [], linestyle="none") for _ in texts]
+    if len(named):
+        handles = [Line2D([], [], linestyle="none") for _ in named["letter"]]
         close = {"handlelength": 0, "handletextpad": 0}
+        texts = named["letter"] + "  " + named["name"]
         figure.legend(handles, texts, loc="outside lower center", ncols=3, **close)
-    for (above, below), part in zip(panels.T, parts.values(), strict=True):
+    for both, part in zip(panels.T, parts.values(), strict=True):
         crosses = part[part["crossed"]].assign(name=part["letter"])
-        for axes, y in ((above, "ours"), (below, "off")):
+        for axes, y in zip(both, ("ours", "off"), strict=True):
             shown = crosses.dropna(subset=y)
             if len(shown):
                 style.name_points(axes, shown, ["published", y], _SIDES, ha="center", fontsize=8.5)
@@ -82,7 +81,7 @@ def _draw_identity(axes: Axes, part: pd.DataFrame, metric: str) -> None:
     _draw_points(axes, part, "ours", metric)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits, xlabel="", ylabel="")
     for which in "xy":
-        style.log_ticks(axes, which, style.decades(*limits))
+        style.log_ticks(axes, which)
     axes.set_title(f"{METRICS[metric].title} ({METRICS[metric].unit})")
     axes.tick_params(labelbottom=False)
 
@@ -105,17 +104,14 @@ def _draw_points(axes: Axes, part: pd.DataFrame, y: str, metric: str) -> None:
     """The rows that ran as their reports' markers, and crosses over the contradicted ones."""
     ran = part[part["off"].notna()]
     style.points(axes, ran, "published", y, "report", style.reports(part))
-    text = METRICS[metric].text
-    texts = [
-        f"{row['name']}: published {text(row['published'])}, ours {text(row['ours'])} "
-        f"{METRICS[metric].unit}, {row['verdict']}"
-        for row in records(ran)
-    ]
-    style.tell(axes, ran["published"], ran[y], texts, ran["run"])
-    if part["crossed"].any():
-        cross = {"marker": "x", "color": style.INK, "s": 34, "linewidth": 1.0, "zorder": 5}
-        cross |= {"label": "contradicted", "clip_on": False, "legend": False}
-        sns.scatterplot(part[part["crossed"]], x="published", y=y, ax=axes, **cross)
+    rule = METRICS[metric]
+    text = f"{{name}}: published {{published:.{rule.decimals}f}}, ours {{ours:.{rule.decimals}f}} "
+    style.tell(axes, ran, "published", y, f"{text}{rule.unit}, {{verdict}}", ran["run"])
+    crosses = part[part["crossed"]]
+    if len(crosses):
+        cross: Record = {"marker": "x", "color": style.INK, "s": 34, "linewidth": 1.0, "zorder": 5}
+        cross |= {"label": "contradicted", "clip_on": False}
+        axes.scatter(crosses["published"], crosses[y], **cross)
 
 
 subjects = each("audit_summary", "comparison")

@@ -21,18 +21,16 @@ def draw(subject: Record, tables: Tables) -> Figure:
     runs["off"] = 100 * (runs[POWER] / runs["mean"] - 1)
     published = select(tables["repeatability_published"], whose=whose, metric=POWER)
     published["off"] = 100 * (published["published_mean"] / published["mean"] - 1)
-    figure = style.page(0.7 + 0.6 * len(settings))
-    axes = figure.add_subplot()
+    figure, axes = style.panel(0.7 + 0.6 * len(settings))
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     place = {"y": "setting", "order": settings["setting"], "color": style.OURS, "ax": axes}
     sns.swarmplot(runs, x="off", size=2.6, alpha=0.45, **place)
-    style.tell(axes, runs["off"], runs["line"], [f"power {power:.3f}" for power in runs[POWER]])
+    style.tell(axes, runs, "off", "line", "power {power:.3f}")
     means = style.with_ends(settings, "middle", "low", "high")
     tick = {"marker": "|", "markersize": 11, "markeredgewidth": 1.4, "linestyle": "none"}
     sns.pointplot(means, x="middle", err_kws={"linewidth": 3}, **tick, **place, **style.ENDS)
-    looks = {"published": ("D", style.BEST)}
-    open_face = {"fillstyle": "full", "markerfacecolor": "white", "legend": False}
-    style.points(axes, published.assign(by="published"), "off", "setting", "by", looks, **open_face)
+    diamond = {"color": style.BEST, "markerfacecolor": "white", "markersize": 4.6, "zorder": 4}
+    style.plot(axes, published, "off", "setting", "D", markeredgewidth=0.9, **diamond)
     for row in records(published):
         text, at = f"published {row['published_mean']:.2f}", (row["off"], row["setting"])
         style.label(axes, text, at, (0, 7), color=style.BEST)
@@ -42,8 +40,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
     axes.set(ylim=(len(settings) - 0.4, -0.6), ylabel="")
     axes.set_xlabel("Power, relative to the mean of our runs (%)")
     axes.margins(x=0.08)
-    axes.spines["left"].set_visible(False)
-    axes.tick_params("y", length=0)
+    style.lines_only(axes)
     return figure
 
 

@@ -5,103 +5,58 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from analysis import labels
 from analysis.frames import CONSTANT, Record, records, select
 from analysis.searches import ONE_PEAK
 from common.tables import Tables
 from reports.figures import each, style
 
-OBJECTIVES = {
-    "misfit": "Misfit",
-    "mean": "Power (Mbit/s/s)",
-    "worst": "Worst power (Mbit/s/s)",
-    "mean_log": "Mean of log power",
-    "cvar": "Mean power of the worst runs (Mbit/s/s)",
-    "expression": "Objective",
-    "bounded": "Throughput (Mbit/s)",
-    "front": "Power (Mbit/s/s)",
-    "sum_log": "Sum of log goodputs",
-    "worst_flow": "Least goodput (Mbit/s)",
-    "share": "Share of the goodput",
-    "least": "Score",
-    "worst_case": "Relative power",
-}
-
 
 def draw(search: Record, tables: Tables) -> Figure:
     """The evaluated points in order, and the bracket around the peak step by step."""
     (only,) = records(select(tables["search_constants"], search=search["search"]))
-    past = select(tables["search_trials"], search=search["search"]).dropna(subset=["low"])
-    steps_taken = past.assign(
-        step=range(1, len(past) + 1), result=past["value"], value=past[CONSTANT + only["constant"]]
-    )
+    steps = select(tables["search_trials"], search=search["search"]).dropna(subset=["low"])
+    steps = steps.assign(at=steps[CONSTANT + only["constant"]], step=range(1, len(steps) + 1))
     figure = style.page(2.9)
-    points, steps = figure.subplots(1, 2, width_ratios=[1, 1], sharex=True)
-    _draw_points(points, search, steps_taken, only["best"])
-    _draw_steps(steps, steps_taken, only["best"])
-    for axes in (points, steps):
+    points, brackets = figure.subplots(1, 2, sharex=True)
+    _draw_points(points, steps)
+    style.ring(points, only["best"], search["best_value"])
+    points.set(title="Evaluated, numbered in order", ylabel=style.OBJECTIVES[search["objective"]])
+    if search["objective"] == "misfit" and steps["value"].min() > 0:
+        points.set_yscale("log")
+    brackets.hlines(
+        steps["step"], steps["low"], steps["high"], color=style.OURS, linewidth=3.2, alpha=0.3
+    )
+    brackets.plot(steps["at"], steps["step"], "o", color=style.OURS)
+    brackets.axvline(only["best"], color=style.BEST, linewidth=0.7, dashes=(5, 3))
+    brackets.set(title="Where the best can be, by step", ylabel="Evaluation")
+    brackets.invert_yaxis()
+    brackets.yaxis.set_major_locator(MaxNLocator(integer=True))
+    for axes in (points, brackets):
         style.search_axis(axes, only)
     return figure
 
 
-def _draw_points(axes: Axes, search: Record, taken_steps: pd.DataFrame, best: float) -> None:
-    steps = taken_steps.sort_values("value")
-    axes.plot(steps["value"], steps["result"], "-", color=style.FAINT, zorder=1)
-    axes.plot(steps["value"], steps["result"], "o", color=style.OURS, zorder=3)
-    taken: list[tuple[float, float]] = []
-    width = steps["value"].max() - steps["value"].min() or 1.0
-    height = steps["result"].max() - steps["result"].min() or 1.0
-    for row in records(taken_steps):
-        place = row["value"] / width, row["result"] / height
-        if all(abs(place[0] - x) > 0.05 or abs(place[1] - y) > 0.07 for x, y in taken):
-            taken.append(place)
-            axes.annotate(
-                f"{row['step']:.0f}",
-                (row["value"], row["result"]),
-                (4, 4),
-                textcoords="offset points",
-                fontsize=7.5,
-                color=style.QUIET,
-            )
-    texts = [
-        f"evaluation {row['step']:.0f} at {labels.number(row['value'])}: "
-        f"{labels.number(row['result'])}"
-        for row in records(steps)
-    ]
-    style.tell(axes, steps["value"], steps["result"], texts)
-    style.ring(axes, best, search["best_value"])
-    axes.set_title("Evaluated, numbered in order")
-    if search["objective"] == "misfit" and steps["result"].min() > 0:
-        axes.set_yscale("log")
-    axes.set_ylabel(objective_axis(search))
+def _draw_points(axes: Axes, steps: pd.DataFrame) -> None:
+    """The values in order of the parameter; a number where none is near."""
+    style.plot(axes, steps.sort_values("at"), "at", "value", color=style.FAINT, zorder=1)
+    style.plot(axes, steps, "at", "value", "o", color=style.OURS, zorder=3)
     axes.margins(y=0.12)
-
-
-def _draw_steps(axes: Axes, taken_steps: pd.DataFrame, best: float) -> None:
-    for row in records(taken_steps):
-        axes.hlines(
-            row["step"], row["low"], row["high"], color=style.OURS, linewidth=3.2, alpha=0.3
-        )
-        axes.plot(row["value"], row["step"], "o", color=style.OURS)
-    axes.axvline(
-        best,
-        color=style.BEST,
-        linewidth=0.7,
-        dashes=(5, 3),
-    )
-    axes.invert_yaxis()
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_title("Where the best can be, by step")
-    axes.set_ylabel("Evaluation")
-
-
-def objective_axis(search: Record) -> str:
-    """What the search optimised, as an axis' label."""
-    return OBJECTIVES[search["objective"]]
+    style.tell(axes, steps, "at", "value", "evaluation {step} at {at}: {value}")
+    width, height = (steps[column].max() - steps[column].min() or 1 for column in ("at", "value"))
+    taken: list[Record] = []
+    for row in records(steps):
+        if all(
+            abs(row["at"] - other["at"]) > 0.05 * width
+            or abs(row["value"] - other["value"]) > 0.07 * height
+            for other in taken
+        ):
+            taken.append(row)
+            place = row["at"], row["value"]
+            style.label(axes, f"{row['step']}", place, (4, 4), color=style.QUIET)
 
 
 subjects = each(
     "searches",
     "search",
-    lambda search: search["searched"] == 1 and search["sampler"] in ONE_PEAK,
+    chosen=lambda rows: rows[(rows["searched"] == 1) & rows["sampler"].isin(ONE_PEAK)],
 )

@@ -7,43 +7,29 @@ from analysis.frames import CONSTANT, Record, records, select
 from analysis.searches import ONE_PEAK
 from common.tables import Tables
 from reports.figures import each, style
-from reports.figures.search_bracket import objective_axis
 
 
 def draw(search: Record, tables: Tables) -> Figure:
     """Every trial's value against the parameter, the best ringed."""
     (only,) = records(select(tables["search_constants"], search=search["search"]))
-    figure = style.page(2.5)
-    axes = figure.add_subplot()
+    figure, axes = style.panel(2.5)
     column = CONSTANT + only["constant"]
-    trials = select(tables["search_trials"], search=search["search"])
-    trials = trials.dropna(subset=["value"]).sort_values(column)
-    axes.plot(trials[column], trials["value"], "o-", color=style.OURS)
+    trials = select(tables["search_trials"], search=search["search"]).dropna(subset=["value"])
+    style.curve(axes, trials.sort_values(column), column, "value")
     name = labels.words(only["constant"])
-    texts = [
-        f"{name} {labels.number(row[column])}: {labels.number(row['value'])}"
-        for row in records(trials)
-    ]
-    style.tell(axes, trials[column], trials["value"], texts)
+    style.tell(axes, trials.assign(name=name), column, "value", f"{{name}} {{{column}}}: {{value}}")
     best = only["best"], search["best_value"]
     style.ring(axes, *best)
-    axes.annotate(
-        labels.number(only["best"]),
-        best,
-        (0, 10),
-        textcoords="offset points",
-        ha="center",
-        color=style.BEST,
-        weight="bold",
-    )
+    bold = {"color": style.BEST, "weight": "bold", "fontsize": None}
+    style.label(axes, labels.number(only["best"]), best, (0, 10), **bold)
     style.search_axis(axes, only)
     axes.set_ylim(bottom=0 if trials["value"].min() >= 0 else None)
-    axes.set_ylabel(objective_axis(search))
+    axes.set_ylabel(style.OBJECTIVES[search["objective"]])
     return figure
 
 
 subjects = each(
     "searches",
     "search",
-    lambda search: search["searched"] == 1 and search["sampler"] not in ONE_PEAK,
+    chosen=lambda rows: rows[(rows["searched"] == 1) & ~rows["sampler"].isin(ONE_PEAK)],
 )

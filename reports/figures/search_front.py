@@ -2,9 +2,8 @@
 
 from matplotlib.figure import Figure
 
-from analysis import labels
 from analysis.frames import Record, records, select
-from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from common.tables import Tables
 from reports.figures import each, style
 
@@ -12,41 +11,25 @@ from reports.figures import each, style
 def draw(search: Record, tables: Tables) -> Figure:
     """Every trial, the front as a line, its knee ringed, and the omniscient point."""
     trials = select(tables["search_trials"], search=search["search"])
-    figure = style.page(3.2)
-    axes = figure.add_subplot()
-    axes.plot(
-        trials[SIGNAL_DELAY],
-        trials[THROUGHPUT],
-        "o",
-        color=style.QUIET,
-        markersize=2.4,
-        label="trials",
-    )
+    place = SIGNAL_DELAY, THROUGHPUT
+    figure, axes = style.panel(3.2)
+    dots: Record = {"color": style.QUIET, "markersize": 2.4, "label": "trials"}
+    style.plot(axes, trials, *place, "o", **dots)
     front = trials[trials["on_front"]].sort_values(SIGNAL_DELAY)
-    axes.plot(
-        front[SIGNAL_DELAY],
-        front[THROUGHPUT],
-        "o-",
-        drawstyle="steps-post",
-        color=style.OURS,
-        label="Pareto front",
+    line: Record = {"drawstyle": "steps-post", "color": style.OURS, "label": "Pareto front"}
+    style.plot(axes, front, *place, "o-", **line)
+    style.tell(
+        *(axes, front, *place),
+        "trial {trial}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
+        "power {power:.2f}",
     )
     for row in records(trials[trials["knee"]]):
         style.ring(axes, row[SIGNAL_DELAY], row[THROUGHPUT])
-    bound = search["omniscient_ms"], search["omniscient_mbps"]
-    axes.plot(*bound, "*", color=style.INK, markersize=9, label="omniscient")
-    delays = [*trials[SIGNAL_DELAY], bound[0]]
-    style.delay_axis(axes, [delay for delay in delays if delay == delay])
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("Throughput (Mbit/s)")
-    texts = [
-        f"trial {row['trial']}: {row[THROUGHPUT]:.2f} Mbit/s at {row[SIGNAL_DELAY]:.0f} ms, power "
-        f"{labels.number(round(row[POWER], 2))}"
-        for row in records(front)
-    ]
-    style.tell(axes, front[SIGNAL_DELAY], front[THROUGHPUT], texts)
+    style.omniscient(axes, search["omniscient_ms"], search["omniscient_mbps"])
+    style.delay_axis(axes, [*trials[SIGNAL_DELAY].dropna(), search["omniscient_ms"]])
+    axes.set(ylim=(0, None), ylabel="Throughput (Mbit/s)")
     axes.legend(loc="lower left")
     return figure
 
 
-subjects = each("searches", "search", lambda search: search["objective"] == "front")
+subjects = each("searches", "search", chosen=lambda rows: rows[rows["objective"] == "front"])

@@ -4,16 +4,14 @@ import textwrap
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
-from analysis.frames import Record, extremes, records, select
+from analysis.frames import Record, extremes, select
 from analysis.searches import ENUMERATING
 from common.tables import Tables
-from reports.figures import style
-from reports.figures.search_bracket import objective_axis
+from reports.figures import only, style
 
 _COLUMNS = 4
 _MOST = 40
@@ -22,9 +20,9 @@ _MOST = 40
 
 def draw(_: Record, tables: Tables) -> Figure:
     """A panel a search: every trial, the best so far; the same scale where the unit is the same."""
-    found = _searches(tables)
+    found = _adaptive(tables["searches"])
     shown = found[:_MOST].set_index("search", drop=False)
-    units = {search["search"]: objective_axis(search) for search in records(shown)}
+    units = shown["objective"].map(style.OBJECTIVES)
     past = tables["search_trials"]
     past = past[past["search"].isin(shown.index)]
     past = past.assign(number=past["trial"] + 1, unit=past["search"].map(units))
@@ -34,7 +32,12 @@ def draw(_: Record, tables: Tables) -> Figure:
     grid = sns.relplot(past, x="number", y="value", **facets, **dots)
     before = ""
     for at, (name, axes) in enumerate(grid.axes_dict.items()):
-        _draw_best(axes, select(past, search=name), tables["settings_run"])
+        part = select(past, search=name)
+        style.best_so_far(axes, part, "number", tables["settings_run"])
+        last = part.iloc[-1]
+        text = labels.number(float(f"{last['best_so_far']:.3g}"))
+        place = last["number"], last["best_so_far"]
+        style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.OURS)
         low, high = limits[units[name]]
         axes.set(ylim=(min(0, low), 1.2 * high or 1), xlabel="", ylabel="")
         if at % _COLUMNS == 0 or units[name] != before:
@@ -43,9 +46,9 @@ def draw(_: Record, tables: Tables) -> Figure:
         axes.set_title(_title(shown.loc[name]), fontsize=6.5, linespacing=1.05, pad=3)
         axes.tick_params(labelsize=7)
         axes.yaxis.set_major_locator(MaxNLocator(3))
-    first, last = grid.axes.flat[0], past["number"].max()
-    first.set(xscale="log", xlim=(0.9, 1.15 * last))
-    style.log_ticks(first, "x", style.decades(1, last, (1,)))
+    first = grid.axes.flat[0]
+    first.set(xscale="log", xlim=(0.9, 1.15 * past["number"].max()))
+    style.log_ticks(first, "x", (1,))
     rows = -(-len(shown) // _COLUMNS)
     figure = style.fit(grid, 0.3 + rows * min(1.2, 9 / rows))
     rest = f"; the first {_MOST} of {len(found)} searches" if len(found) > _MOST else ""
@@ -53,37 +56,18 @@ def draw(_: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _draw_best(axes: Axes, past: pd.DataFrame, settings: pd.DataFrame) -> None:
-    """The best so far, and what it is at the end."""
-    style.curve(axes, past, "number", "best_so_far", marker="", drawstyle="steps-post")
-    best = past["best_so_far"].iloc[-1]
-    text, place = labels.number(float(f"{best:.3g}")), (past["number"].iloc[-1], best)
-    style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.OURS)
-    found = past[past["improved"]]
-    texts = [f"trial {row['trial']}: {labels.number(row['best_so_far'])}" for row in records(found)]
-    runs = style.runs_of(settings, study=found["search"], trial=found["trial"])
-    style.tell(axes, found["number"], found["best_so_far"], texts, runs)
-
-
 def _title(search: "pd.Series[str]") -> str:
-    """The controller, and below it the network, each in lines as wide as a panel."""
+    """The controller, and below it the network, each in a line as wide as a panel."""
     networks = search["network_titles"]
     where = networks[0] if len(networks) == 1 else labels.count(len(networks), "network")
+    lines: Record = {"width": 29, "max_lines": 2, "placeholder": "\N{HORIZONTAL ELLIPSIS}"}
     names = (labels.sentence(search["controller"]), where)
-    return "\n".join(
-        textwrap.fill(name, 29, max_lines=2, placeholder="\N{HORIZONTAL ELLIPSIS}")
-        for name in names
-    )
+    return "\n".join(textwrap.fill(name, **lines) for name in names)
 
 
-def _searches(tables: Tables) -> pd.DataFrame:
-    """Those that adapt to what they found; fits ask another question."""
-    found = tables["searches"]
-    if not len(found):
-        return found
-    return found[~found["sampler"].isin(ENUMERATING) & (found["fit"].map(len) == 0)]
+def _adaptive(rows: pd.DataFrame) -> pd.DataFrame:
+    """Searches that adapt to what they found; fits ask another question."""
+    return rows[~rows["sampler"].isin(ENUMERATING) & (rows["fit"].map(len) == 0)]
 
 
-def subjects(tables: Tables) -> dict[str, Record]:
-    """One, where there are searches."""
-    return {"all": {}} if len(_searches(tables)) else {}
+subjects = only("searches", "all", _adaptive)

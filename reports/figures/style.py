@@ -6,12 +6,12 @@ Labels stand beside what they name.
 
 import html
 import io
-import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -23,11 +23,12 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator
 from matplotlib.transforms import Bbox
 
 from analysis import labels
-from analysis.frames import Record
+from analysis.frames import Record, records
+from analysis.metrics import FIGURES
 from reports.document import RUN_DIGITS
 
 WIDTH_IN = 6.3
@@ -42,7 +43,6 @@ FAINT = "#d9dce0"
 PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """Coprime with the number of colours: thirty reports look different."""
-Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
 Looks: TypeAlias = Mapping[str, tuple[str, str]]
 """Marker and colour of what has a name."""
 _UNDATED: dict[str, dict[str, Any]] = {
@@ -107,6 +107,12 @@ def page(height_in: float) -> Figure:
     return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
 
 
+def panel(height_in: float) -> tuple[Figure, Axes]:
+    """A figure as wide as the text, and its only panel."""
+    figure = page(height_in)
+    return figure, figure.add_subplot()
+
+
 def fit(grid: sns.FacetGrid, height_in: float) -> Figure:
     """The figure of small multiples, as wide as the text."""
     figure: Figure = grid.figure
@@ -147,22 +153,41 @@ def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
 
 
 def tell(
-    axes: Axes, x: Floats, y: Floats, texts: Iterable[str], runs: Iterable[str] | None = None
+    axes: Axes,
+    rows: pd.DataFrame,
+    x: str,
+    y: str,
+    text: str,
+    runs: Iterable[str] | None = None,
 ) -> None:
     """Says what points show: a page shows the text of the one under the pointer.
 
     Args:
         axes: where they are drawn.
-        x: their places in the data's units, shape (n,).
+        rows: one a point.
+        x: the column of their places in the data's units.
         y: as x.
-        texts: one a point.
+        text: a format string of the columns; numbers without a format are as in prose.
         runs: ids of the runs behind them, to whose rows a page links; "" for none.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
-    points = zip(x, y, texts, repeat("") if runs is None else runs, strict=False)
     told = _TOLD.setdefault(figure, [])
-    told += [(axes, *point) for point in points if point[0] == point[0] and point[1] == point[1]]
+    for row, run in zip(records(rows), repeat("") if runs is None else runs, strict=False):
+        if row[x] == row[x] and row[y] == row[y]:
+            told.append((axes, row[x], row[y], _PROSE.vformat(text, (), row), run))
+
+
+class _Prose(Formatter):
+    """Numbers with a true minus sign, and without needless digits."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if not isinstance(value, float):
+            return format(value, format_spec)
+        return labels.minus(format(value, format_spec)) if format_spec else labels.number(value)
+
+
+_PROSE = _Prose()
 
 
 def runs_of(settings: "pd.DataFrame", **keys: Any) -> list[str]:
@@ -214,10 +239,15 @@ def points(
         sns.lineplot(rows, x=x, y=y, hue=by, style=by, ax=axes, **mapped(looks), **look)
 
 
+def plot(axes: Axes, rows: pd.DataFrame, x: str, y: str, form: str = "-", **look: Any) -> None:
+    """As matplotlib's: a line or points of columns."""
+    axes.plot(rows[x], rows[y], form, **look)
+
+
 def curve(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
     """Ours: dots joined in the order of the rows."""
     dots = {"marker": "o", "markersize": 4.4, "markeredgewidth": 0}
-    look = {**_MARKS, **dots, "color": OURS, "zorder": 3, **look}
+    look = {**_MARKS, **dots, "color": OURS, "zorder": 3, "legend": False, **look}
     sns.lineplot(rows, x=x, y=y, ax=axes, **look)
 
 
@@ -314,6 +344,23 @@ def ring(axes: Axes, x: float, y: float) -> None:
     axes.plot(x, y, "o", color=BEST, **look)
 
 
+def omniscient(axes: Axes, delay_ms: float, rate_mbps: float) -> None:
+    """What a sender that knows the trace in advance reaches."""
+    axes.plot(delay_ms, rate_mbps, "*", color=INK, markersize=9, label="omniscient", zorder=5)
+
+
+def best_so_far(
+    axes: Axes, past: pd.DataFrame, x: str, settings: pd.DataFrame, marked: bool = False
+) -> None:
+    """The best of a search's trials so far, with a point for each improvement."""
+    curve(axes, past, x, "best_so_far", marker="", drawstyle="steps-post")
+    found = past[past["improved"]]
+    if marked:
+        plot(axes, found, x, "best_so_far", "o", color=OURS, markersize=3.4)
+    runs = runs_of(settings, study=found["search"], trial=found["trial"])
+    tell(axes, found, x, "best_so_far", "trial {trial}: {best_so_far}", runs)
+
+
 def heat_map(
     axes: Axes,
     values: pd.DataFrame,
@@ -342,6 +389,30 @@ def heat_map(
     axes.figure.set_gid("cells")  # a page tells such figures by it
 
 
+def long_names(axes: Axes) -> None:
+    """Small names of rows and columns, those below upright."""
+    axes.tick_params(labelsize=7.5)
+    axes.tick_params("x", labelrotation=90)
+
+
+def lines_only(axes: Axes) -> None:
+    """Names beside lines, without an axis between them."""
+    axes.spines["left"].set_visible(False)
+    axes.tick_params("y", length=0)
+
+
+def with_panels(rows: pd.DataFrame) -> pd.DataFrame:
+    """Figures of the traffic with the title of their panel, their unit and decimals."""
+    metrics = rows["metric"].map(FIGURES)
+    titles = metrics.map(lambda metric: labels.lower_first(metric.title))
+    panels = rows["source"].map(labels.sentence) + ": " + titles
+    return rows.assign(
+        panel=panels.map(lambda title: textwrap.fill(title, 34)),
+        unit=metrics.map(lambda metric: metric.unit),
+        decimals=metrics.map(lambda metric: metric.decimals),
+    )
+
+
 def legend_once(owner: Axes | Figure, panels: Iterable[Axes], **options: Any) -> None:
     """One legend of what the panels show, sorted, each label once, in as many columns as fit."""
     handles: Record = {}
@@ -358,18 +429,36 @@ def legend_once(owner: Axes | Figure, panels: Iterable[Axes], **options: Any) ->
     owner.legend([handles[name] for name in names], broken, **options)
 
 
+OBJECTIVES = {
+    "misfit": "Misfit",
+    "mean": "Power (Mbit/s/s)",
+    "worst": "Worst power (Mbit/s/s)",
+    "mean_log": "Mean of log power",
+    "cvar": "Mean power of the worst runs (Mbit/s/s)",
+    "expression": "Objective",
+    "bounded": "Throughput (Mbit/s)",
+    "front": "Power (Mbit/s/s)",
+    "sum_log": "Sum of log goodputs",
+    "worst_flow": "Least goodput (Mbit/s)",
+    "share": "Share of the goodput",
+    "least": "Score",
+    "worst_case": "Relative power",
+}
+"""What searches optimise, as an axis' label."""
+
+
 def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
     """The axis of a row of search_constants, over the whole searched range."""
     low, high = constant["low"], constant["high"]
     axis = {f"{which}label": labels.axis(constant["constant"], constant["unit"])}
-    if not constant["logarithmic"]:
+    if constant["logarithmic"]:
+        pad = (high / low) ** 0.03
+        axes.set(**axis, **{f"{which}scale": "log", f"{which}lim": (low / pad, high * pad)})
+        steps = (1,) if high / low > 300 else (1, 3) if high / low > 30 else (1, 2, 5)
+        log_ticks(axes, which, steps)
+    else:
         pad = 0.03 * (high - low)
         axes.set(**axis, **{f"{which}lim": (low - pad, high + pad)})
-        return
-    pad = (high / low) ** 0.03
-    axes.set(**axis, **{f"{which}scale": "log", f"{which}lim": (low / pad, high * pad)})
-    steps = (1,) if high / low > 300 else (1, 3) if high / low > 30 else (1, 2, 5)
-    log_ticks(axes, which, decades(low, high, steps))
 
 
 def delay_axis(axes: Axes, delays_ms: Iterable[float]) -> None:
@@ -378,21 +467,14 @@ def delay_axis(axes: Axes, delays_ms: Iterable[float]) -> None:
     least, most = min(delays) * 0.82, max(delays) * 1.12
     axes.set(xscale="log", xlim=(most, least))
     axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
-    steps = (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7)
-    log_ticks(axes, "x", decades(least, most, steps))
+    log_ticks(axes, "x", (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7))
 
 
-def decades(low: float, high: float, steps: Sequence[float] = (1, 2, 5)) -> list[float]:
-    """Round numbers from low to high: each of `steps` times a power of ten."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    numbers = [float(f"{step}e{power}") for power in powers for step in steps]
-    return [number for number in numbers if low <= number <= high]
-
-
-def log_ticks(axes: Axes, which: str, values: Sequence[float]) -> None:
-    """Plain numbers instead of powers of ten on a logarithmic axis."""
+def log_ticks(axes: Axes, which: str, steps: Sequence[float] = (1, 2, 5)) -> None:
+    """Plain numbers instead of powers of ten on a logarithmic axis: `steps` in each decade."""
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_ticks(values, [f"{value:g}" for value in values])
+    axis.set_major_locator(LogLocator(subs=steps, numticks=99))
+    axis.set_major_formatter("{x:g}")
     axis.set_ticks([], minor=True)
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
-from analysis.frames import Record, records, select
+from analysis.frames import Record, select
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from common.tables import Tables
 from reports.figures import each, style
@@ -17,29 +17,25 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     """Throughput against signal delay, delay inverted, so that up and to the right is better."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
     published = select(tables["sweep_published"], sweep=sweep["sweep"])
-    published = published.dropna(subset=[SIGNAL_DELAY, THROUGHPUT])
-    place = {"x": SIGNAL_DELAY, "y": THROUGHPUT}
-    figure = style.page(3.5)
-    axes = figure.add_subplot()
-    style.curve(axes, curve, **place, label="Kneepoint")
-    style.points(axes, published, **place, by="report", looks=style.reports(published))
+    place = SIGNAL_DELAY, THROUGHPUT
+    published = published.dropna(subset=[*place])
+    figure, axes = style.panel(3.5)
+    style.curve(axes, curve, *place, label="Kneepoint")
+    style.points(axes, published, *place, by="report", looks=style.reports(published))
     style.ring(axes, sweep[SIGNAL_DELAY], sweep[THROUGHPUT])
-    shown = pd.concat([published, curve])
-    style.delay_axis(axes, shown[SIGNAL_DELAY][shown[SIGNAL_DELAY] > 0])
+    both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
+    style.delay_axis(axes, both[SIGNAL_DELAY][both[SIGNAL_DELAY] > 0])
     axes.set(ylim=(0, curve[THROUGHPUT].max() * 1.1), ylabel="Throughput (Mbit/s)")
-    texts = [
-        f"{row['report']}, {labels.words(sweep['constant'])} {labels.number(row['value'])}: "
-        f"{row[THROUGHPUT]:.2f} Mbit/s at {row[SIGNAL_DELAY]:.0f} ms, power {row[POWER]:.2f}"
-        for row in records(shown)
-    ]
-    style.tell(axes, shown[SIGNAL_DELAY], shown[THROUGHPUT], texts)
+    style.tell(
+        *(axes, both, *place),
+        "{report}, {name} {value}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
+        "power {power:.2f}",
+    )
     axes.legend(loc="lower left")
     _draw_powers(axes, curve[POWER].max())
     first = curve.sort_values("best", ascending=False, kind="stable")
     first["name"] = first["value"].map(labels.number)
-    best, *_ = style.name_points(
-        axes, first, [*place.values()], [(5, 4)], always=False, fontsize=8.5
-    )
+    best, *_ = style.name_points(axes, first, [*place], [(5, 4)], always=False, fontsize=8.5)
     best.set(color=style.BEST, weight="bold")
     return figure
 

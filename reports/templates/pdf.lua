@@ -82,8 +82,8 @@ function Header(heading)
   else
     heading.classes:insert("unnumbered")
   end
-  if heading.level > 1 then return heading end
-  return { pandoc.RawBlock("typst", "#place.flush()"), heading } -- no figure leaves its part
+  if heading.level > 2 then return heading end
+  return { pandoc.RawBlock("typst", "#place.flush()"), heading } -- no figure leaves its section
 end
 
 function Link(link)

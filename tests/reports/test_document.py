@@ -47,6 +47,7 @@ def test_two_parts_of_one_name_are_refused() -> None:
 def test_a_row_has_a_cell_a_column() -> None:
     with pytest.raises(AssertionError, match="t: 2 cells for 1 columns"):
         read(TABLE.replace("<td>1</td>", "<td>1</td><td>2</td>"))
+    assert read(TABLE.replace("<tr><td>1</td></tr>", "")).tables() == []
 
 
 def test_columns_of_one_group_share_a_head() -> None:

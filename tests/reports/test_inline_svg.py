@@ -5,6 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
 
 from reports.figures import style
@@ -21,7 +22,8 @@ def svg(tmp_path: Path) -> bytes:
         )
         axes.set_title("AT&T, <LTE>")
         axes.set_ylabel("Delay (ms)")
-        style.tell(axes, [1, 2], [1, 2], ["one", "two"], ["a" * 64, "b" * 64])
+        rows = pd.DataFrame({"x": [1, 2], "y": [1, 2]})
+        style.tell(axes, rows, "x", "y", "a point", ["a" * 64, "b" * 64])
         style.save(figure, tmp_path / "figure")
     return (tmp_path / "figure.svg").read_bytes()
 

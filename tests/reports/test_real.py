@@ -195,6 +195,8 @@ def test_agreement_figure_has_a_line_a_setting_and_a_heading_a_controller(
     lines = [at for at, text in enumerate(texts) if text not in controllers]
     assert {(0.0, float(at)) for at in lines} <= places(throughput)
     assert throughput.get_ylim() == delay.get_ylim()
+    colours = {line.get_color() for line in throughput.lines if x_of(line)}
+    assert {style.OURS, style.QUIET} <= colours  # predicted, and fitted
 
 
 def test_agreement_figure_colours_what_lies_outside(analysed: Tables) -> None:
