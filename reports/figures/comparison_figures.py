@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import labels
+from analysis.comparisons import compared_figures
 from analysis.frames import Record, records, select
 from analysis.metrics import FIGURES
 from common.tables import Tables
@@ -24,7 +25,7 @@ _PANEL = ["source", "metric"]
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each figure, a line for each network and setting: mean and range of the runs."""
-    found = select(tables["comparison_figures"], comparison=subject["comparison"], shown=True)
+    found = select(compared_figures(tables), comparison=subject["comparison"], shown=True)
     found = found[found["metric"] != _OF_LINK]
     lines = found.assign(at=pd.factorize(found["network"])[0]).drop_duplicates(_LINE)
     lines = lines.sort_values(["at", "trial"]).assign(line=range(len(lines)))
@@ -95,7 +96,7 @@ def _set_axis(axes: Axes, unit: str) -> None:
 
 def subjects(tables: Tables) -> "dict[str, Record]":
     """A figure for each comparison with probes or downloads."""
-    found = tables["comparison_figures"]
+    found = compared_figures(tables)
     if not len(found):
         return {}
     shown = found[found["shown"] & (found["metric"] != _OF_LINK)]

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import over_time
+from analysis.comparisons import epochs
 from analysis.frames import Record, records, select
 from common.tables import Tables
 from reports.figures import style
@@ -18,15 +19,13 @@ def draw(subject: Record, tables: Tables) -> Figure:
     of_subject = {name: subject[name] for name in ("comparison", "engine")}
     places = select(tables["comparison_runs"], flows=1, **of_subject)
     columns, lines = places["label"].drop_duplicates(), places["network_title"].drop_duplicates()
+    losses = epochs(tables)
     figure = style.page(0.6 + 1.75 * len(lines))
     panels = figure.subplots(len(lines), len(columns), squeeze=False, sharey="row")
     for run in records(places):
         row = lines.tolist().index(run["network_title"])
         axes = panels[row][columns.tolist().index(run["label"])]
-        _panel(
-            axes,
-            *(select(tables[name], run=run["run"]) for name in ("series", "comparison_epochs")),
-        )
+        _panel(axes, *(select(rows, run=run["run"]) for rows in (tables["series"], losses)))
         axes.set_title(f"{run['label']}: {run['network_title']}", fontsize=8.5)
     for axes in panels[-1]:
         axes.set_xlabel("Time (s)")
@@ -36,9 +35,9 @@ def draw(subject: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, series: pd.DataFrame, epochs: pd.DataFrame) -> None:
+def _panel(axes: Axes, series: pd.DataFrame, losses: pd.DataFrame) -> None:
     queue, window = (select(series, quantity=name) for name in (over_time.QUEUE, over_time.WINDOW))
-    shown = epochs[epochs["epoch"] > 0].tail(_EPOCHS)
+    shown = losses[losses["epoch"] > 0].tail(_EPOCHS)
     if len(shown):
         begin, end = shown["start_s"].iloc[0], shown["end_s"].iloc[-1]
         axes.set_xlim(begin, end)

@@ -44,7 +44,7 @@ def draw(grid: Record, tables: Tables) -> Figure:
 
 def _label(grid: Record, which: str, letters: int) -> str:
     """The label of an axis, in lines of this many letters."""
-    return textwrap.fill(labels.axis(grid[which], grid[f"{which}_unit"]), letters)
+    return textwrap.fill(labels.axis(grid[f"{which}_name"], grid[f"{which}_unit"]), letters)
 
 
-subjects = each("grids", "grid")
+subjects = each("grid_cells", "grid")

@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
 from analysis.frames import Record, records
-from analysis.held_out import PUBLISHED, TUNED
+from analysis.held_out import PUBLISHED, TUNED, standings
 from common.tables import Tables
 from reports.figures import only, style
 
@@ -19,11 +19,9 @@ _SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12)
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Every setting by its two scores; an arrow leads from the best published one to the tuned."""
-    settings, standings = (
-        _in_per_cent(tables[f"held_out_{of}"]) for of in ("settings", "standings")
-    )
+    settings, ranked = map(_in_per_cent, (tables["held_out_settings"], standings(tables)))
     published = settings[settings["origin"] == PUBLISHED]
-    tuned = standings[standings["origin"] != PUBLISHED]
+    tuned = ranked[ranked["origin"] != PUBLISHED]
     figure = style.page(4.4)
     axes = figure.add_subplot()
     x, y = _SCORES
@@ -67,4 +65,4 @@ def _value(row: Record) -> str:
     return f"{labels.sentence(row['controller'])}, {origin}: {x:.1f} % training, {y:.1f} % held out"
 
 
-subjects = only("held_out", "all")
+subjects = only("held_out_settings", "all")

@@ -6,6 +6,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from analysis import labels
+from analysis.comparisons import network_sweep_points, network_sweeps
 from analysis.frames import Record, records, select
 from analysis.metrics import FIGURES
 from common.tables import Tables
@@ -17,10 +18,10 @@ _COLUMNS = 3
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each figure, a line for each study: means, and the range of the runs."""
-    sweeps = select(tables["network_sweeps"], **{name: subject[name] for name in _ALIKE})
+    sweeps = select(network_sweeps(tables), **{name: subject[name] for name in _ALIKE})
     several = sweeps["label"].duplicated(keep=False)
     sweeps["label"] += (" (" + sweeps["study"] + ")").where(several, "")
-    points = select(tables["network_sweep_points"], shown=True)
+    points = select(network_sweep_points(tables), shown=True)
     points = points.merge(sweeps[["study", "label"]], on="study")
     points["panel"] = [_title(row) for row in records(points)]
     facets = {"col": "panel", "col_wrap": _COLUMNS, "facet_kws": {"sharey": False}}
@@ -59,6 +60,6 @@ def _value(row: Record) -> str:
 
 def subjects(tables: Tables) -> "dict[str, Record]":
     """A figure for the studies of each parameter, network and traffic, named after the first."""
-    found = tables["network_sweeps"]
+    found = network_sweeps(tables)
     first = found.drop_duplicates(list(_ALIKE)) if len(found) else found
     return {row["study"]: row for row in records(first)}

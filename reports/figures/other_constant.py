@@ -4,9 +4,9 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from analysis import labels
-from analysis.frames import Record, records, select
+from analysis.frames import Record, select
 from common.tables import Tables
-from reports.figures import style
+from reports.figures import each, style
 
 
 def draw(grid: Record, tables: Tables) -> Figure:
@@ -25,7 +25,4 @@ def draw(grid: Record, tables: Tables) -> Figure:
     return style.fit(panels, 2.3)
 
 
-def subjects(tables: Tables) -> dict[str, Record]:
-    """The grids that vary a further parameter."""
-    further = set(tables["grid_effects"]["grid"])
-    return {grid["grid"]: grid for grid in records(tables["grids"]) if grid["grid"] in further}
+subjects = each("grid_effects", "grid")

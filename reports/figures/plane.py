@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from analysis import labels
 from analysis.frames import Record, records, select
 from analysis.held_out import PUBLISHED
-from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from common.tables import Tables
 from reports.figures import style
 
@@ -17,7 +17,10 @@ _SCALE = 2.448
 
 def draw(network: Record, tables: Tables) -> Figure:
     """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
-    settings = select(tables["planes"], network=network["network"])
+    settings = tables["held_out_settings"][["trial", "controller", "origin"]]
+    there = select(tables["held_out_power"], network=network["network"])
+    settings = settings.merge(there.dropna(subset=["on_front"]), on="trial")
+    settings["on_front"] = settings["on_front"].astype(bool)
     settings["name"] = settings["controller"].map(labels.sentence)
     looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
     place = {"x": SIGNAL_DELAY, "y": THROUGHPUT}
@@ -39,7 +42,7 @@ def draw(network: Record, tables: Tables) -> Figure:
     axes.set(ylim=(0, 1.05 * network["capacity_mbps"]), ylabel="Throughput (Mbit/s)")
     texts = [
         f"{row['name']}, {row['origin']}: {row[THROUGHPUT]:.2f} Mbit/s at "
-        f"{row[SIGNAL_DELAY]:.0f} ms, power {row[POWER]:.2f}, n = {row['n']}"
+        f"{row[SIGNAL_DELAY]:.0f} ms, power {row['succeeded_power']:.2f}, n = {row['succeeded']}"
         for row in records(settings)
     ]
     style.tell(axes, settings[SIGNAL_DELAY], settings[THROUGHPUT], texts)
@@ -63,7 +66,7 @@ def _ellipse(axes: Axes, row: Record, colour: str) -> None:
 def subjects(tables: Tables) -> dict[str, Record]:
     """The training network."""
     networks = records(tables["held_out_networks"])
-    drawn = set(tables["planes"]["network"]) if len(tables["planes"]) else set()
+    drawn = set(tables["held_out_power"].dropna(subset=["on_front"])["network"])
     return {
         row["network"]: row for row in networks if row["is_training"] and row["network"] in drawn
     }

@@ -118,4 +118,4 @@ def _draw_points(axes: Axes, part: pd.DataFrame, y: str, metric: str) -> None:
         sns.scatterplot(part[part["crossed"]], x="published", y=y, ax=axes, **cross)
 
 
-subjects = each("audit_summary", "comparison")
+subjects = each("audit", "comparison")
