@@ -5,8 +5,8 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import pandas as pd
@@ -28,7 +28,6 @@ from analysis.nearness import OFF, agreements, is_within, not_close, sureness
 from analysis.neighbours import neighbours
 from analysis.results import Results, Source, StudyRuns
 from analysis.schema import STAGES, VERDICTS, WITHIN_SPREAD
-from analysis.spread import Selection
 from common.tables import Tables
 from experiments.exchanged import CONTRADICTED, REPORTS
 
@@ -82,21 +81,19 @@ def _compare(
 ) -> dict[str, pd.DataFrame]:
     """The tables of one comparison; none if no study replays any of its rows."""
     sources = results.sources()
-    selections = {table: source.selection for table, source in sources.items() if source.selection}
-    fitted: dict[str, Sequence[str]] = {}
     parts: list[pd.DataFrame] = []
-    behind: list[pd.DataFrame | None] = []
     lines: list[pd.DataFrame] = []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
         replays = [study for study in studies if table in study.compare and not study.fit]
         if not replays:
             continue
+        source = sources.get(table, Source())
         own = str(rows["network"].iloc[0])
         for network in dict.fromkeys([own, *chain(*(study.networks for study in replays))]):
             is_own = network == own
             runs = statistics.runs_of(table, network, studies, added)
             there = rows.assign(network=network)
-            beside = statistics.beside(there, runs, selections if is_own else None)
+            beside = statistics.beside(there, runs, source.selection if is_own else None)
             host = fitted_host(table, network, studies, results.hosts)
             lines.append(
                 statistics.agreement(beside).assign(
@@ -107,48 +104,32 @@ def _compare(
                 )
             )
             if is_own:
-                parts.append(beside)
-                fitted[table] = (*sources.get(table, Source()).fitted, *host)
-                behind += _runs_behind(beside, runs, bool(fitted[table]))
+                source = replace(source, fitted=(*source.fitted, *host))
+                sure = math.nan if source.fitted else sureness(beside, runs, source.selection)
+                parts.append(beside.assign(sure=sure))
+                sources[table] = source
     if not parts:
         return {}
-    beside = pd.concat(parts, ignore_index=True)
     tables = pd.concat(lines, ignore_index=True)
-    rows, evidence = audit(
-        beside.assign(sure=sureness(beside, behind, selections)),
-        fitted=fitted,
-        unstated={table: tuple(source.unstated) for table, source in sources.items()},
-        remarks={table: source.remark for table, source in sources.items()},
-        selections=selections,
-        elsewhere={
-            str(table): labels.joined(titles.tolist())
-            for table, titles in tables[~tables["own"]].groupby("table")["network_title"]
-        },
-    )
+    elsewhere = {
+        str(table): labels.joined(titles.tolist())
+        for table, titles in tables[~tables["own"]].groupby("table")["network_title"]
+    }
+    rows, evidence = audit(pd.concat(parts, ignore_index=True), sources, elsewhere)
     rows["within"] = statistics.within_tolerance(rows)
     return {
         "audit": rows,
         "audit_evidence": evidence,
         "audit_tables": _described(tables, rows, sources),
-        "audit_summary": _summary(rows, results.most_runs),
     }
-
-
-def _runs_behind(
-    beside: pd.DataFrame, runs: pd.DataFrame, fitted: bool
-) -> list[pd.DataFrame | None]:
-    """For each row the runs behind its verdict; None: it is fitted."""
-    if fitted:
-        return [None] * len(beside)
-    own = statistics.succeeded(statistics.on_own_host(runs))
-    return [own[own["constants"] == constants] for constants in beside["constants"]]
 
 
 def _described(
     tables: pd.DataFrame, rows: pd.DataFrame, sources: Mapping[str, Source]
 ) -> pd.DataFrame:
     """The replays of tables with their sources and, on a table's own network, their verdicts."""
-    found = tables.merge(counts(rows).drop(columns="rows"), on="table")
+    counts = pd.crosstab(rows["table"], rows["verdict"]).reindex(columns=VERDICTS, fill_value=0)
+    found = tables.join(counts, on="table")
     found.loc[~found["own"], list(VERDICTS)] = 0
     said = [sources.get(table, Source()) for table in found["table"]]
     selections = [source.selection for source in said]
@@ -161,28 +142,9 @@ def _described(
     )
 
 
-def _summary(rows: pd.DataFrame, limit: int | None) -> pd.DataFrame:
-    """The one row of a comparison; runs were added up to `limit` (None: none were)."""
-    sizes = rows[[f"relative_{metric}" for metric in SHOWN]].abs()
-    summary = {
-        "rows": len(rows),
-        "tables": rows["table"].nunique(),
-        "compared": int(rows["within"].notna().sum()),
-        "within": int(rows["within"].sum()),
-        "median_power": sizes[f"relative_{POWER}"].median(),
-        "greatest": sizes.max(axis=None),
-        "limit": limit,
-        **{verdict: int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS},
-    }
-    return pd.DataFrame([summary]).astype({"limit": "Int64"})
-
-
 def audit(
     rows: pd.DataFrame,
-    fitted: Mapping[str, Sequence[str]],
-    unstated: Mapping[str, Sequence[str]],
-    remarks: Mapping[str, str] | None = None,
-    selections: Mapping[str, Selection] | None = None,
+    sources: Mapping[str, Source] | None = None,
     elsewhere: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The verdict on each row, and the evidence for it.
@@ -190,10 +152,7 @@ def audit(
     Args:
         rows: from `statistics.beside`, with columns step_<metric> where the digits are known, and
             sure (see `nearness.sureness`).
-        fitted: for each table, the parameters and host settings that were fitted to it.
-        unstated: for each table, the parameters that its report does not state.
-        remarks: for some tables, authors' notes from elsewhere, as evidence on unexplained rows.
-        selections: for some tables, how their rows were selected from many runs.
+        sources: of the tables; a source's `fitted` are parameters and host settings.
         elsewhere: for some tables, other networks than their own on which they were replayed.
 
     Returns:
@@ -206,32 +165,26 @@ def audit(
     against: dict[tuple[str, int], list[Finding]] = {}
     for finding in chain.from_iterable(check(rows) for check in CHECKS):
         against.setdefault((finding.table, finding.row), []).append(finding)
-    cut_off = {(each.table, each.row): each for each in truncations(rows)}
+    cut_off = {(each.table, each.row): _of_finding(each) for each in truncations(rows)}
     found = rows.assign(name=names(rows), agreement=agreements(rows))
     spreads = _spreads(rows)
-    judged = [
-        _judge(
+    verdicts: list[Record] = []
+    evidence: list[Record] = []
+    for label, row in enumerate(records(found)):
+        table, key = row["table"], (row["table"], row["row"])
+        source = (sources or {}).get(table, Source())
+        verdict, pieces = _judge(
             row,
-            against.get((row["table"], row["row"]), []),
-            _Said(
-                fitted.get(row["table"], ()),
-                unstated.get(row["table"], ()),
-                (remarks or {}).get(row["table"], ""),
-                (selections or {}).get(row["table"]),
-                (elsewhere or {}).get(row["table"], ""),
-                cut_off.get((row["table"], row["row"])),
-                spreads.get(label, []),
-            ),
+            against.get(key, []),
+            source,
+            spreads.get(label, []),
+            (elsewhere or {}).get(table, ""),
         )
-        for label, row in enumerate(records(found))
-    ]
-    evidence = [
-        {"table": row["table"], "row": row["row"], **NOTHING, **piece}
-        for row, (*_, pieces) in zip(records(found), judged, strict=True)
-        for piece in pieces
-    ]
-    verdicts = pd.DataFrame([each[:-1] for each in judged], columns=["checks", "wrong", "verdict"])
-    found = found.join(verdicts)
+        verdicts.append({"checks": "", "wrong": "", **verdict})
+        pieces += [cut_off[key]] if key in cut_off else []
+        pieces += _beside(row, source, verdict["verdict"])
+        evidence += [{"table": table, "row": row["row"], **NOTHING, **piece} for piece in pieces]
+    found = found.join(pd.DataFrame(verdicts))
     found["clear"] = _are_clear(found)
     return found, pd.DataFrame(evidence).astype({"other_row": "Int64"})
 
@@ -280,55 +233,45 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
     return texts
 
 
-@dataclass(frozen=True)
-class _Said:
-    """The notes on a row besides its numbers: see `audit`."""
-
-    fitted: Sequence[str]
-    unstated: Sequence[str]
-    remark: str
-    selection: Selection | None
-    elsewhere: str
-    cut_off: Finding | None
-    spread: Sequence[Record]
-
-
 def _judge(
     row: Record,
     against: Sequence[Finding],
-    said: _Said,
-) -> tuple[str, str, str, list[Record]]:
-    """Checks that contradict the row, the wrong number, the verdict, the evidence."""
-    beside: list[Record] = []
-    if said.cut_off:
-        beside.append(_of_finding(said.cut_off))
-    if row["settings"] > 1:
-        beside.append({"kind": "nearest", "remark": row["nearest"]})
-    if said.selection:
-        of = {"low": said.selection.least, "high": said.selection.most}
-        beside.append({"kind": "selected", "remark": said.selection.extreme, **of})
+    source: Source,
+    spread: Sequence[Record],
+    elsewhere: str,
+) -> tuple[Record, list[Record]]:
+    """The verdict, with the checks that contradict the row and the wrong number; its evidence."""
     if against:
         checks = ", ".join(dict.fromkeys(finding.check for finding in against))
         worst = max(against, key=lambda each: each.size / each.limit if each.size > 0 else 0.0)
-        found = [_of_finding(each) for each in against]
-        return checks, worst.metric, CONTRADICTED, [*found, *beside]
+        verdict = {"checks": checks, "wrong": worst.metric, "verdict": CONTRADICTED}
+        return verdict, [_of_finding(each) for each in against]
     if not row["agreement"]:
-        return "", "", "not comparable", [_why_not(row, said.elsewhere), *beside]
+        return {"verdict": "not comparable"}, [_why_not(row, elsewhere)]
     shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
     evidence: list[Record] = [
         {"kind": "difference", "metric": metric} for metric in shown or [POWER]
     ]
-    if said.fitted:
-        return "", "", "fitted", [*evidence, {"kind": "fitted", "constants": said.fitted}, *beside]
-    if row["agreement"] != "off":
-        return "", "", row["agreement"], [*evidence, *beside]
-    if said.spread:
-        return "", "", WITHIN_SPREAD, [*evidence, *said.spread, *beside]
-    if said.unstated:
-        beside.append({"kind": "unstated", "constants": said.unstated})
-    if said.remark:
-        beside.append({"kind": "remark", "remark": said.remark})
-    return "", "", "unexplained", [*evidence, *beside]
+    if source.fitted:
+        return {"verdict": "fitted"}, [*evidence, {"kind": "fitted", "constants": source.fitted}]
+    if row["agreement"] != OFF:
+        return {"verdict": row["agreement"]}, evidence
+    if spread:
+        return {"verdict": WITHIN_SPREAD}, [*evidence, *spread]
+    return {"verdict": "unexplained"}, evidence
+
+
+def _beside(row: Record, source: Source, verdict: str) -> Iterator[Record]:
+    """What is to be known of a row whatever its numbers are."""
+    if row["settings"] > 1:
+        yield {"kind": "nearest", "remark": row["nearest"]}
+    if selection := source.selection:
+        of = {"low": selection.least, "high": selection.most}
+        yield {"kind": "selected", "remark": selection.extreme, **of}
+    if verdict == "unexplained" and source.unstated:
+        yield {"kind": "unstated", "constants": tuple(source.unstated)}
+    if verdict == "unexplained" and source.remark:
+        yield {"kind": "remark", "remark": source.remark}
 
 
 def _of_finding(finding: Finding) -> Record:
@@ -353,49 +296,42 @@ def _why_not(row: Record, elsewhere: str) -> Record:
     return {"kind": "elsewhere", "remark": elsewhere} if elsewhere else {"kind": "no run"}
 
 
-# Summaries ------------------------------------------------------------------------------------
-
-
-def counts(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """The number of rows of each verdict, one line per table: columns table, rows, VERDICTS."""
-    table = pd.crosstab(verdicts["table"], verdicts["verdict"])
-    table = table.reindex(index=verdicts["table"].unique(), columns=VERDICTS, fill_value=0)
-    table.insert(0, "rows", table.sum(axis="columns"))
-    return table.rename_axis(index="table", columns=None).reset_index()
-
-
-def errors(verdicts: pd.DataFrame) -> pd.DataFrame:
+def errors(tables: Tables) -> pd.DataFrame:
     """The sizes of the differences, with rows that print power only counted separately.
 
     Returns:
-        One line for each metric and group of rows: columns metric, group ("all", "not
+        One line for each comparison, metric and group of rows: columns metric, group ("all", "not
         contradicted" or "nothing fitted": neither contradicted nor fitted), rows, median, p90
-        (of the absolute relative difference), near (the share of rows within CLOSE).
+        (of the absolute relative difference), near (the share of rows within CLOSE), comparison.
     """
-    compared = verdicts[verdicts["agreement"] != ""]
-    direct = compared[[f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}"]].notna()
+    audited = tables["audit"]
+    direct = audited[[f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}"]].notna()
+    has_both, has_one = direct.all(axis="columns"), direct.any(axis="columns")
+    uncontested = audited["verdict"] != CONTRADICTED
+    groups = {
+        "all": audited["verdict"].notna(),
+        "not contradicted": uncontested,
+        "nothing fitted": uncontested & (audited["verdict"] != "fitted"),
+    }
     lines = []
-    for metric, printed in (
-        (THROUGHPUT, direct.all(axis="columns")),
-        (SIGNAL_DELAY, direct.all(axis="columns")),
-        (POWER, ~direct.any(axis="columns")),
-    ):
-        of_metric = compared[printed]
-        uncontested = of_metric[of_metric["verdict"] != CONTRADICTED]
-        for group, rows in (
-            ("all", of_metric),
-            ("not contradicted", uncontested),
-            ("nothing fitted", uncontested[uncontested["verdict"] != "fitted"]),
+    for comparison in audited["comparison"].unique():
+        is_compared = (audited["comparison"] == comparison) & (audited["agreement"] != "")
+        for metric, printed in (
+            (THROUGHPUT, has_both),
+            (SIGNAL_DELAY, has_both),
+            (POWER, ~has_one),
         ):
-            size = rows[f"relative_{metric}"].abs()
-            lines.append(
-                {
-                    "metric": metric,
-                    "group": group,
-                    "rows": len(size),
-                    "median": size.median(),
-                    "p90": size.quantile(0.9),
-                    "near": (size <= CLOSE[metric]).mean(),
-                }
-            )
+            for group, of_group in groups.items():
+                size = audited.loc[is_compared & printed & of_group, f"relative_{metric}"].abs()
+                lines.append(
+                    {
+                        "metric": metric,
+                        "group": group,
+                        "rows": len(size),
+                        "median": size.median(),
+                        "p90": size.quantile(0.9),
+                        "near": (size <= CLOSE[metric]).mean(),
+                        "comparison": comparison,
+                    }
+                )
     return pd.DataFrame(lines)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from analysis import comparisons, network_sweeps, showcase, worst_cases
+from analysis import comparisons, showcase, worst_cases
 from analysis.frames import together
 from analysis.results import Results
 from analysis.schema import STAGES
@@ -13,7 +13,7 @@ from common.tables import Tables
 
 def compute(results: Results, _: Tables) -> Mapping[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    parts = [each.compute(results) for each in (showcase, comparisons, network_sweeps, worst_cases)]
+    parts = [each.compute(results) for each in (showcase, comparisons, worst_cases)]
     return together(
         {
             table.name: [part[table.name] for part in parts if len(part.get(table.name, ()))]

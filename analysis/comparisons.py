@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis import over_time, statistics
-from analysis.frames import Record, records, select, together
+from analysis.frames import CONSTANT, Record, records, select, together
 from analysis.metrics import FIGURES, THROUGHPUT
-from analysis.results import Compared, Results
+from analysis.results import Compared, NetworkSweep, Results
 from common.tables import Tables
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from experiments.models.study import EMULATOR, KERNEL
@@ -32,50 +32,44 @@ FALL = 0.95
 _SETTLED = 5
 """Intervals after a fall in which another one belongs to the same recovery."""
 
+FEWEST = 3
+"""Fewer values of a network's parameter make no sweep."""
+
 _PAYLOAD_KB = 1.448
 _SHOWN = ("throughput_mbps", "completion_s", "rtt_mean_ms")
 _PLACE = ["trial", "traffic", "network"]
 _TITLES = ["label", "traffic_title", "network_title"]
+_NO_PARAMETER: Record = {"parameter": None, "value": math.nan, "bdp_packets": math.nan}
+_OF_CYCLE = ("run", "engine", *_PLACE, *_TITLES, "comparison", "flow")
 
 
 def compute(results: Results) -> dict[str, pd.DataFrame]:
-    """The table comparisons, those that begin with comparison_, and series."""
+    """The tables traffic_figures, series, and those that begin with comparison_."""
     found: defaultdict[str, list[pd.DataFrame]] = defaultdict(list)
     compared = results.comparisons()
     for name in dict.fromkeys(each.name for each in compared):
         by_engine = {each.engine: each for each in compared if each.name == name}
         figures = pd.concat(map(figures_of, by_engine.values()), ignore_index=True)
         for table, frame in {
-            "comparisons": pd.DataFrame([_summary(each) for each in by_engine.values()]),
-            "comparison_figures": spread(figures),
+            "traffic_figures": spread(figures).assign(**_NO_PARAMETER),
             "comparison_published": beside_published(next(iter(by_engine.values())), figures),
             "comparison_shares": pd.concat([shares(each) for each in by_engine.values()]),
             "comparison_runs": pd.DataFrame(
                 [key for each in by_engine.values() for key, *_ in _first_runs(each)]
             ),
-            "comparison_epochs": pd.concat(map(epochs, by_engine.values())),
         }.items():
             if len(frame):
                 found[table].append(frame.assign(comparison=name))
         found["series"] += [part for each in by_engine.values() for part in series(each)]
+    for sweep in results.network_sweeps():
+        if sweep.study.sampler == "grid" and len(sweep.study.trials) >= FEWEST:
+            found["traffic_figures"].append(_swept(sweep))
     return together(found)
 
 
-def _summary(compared: Compared) -> Record:
-    runs = compared.runs
-    return {
-        "engine": compared.engine,
-        "title": compared.title,
-        "source": compared.source,
-        "wanted_engines": list(compared.wanted_engines),
-        "traffic_titles": list(dict.fromkeys(runs["traffic_title"])),
-        "network_titles": list(dict.fromkeys(runs["network_title"])),
-        "controllers": list(dict.fromkeys(runs["controller"])),
-        "settings": runs["trial"].nunique(),
-        "repeats": int(runs.groupby(_PLACE).size().max()),
-        "runs": len(runs),
-        "failed": int((runs["status"] != "ok").sum()),
-    }
+def summaries(tables: Tables) -> pd.DataFrame:
+    """The comparisons, on each engine that has run."""
+    return select(tables["inventory"], kind="comparison").rename(columns={"name": "comparison"})
 
 
 # Figures --------------------------------------------------------------------------------------
@@ -140,6 +134,49 @@ def spread(figures: pd.DataFrame) -> pd.DataFrame:
         for key, group in figures.groupby(by, sort=False)
     ]
     return pd.DataFrame(rows).astype({"n": int})
+
+
+# Studies of a network -------------------------------------------------------------------------
+
+
+def _swept(sweep: NetworkSweep) -> pd.DataFrame:
+    """The spread of every figure at each value of the network's parameter."""
+    parameter = sweep.study.searched[0].name
+    values = sweep.study.trials.set_index("trial")[CONSTANT + parameter].astype(float)
+    figures = spread(figures_of(sweep.compared))
+    return figures.assign(
+        comparison=sweep.study.name,
+        parameter=parameter,
+        value=figures["trial"].map(values),
+        bdp_packets=sweep.bdp_packets,
+    )
+
+
+def network_sweep_points(tables: Tables) -> pd.DataFrame:
+    """The figures of studies that vary a parameter of a network: see the table traffic_figures."""
+    found = tables["traffic_figures"].dropna(subset=["parameter"])
+    found = found.rename(columns={"comparison": "study"})
+    spread_of = list(statistics.spread(pd.Series([1.0])).index)
+    columns = ["study", "source", "metric", "shown", "value", *spread_of]
+    return found[columns].reset_index(drop=True)
+
+
+def network_sweeps(tables: Tables) -> pd.DataFrame:
+    """The studies that vary a parameter of a network alone."""
+    about = ["label", "network_title", "traffic_title", "parameter", "bdp_packets"]
+    found = tables["traffic_figures"].dropna(subset=["parameter"])
+    found = found.drop_duplicates("comparison")[["comparison", *about]]
+    made = select(tables["inventory"], kind="study").rename(
+        columns={"name": "comparison", "settings": "values"}
+    )[["comparison", "title", "values", "runs"]]
+    return found.merge(made, on="comparison").rename(columns={"comparison": "study"})
+
+
+def compared_figures(tables: Tables) -> pd.DataFrame:
+    """The figures of comparisons, without those of studies."""
+    found = tables["traffic_figures"]
+    columns = ["parameter", "value", "bdp_packets"]
+    return found[found["parameter"].isna()].drop(columns=columns).reset_index(drop=True)
 
 
 # Published numbers ----------------------------------------------------------------------------
@@ -241,7 +278,7 @@ def beside_kernel(tables: Tables) -> pd.DataFrame:
     They agree where the relative difference is within the metric's tolerance, or where the
     emulator's mean lies within the range of the kernel's repeats.
     """
-    told = tables["comparison_figures"]
+    told = compared_figures(tables)
     is_shown = told["shown"] | (told["metric"] == "loss_events_per_minute")
     found = told[is_shown & told["metric"].isin(_COMPARED)]
     keys = ["comparison", *_PLACE, *_TITLES, "source", "metric"]
@@ -320,7 +357,7 @@ def _first_runs(compared: Compared) -> Iterator[tuple[Record, Record, TrafficFil
             key = {
                 "run": name if compared.engine == EMULATOR else f"{name}-{compared.engine}",
                 "engine": compared.engine,
-                **{name: run[name] for name in (*_PLACE, *_TITLES)},
+                **{name: run[name] for name in (*_PLACE, *_TITLES, "constants")},
                 "flows": len(run["flows"]),
             }
             yield key, run, traffic
@@ -348,23 +385,25 @@ def series(compared: Compared) -> Iterator[pd.DataFrame]:
             yield over_time.long(told, key["run"])
 
 
-def epochs(compared: Compared) -> pd.DataFrame:
-    """From one loss to the next: how the window grew, in the first run of each setting.
+def epochs(tables: Tables) -> pd.DataFrame:
+    """From one loss to the next: how the window of a lone flow grew.
 
     For CUBIC the plateau is W_max of RFC 9438: the window at the loss before, or less of it where
     that was smaller than the W_max before it (fast convergence, section 4.7). Above it the window
     is convex, below it concave.
+
+    Returns:
+        The columns of `epochs_of` after those of comparison_runs.
     """
+    windows = select(tables["series"], quantity=over_time.WINDOW)
     rows = []
-    for place, run, traffic in _first_runs(compared):
-        key = {name: place[name] for name in ("run", "engine")}
-        for flow in run["flows"]:
-            beside = traffic.flows[flow["name"]].controller is not None
-            own = {} if beside else json.loads(run["constants"])
-            window = np.asarray(flow["window_by_interval_packets"], dtype=float)
-            told = epochs_of(_ends_s(len(window), traffic), window, own)
-            rows += [{**key, "flow": flow["name"], **epoch} for epoch in told]
-    return pd.DataFrame(rows)
+    for key in records(select(tables["comparison_runs"], flows=1)):
+        window = select(windows, run=key["run"])
+        time_s, packets = (window[name].to_numpy() for name in ("time_s", "value"))
+        constants = json.loads(key.pop("constants"))
+        told = epochs_of(time_s, packets, constants) if len(window) else []
+        rows += [{**key, "flow": window["flow"].iloc[0], **epoch} for epoch in told]
+    return pd.DataFrame(rows, columns=None if rows else ["run", "epoch"])
 
 
 def cycles(tables: Tables) -> pd.DataFrame:
@@ -373,23 +412,18 @@ def cycles(tables: Tables) -> pd.DataFrame:
     Packets, and kB of payload; fast, convex: the share of epochs with fast convergence, with a
     convex part.
     """
-    runs = select(tables["comparison_runs"], flows=1).drop(columns="flows")
-    keys = {key["run"]: key for key in records(runs)}
-    told = tables["comparison_epochs"]
-    lone = told[told["run"].isin(keys) & (told["epoch"] > 0)]
+    found = epochs(tables)
     rows = []
-    for (run, flow), group in lone.groupby(["run", "flow"], sort=False):
-        median = group[["bottom_packets", "top_packets"]].median()
+    for _, group in found[found["epoch"] > 0].groupby("run", sort=False) if len(found) else ():
+        first, medians = records(group)[0], group[["bottom_packets", "top_packets"]].median()
         rows.append(
             {
-                **keys[run],
-                "flow": flow,
+                **{name: first[name] for name in _OF_CYCLE},
                 "epochs": len(group),
                 "duration_s": float((group["end_s"] - group["start_s"]).median()),
-                "bottom_packets": median["bottom_packets"],
-                "top_packets": median["top_packets"],
-                "bottom_kb": median["bottom_packets"] * _PAYLOAD_KB,
-                "top_kb": median["top_packets"] * _PAYLOAD_KB,
+                **medians,
+                "bottom_kb": medians["bottom_packets"] * _PAYLOAD_KB,
+                "top_kb": medians["top_packets"] * _PAYLOAD_KB,
                 "fast": float(group["fast"].mean()),
                 "convex": float(group["convex_from_s"].notna().mean()),
             }

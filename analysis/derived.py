@@ -4,26 +4,44 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from analysis import audit, comparisons, confirmation, sweeps
+from analysis import (
+    agreement,
+    audit,
+    comparisons,
+    confirmation,
+    held_out,
+    host,
+    recovery,
+    repeatability,
+    sweeps,
+    worst_cases,
+)
 from common.tables import Tables
 
-
-def _errors(tables: Tables) -> pd.DataFrame:
-    """Sizes of the differences of each comparison: see `audit.errors`."""
-    by_comparison = tables["audit"].groupby("comparison", sort=False)
-    parts = [audit.errors(rows).assign(comparison=name) for name, rows in by_comparison]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-
 DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
-    "audit_errors": _errors,
+    "agreement_accuracy": agreement.accuracy,
+    "audit_errors": audit.errors,
     "comparison_cycles": comparisons.cycles,
     "comparison_engines": comparisons.beside_kernel,
+    "comparison_figures": comparisons.compared_figures,
+    "comparisons": comparisons.summaries,
     "confirmed_best": confirmation.best,
     "confirmed_rows": confirmation.contradicted,
+    "grids": sweeps.grids,
+    "hardenings": worst_cases.hardenings,
+    "held_out": held_out.summary,
+    "held_out_standings": held_out.standings,
+    "network_sweep_points": comparisons.network_sweep_points,
+    "network_sweeps": comparisons.network_sweeps,
+    "probe_levels": host.probe_levels,
+    "probe_runs": host.probe_runs,
+    "recovery": recovery.of_searches,
+    "repeatability": repeatability.spreads,
+    "repeatability_beside_published": repeatability.beside_published,
     "sweep_bests": sweeps.bests,
+    "tuning": held_out.tuning,
 }
-"""By its name; without a row, a frame has no columns."""
+"""By its name; without a row, a frame may have no columns."""
 
 
 class WithDerived(Mapping[str, pd.DataFrame]):

@@ -11,16 +11,16 @@ import pandas as pd
 
 from analysis.across import SEED
 from analysis.frames import Record, records
-from analysis.held_out import TUNED, counted
 from analysis.metrics import POWER
 from analysis.paired import holm, paired_ratio
 from analysis.results import HeldOutRuns, Results
+from analysis.statistics import counted
 
 
 def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
     """The table generality."""
     networks_of = {study.name: study.networks for study in results.studies()}
-    tuned = found.settings[found.settings["origin"] == TUNED]
+    tuned = found.settings[found.settings["origin"] == "tuned"]
     is_training = found.networks.set_index("network")["is_training"]
     training = str(is_training.index[is_training][0])
     lines = []

@@ -8,32 +8,38 @@ another. A failed run has power 0, and so has the score, to which no ratio exist
 Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
 
+import json
 import math
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-from analysis import across, labels, statistics
+from analysis import across, generality, labels, planes, statistics
 from analysis.frames import Record, records
 from analysis.metrics import POWER
-from analysis.results import HeldOutRuns, Results, StudyRuns
+from analysis.results import Results, StudyRuns
+from analysis.schema import STAGES
+from analysis.statistics import counted
+from common.tables import Tables
 
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
 SURE = 0.05
 """The greatest p value of a gain or a loss beyond chance."""
 
 
-def compute(results: Results, found: HeldOutRuns) -> dict[str, pd.DataFrame]:
-    """The tables that begin with held_out."""
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    found = results.hold_out()
+    if found is None:
+        return {table.name: pd.DataFrame() for table in STAGES["held_out"].tables}
     networks = found.networks.sort_values("is_training", ascending=False, kind="stable")
     networks = networks.reset_index(drop=True)
     relative = relative_power(found.runs, networks)
     scored = scores(relative, networks)
     distinct = distinct_settings(found.settings)
-    ranked = standings(distinct[distinct["best"]], scored)
+    ranked = ranks(distinct[distinct["best"]], scored)
     ranked["label"] = _setting_labels(ranked)
-    distinct = distinct.merge(scored, on="trial", validate="one_to_one")
     wide = relative.pivot_table(index="trial", columns="network", values="relative")
     wide = wide.loc[ranked["trial"], networks["network"]]
     label = ranked.set_index("trial")["label"]
@@ -46,21 +52,33 @@ def compute(results: Results, found: HeldOutRuns) -> dict[str, pd.DataFrame]:
     values = across.relative_runs(counted(found.runs), best, bounds)
     of_ranked = values[[best.index(trial) for trial in ranked["trial"]]]
     trials = ranked["trial"].tolist()
-    ranked = ranked.merge(across.intervals(of_ranked, trials), on="trial", validate="one_to_one")
-    gained = across.paired_gains(
-        gains(found.settings, relative, found.runs, networks), values, best
-    )
+    own = ranked.merge(across.intervals(of_ranked, trials), on="trial", validate="one_to_one")
+    own = own.drop(columns=[*distinct.columns.drop("trial"), "training", "held_out"])
+    places = ["training_rank", "held_out_rank", "gap", "repeats"]
+    settings = distinct.merge(scored, on="trial", validate="one_to_one")
+    settings = settings.merge(own, on="trial", how="left").astype(dict.fromkeys(places, "Int64"))
+    gained = gains(found.settings, relative, found.runs, networks)
+    gained = across.paired_gains(gained, values, best)
+    here = planes.compute(found.runs, trials)
+    on_networks = wide.reset_index().melt("trial", var_name="network", value_name="relative")
+    for more in (relative.drop(columns="relative"), here):
+        on_networks = on_networks.merge(more, on=["trial", "network"], how="left")
     return {
-        "held_out": _summary(found, networks, relative, distinct, gained),
-        "held_out_settings": distinct,
-        "held_out_standings": ranked,
-        "held_out_gains": gained,
+        "held_out_settings": settings,
+        "held_out_gains": _with_printed(gained, results, str(networks["network"].iloc[0])),
         "held_out_networks": networks,
         "held_out_profiles": across.profiles(of_ranked, trials),
-        "held_out_power": wide.reset_index()
-        .melt("trial", var_name="network", value_name="relative")
-        .merge(relative.drop(columns="relative"), on=["trial", "network"], validate="one_to_one"),
+        "held_out_power": on_networks,
+        "generality": generality.compute(results, found),
     }
+
+
+def standings(tables: Tables) -> pd.DataFrame:
+    """The best settings by their rank on the training network."""
+    ranked = tables["held_out_settings"].dropna(subset=["training_rank"])
+    whole = ["training_rank", "held_out_rank", "gap", "repeats"]
+    ranked = ranked.sort_values("training_rank", kind="stable", ignore_index=True)
+    return ranked.astype(dict.fromkeys(whole, int))
 
 
 def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
@@ -72,27 +90,24 @@ def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
     return found
 
 
-def _summary(
-    found: HeldOutRuns,
-    networks: pd.DataFrame,
-    relative: pd.DataFrame,
-    distinct: pd.DataFrame,
-    gained: pd.DataFrame,
-) -> pd.DataFrame:
-    compared = gained.dropna(subset=["training_gain"])
+def summary(tables: Tables) -> pd.DataFrame:
+    """How tuning fared: medians over the tuned settings, the rank correlation of all settings.
+
+    `unseen` are held-out networks that no study searched.
+    """
+    networks, settings = tables["held_out_networks"], tables["held_out_settings"]
+    if networks.empty:
+        return pd.DataFrame()
+    compared = tables["held_out_gains"].dropna(subset=["training_gain"])
     is_sure = compared["gain_p"] <= SURE
-    excess = gained["tuned_study_power"] / gained["tuned_power"] - 1
-    best = distinct.sort_values("held_out", ascending=False, kind="stable")
-    summary = {
+    found = {
         "training": networks["network"].iloc[0],
         "training_title": networks["title"].iloc[0],
         "networks": len(networks) - 1,
         "unseen": sum(not by for by in networks["searched_by"][1:]),
-        "settings": len(distinct),
-        "published": (distinct["origin"] == PUBLISHED).sum(),
-        "runs": len(found.runs),
-        "repeats": int(relative["runs"].max()),
-        "correlation": rank_correlation(distinct["training"], distinct["held_out"]),
+        "settings": len(settings),
+        "published": (settings["origin"] == PUBLISHED).sum(),
+        "correlation": rank_correlation(settings["training"], settings["held_out"]),
         "compared": len(compared),
         "better": (compared["held_out_gain"] > 0).sum(),
         "surely_better": (is_sure & (compared["gain_low"] > 0)).sum(),
@@ -100,10 +115,8 @@ def _summary(
         "worse": (compared["held_out_gain"] < 0).sum(),
         "training_gain": compared["training_gain"].median(),
         "held_out_gain": compared["held_out_gain"].median(),
-        "optimism": float(excess.median()),
-        "best_trial": best["trial"].iloc[0],
     }
-    return pd.DataFrame([summary])
+    return pd.DataFrame([found])
 
 
 def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
@@ -152,7 +165,7 @@ def scores(relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"training": training, "held_out": np.exp(logarithm)}).reset_index()
 
 
-def standings(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
+def ranks(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
     """Settings by their rank on the training network, the best first.
 
     Returns:
@@ -219,6 +232,58 @@ def gains(
     return table.astype({**dict.fromkeys(_WHOLE, "Int64"), **dict.fromkeys(_REAL, float)})
 
 
+def _with_printed(gained: pd.DataFrame, results: Results, training: str) -> pd.DataFrame:
+    """The gains with the best that a report prints, and with the search of the tuned setting."""
+    printed = best_printed(results.published(), training).drop(columns="network")
+    names = {"table": "printed_table", "row": "printed_row", POWER: "printed_power"}
+    found = gained.merge(printed.rename(columns=names), on="controller", how="left")
+    studies = {study.name: study for study in results.studies()}
+    searches = [studies.get(name) for name in gained["tuned_study"]]
+    trials = pd.array([len(each.trials) if each else None for each in searches], "Int64")
+    names_of = [[one.name for one in each.searched] if each else [] for each in searches]
+    found = found.astype({"printed_row": "Int64", "printed_power": float})
+    return found.assign(trials=trials, searched=pd.Series(names_of, found.index))
+
+
+def best_printed(published: pd.DataFrame, network: str) -> pd.DataFrame:
+    """The published row of each controller whose printed power on the network is the greatest.
+
+    Args:
+        published: columns table, row, controller, network and, if any is printed, power.
+        network: where it was measured.
+
+    Returns:
+        These rows, the first of equals.
+    """
+    rows = published.reindex(columns=["controller", "network", "table", "row", POWER])
+    rows = rows[rows["network"] == network].dropna(subset=[POWER])
+    return rows.sort_values(POWER, ascending=False, kind="stable").drop_duplicates("controller")
+
+
+def tuning(tables: Tables) -> pd.DataFrame:
+    """By controller: the best published, ours at published parameters, and the best found."""
+    names = {"tuned_study": "study", "training_gain": "gain"}
+    found = tables["held_out_gains"].rename(columns=names)
+    columns = ["controller", "study", "printed_table", "printed_row", "printed_power"]
+    columns += ["trials", "gain", "margin"]
+    for origin in (PUBLISHED, TUNED):
+        power, half_width = f"{origin}_power", f"{origin}_half_width"
+        found[half_width] = found[half_width] / found[power].where(found[power] != 0)
+        given = zip(found[f"{origin}_constants"], found["searched"], strict=True)
+        constants = [_chosen(each, names) for each, names in given]
+        found[f"{origin}_constants"] = pd.Series(constants, found.index, dtype=object)
+        columns += [power, half_width, f"{origin}_constants"]
+    return found[[*columns, "published_table", "published_row"]]
+
+
+def _chosen(constants: str | None, names: Iterable[str]) -> str | None:
+    """Some of the constants, in their order, as JSON."""
+    if constants is None:
+        return None
+    values = json.loads(constants)
+    return json.dumps({name: values[name] for name in names})
+
+
 _TEXT = tuple(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("study", "table", "constants"))
 _WHOLE = (
     *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("trial", "row")),
@@ -244,11 +309,6 @@ def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
         f"{origin}_power": spread["mean"],
         f"{origin}_half_width": spread["high"] - spread["mean"],
     }
-
-
-def counted(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with power 0 where the controller failed."""
-    return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
 
 
 def _ratio(one: float, other: float) -> float:

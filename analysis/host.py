@@ -1,88 +1,78 @@
 """The host of real runs: its slots, its scheduling delays, and the fit to it."""
 
-import numpy as np
 import pandas as pd
 
-from analysis.frames import CONSTANT
+from analysis.frames import CONSTANT, records
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from analysis.results import ProbedHost, Results, StudyRuns
-from analysis.schema import STAGES
-from analysis.statistics import succeeded
 from common.tables import Tables
+
+_LATE = "scheduling_delay_p99_us"
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    found = {table.name: pd.DataFrame() for table in STAGES["host"].tables}
-    probe = results.probe()
-    if probe is not None and len(probe.runs):
-        host = {
-            "slots": probe.slots,
-            "cores": probe.cores,
-            "busy_us": float(probe.busy_us),
-            "controller": str(probe.runs["controller"].iloc[0]),
-        }
-        found["host"] = pd.DataFrame([host])
-        found["probe_levels"], found["probe_runs"] = probe_levels(probe), probe_runs(probe)
-    fit, delays, spread = results.calibration(), results.delays(), results.spread()
-    if fit is not None:
-        found |= _calibration(fit)
-        if delays is not None:
-            found["scheduling_delays"] = delays
-    if spread is not None:
-        found["wake_spread"] = spread
-    return found
-
-
-def _calibration(fit: StudyRuns) -> dict[str, pd.DataFrame]:
-    names = [CONSTANT + each.name for each in fit.searched]
-    trials = fit.trials.dropna(subset=["value"]).sort_values("value", kind="stable")
-    best = fit.runs[fit.runs["trial"] == trials["trial"].iloc[0]]
-    fitted = [{"constant": each.name, "low": each.low, "high": each.high} for each in fit.searched]
-    return {
-        "calibration": pd.DataFrame(fitted).assign(
-            controller=fit.controller, trials=len(fit.trials), rows=best["row"].nunique()
-        ),
-        "calibration_trials": trials[["trial", "value", *names]].astype(
-            dict.fromkeys(names, float)
-        ),
+    found = {
+        "probe": probe(results.probe()),
+        "scheduling_delays": results.delays(),
+        "calibration": calibration(results.calibration()),
+        "wake_spread": results.spread(),
     }
+    return {name: pd.DataFrame() if table is None else table for name, table in found.items()}
 
 
-def probe_runs(probe: ProbedHost) -> pd.DataFrame:
+def calibration(fit: StudyRuns | None) -> pd.DataFrame | None:
+    """The trials of the fit, the best first."""
+    if fit is None:
+        return None
+    names = [CONSTANT + each.name for each in fit.searched]
+    trials = fit.trials.sort_values("value", kind="stable")
+    best = fit.runs[fit.runs["trial"] == trials["trial"].iloc[0]]
+    found = trials[["trial", "value", *names]].astype(dict.fromkeys(names, float))
+    return found.assign(controller=fit.controller, rows=best["row"].nunique())
+
+
+def probe(host: ProbedHost | None) -> pd.DataFrame | None:
     """Each run of a probe against the runs alone on the host: those of its first level.
 
-    Returns:
-        One row a run that ended well: columns level, concurrency, relative_<metric> (to the mean
-        of the lone runs, less one; throughput and signal delay), scheduling_delay_p99_us.
+    relative_<metric> is to the mean of the lone runs, less one (throughput and signal delay).
     """
-    runs = succeeded(probe.runs)
-    alone = runs[runs["trial"] == 0]
-    at_once = dict(zip(probe.levels["level"], probe.levels["concurrency"], strict=True))
-    found = pd.DataFrame(
-        {"level": runs["trial"], "concurrency": [at_once[level] for level in runs["trial"]]}
-    )
+    if host is None:
+        return None
+    found = host.runs[["trial", "controller", _LATE]].rename(columns={"trial": "level"})
+    found = found.merge(host.levels, on="level").assign(failed=host.runs["status"] != "ok")
+    measured = host.runs.where(host.runs["status"] == "ok")
     for metric in (THROUGHPUT, SIGNAL_DELAY):
-        found[f"relative_{metric}"] = runs[metric] / alone[metric].mean() - 1
-    found["scheduling_delay_p99_us"] = runs["scheduling_delay_p99_us"].astype(float)
-    return found.reset_index(drop=True)
+        value = measured[metric].astype(float)
+        alone = value[host.runs["trial"] == 0].mean()
+        found[f"relative_{metric}"] = value / alone - 1
+    found[_LATE] = measured[_LATE].astype(float)
+    return found.assign(busy_us=float(host.busy_us), slots=host.slots, cores=host.cores)
 
 
-def probe_levels(probe: ProbedHost) -> pd.DataFrame:
-    """A probe's levels: columns of `levels`, runs, failed, then for each metric mean and worst.
+def probe_runs(tables: Tables) -> pd.DataFrame:
+    """The runs of the probe that ended well."""
+    good = tables["probe"][~tables["probe"]["failed"]]
+    columns = ["level", "concurrency", f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}", _LATE]
+    return good[columns].reset_index(drop=True)
+
+
+def probe_levels(tables: Tables) -> pd.DataFrame:
+    """The levels of the probe: runs, failed, then for each metric mean and worst.
 
     These are relative_<metric> (of the mean), furthest_<metric> (the greatest absolute difference
     of a single run) and scheduling_delay_p99_us (the greatest).
     """
-    groups = probe_runs(probe).groupby("level")
-    failed = probe.runs[probe.runs["status"] != "ok"].groupby("trial").size()
-    table = probe.levels.set_index("level")
-    table["runs"] = groups.size()
-    table["failed"] = failed
-    table = table.fillna({"runs": 0, "failed": 0}).astype({"runs": int, "failed": int})
-    for metric in (THROUGHPUT, SIGNAL_DELAY):
-        relative = groups[f"relative_{metric}"]
-        table[f"relative_{metric}"] = relative.mean()
-        table[f"furthest_{metric}"] = relative.agg(lambda values: np.abs(values).max())
-    table["scheduling_delay_p99_us"] = groups["scheduling_delay_p99_us"].max()
-    return table.reset_index()
+    lines = []
+    for _, runs in tables["probe"].groupby("level"):
+        first = records(runs)[0]
+        line = {name: first[name] for name in ("level", "concurrency", "agrees", "reason")}
+        line |= {"runs": (~runs["failed"]).sum(), "failed": runs["failed"].sum()}
+        for metric in (THROUGHPUT, SIGNAL_DELAY):
+            relative = runs[f"relative_{metric}"]
+            line |= {
+                f"relative_{metric}": relative.mean(),
+                f"furthest_{metric}": relative.abs().max(),
+            }
+        lines.append(line | {_LATE: runs[_LATE].max()})
+    return pd.DataFrame(lines)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import pandas as pd
 
 from analysis.frames import CONSTANT, records
-from analysis.recovery import fitted_rows, recovered, row_losses
+from analysis.recovery import recovery
 from analysis.results import StudyRuns
 
 Hosts = Mapping[str, Mapping[str, float | str]]
@@ -40,9 +40,7 @@ def host_ends(
     """
     ends: list[dict[str, float]] = []
     for study in _fits(network, studies, hosts):
-        rows = pd.concat(fitted_rows(published, study.fit).values(), ignore_index=True)
-        losses = row_losses(study.runs, rows, study.robust)
-        for line in records(recovered(study.trials, losses, rows, study.searched, study.seed)):
+        for line in records(recovery(study, published)):
             values = dict.fromkeys((line["low"], line["high"]))
             ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]
     return [end for end in ends if all(value == value for value in end.values())]

@@ -1,6 +1,7 @@
 """All runs, those that failed, and experiments that did not run: nothing is dropped silently."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -43,21 +44,28 @@ def _of_engine(results: Results, engine: Engine) -> Iterator[Found]:
     """Its studies and repetitions."""
     for study in results.studies(engine):
         titles = [results.networks.get(name, name) for name in study.networks]
-        yield _what(study.name, "study", engine, [study.controller], titles), study.runs
+        about: Record = {"controllers": [study.controller], "network_titles": titles}
+        about |= {"title": study.title, "settings": len(study.trials)}
+        yield _what(study.name, "study", engine, **about), study.runs
     for each in results.repeats(engine):
         names = each.settings["controller"].drop_duplicates().tolist()
-        yield _what(each.name, "repeat", engine, names, [], len(each.settings)), each.runs
+        about = {"controllers": names, "title": each.title, "settings": len(each.settings)}
+        yield _what(each.name, "repeat", engine, **about), each.runs
 
 
 def _compared(results: Results) -> Iterator[Found]:
     """Its comparisons, those on the kernel's TCP where they were made."""
     for each in results.comparisons():
-        names = list(dict.fromkeys(each.runs["controller"]))
-        titles = list(each.networks.values())
-        yield (
-            _what(each.name, "comparison", each.engine, names, titles, len(each.settings)),
-            each.runs,
-        )
+        about = {
+            "title": each.title,
+            "controllers": list(dict.fromkeys(each.runs["controller"])),
+            "network_titles": list(dict.fromkeys(each.runs["network_title"])),
+            "traffic_titles": list(dict.fromkeys(each.runs["traffic_title"])),
+            "settings": each.runs["trial"].nunique(),
+            "source": each.source,
+            "wanted_engines": list(each.wanted_engines),
+        }
+        yield _what(each.name, "comparison", each.engine, **about), each.runs
 
 
 def _emulated(results: Results) -> Iterator[Found]:
@@ -66,15 +74,13 @@ def _emulated(results: Results) -> Iterator[Found]:
         yield _what("hold_out", "hold_out", EMULATOR), held.runs
     for each in results.hardenings():
         titles = [results.networks.get(name, name) for name in each.networks]
-        settings = len(each.rounds)
-        yield (
-            _what(each.name, "hardening", EMULATOR, [each.controller], titles, settings),
-            each.runs,
-        )
+        about: Record = {"title": each.title, "settings": len(each.rounds)}
+        about |= {"controllers": [each.controller], "network_titles": titles}
+        yield _what(each.name, "hardening", EMULATOR, **about), each.runs
     added = results.added_runs()
     if len(added):
         settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
-        yield _what(ADDED_RUNS, "added", EMULATOR, [], [], settings), added
+        yield _what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
 
 
 def _real(results: Results) -> Iterator[Found]:
@@ -82,7 +88,8 @@ def _real(results: Results) -> Iterator[Found]:
     if probe is not None:
         yield _what("probe", "probe", MAHIMAHI), probe.runs
     if confirmed is not None:
-        yield _what("confirm", "confirm", MAHIMAHI, [], [], len(confirmed.settings)), confirmed.runs
+        settings = len(confirmed.settings)
+        yield _what("confirm", "confirm", MAHIMAHI, settings=settings), confirmed.runs
 
 
 def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -99,22 +106,10 @@ def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFra
     return every.assign(table=every["study"].map(replayed))
 
 
-def _what(
-    name: str,
-    kind: str,
-    engine: str,
-    controllers: Sequence[str] = (),
-    titles: Sequence[str] = (),
-    settings: int = 0,
-) -> Record:
-    return {
-        "name": name,
-        "kind": kind,
-        "engine": engine,
-        "controllers": list(controllers),
-        "network_titles": list(titles),
-        "settings": settings,
-    }
+def _what(name: str, kind: str, engine: str, **about: Any) -> Record:
+    lists = ("controllers", "network_titles", "wanted_engines", "traffic_titles")
+    nothing: Record = {"title": name, "settings": 0, "source": None, **{each: [] for each in lists}}
+    return {"name": name, "kind": kind, "engine": engine, **nothing, **about}
 
 
 def _counts(runs: pd.DataFrame) -> Record:

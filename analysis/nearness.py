@@ -4,7 +4,6 @@ Frames are those of `statistics.beside`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from analysis.checks import CLOSE, logarithms, resolution
 from analysis.metrics import METRICS, POWER
 from analysis.schema import WITHIN_SPREAD
 from analysis.spread import Selection, figures
+from analysis.statistics import on_own_host, succeeded
 from experiments.seeds import derive_seed
 
 DRAWS = 200
@@ -85,9 +85,7 @@ def _with_ranges(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def sureness(
-    rows: pd.DataFrame,
-    runs: Sequence[pd.DataFrame | None],
-    selections: Mapping[str, Selection],
+    rows: pd.DataFrame, runs: pd.DataFrame, selection: Selection | None = None
 ) -> "pd.Series[float]":
     """The share of draws of our runs that leave each row's agreement the same.
 
@@ -95,18 +93,20 @@ def sureness(
     of a t distribution (Hesterberg 2015). NaN for less than two runs.
 
     Args:
-        rows: numbered from 0.
-        runs: for each row those of its runs that measured something; None: it does not count.
-        selections: for some tables, how their rows were selected from many runs.
+        rows: of one table, numbered from 0.
+        runs: those from which `statistics.beside` made them.
+        selection: how the table's rows were selected from many runs.
     """
     rows = _with_ranges(rows)
+    own = succeeded(on_own_host(runs))
     parts = []
-    for label, of_row in enumerate(runs):
-        if of_row is None or len(of_row) < 2:
+    for label, constants in enumerate(rows["constants"]):
+        of_row = own[own["constants"] == constants]
+        if len(of_row) < 2:
             continue
         places = _places(len(of_row))
         drawn = {metric: of_row[metric].to_numpy(dtype=float)[places] for metric in METRICS}
-        found = figures(drawn, selections.get(str(rows["table"][label])))
+        found = figures(drawn, selection)
         wider = stdtrit(len(of_row) - 1, 0.975) / _NORMAL
         for metric in METRICS:
             ours = float(rows[f"ours_{metric}"][label])

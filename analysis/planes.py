@@ -10,33 +10,31 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.frames import Record, select
-from analysis.held_out import distinct_settings
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import HeldOutRuns
 from analysis.statistics import succeeded
 
 SPREAD = (THROUGHPUT, SIGNAL_DELAY)
 
 
-def compute(found: HeldOutRuns) -> pd.DataFrame:
-    """The table planes."""
-    settings = distinct_settings(found.settings)
-    best = settings.loc[settings["best"], ["trial", "controller", "origin"]]
-    runs = succeeded(found.runs)
-    runs = runs[runs["trial"].isin(best["trial"])]
-    planes = []
-    for network in found.networks["network"]:
-        points = pd.DataFrame(
-            [{"trial": t, **_point(of)} for t, of in select(runs, network=network).groupby("trial")]
-        )
-        if points.empty:
-            continue
-        plane = best.merge(points, on="trial")
-        plane["on_front"] = on_front(plane[THROUGHPUT], plane[SIGNAL_DELAY])
-        power = plane[POWER].where(plane["on_front"])
-        planes.append(plane.assign(network=network, knee=power == power.max()))
-    return pd.concat(planes, ignore_index=True) if planes else pd.DataFrame()
+def compute(runs: pd.DataFrame, trials: Sequence[int]) -> pd.DataFrame:
+    """Where the runs of these settings that succeeded lie on each network, and the front there."""
+    good = succeeded(runs[runs["trial"].isin(trials)])
+    groups = good.groupby(["network", "trial"])
+    points = groups[list(SPREAD)].mean()
+    spreads = groups[list(SPREAD)].cov().unstack()
+    points["throughput_variance"] = spreads[THROUGHPUT, THROUGHPUT]
+    points["covariance"] = spreads[THROUGHPUT, SIGNAL_DELAY]
+    points["delay_variance"] = spreads[SIGNAL_DELAY, SIGNAL_DELAY]
+    points.insert(0, "succeeded", groups.size())
+    points["succeeded_power"] = groups[POWER].mean()
+    parts = []
+    for _, plane in points.reset_index().groupby("network"):
+        is_on_front = on_front(plane[THROUGHPUT], plane[SIGNAL_DELAY])
+        power = plane["succeeded_power"].where(is_on_front)
+        parts.append(plane.assign(on_front=is_on_front, knee=power == power.max()))
+    found = pd.concat(parts, ignore_index=True)
+    flags = dict.fromkeys(("on_front", "knee"), "boolean")
+    return found.astype({"succeeded": "Int64", **flags})
 
 
 def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArray[np.bool_]:
@@ -50,16 +48,3 @@ def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArr
     as_good = (high[:, None] >= high) & (low[:, None] <= low)
     better = (high[:, None] > high) | (low[:, None] < low)
     return ~np.asarray((as_good & better).any(axis=0), dtype=bool)
-
-
-def _point(runs: pd.DataFrame) -> Record:
-    """The mean and covariance of a setting's runs; one run has no covariance."""
-    means = {name: float(runs[name].mean()) for name in (*SPREAD, POWER)}
-    return {"n": len(runs), **means, **_covariance(runs, SPREAD)}
-
-
-def _covariance(runs: pd.DataFrame, of: Sequence[str]) -> Record:
-    nothing = np.full((len(of), len(of)), np.nan)
-    spread = runs[list(of)].cov().to_numpy() if len(runs) > 1 else nothing
-    names = ("throughput_variance", "covariance", "delay_variance")
-    return dict(zip(names, (spread[0, 0], spread[0, 1], spread[1, 1]), strict=True))

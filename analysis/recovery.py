@@ -20,10 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.frames import CONSTANT, Record, records, together
+from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import METRICS, POWER
-from analysis.results import Results, Searched
-from analysis.schema import STAGES
+from analysis.results import Searched, StudyRuns
 from analysis.statistics import succeeded
 from common.tables import Tables
 from search.objective import FIT_METRICS, loss_of
@@ -47,26 +46,41 @@ Whole = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    published = results.published()
-    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["recovery"].tables}
-    for study in results.studies():
-        if not study.fit or study.trials["value"].isna().all():
-            continue
-        tables = fitted_rows(published, study.fit)
-        rows = pd.concat(tables.values(), ignore_index=True)
-        losses = row_losses(study.runs, rows, study.robust)
-        certainty = recovered(study.trials, losses, rows, study.searched, study.seed)
-        certainty["searched_low"] = [each.low for each in study.searched]
-        certainty["searched_high"] = [each.high for each in study.searched]
-        certainty["unit"] = [results.unit(study.controller, each.name) for each in study.searched]
-        found["recovery"].append(certainty.assign(search=study.name, rows=len(rows)))
-        best = int(study.trials.sort_values("value", kind="stable")["trial"].iloc[0])
-        for table in tables.values():
-            beside = disagreement(study.runs, table, best)
-            found["recovery_rows"].append(beside.assign(search=study.name))
-    return together(found)
+def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
+    """How far its tables, of all the published ones, pin down each parameter of a fit.
+
+    Returns:
+        As `recovered`, and the column fitted_rows.
+    """
+    rows = pd.concat(fitted_rows(published, study.fit).values(), ignore_index=True)
+    losses = row_losses(study.runs, rows, study.robust)
+    found = recovered(study.trials, losses, rows, study.searched, study.seed)
+    return found.assign(fitted_rows=len(rows))
+
+
+_PINNED = {end: f"pinned_{end}" for end in ("low", "high", "share")}
+
+
+def pinned(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
+    """`recovery` as columns of the table search_constants."""
+    return recovery(study, published).drop(columns="best").rename(columns=_PINNED)
+
+
+def of_searches(tables: Tables) -> pd.DataFrame:
+    """`recovery` of all fits, from the table search_constants."""
+    found = tables["search_constants"].dropna(subset=["verdict"])
+    found = found.rename(columns={"low": "searched_low", "high": "searched_high"})
+    found = found.rename(columns={name: end for end, name in _PINNED.items()})
+    found = found.rename(columns={"fitted_rows": "rows"})
+    columns = ["constant", "best", *_PINNED, "verdict", "searched_low", "searched_high"]
+    return found[[*columns, "unit", "search", "rows"]].reset_index(drop=True)
+
+
+def all_disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
+    """Each row of each table of a fit beside its best trial: see `disagreement`."""
+    best = int(study.trials.sort_values("value", kind="stable")["trial"].iloc[0])
+    tables = fitted_rows(published, study.fit).values()
+    return pd.concat([disagreement(study.runs, table, best) for table in tables])
 
 
 def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> dict[str, pd.DataFrame]:

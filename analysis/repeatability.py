@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import statistics
 from analysis.frames import together
-from analysis.metrics import POWER
+from analysis.metrics import METRICS
 from analysis.results import Results
 from analysis.schema import STAGES
 from common.tables import Tables
@@ -12,53 +12,48 @@ from experiments.models.study import EMULATOR, MAHIMAHI
 
 CALIBRATED = "calibrated"
 """Whose runs they are: those of the emulator on the calibrated host; or an engine's."""
+_OF = ["whose", "setting", "label"]
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
     found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["repeatability"].tables}
     for engine in (EMULATOR, MAHIMAHI):
-        repeats = results.repeats(engine)
-        if not repeats:
-            continue
-        runs = pd.concat([each.runs for each in repeats], ignore_index=True)
-        published = pd.concat([each.published for each in repeats], ignore_index=True)
-        settings = pd.concat([each.settings for each in repeats], ignore_index=True)
-        label = settings.set_index("setting")["label"]
-        spread = statistics.repeatability(runs, ["setting"])
-        beside = statistics.beside_published_spread(
-            spread, published[published["setting"].isin(spread["setting"])]
-        )
-        good = statistics.succeeded(runs)
-        parts = {
-            "repeatability": spread.assign(whose=engine, label=spread["setting"].map(label)),
-            "repeatability_published": beside.assign(
-                whose=engine, label=beside["setting"].map(label)
-            ),
-            "repeatability_runs": good[["setting", POWER]].assign(whose=engine),
-        }
-        if engine == MAHIMAHI:
-            again = emulated_spread(good, results.emulated())
-            again = again.assign(whose=CALIBRATED, label=again["setting"].map(label))
-            parts["repeatability"] = pd.concat([parts["repeatability"], again])
-        for name, frame in parts.items():
-            found[name].append(frame)
+        for repeats in results.repeats(engine):
+            label = repeats.settings.set_index("setting")["label"]
+            runs = statistics.succeeded(repeats.runs).assign(whose=engine)
+            parts = [runs]
+            if engine == MAHIMAHI and (emulated := results.emulated()) is not None:
+                keys = runs[["setting", "controller", "constants"]].drop_duplicates()
+                parts.append(emulated.merge(keys, on=["controller", "constants"]))
+                parts[-1] = statistics.succeeded(parts[-1]).assign(whose=CALIBRATED)
+            every = pd.concat(parts, ignore_index=True)
+            every["label"] = every["setting"].map(label)
+            found["repeatability_runs"].append(every[[*_OF, *METRICS]])
+            published = repeats.published[repeats.published["setting"].isin(runs["setting"])]
+            names = {each: f"published_{each}" for each in ("mean", "standard_deviation", "n")}
+            published = published.rename(columns=names).assign(whose=engine)
+            found["repeatability_published"].append(published)
     return together(found)
 
 
-def emulated_spread(repeated: pd.DataFrame, emulated: pd.DataFrame | None) -> pd.DataFrame:
-    """The emulator's spread of settings that were repeated for real, on the calibrated host.
+def spreads(tables: Tables) -> pd.DataFrame:
+    """The spread of each metric over the runs of each setting."""
+    return statistics.repeatability(tables["repeatability_runs"], _OF)
 
-    Args:
-        repeated: the real runs, with columns setting, controller, constants.
-        emulated: the emulator's runs of confirmed settings, if there are any.
+
+def beside_published(tables: Tables) -> pd.DataFrame:
+    """Published means beside ours.
 
     Returns:
-        As `statistics.repeatability`; no row for a setting that the emulator did not run.
+        One row for each published mean: its columns, ours (see `spreads`), relative (ours over
+        published, less one), z (the difference over its standard error, NaN unless both n and
+        deviations are known).
     """
-    if emulated is None:
-        return statistics.repeatability(repeated.head(0), ["setting"])
-    keys = repeated[["setting", "controller", "constants"]].drop_duplicates()
-    return statistics.repeatability(
-        emulated.merge(keys, on=["controller", "constants"]), ["setting"]
-    )
+    by = ["whose", "setting", "metric"]
+    published = tables["repeatability_published"]
+    found = published.merge(spreads(tables), on=by, how="left", validate="many_to_one")
+    found["relative"] = found["mean"] / found["published_mean"] - 1
+    variances = found["standard_deviation"] ** 2 / found["n"]
+    variances += found["published_standard_deviation"] ** 2 / found["published_n"]
+    return found.assign(z=(found["mean"] - found["published_mean"]) / variances**0.5)

@@ -486,11 +486,6 @@ class Results:
 
     # Published tables.
 
-    @property
-    def most_runs(self) -> int | None:
-        """Up to how many runs of a published row were added; None: none were."""
-        return self.workflow.settings.audit.runs[-1] if self.workflow.adds_runs else None
-
     def added_runs(self) -> pd.DataFrame:
         """The runs added to those of studies until verdicts are clear (see analysis.added_runs).
 

@@ -12,6 +12,7 @@ from analysis.frames import CONSTANT, Record, record, records, together
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
+from analysis.recovery import all_disagreements, pinned
 from analysis.results import FRONT, Results, StudyRuns
 from analysis.schema import STAGES
 from analysis.statistics import Chance
@@ -29,6 +30,10 @@ ENUMERATING = ("grid",)
 NEAR = 1.5
 """Trials with at most this many times the lowest misfit show how sharp a fit is."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+_NOT_PINNED: Record = {
+    **dict.fromkeys(("pinned_low", "pinned_high", "pinned_share"), math.nan),
+    **dict.fromkeys(("verdict", "fitted_rows")),
+}
 
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
@@ -86,6 +91,12 @@ def _search(
         }
         for each in study.searched
     ]
+    told, found = pd.DataFrame(constants), {}
+    if not study.fit or engine != EMULATOR:
+        told = told.assign(**_NOT_PINNED)
+    else:
+        told = told.merge(pinned(study, published), on="constant")
+        found["recovery_rows"] = all_disagreements(study, published)
     past = _trials(study)
     networks = _on_networks(study, int(first["trial"]), results, published, tables["audit"])
     plane = _surface(study, past, weights)
@@ -129,9 +140,9 @@ def _search(
         "surface_y": plane.y.name if plane else None,
         "surface_explained": plane.explained if plane else math.nan,
     }
-    return {
+    return found | {
         "searches": pd.DataFrame([summary]),
-        "search_constants": pd.DataFrame(constants),
+        "search_constants": told,
         "search_networks": networks,
         "search_trials": past,
     }

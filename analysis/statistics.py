@@ -27,6 +27,11 @@ def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["status"] == "ok"]
 
 
+def counted(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with power 0 where the controller failed."""
+    return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
+
+
 def exclusions(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs that gave no result, alike ones together.
 
@@ -70,37 +75,11 @@ def repeatability(runs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """
     rows = [
         {**dict(zip(by, key, strict=True)), "metric": metric, **spread(group[metric]).to_dict()}
-        for key, group in succeeded(runs).groupby(list(by), sort=False)
+        for key, group in runs.groupby(list(by), sort=False)
         for metric in METRICS
     ]
     columns = [*by, "metric", *spread(pd.Series([1.0])).index]
     return pd.DataFrame(rows, columns=columns).astype({"n": int})
-
-
-def beside_published_spread(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Sets published means beside `repeatability(runs, ["setting", ...])`.
-
-    Args:
-        ours: from `repeatability`, with a column setting.
-        published: columns setting, metric, mean, standard_deviation, n, source; NaN for unknown.
-
-    Returns:
-        One row for each published mean: setting, metric, source, ours n mean standard_deviation
-        low high, published_mean published_standard_deviation published_n, relative (ours over
-        published, less one), z (the difference over its standard error, NaN unless both n and
-        deviations are known).
-    """
-    renamed = published.rename(
-        columns={name: f"published_{name}" for name in ("mean", "standard_deviation", "n")}
-    )
-    joined = renamed.merge(ours, on=["setting", "metric"], how="left", validate="many_to_one")
-    joined["relative"] = joined["mean"] / joined["published_mean"] - 1
-    error = np.sqrt(
-        joined["standard_deviation"] ** 2 / joined["n"]
-        + joined["published_standard_deviation"] ** 2 / joined["published_n"]
-    )
-    joined["z"] = (joined["mean"] - joined["published_mean"]) / error
-    return joined
 
 
 @dataclass(frozen=True)
@@ -241,7 +220,7 @@ def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
 def beside(
     published: pd.DataFrame,
     runs: pd.DataFrame,
-    selections: Mapping[str, Selection] | None = None,
+    selection: Selection | None = None,
 ) -> pd.DataFrame:
     """Each published row with our runs of its controller, network and constants.
 
@@ -254,7 +233,7 @@ def beside(
             METRICS that it prints (NaN: it does not print it).
         runs: see `runs_of`. A column host, if there is one, is not "" for runs on another host than
             the network's.
-        selections: for some tables, how their rows were selected from many runs.
+        selection: how the rows were selected from many runs.
 
     Returns:
         One row for each published row: its own columns with the metrics as published_<metric>;
@@ -265,11 +244,9 @@ def beside(
         distinguishes ours from the other settings), failed (further runs, which measured nothing)
         and failure (why the first of these failed).
     """
-    rows = [
-        _compared(line, _matching(line, runs), (selections or {}).get(str(line["table"])))
-        for _, line in published.iterrows()
-    ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [_compared(line, _matching(line, runs), selection) for _, line in published.iterrows()]
+    )
 
 
 def runs_of(

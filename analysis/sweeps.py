@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import CONSTANT, Record, record, records, select, together
+from analysis.frames import CONSTANT, Record, records, select, together
 from analysis.metrics import METRICS, POWER
 from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
 from analysis.schema import STAGES
@@ -28,8 +28,9 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     luck = Luck(studies, results.repeats(), results.hold_out())
     found: Parts = {table.name: [] for table in STAGES["sweeps"].tables}
     taken: Counter[str] = Counter()
+    order = published["table"].unique().tolist()
     for constant, alike in _varied_alone(studies).items():
-        _sweep(found, results, constant[2], alike, luck, published, taken)
+        _sweep(found, results, constant[2], alike, luck, order, taken)
     for study in studies:
         if not study.fit and study.is_alone:
             for network in study.networks:
@@ -89,7 +90,7 @@ def _sweep(
     constant: str,
     studies: Sequence[StudyRuns],
     luck: Luck,
-    published: pd.DataFrame,
+    order: Sequence[str],
     taken: Counter[str],
 ) -> None:
     """Adds a sweep, if it has enough values."""
@@ -102,8 +103,6 @@ def _sweep(
     key = f"{controller}-{constant}-{network}"
     taken[key] += 1
     key = key if taken[key] == 1 else f"{key}-{taken[key]}"
-    tables = list(dict.fromkeys(table for study in studies for table in study.compare))
-    printed = _published_points(published, tables, network, constant)
     sweep = {
         "sweep": key,
         "controller": controller,
@@ -111,6 +110,7 @@ def _sweep(
         "network_title": results.networks.get(network, network),
         "constant": constant,
         "unit": results.unit(controller, constant),
+        "tables": [table for table in order if any(table in each.compare for each in studies)],
         "studies": len(studies),
         "values": len(curve),
         "runs": curve["runs"].sum(),
@@ -124,12 +124,8 @@ def _sweep(
         "margin": best.margin,
     }
     points = curve.assign(best=curve.index == best.label, tied=curve.index.isin(best.ties))
-    for name, frame in (
-        ("sweeps", pd.DataFrame([sweep])),
-        ("sweep_points", points),
-        ("sweep_published", printed),
-    ):
-        found[name].append(frame.assign(sweep=key))
+    found["sweeps"].append(pd.DataFrame([sweep]))
+    found["sweep_points"].append(points.assign(sweep=key))
 
 
 def _first(runs: pd.DataFrame, constant: str, value: float) -> Record:
@@ -138,23 +134,28 @@ def _first(runs: pd.DataFrame, constant: str, value: float) -> Record:
     return {"best_study": first["study"], "best_trial": first["trial"]}
 
 
-def _published_points(
-    published: pd.DataFrame, tables: list[str], network: str, constant: str
-) -> pd.DataFrame:
-    """The rows of the tables, of this network, that print the constant and a metric."""
-    column = CONSTANT + constant
-    columns = ["table", "report", "kind", "mark", "value", *METRICS]
-    if column not in published:
-        return pd.DataFrame(columns=columns)
-    of_sweep = published["table"].isin(tables) & (published["network"] == network)
-    rows = published[of_sweep].rename(columns={column: "value"})
-    return rows.reindex(columns=columns).dropna(subset=["value"]).reset_index(drop=True)
+def published_points(tables: Tables) -> pd.DataFrame:
+    """The published rows to compare with each sweep: those that print its constant.
+
+    Returns:
+        Columns sweep, table, report, kind, mark, value and the metrics.
+    """
+    parts = []
+    audited = tables["audit"].rename(columns={f"published_{metric}": metric for metric in METRICS})
+    columns = ["sweep", "table", "report", "kind", "mark", "value", *METRICS]
+    for sweep in records(tables["sweeps"]):
+        value = {CONSTANT + sweep["constant"]: "value"}
+        of_network = select(audited, network=sweep["network"]).rename(columns=value)
+        for table in sweep["tables"]:
+            rows = select(of_network, table=table).assign(sweep=sweep["sweep"])
+            parts.append(rows.reindex(columns=columns).dropna(subset=["value"]))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
 def bests(tables: Tables) -> pd.DataFrame:
     """Where each published table puts the best, by its own numbers, and what we measure there."""
     lines = []
-    printed = tables["sweep_published"].dropna(subset=[POWER])
+    printed = published_points(tables).dropna(subset=[POWER])
     for (sweep, table), rows in printed.groupby(["sweep", "table"], sort=False):
         curve = select(tables["sweep_points"], sweep=sweep)
         best = records(rows.sort_values(POWER, ascending=False, kind="stable"))[0]
@@ -200,9 +201,7 @@ def _grid(
         theirs = statistics.grid(rows, x, y, POWER)
         ours = ours.reindex_like(theirs)
     key = study.name if len(study.networks) == 1 else f"{study.name}-{network}"
-    cells = _cells(ours, theirs)
-    found["grid_cells"].append(cells.assign(grid=key))
-    sizes = cells["relative"].abs()
+    is_published = theirs is not None
     grid = {
         "grid": key,
         "title": study.title,
@@ -210,22 +209,14 @@ def _grid(
         "network": network,
         "network_title": results.networks.get(network, network),
         "networks": len(study.networks),
-        "x": axes[1],
-        "y": axes[0],
+        "x_name": axes[1],
+        "y_name": axes[0],
         "x_unit": results.unit(study.controller, axes[1]),
         "y_unit": results.unit(study.controller, axes[0]),
-        "table": table if theirs is not None else None,
-        "report": rows["report"].iloc[0] if theirs is not None else None,
-        "rows": ours.shape[0],
-        "columns": ours.shape[1],
-        **_greatest(cells, "ours", "best"),
-        **_greatest(cells, "published", "published_best"),
-        "median": sizes.median(),
-        "worst": sizes.max(),
-        "cells": len(cells),
-        "agreeing": int(cells["agrees"].sum()),
+        "table": table if is_published else None,
+        "report": rows["report"].iloc[0] if is_published else None,
     }
-    found["grids"].append(pd.DataFrame([grid]))
+    found["grid_cells"].append(_cells(ours, theirs).assign(**grid))
     for name in varied:
         if name not in axes:
             effect = statistics.effect(runs, CONSTANT + name, [x, y])
@@ -252,12 +243,34 @@ def _cells(ours: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
     return cells.assign(agrees=agrees.where(cells["relative"].notna()))
 
 
+def grids(tables: Tables) -> pd.DataFrame:
+    """Each grid: its size, how many cells agree, where power is greatest, ours and published."""
+    lines = []
+    for _, cells in tables["grid_cells"].groupby("grid", sort=False):
+        sizes = cells["relative"].abs()
+        first = cells.drop(columns=["x", "y"]).rename(columns={"x_name": "x", "y_name": "y"})
+        lines.append(
+            {
+                **records(first)[0],
+                "rows": cells["y"].nunique(),
+                "columns": cells["x"].nunique(),
+                **_greatest(cells, "ours", "best"),
+                **_greatest(cells, "published", "published_best"),
+                "median": sizes.median(),
+                "worst": sizes.max(),
+                "cells": len(cells),
+                "agreeing": int(cells["agrees"].sum()),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
 def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
     """Where power is greatest."""
-    known = cells.dropna(subset=[whose]).reset_index(drop=True)
+    known = cells.dropna(subset=[whose])
     if known.empty:
         return {f"{name}_{what}": math.nan for what in ("x", "y", "power")}
-    best = record(known, int(known[whose].to_numpy().argmax()))
+    best = records(known)[int(known[whose].to_numpy().argmax())]
     return {f"{name}_x": best["x"], f"{name}_y": best["y"], f"{name}_power": best[whose]}
 
 

@@ -6,23 +6,23 @@ import math
 import pandas as pd
 
 from analysis import link_log, over_time
-from analysis.frames import CONSTANT, Record, record, select, together
+from analysis.frames import CONSTANT, Record, record, records, select, together
 from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import OF_NETWORK, WORST_CASE, HardeningRuns, Results, StudyRuns
+from common.tables import Tables
 from networks.scenario import DELAYS
 
 
 def compute(results: Results) -> dict[str, pd.DataFrame]:
-    """The tables worst_cases, series, hardenings and hardening_rounds."""
-    names = ("worst_cases", "series", "hardenings", "hardening_rounds")
+    """The tables worst_cases, series and hardening_rounds."""
+    names = ("worst_cases", "series", "hardening_rounds")
     found: dict[str, list[pd.DataFrame]] = {name: [] for name in names}
     for study in results.studies():
         if study.objective == WORST_CASE:
             for name, frame in _worst_case(results, study).items():
                 found[name].append(frame)
     for hardening in results.hardenings():
-        found["hardenings"].append(pd.DataFrame([_summary(results, hardening)]))
-        found["hardening_rounds"].append(_rounds(hardening))
+        found["hardening_rounds"].append(_rounds(results, hardening))
     return together(found)
 
 
@@ -73,32 +73,31 @@ def _base_delays(study: StudyRuns, trial: Record, end_s: float) -> tuple[list[fl
     )
 
 
-def _rounds(hardening: HardeningRuns) -> pd.DataFrame:
+def _rounds(results: Results, hardening: HardeningRuns) -> pd.DataFrame:
     columns = ["repeat", "round", "own", "worst_case", "constants", "network"]
-    return hardening.rounds[columns].assign(hardening=hardening.name)
-
-
-def _summary(results: Results, hardening: HardeningRuns) -> Record:
-    """Medians of the first and the last round, and in how many repeats the last is milder."""
-    rounds = hardening.rounds
-    last = int(rounds["round"].max())
-    before, after = (
-        rounds[rounds["round"] == number].sort_values("repeat") for number in (0, last)
+    titles = [results.networks.get(name, name) for name in hardening.networks]
+    tuning, worst_case = hardening.trials
+    return hardening.rounds[columns].assign(
+        hardening=hardening.name,
+        title=hardening.title,
+        controller=hardening.controller,
+        opponent=hardening.opponent,
+        network_titles=pd.Series([titles] * len(hardening.rounds)),
+        tuning_trials=tuning,
+        worst_case_trials=worst_case,
     )
-    milder = after["worst_case"].to_numpy() > before["worst_case"].to_numpy()
-    return {
-        "hardening": hardening.name,
-        "title": hardening.title,
-        "controller": hardening.controller,
-        "opponent": hardening.opponent,
-        "network_titles": [results.networks.get(name, name) for name in hardening.networks],
-        "tuning_trials": hardening.trials[0],
-        "worst_case_trials": hardening.trials[1],
-        "rounds": last,
-        "repeats": rounds["repeat"].nunique(),
-        "milder": int(milder.sum()),
-        "worst_case_before": before["worst_case"].median(),
-        "worst_case_after": after["worst_case"].median(),
-        "own_before": before["own"].median(),
-        "own_after": after["own"].median(),
-    }
+
+
+def hardenings(tables: Tables) -> pd.DataFrame:
+    """Each hardening: its rounds, and in how many repeats the last worst case is milder."""
+    lines = []
+    for _, rounds in tables["hardening_rounds"].groupby("hardening", sort=False):
+        last = int(rounds["round"].max())
+        before, after = (
+            select(rounds, round=number).sort_values("repeat")["worst_case"].to_numpy()
+            for number in (0, last)
+        )
+        first = records(rounds)[0]
+        milder = int((after > before).sum())
+        lines.append({**first, "rounds": last, "repeats": len(before), "milder": milder})
+    return pd.DataFrame(lines)

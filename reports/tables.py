@@ -49,7 +49,19 @@ _WHOLE = {
     "confirmed_best": "confirmed-best",
     "confirmed_rows": "confirmed-rows",
 }
-"""Tables written to files unchanged."""
+"""Tables written to files as they are, but for columns of _ELSEWHERE."""
+_ELSEWHERE = {
+    "held_out_settings": [
+        *("training_rank", "held_out_rank", "gap", "label", "repeats"),
+        *("held_out_low", "held_out_high", "middle", "middle_low", "middle_high"),
+    ],
+    "held_out_gains": ["printed_table", "printed_row", "printed_power", "trials", "searched"],
+    "hardening_rounds": [
+        *("title", "controller", "opponent", "network_titles"),
+        *("tuning_trials", "worst_case_trials"),
+    ],
+}
+"""Columns of tables that another file has."""
 _WHOSE = {"emulator": "", "mahimahi": "-real", "calibrated": "-calibrated"}
 
 
@@ -64,14 +76,15 @@ def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"audit-counts-{comparison}", own[["table", "rows", *VERDICTS]]
     for name, file in _WHOLE.items():
         if len(analysis[name]):
-            yield file, analysis[name]
+            yield file, analysis[name].drop(columns=_ELSEWHERE.get(name, []))
     yield from _grids(analysis)
     yield from _repeatability(analysis)
     networks = analysis["held_out_networks"]
     if len(networks):
         yield "held-out-networks", networks.drop(columns=["nearest", "nearest_label"])
         labels = analysis["held_out_standings"][["trial", "label"]]
-        yield "held-out-power", labels.merge(analysis["held_out_power"], on="trial")
+        power = ["trial", "network", "relative", "runs", "power", "standard_deviation"]
+        yield "held-out-power", labels.merge(analysis["held_out_power"][power], on="trial")
     for run in records(analysis["showcase"]):
         series = select(analysis["series"], run=run["run"])
         rates = series[series["quantity"].isin(over_time.RATES)]
@@ -91,7 +104,7 @@ def _grids(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _repeatability(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
-    spread, published = analysis["repeatability"], analysis["repeatability_published"]
+    spread, published = analysis["repeatability"], analysis["repeatability_beside_published"]
     real = len(select(spread, whose="mahimahi")) > 0
     for whose, ending in _WHOSE.items():
         found = select(spread, whose=whose).drop(columns=["whose", "label"])

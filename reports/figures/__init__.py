@@ -15,35 +15,34 @@ if TYPE_CHECKING:
 
 Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
 """The subjects of a kind's figures: rows of a table, by their suffix in the figure's name."""
+Rows: TypeAlias = "str | Callable[[Tables], pd.DataFrame]"
+"""A table by its name, or what computes rows of tables."""
 Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 
 READS = {
     "at-a-glance": (
-        *("inventory", "audit_summary", "audit"),
-        *("held_out_settings", "held_out_gains", "settings_run"),
+        *("audit", "inventory", "held_out_settings"),
+        *("held_out_gains", "settings_run"),
     ),
-    "agreement": ("agreement_accuracy", "agreement_settings", "agreement"),
-    "comparison-figures": ("comparison_figures", "comparison_published"),
+    "agreement": ("agreement", "agreement_settings"),
+    "comparison-figures": ("traffic_figures", "comparison_published"),
     "comparison-flows": ("comparison_runs", "series"),
     "comparison-shares": ("comparison_shares",),
-    "comparison-windows": ("comparison_runs", "series", "comparison_epochs"),
+    "comparison-windows": ("comparison_runs", "series"),
     "delay-distribution": ("showcase", "series"),
-    "hardening": ("hardenings", "hardening_rounds"),
-    "heat-map": ("grids", "grid_cells"),
-    "held-out-gain": (
-        *("held_out", "held_out_settings", "held_out_standings", "held_out_gains"),
-        "inventory",
-    ),
-    "held-out-map": ("held_out", "held_out_networks", "held_out_standings", "held_out_power"),
-    "held-out-profiles": ("held_out_profiles", "held_out_standings", "inventory"),
-    "held-out-ranks": ("held_out_standings", "inventory"),
-    "network-sweep": ("network_sweeps", "network_sweep_points"),
+    "hardening": ("hardening_rounds",),
+    "heat-map": ("grid_cells",),
+    "held-out-gain": ("held_out_settings", "held_out_gains", "inventory"),
+    "held-out-map": ("held_out_networks", "held_out_settings", "held_out_power"),
+    "held-out-profiles": ("held_out_profiles", "held_out_settings", "inventory"),
+    "held-out-ranks": ("held_out_settings", "inventory"),
+    "network-sweep": ("traffic_figures", "inventory"),
     "other-constant": ("grid_effects",),
-    "plane": ("held_out_networks", "planes", "inventory"),
-    "power-curve": ("sweeps", "sweep_points", "sweep_published"),
-    "probe": ("host", "probe_levels", "probe_runs"),
-    "published-against-ours": ("audit_summary", "audit", "settings_run"),
-    "repeatability": ("repeatability", "repeatability_runs", "repeatability_published"),
+    "plane": ("held_out_networks", "held_out_power", "held_out_settings", "inventory"),
+    "power-curve": ("sweeps", "sweep_points", "audit"),
+    "probe": ("probe",),
+    "published-against-ours": ("audit", "settings_run"),
+    "repeatability": ("repeatability_runs", "repeatability_published"),
     "run-over-time": ("showcase", "series"),
     "search-bracket": ("searches", "search_constants", "search_trials"),
     "search-contours": ("searches", "search_constants", "search_trials"),
@@ -52,7 +51,7 @@ READS = {
     "search-history": ("searches", "search_trials", "settings_run"),
     "search-slices": ("searches", "search_constants", "search_trials"),
     "searches": ("searches", "search_trials", "settings_run"),
-    "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),
+    "throughput-delay": ("sweeps", "sweep_points", "audit"),
     "waits": ("scheduling_delays",),
     "worst-case": ("worst_cases", "series"),
 }
@@ -63,26 +62,26 @@ one of them from these tables.
 """
 
 
-def each(table: str, *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
+def each(table: "Rows", *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
     """A figure for every chosen row of a table, named by columns; of equal names for the first."""
 
     def subjects(tables: "Tables") -> "dict[str, Record]":
         from analysis.frames import records  # imports pandas
 
-        rows = tables[table]
+        rows = tables[table] if isinstance(table, str) else table(tables)
         found = records(chosen(rows).drop_duplicates(list(keys))) if len(rows) else []
         return {"-".join(row[key] for key in keys): row for row in found}
 
     return subjects
 
 
-def only(table: str, name: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
+def only(table: "Rows", name: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
     """A figure of that name if any row of a table is chosen; its subject is the first."""
 
     def subjects(tables: "Tables") -> "dict[str, Record]":
         from analysis.frames import records
 
-        rows = tables[table]
+        rows = tables[table] if isinstance(table, str) else table(tables)
         found = records(chosen(rows)) if len(rows) else []
         return {name: found[0]} if found else {}
 

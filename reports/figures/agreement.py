@@ -83,4 +83,4 @@ def _draw_ranges(axes: Axes, ranges: pd.DataFrame) -> None:
         axes.set_xlim(-widest, widest)
 
 
-subjects = only("agreement_accuracy", "real", lambda rows: rows[rows["is_compared"]])
+subjects = only("agreement", "real", lambda rows: rows.dropna(subset=["relative"]))

@@ -94,6 +94,6 @@ def _draw_gains(axes: Axes, gains: pd.DataFrame, looks: style.Looks) -> None:
 
 def subjects(tables: Tables) -> dict[str, Record]:
     """One, where there is anything to show."""
-    audited = tables["audit_summary"]
+    audited = tables["audit"]
     is_audited = len(audited) and (audited["comparison"] == REPORTS).any()
     return {"all": {}} if is_audited or len(tables["held_out_gains"]) else {}

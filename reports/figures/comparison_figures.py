@@ -5,6 +5,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.comparisons import compared_figures
 from analysis.frames import Record, select
 from common.tables import Tables
 from reports.figures import each, style
@@ -19,7 +20,7 @@ _LINE = ["network", "trial", "traffic"]
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each figure, a line for each network and setting: mean and range of the runs."""
-    found = _drawn(select(tables["comparison_figures"], comparison=subject["comparison"]))
+    found = _drawn(select(compared_figures(tables), comparison=subject["comparison"]))
     lines = found.assign(at=pd.factorize(found["network"])[0]).drop_duplicates(_LINE)
     lines = lines.sort_values(["at", "trial"]).assign(line=range(len(lines)))
     published = select(tables["comparison_published"], comparison=subject["comparison"])
@@ -76,4 +77,4 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["shown"] & (rows["metric"] != "throughput_mbps")]
 
 
-subjects = each("comparison_figures", "comparison", chosen=_drawn)
+subjects = each(compared_figures, "comparison", chosen=_drawn)

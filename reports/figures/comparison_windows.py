@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import over_time
+from analysis.comparisons import epochs
 from analysis.frames import Record, records, select
 from common.tables import Tables
 from reports.figures import each, style
@@ -19,11 +20,11 @@ def draw(subject: Record, tables: Tables) -> Figure:
     places = select(tables["comparison_runs"], flows=1, **of_subject)
     column, labels = pd.factorize(places["label"])
     line, titles = pd.factorize(places["network_title"])
+    losses = epochs(tables)
     figure = style.page(0.6 + 1.75 * len(titles))
     panels = figure.subplots(len(titles), len(labels), squeeze=False, sharey="row")
     for axes, run in zip(panels[line, column], records(places), strict=True):
-        found = (select(tables[name], run=run["run"]) for name in ("series", "comparison_epochs"))
-        _panel(axes, *found)
+        _panel(axes, *(select(rows, run=run["run"]) for rows in (tables["series"], losses)))
         axes.set_title(f"{run['label']}: {run['network_title']}", fontsize=8.5)
     for axes in panels[-1]:
         axes.set_xlabel("Time (s)")
@@ -33,8 +34,8 @@ def draw(subject: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, series: pd.DataFrame, epochs: pd.DataFrame) -> None:
-    shown = epochs[epochs["epoch"] > 0].tail(_EPOCHS)
+def _panel(axes: Axes, series: pd.DataFrame, losses: pd.DataFrame) -> None:
+    shown = losses[losses["epoch"] > 0].tail(_EPOCHS)
     if len(shown):
         begin, end = shown["start_s"].iloc[0], shown["end_s"].iloc[-1]
         axes.set(xlim=(begin, end), ylim=(0, 1.1 * shown["top_packets"].max()))

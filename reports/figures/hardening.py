@@ -34,4 +34,4 @@ def draw(hardening: Record, tables: Tables) -> Figure:
     return figure
 
 
-subjects = each("hardenings", "hardening")
+subjects = each("hardening_rounds", "hardening")

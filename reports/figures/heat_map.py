@@ -43,4 +43,4 @@ def draw(grid: Record, tables: Tables) -> Figure:
     return figure
 
 
-subjects = each("grids", "grid")
+subjects = each("grid_cells", "grid")

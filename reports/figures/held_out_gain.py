@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
 from analysis.frames import Record
-from analysis.held_out import PUBLISHED, TUNED
+from analysis.held_out import PUBLISHED, TUNED, standings
 from common.tables import Tables
 from reports.figures import only, style
 
@@ -18,7 +18,7 @@ _SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12)
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Every setting by its two scores; an arrow leads from the best published one to the tuned."""
-    settings, standings = (
+    settings, ranked = (
         rows.assign(
             **(100 * rows[_SCORES]),
             name=rows["controller"].map(labels.sentence),
@@ -26,10 +26,10 @@ def draw(_: Record, tables: Tables) -> Figure:
                 rows["origin"] == PUBLISHED, TUNED
             ),
         )
-        for rows in (tables["held_out_settings"], tables["held_out_standings"])
+        for rows in (tables["held_out_settings"], standings(tables))
     )
     published = settings[settings["origin"] == PUBLISHED]
-    tuned = standings[standings["origin"] != PUBLISHED]
+    tuned = ranked[ranked["origin"] != PUBLISHED]
     figure, axes = style.panel(4.4)
     circles = {"s": 11, "facecolor": "none", "edgecolor": style.QUIET, "linewidth": 0.6}
     x, y = _SCORES
@@ -59,4 +59,4 @@ def draw(_: Record, tables: Tables) -> Figure:
     return figure
 
 
-subjects = only("held_out", "all")
+subjects = only("held_out_settings", "all")

@@ -3,31 +3,31 @@
 from matplotlib.figure import Figure
 
 from analysis.frames import Record
-from analysis.held_out import PUBLISHED
+from analysis.held_out import PUBLISHED, standings
 from common.tables import Tables
 from reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Relative power in per cent: the training network, the held-out ones, and their mean."""
-    networks, standings = tables["held_out_networks"], tables["held_out_standings"]
+    networks, ranked = tables["held_out_networks"], standings(tables)
     wide = tables["held_out_power"].pivot(index="trial", columns="network", values="relative")
-    values = 100 * wide.loc[standings["trial"], networks["network"]]
+    values = 100 * wide.loc[ranked["trial"], networks["network"]]
     values.columns = networks["title"]  # two networks may share one
-    mean = 100 * standings[["held_out"]].set_axis(["geometric mean"], axis="columns")
+    mean = 100 * ranked[["held_out"]].set_axis(["geometric mean"], axis="columns")
     parts = {"Training": values.iloc[:, :1], "Held out": values.iloc[:, 1:], "Mean": mean}
     figure = style.page(1.55 + 0.165 * len(values))
     panels = figure.subplots(1, 3, width_ratios=[part.shape[1] for part in parts.values()])
     for axes, (title, part) in zip(panels, parts.items(), strict=True):
         texts = part.map(lambda value: f"{value:.1f}" if value < 10 else f"{value:.0f}")
-        names = standings["label"] if axes is panels[0] else False
+        names = ranked["label"] if axes is panels[0] else False
         look: Record = {"fontsize": 6.8, "yticklabels": names}
         style.heat_map(axes, part / part.max(), texts, (0, 1), **look)
         style.long_names(axes)
         axes.set_title(title, loc="center", fontsize=8.5)
-    for label, origin in zip(panels[0].get_yticklabels(), standings["origin"], strict=True):
+    for label, origin in zip(panels[0].get_yticklabels(), ranked["origin"], strict=True):
         label.set_color(style.QUIET if origin == PUBLISHED else style.INK)
     return figure
 
 
-subjects = only("held_out", "all")
+subjects = only("held_out_networks", "all")

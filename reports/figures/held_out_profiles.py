@@ -12,8 +12,8 @@ from reports.figures import only, style
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Performance profiles with their intervals: published settings left, tuned ones right."""
-    standings = tables["held_out_standings"][["trial", "controller", "origin", "label"]]
-    profiles = tables["held_out_profiles"].merge(standings, on="trial")
+    settings = tables["held_out_settings"][["trial", "controller", "origin", "label"]]
+    profiles = tables["held_out_profiles"].merge(settings, on="trial")
     profiles["name"] = profiles["controller"].map(labels.sentence)
     profiles["whose"] = (profiles["origin"] == PUBLISHED).map({True: "Published", False: "Tuned"})
     profiles["per_cent"] = 100 * profiles["share"]

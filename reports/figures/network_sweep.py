@@ -4,6 +4,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from analysis import labels
+from analysis.comparisons import network_sweep_points, network_sweeps
 from analysis.frames import Record, select
 from common.tables import Tables
 from reports.figures import each, style
@@ -14,10 +15,10 @@ _COLUMNS = 3
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each figure, a line for each study: means, and the range of the runs."""
-    sweeps = select(tables["network_sweeps"], **{name: subject[name] for name in _ALIKE})
+    sweeps = select(network_sweeps(tables), **{name: subject[name] for name in _ALIKE})
     several = sweeps["label"].duplicated(keep=False)
     sweeps["label"] += (" (" + sweeps["study"] + ")").where(several, "")
-    points = select(tables["network_sweep_points"], shown=True)
+    points = select(network_sweep_points(tables), shown=True)
     points = style.with_panels(points.merge(sweeps[["study", "label"]], on="study"))
     facets = {"col": "panel", "col_wrap": _COLUMNS, "facet_kws": {"sharey": False}}
     look = {"hue": "label", "style": "label", "markers": True, "dashes": False}
@@ -41,4 +42,4 @@ def draw(subject: Record, tables: Tables) -> Figure:
     return figure
 
 
-subjects = each("network_sweeps", "study", chosen=lambda rows: rows.drop_duplicates(_ALIKE))
+subjects = each(network_sweeps, "study", chosen=lambda rows: rows.drop_duplicates(_ALIKE))

@@ -17,7 +17,10 @@ _SCALE = 2.448
 
 def draw(network: Record, tables: Tables) -> Figure:
     """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
-    settings = select(tables["planes"], network=network["network"])
+    settings = tables["held_out_settings"][["trial", "controller", "origin"]]
+    there = select(tables["held_out_power"], network=network["network"])
+    settings = settings.merge(there.dropna(subset=["on_front"]), on="trial")
+    settings["on_front"] = settings["on_front"].astype(bool)
     settings["name"] = settings["controller"].map(labels.sentence)
     looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
     place = SIGNAL_DELAY, THROUGHPUT
@@ -38,7 +41,7 @@ def draw(network: Record, tables: Tables) -> Figure:
     style.tell(
         *(axes, settings, *place),
         "{name}, {origin}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
-        "power {power:.2f}, n = {n}",
+        "power {succeeded_power:.2f}, n = {succeeded}",
     )
     style.legend_once(figure, [axes], loc="outside right center", ncols=1, fontsize=7.5)
     return figure
@@ -60,4 +63,5 @@ def _ellipse(axes: Axes, row: Record, colour: str) -> None:
 def subjects(tables: Tables) -> dict[str, Record]:
     """The training network, if a setting ran there."""
     training = each("held_out_networks", "network", chosen=lambda rows: rows[rows["is_training"]])
-    return {name: row for name, row in training(tables).items() if len(tables["planes"])}
+    drawn = set(tables["held_out_power"].dropna(subset=["on_front"])["network"])
+    return {name: row for name, row in training(tables).items() if name in drawn}

@@ -8,6 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from analysis import labels
 from analysis.frames import Record, extremes, select
 from analysis.metrics import POWER
+from analysis.sweeps import published_points
 from common.tables import Tables
 from reports.figures import each, style
 
@@ -18,7 +19,7 @@ WIDE = 150
 def draw(sweep: Record, tables: Tables) -> Figure:
     """The whole curve, and beside it the neighbourhood of the best."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
-    published = select(tables["sweep_published"], sweep=sweep["sweep"]).dropna(subset=[POWER])
+    published = select(published_points(tables), sweep=sweep["sweep"]).dropna(subset=[POWER])
     name = labels.words(sweep["constant"])
     both = pd.concat([published, curve], ignore_index=True).assign(name=name)
     figure = style.page(2.9)

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from analysis import labels
 from analysis.frames import Record, extremes
+from analysis.host import probe_levels, probe_runs
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 from common.tables import Tables
 from reports.figures import only, style
@@ -14,7 +15,7 @@ from reports.figures import only, style
 
 def draw(host: Record, tables: Tables) -> Figure:
     """Three panels over the number of runs at once: throughput, signal delay, scheduling delay."""
-    levels, runs = tables["probe_levels"], tables["probe_runs"]
+    levels, runs = probe_levels(tables), probe_runs(tables)
     figure = style.page(2.5)
     panels = figure.subplots(1, 3)
     for axes, metric in zip(panels[:2], (THROUGHPUT, SIGNAL_DELAY), strict=True):
@@ -63,4 +64,4 @@ def _draw_scheduling(axes: Axes, runs: pd.DataFrame, busy_ms: float) -> None:
 
 _DOTS = {"s": 12, "alpha": 0.45, "linewidth": 0, "zorder": 2}
 
-subjects = only("host", "host")
+subjects = only("probe", "host")

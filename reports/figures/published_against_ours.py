@@ -114,4 +114,4 @@ def _draw_points(axes: Axes, part: pd.DataFrame, y: str, metric: str) -> None:
         axes.scatter(crosses["published"], crosses[y], **cross)
 
 
-subjects = each("audit_summary", "comparison")
+subjects = each("audit", "comparison")

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from analysis.frames import Record, records, select
 from analysis.metrics import POWER
+from analysis.repeatability import beside_published, spreads
 from common.tables import Tables
 from experiments.models.study import EMULATOR, MAHIMAHI
 from reports.figures import style
@@ -13,13 +14,13 @@ from reports.figures import style
 def draw(subject: Record, tables: Tables) -> Figure:
     """One line a setting: single runs, the interval of their mean, and what was published."""
     whose = subject["whose"]
-    settings = select(tables["repeatability"], whose=whose, metric=POWER).assign(middle=0.0)
+    settings = select(spreads(tables), whose=whose, metric=POWER).assign(middle=0.0)
     for end in ("low", "high"):
         settings[end] = 100 * (settings[end] / settings["mean"] - 1)
     runs = select(tables["repeatability_runs"], whose=whose)
     runs = runs.merge(settings.reset_index(names="line")[["setting", "mean", "line"]], on="setting")
     runs["off"] = 100 * (runs[POWER] / runs["mean"] - 1)
-    published = select(tables["repeatability_published"], whose=whose, metric=POWER)
+    published = select(beside_published(tables), whose=whose, metric=POWER)
     published["off"] = 100 * (published["published_mean"] / published["mean"] - 1)
     figure, axes = style.panel(0.7 + 0.6 * len(settings))
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
@@ -46,6 +47,6 @@ def draw(subject: Record, tables: Tables) -> Figure:
 
 def subjects(tables: Tables) -> dict[str, Record]:
     """What each engine repeated."""
-    there = set(tables["repeatability"]["whose"])
+    there = set(tables["repeatability_runs"]["whose"])
     names = {"all": EMULATOR, "real": MAHIMAHI}
     return {key: {"whose": whose} for key, whose in names.items() if whose in there}

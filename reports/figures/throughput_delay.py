@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from analysis import labels
 from analysis.frames import Record, select
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.sweeps import published_points
 from common.tables import Tables
 from reports.figures import each, style
 
@@ -16,7 +17,7 @@ from reports.figures import each, style
 def draw(sweep: Record, tables: Tables) -> Figure:
     """Throughput against signal delay, delay inverted, so that up and to the right is better."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
-    published = select(tables["sweep_published"], sweep=sweep["sweep"])
+    published = select(published_points(tables), sweep=sweep["sweep"])
     place = SIGNAL_DELAY, THROUGHPUT
     published = published.dropna(subset=[*place])
     figure, axes = style.panel(3.5)

@@ -421,10 +421,6 @@ class MadeUp(Results):
         found = self._parts.get("studies" if engine == EMULATOR else "real_studies") or ()
         return [study for study in found if only is None or study.name in only]
 
-    @property
-    def most_runs(self) -> int | None:
-        return self._parts.get("most_runs")
-
     def added_runs(self) -> pd.DataFrame:
         return pd.DataFrame(self._parts.get("added_runs"))
 

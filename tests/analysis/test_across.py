@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import across
+from analysis import across, held_out
 from tests.analysis import synthetic
 
 
@@ -87,8 +87,8 @@ def test_profiles_have_every_setting_and_factor() -> None:
 
 
 def test_the_stage_has_them_for_each_of_the_standings() -> None:
-    tables = synthetic.analysed(synthetic.results(), "elsewhere")
-    standings, profiles = tables["held_out_standings"], tables["held_out_profiles"]
+    tables = synthetic.analysed(synthetic.results(), "held_out")
+    standings, profiles = held_out.standings(tables), tables["held_out_profiles"]
     assert set(profiles["trial"]) == set(standings["trial"])
     within = standings[["held_out_low", "held_out", "held_out_high"]]
     assert (within.diff(axis="columns").iloc[:, 1:] >= -1e-12).all(axis=None)

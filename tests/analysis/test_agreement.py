@@ -129,20 +129,13 @@ def test_accuracy_counts_what_was_not_fitted() -> None:
             for m in METRICS
         ]
     )
-    found = agreement.accuracy(settings, rows)
+    tables = {"agreement_settings": settings, "agreement": rows.assign(inside=True)}
+    (found,) = records(agreement.accuracy(tables))
     assert (found["settings"], found["controllers"]) == (2, 2)
     assert found[f"error_{THROUGHPUT}"] == pytest.approx(0.02)
     assert found[f"error_{QUEUEING_DELAY}"] == pytest.approx(0.02)
     assert found["delay_ms"] == pytest.approx(4)
-    assert (found["meets_throughput"], found["meets_signal_delay"]) == (False, True)
-
-
-@pytest.mark.parametrize(("off_ms", "meets"), [(2.9, True), (3.1, False)])
-def test_accuracy_is_met_by_milliseconds_as_well(off_ms: float, meets: bool) -> None:
-    settings = pd.DataFrame({"trial": [0], "controller": ["a"], "origins": [("listed",)]})
-    line = {"trial": 0, "relative": 0.03, "difference": off_ms}
-    rows = pd.DataFrame([{**line, "metric": metric} for metric in METRICS])
-    assert agreement.accuracy(settings, rows)["meets_signal_delay"] == meets
+    assert (found["judged"], found["expected_outside"]) == (16, pytest.approx(0.16))
 
 
 # The stage ------------------------------------------------------------------------------------
@@ -166,7 +159,7 @@ def test_settings_are_named_by_what_differs() -> None:
     ]
     assert settings["varied"]["delay threshold 7"] == ["beta"]
     assert set(settings["runs"]) == {3}
-    (summary,) = records(found["agreement_accuracy"])
+    (summary,) = records(agreement.accuracy(found))
     assert (summary["settings"], summary["controllers"]) == (5, 3)
 
 

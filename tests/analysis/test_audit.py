@@ -12,7 +12,7 @@ from analysis.checks import Finding
 from analysis.frames import STEP, records, select
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.neighbours import neighbours, outside
-from analysis.results import Searched
+from analysis.results import Searched, Source
 from analysis.schema import VERDICTS
 from analysis.spread import Selection
 from tests.analysis import published, synthetic
@@ -21,7 +21,7 @@ WITH_BOTH = ("001-fixed-window", "004-fixed-window", "001-aimd", "004-bounded-ai
 
 
 def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
-    return audit.audit(rows, {}, {})[0]
+    return audit.audit(rows)[0]
 
 
 def against(rows: pd.DataFrame) -> list[Finding]:
@@ -87,7 +87,7 @@ def as_printed(ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_the_rows_that_cannot_be_right_are_found_and_no_other() -> None:
-    found, evidence = audit.audit(as_printed(published.honest(1)), {}, {})
+    found, evidence = audit.audit(as_printed(published.honest(1)))
     wrong = found[found["verdict"] == "contradicted"].set_index(["table", "row"])
     assert set(wrong.index) == set(published.RIGHT)
     checks_of = wrong["checks"].to_dict()
@@ -244,7 +244,7 @@ def test_a_number_that_was_cut_off_is_no_evidence(
     numbers: tuple[float, float, float], cut_off: str
 ) -> None:
     rows = beside([numbers[0]], [numbers[1]], [numbers[2]])
-    found, evidence = audit.audit(rows, {}, {})
+    found, evidence = audit.audit(rows)
     assert found["verdict"].tolist() == ["reproduced"]
     (piece,) = records(evidence[evidence["kind"] == "truncation"])
     assert piece["metric"] == cut_off
@@ -356,8 +356,9 @@ def test_verdicts_and_their_evidence() -> None:
         ours=[(1.005, 100.5), (2.0, 208), (3.0, 330), (math.nan, math.nan)],
     )
     rows.loc[3, "runs"] = 0
-    unstated = {"001-windows": ["keepalive_ms", "initial_window"]}
-    found, evidence = audit.audit(rows, {}, unstated, {"001-windows": "its logs differ"})
+    unstated = dict.fromkeys(["keepalive_ms", "initial_window"], "")
+    source = Source(unstated=unstated, remark="its logs differ")
+    found, evidence = audit.audit(rows, {"001-windows": source})
     assert found["verdict"].tolist() == ["reproduced", "close", "unexplained", "not comparable"]
     differences = [("difference", THROUGHPUT), ("difference", SIGNAL_DELAY)]
     pieces = list(zip(evidence["row"], evidence["kind"], evidence["metric"], strict=True))
@@ -365,18 +366,18 @@ def test_verdicts_and_their_evidence() -> None:
     assert [kind for row, kind, _ in pieces if row == 2][2:] == ["unstated", "remark"]
     assert [kind for row, kind, _ in pieces if row == 3] == ["no run"]
     by_kind = evidence.set_index("kind")
-    assert by_kind["constants"]["unstated"] == ["keepalive_ms", "initial_window"]
+    assert by_kind["constants"]["unstated"] == ("keepalive_ms", "initial_window")
     assert by_kind["remark"]["remark"] == "its logs differ"
-    fitted, evidence = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
+    fitted, evidence = audit.audit(rows, {"001-windows": Source(fitted=("host_latency_us",))})
     assert fitted["verdict"].tolist() == ["fitted"] * 3 + ["not comparable"]
-    assert evidence.set_index("kind")["constants"]["fitted"].tolist() == [["host_latency_us"]] * 3
+    assert evidence.set_index("kind")["constants"]["fitted"].tolist() == [("host_latency_us",)] * 3
 
 
 def test_a_row_between_our_own_runs_is_not_unexplained() -> None:
     rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 110), (2.0, 230)])
     rows["low_signal_delay_p95_ms"] = [98, 205]
     assert verdicts(rows)["verdict"].tolist() == ["within our spread", "unexplained"]
-    _, evidence = audit.audit(rows, {}, {})
+    _, evidence = audit.audit(rows)
     (piece,) = records(evidence[evidence["kind"] == "spread"])
     assert (piece["row"], piece["metric"], piece["low"]) == (0, SIGNAL_DELAY, 98)
     rows["low_signal_delay_p95_ms"] = [101.2, math.nan]  # 100 may be 100.9, cut off
@@ -390,7 +391,7 @@ def test_a_host_that_fits_as_well_explains_a_row() -> None:
     for metric, low, high in ((THROUGHPUT, [0.9, 1.9], [1.1, 2.1]), (SIGNAL_DELAY, 95, 240)):
         rows[f"host_low_{metric}"], rows[f"host_high_{metric}"] = low, high
     rows.loc[1, f"host_low_{SIGNAL_DELAY}"] = 210
-    found, evidence = audit.audit(rows, {}, {})
+    found, evidence = audit.audit(rows)
     assert found["verdict"].tolist() == ["within our spread", "unexplained"]
     (piece,) = records(evidence[evidence["kind"] == "host"])
     assert (piece["row"], piece["metric"], piece["low"], piece["high"]) == (
@@ -405,7 +406,7 @@ def test_a_verdict_is_clear_if_further_runs_would_not_change_it() -> None:
     rows = beside([1.0] * 4, [100, 100, 100, 130], ours=[(1.0, 100)] * 4)
     rows["sure"] = [1.0, 0.9, math.nan, 0.5]
     assert verdicts(rows)["clear"].tolist() == [True, False, False, False]
-    fitted, _ = audit.audit(rows, {"001-windows": ["alpha"]}, {})
+    fitted, _ = audit.audit(rows, {"001-windows": Source(fitted=("alpha",))})
     assert fitted["clear"].all()
 
 
@@ -422,7 +423,7 @@ def test_a_contradiction_by_few_runs_alone_is_not_clear() -> None:
 
 def test_rows_that_were_selected_say_so() -> None:
     rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 120), (2.0, 200)])
-    _, evidence = audit.audit(rows, {}, {}, selections={"001-windows": Selection("best", 3, 9)})
+    _, evidence = audit.audit(rows, {"001-windows": Source(selection=Selection("best", 3, 9))})
     told = evidence[evidence["kind"] == "selected"]
     assert told["remark"].tolist() == ["best", "best"]
     assert set(zip(told["low"], told["high"], strict=True)) == {(3, 9)}
@@ -430,7 +431,7 @@ def test_rows_that_were_selected_say_so() -> None:
 
 def test_a_fitted_row_can_be_contradicted() -> None:
     rows = published.planted(beside([1.0, 2.0], [100, 200], [10.0, 10.0]), 1, power=11.0)
-    found, _ = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
+    found, _ = audit.audit(rows, {"001-windows": Source(fitted=("host_latency_us",))})
     assert found["verdict"].tolist() == ["fitted", "contradicted"]
 
 
@@ -438,7 +439,7 @@ def test_what_the_report_does_not_say_is_not_comparable() -> None:
     rows = beside([math.nan, math.nan], [math.nan, math.nan], [math.nan, 42.64])
     rows.loc[1, "replayable"] = False
     rows.loc[1, [f"ours_{metric}" for metric in METRICS]] = math.nan
-    _, evidence = audit.audit(published.compared(rows), {}, {})
+    _, evidence = audit.audit(published.compared(rows))
     assert evidence["kind"].tolist() == ["no number", "no constants"]
 
 
@@ -465,7 +466,8 @@ def test_errors_keep_rows_with_power_only_apart() -> None:
     both = beside([1.0, 2.0, 3.0, 4.0], [100, 200, 300, 400], ours=[(1.1, 104)] * 4)
     alone = beside([math.nan], [math.nan], [10.0]).assign(table="000-power", ours_power=12.0)
     rows = published.compared(pd.concat([both, alone], ignore_index=True))
-    found = audit.errors(verdicts(rows)).set_index(["metric", "group"])
+    tables = {"audit": verdicts(rows).assign(comparison="reports")}
+    found = audit.errors(tables).set_index(["metric", "group"])
     assert found["rows"][THROUGHPUT, "all"] == 4
     assert found["rows"][POWER, "all"] == 1
     assert found["median"][POWER, "all"] == pytest.approx(0.2)
@@ -586,10 +588,6 @@ def test_summaries_count_what_the_rows_say() -> None:
     assert (of_tables["rows"] == of_tables[list(VERDICTS)].sum(axis="columns")).all()
     assert of_tables["contradicted"].sum() == (rows["verdict"] == "contradicted").sum() == 1
     assert of_tables["source"]["001-fixed-window"] == "Report 001, Table 2.1"
-    (summary,) = records(tables["audit_summary"])
-    assert (summary["rows"], summary["tables"]) == (71, 3)
-    assert summary["within"] == rows["within"].sum()
-    assert summary["median_power"] == rows["relative_power"].abs().median()
 
 
 def test_without_a_replayed_table_there_is_no_audit() -> None:

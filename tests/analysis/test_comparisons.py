@@ -16,6 +16,8 @@ from analysis.comparisons import (
     cycles,
     epochs_of,
     figures_of,
+    network_sweep_points,
+    network_sweeps,
     shares,
     spread,
 )
@@ -24,7 +26,7 @@ from analysis.results import Compared, NetworkSweep
 from engines.base import FLOW_METRICS, PROBE_METRICS
 from experiments.models.comparison import PublishedFigure
 from networks.traffic import TrafficFile
-from tests.analysis.synthetic import MadeUp, study
+from tests.analysis.synthetic import MadeUp, analysed, study
 
 TRAFFIC = TrafficFile.model_validate(
     {
@@ -184,15 +186,18 @@ def test_numbers_for_one_setting_that_differ_are_told_of_each_other() -> None:
     assert len({row["same"] for row in rows}) == 1
 
 
+NO_PARAMETER: dict[str, Any] = {"parameter": None, "value": math.nan, "bdp_packets": math.nan}
+
+
 def told_of(figures: pd.DataFrame) -> pd.DataFrame:
-    return spread(figures).assign(comparison="pages")
+    return spread(figures).assign(comparison="pages", **NO_PARAMETER)
 
 
 def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:
     both = pd.concat([figures_of(pages(2, 4)), figures_of(pages(3.2, 3.4, engine="kernel"))])
     told = {
         (row["source"], row["metric"]): row
-        for row in beside_kernel({"comparison_figures": told_of(both)}).to_dict("records")
+        for row in beside_kernel({"traffic_figures": told_of(both)}).to_dict("records")
     }
     page = told["page", "completion_s"]
     assert (page["emulator_mean"], page["kernel_mean"]) == (3, pytest.approx(3.3))
@@ -203,9 +208,7 @@ def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:
     assert not told["ping", "rtt_mean_ms"]["agrees"], "9 % apart"
     wide = pd.concat([figures_of(pages(2, 4)), figures_of(pages(2.9, 9, engine="kernel"))])
     assert (
-        beside_kernel({"comparison_figures": told_of(wide)})
-        .set_index("source")
-        .loc["page", "agrees"]
+        beside_kernel({"traffic_figures": told_of(wide)}).set_index("source").loc["page", "agrees"]
     ), "inside the range"
 
 
@@ -283,13 +286,10 @@ def test_the_stage_writes_figures_series_and_cycles() -> None:
     (cycle,) = cycles(tables).to_dict("records")
     assert (cycle["epochs"], cycle["top_packets"], cycle["duration_s"]) == (2, 85, 9.5)
     assert cycle["top_kb"] == pytest.approx(85 * 1.448)
-    assert tables["comparisons"].loc[0, "wanted_engines"] == ["emulator", "kernel"]
     assert all(frame.empty for frame in compute(MadeUp()).values())
 
 
 def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
-    from analysis import network_sweeps
-
     runs = pages(2, 3, 5).runs.assign(trial=range(3), label="Reno")
     buffers = study(
         "buffers",
@@ -300,6 +300,10 @@ def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
                 "trial": n,
                 "reason": "",
                 "status": "ok",
+                "run_id": f"{n}",
+                "engine": "emulator",
+                "network": "router",
+                "seed": 1,
                 "constant_network_queue_packets": v,
                 "throughput_mbps": 1.0,
                 "power": 1.0,
@@ -311,8 +315,9 @@ def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
         traffic="A page and pings",
     )
     sweep = NetworkSweep(buffers, compared(records(runs)), 2.5)
-    tables = network_sweeps.compute(MadeUp(network_sweeps=[sweep]))
-    points = tables["network_sweep_points"]
+    tables = analysed(MadeUp(studies=[buffers], network_sweeps=[sweep]), "behaviour", "inventory")
+    points = network_sweep_points(tables)
     points = points[(points["source"] == "page") & (points["metric"] == "completion_s")]
     assert dict(zip(points["value"], points["mean"], strict=True)) == {5: 2, 20: 3, 100: 5}
-    assert tables["network_sweeps"].loc[0, "bdp_packets"] == 2.5
+    (told,) = records(network_sweeps(tables))
+    assert (told["study"], told["values"], told["bdp_packets"]) == ("buffers", 3, 2.5)

@@ -1,6 +1,7 @@
 """Statistics of settings on held-out networks, worked by hand."""
 
 import dataclasses
+import json
 import math
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis import held_out
+from analysis.frames import records
 from analysis.sweeps import Luck
 from tests.analysis import synthetic
 
@@ -75,7 +77,7 @@ def test_standings_rank_both_ways_and_count_the_places_lost() -> None:
             "held_out": [0.2, 0.05, 0.1, 0.1],
         }
     )
-    table = held_out.standings(settings, scored)
+    table = held_out.ranks(settings, scored)
     assert table["trial"].tolist() == [1, 2, 3, 0]
     assert table["training_rank"].tolist() == [1, 2, 3, 4]
     assert table["held_out_rank"].tolist() == [4, 2, 2, 1]
@@ -155,15 +157,16 @@ def test_gains_of_a_controller_without_a_published_row_are_missing() -> None:
 
 
 def test_the_stage_orders_by_power_on_the_training_network() -> None:
-    found = synthetic.analysed(synthetic.results(), "elsewhere")
-    assert found["held_out_standings"]["label"].tolist() == [
+    found = synthetic.analysed(synthetic.results(), "held_out")
+    standings = held_out.standings(found)
+    assert standings["label"].tolist() == [
         "Delay threshold, tuned",
         "Delay threshold, published",
         "AIMD RTT, tuned",
         "Fixed window, both",
     ]
     power = found["held_out_power"]
-    first = power[power["trial"] == found["held_out_standings"]["trial"][0]]
+    first = power[power["trial"] == standings["trial"][0]]
     assert first["network"].tolist() == ["contest", "slow", "fast"]
     assert first["relative"].tolist() == pytest.approx([27 / 157.5, 0.12, 0.072], rel=1e-4)
     assert first["power"].tolist() == pytest.approx(
@@ -171,9 +174,9 @@ def test_the_stage_orders_by_power_on_the_training_network() -> None:
     )
     assert first["power"].iloc[0] == pytest.approx(27, rel=1e-4)
     assert first["runs"].tolist() == [3, 3, 3] and (first["standard_deviation"] > 0).all()
-    summary = found["held_out"].iloc[0]
+    summary = held_out.summary(found).iloc[0]
     assert summary["training_title"] == "Verizon LTE, short"
-    assert summary[["settings", "repeats", "runs"]].tolist() == [5, 3, 5 * 9 + 3]
+    assert summary["settings"] == 5 and standings["repeats"].tolist() == [3] * 4
     assert summary["better"] + summary["worse"] <= summary["compared"] == 2
     nearest = found["held_out_networks"].set_index("network")["nearest_label"]
     assert nearest["contest"] == "Delay threshold, tuned"
@@ -194,7 +197,7 @@ def test_labels_name_the_study_where_several_tuned_a_controller() -> None:
     settings = held.settings.copy()
     settings["controller"] = settings["controller"].replace("aimd_rtt", "delay_threshold")
     renamed = dataclasses.replace(held, settings=settings)
-    found = held_out.compute(synthetic.results(), renamed)["held_out_standings"]
+    found = held_out.standings(held_out.compute(synthetic.results(hold_out=renamed), {}))
     assert found["label"].tolist()[::2] == [
         "Delay threshold, tuned by delay_tpe",
         "Delay threshold, tuned by aimd_grid",
@@ -202,7 +205,7 @@ def test_labels_name_the_study_where_several_tuned_a_controller() -> None:
 
 
 def test_without_held_out_networks_the_tables_are_empty() -> None:
-    found = synthetic.analysed(synthetic.results(hold_out=None), "elsewhere")
+    found = synthetic.analysed(synthetic.results(hold_out=None), "held_out")
     assert all(table.empty for table in found.values())
 
 
@@ -211,7 +214,36 @@ def test_networks_that_a_grid_or_a_fit_searched_have_been_seen() -> None:
         synthetic.windows_study("grid", networks=("slow",), title="A grid"),
         synthetic.windows_study("replay", networks=("fast",), table="001-fixed-window"),
     )
-    found = synthetic.analysed(synthetic.results(studies=studies), "elsewhere")
+    found = synthetic.analysed(synthetic.results(studies=studies), "held_out")
     seen = found["held_out_networks"].set_index("network")["searched_by"]
     assert [list(by) for by in seen] == [[], ["A grid"], []]
-    assert found["held_out"]["unseen"].tolist() == [1]
+    assert held_out.summary(found)["unseen"].tolist() == [1]
+
+
+def test_best_printed_takes_the_reports_at_their_word() -> None:
+    published = pd.DataFrame(
+        {
+            "controller": ["a", "a", "a", "b", "a", "c"],
+            "network": ["here"] * 4 + ["there", "here"],
+            "table": ["one", "one", "two", "two", "three", "four"],
+            "row": [0, 1, 0, 1, 0, 0],
+            "power": [3.0, 9.0, 9.0, 4.0, 99.0, math.nan],
+        }
+    )
+    best = held_out.best_printed(published, "here")
+    assert best["controller"].tolist() == ["a", "b"]
+    assert best[["table", "row", "power"]].to_numpy().tolist() == [["one", 1, 9.0], ["two", 1, 4.0]]
+    assert held_out.best_printed(pd.DataFrame({"table": []}), "here").empty
+
+
+def test_tuning_has_a_row_for_each_tuned_controller() -> None:
+    found = held_out.tuning(synthetic.analysed(synthetic.results(), "held_out"))
+    fixed, threshold, aimd = records(found)
+    assert (fixed["controller"], fixed["gain"]) == ("fixed_window", 0)
+    assert threshold["gain"] == pytest.approx(27 / 22 - 1, rel=1e-3)
+    assert json.loads(threshold["tuned_constants"])["alpha"] == 2
+    assert threshold["trials"] == 120
+    assert aimd["published_constants"] is None
+    assert math.isnan(aimd["published_power"])
+    assert math.isnan(aimd["gain"])
+    assert aimd["printed_table"] == "000-aimd-grid"

@@ -12,6 +12,12 @@ from tests.analysis import synthetic, synthetic_real
 from tests.analysis.synthetic import run_row
 
 
+def told(levels: pd.DataFrame, rows: list[dict[str, object]]) -> pd.DataFrame:
+    table = host.probe(ProbedHost(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+    assert table is not None
+    return host.probe_levels({"probe": table})
+
+
 def test_probe_levels_worked_by_hand() -> None:
     lone = [(2.0, 100.0, 100.0), (4.0, 100.0, 200.0)]
     together = [(3.0, 110.0, 900.0), (3.3, 90.0, 50.0)]
@@ -24,7 +30,7 @@ def test_probe_levels_worked_by_hand() -> None:
     levels = pd.DataFrame(
         {"level": [0, 1], "concurrency": [1, 3], "agrees": [True, False], "reason": ["", "x"]}
     )
-    found = host.probe_levels(ProbedHost(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+    found = told(levels, rows)
     assert found["runs"].tolist() == [2, 2]
     assert found["failed"].tolist() == [0, 1]
     assert found[f"relative_{THROUGHPUT}"].tolist() == pytest.approx([0, 0.05])
@@ -39,15 +45,15 @@ def test_probe_levels_keep_a_level_whose_runs_all_failed() -> None:
     levels = pd.DataFrame(
         {"level": [0, 1], "concurrency": [1, 2], "agrees": [True, False], "reason": ["", "x"]}
     )
-    found = host.probe_levels(ProbedHost(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+    found = told(levels, rows)
     assert found["runs"].tolist() == [1, 0]
     assert math.isnan(found["scheduling_delay_p99_us"][1])
 
 
 def test_the_stage_has_the_best_trials_of_the_fit_first() -> None:
     found = synthetic.analysed(synthetic_real.results(), "host")
-    assert found["host"]["slots"].tolist() == [8]
-    assert found["calibration_trials"]["value"].is_monotonic_increasing
-    assert found["calibration"][["trials", "rows"]].to_numpy().tolist() == [[6, 2]] * 2
+    assert set(found["probe"]["slots"]) == {8}
+    assert found["calibration"]["value"].is_monotonic_increasing
+    assert found["calibration"]["rows"].tolist() == [2] * 6
     assert found["scheduling_delays"]["one_in"].tolist() == [2**k for k in range(11)]
     assert found["wake_spread"]["is_best"].tolist() == [False, True, False]

@@ -30,13 +30,14 @@ def test_planes_have_means_covariances_and_a_knee() -> None:
     results = synthetic.results()
     held = results.hold_out()
     assert held is not None
-    planes = compute(held)
+    best = held.settings.loc[held.settings["best"], "trial"].tolist()
+    planes = compute(held.runs, best)
     assert set(planes["network"]) == set(held.networks["network"])
     for row in planes.to_dict("records"):
         runs = held.runs[
             (held.runs["trial"] == row["trial"]) & (held.runs["network"] == row["network"])
         ]
-        assert row["n"] == len(runs)
+        assert row["succeeded"] == len(runs)
         assert row["throughput_mbps"] == pytest.approx(runs["throughput_mbps"].mean())
         if len(runs) > 1:
             expected = np.cov(runs["throughput_mbps"], runs["signal_delay_p95_ms"])
@@ -47,4 +48,4 @@ def test_planes_have_means_covariances_and_a_knee() -> None:
     for _, plane in planes.groupby("network"):
         front = plane[plane["on_front"]]
         assert plane["knee"].any()
-        assert (plane.loc[plane["knee"], "power"] == front["power"].max()).all()
+        assert (plane.loc[plane["knee"], "succeeded_power"] == front["succeeded_power"].max()).all()

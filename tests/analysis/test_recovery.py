@@ -8,10 +8,18 @@ import pytest
 
 from analysis.frames import records
 from analysis.metrics import METRICS
-from analysis.recovery import DRAWS, alike, disagreement, draw_rows, recovered, row_losses
+from analysis.recovery import (
+    DRAWS,
+    alike,
+    all_disagreements,
+    disagreement,
+    draw_rows,
+    recovered,
+    recovery,
+    row_losses,
+)
 from analysis.results import Searched, StudyRuns
 from search.objective import MISFIT_SCALE, loss_of
-from tests.analysis import synthetic
 
 LIMIT = Searched("limit_ms", 50, 500)
 USELESS = Searched("useless", 0.01, 100, logarithmic=True)
@@ -169,9 +177,8 @@ def test_disagreement_by_hand() -> None:
     assert table["relative_throughput_mbps"].isna().all()
 
 
-def test_the_stage_writes_intervals_and_rows_of_every_fit() -> None:
+def test_a_fit_has_intervals_and_rows() -> None:
     trials, runs, _ = _fit()
-    runs = runs.assign(controller="c", constants="{}", reason="")
     values = np.abs(np.log(trials["constant_limit_ms"] / 200))
     study = StudyRuns(
         *("fit", "A fit", "c", ("contest",), "tpe", "misfit", ("t",), True, (LIMIT,), (), 1),
@@ -179,12 +186,10 @@ def test_the_stage_writes_intervals_and_rows_of_every_fit() -> None:
         runs=runs,
     )
     published = _published([20.0] * 20).assign(replayable=True, constant_window=1.0)
-    found = synthetic.analysed(synthetic.MadeUp(studies=(study,), published=published), "recovery")
-    (line,) = records(found["recovery"])
-    assert (line["search"], line["constant"], line["rows"]) == ("fit", "limit_ms", 20)
+    (line,) = records(recovery(study, published))
+    assert (line["constant"], line["fitted_rows"]) == ("limit_ms", 20)
     assert line["low"] <= line["best"] <= line["high"]
-    assert (line["searched_low"], line["searched_high"]) == (50, 500)
-    rows = found["recovery_rows"]
+    rows = all_disagreements(study, published)
     assert rows["line"].tolist() == list(range(1, 21))
     assert rows["relative_power"].tolist() == (rows["ours_power"] / 20 - 1).tolist()
 

@@ -55,7 +55,8 @@ def test_a_search_knows_what_was_published_and_what_ours_is_there() -> None:
 
 def test_a_fit_has_its_best_at_the_least() -> None:
     fit = synthetic.ternary_study(fit=("001-fixed-window",), objective="misfit")
-    found = stage(synthetic.MadeUp(studies=(fit,)))
+    fit = replace(fit, runs=fit.runs.assign(row=0))
+    found = stage(synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows()[:1]))
     (search,) = records(found["searches"])
     assert search["best_value"] == fit.trials["value"].min()
     assert search["near"] >= 1

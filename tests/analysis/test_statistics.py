@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import statistics
+from analysis import repeatability, statistics
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import StudyRuns
 from tests.analysis import synthetic
@@ -50,7 +50,7 @@ def test_repeatability_leaves_failed_runs_out() -> None:
             runs_of([10.0], setting="b"),
         ]
     )
-    table = statistics.repeatability(runs, ["setting"])
+    table = statistics.repeatability(statistics.succeeded(runs), ["setting"])
     power = table[table["metric"] == POWER].set_index("setting")
     assert power["n"].to_dict() == {"a": 2, "b": 1}
     assert power["mean"].to_dict() == pytest.approx({"a": 13, "b": 10})
@@ -63,17 +63,19 @@ def test_repeatability_of_nothing_is_empty() -> None:
     assert {"setting", "metric", "n", "low"} <= set(table.columns)
 
 
-def test_beside_published_spread_gives_difference_and_z() -> None:
-    ours = statistics.repeatability(runs_of([10.0, 12.0, 14.0], setting="a"), ["setting"])
+def test_published_means_have_a_difference_and_z() -> None:
+    runs = runs_of([10.0, 12.0, 14.0], setting="a", whose="emulator", label="A")
     published = frame(
+        whose=["emulator", "emulator"],
         setting=["a", "a"],
         metric=[POWER, SIGNAL_DELAY],
-        mean=[10.0, 100.0],
-        standard_deviation=[2.0, math.nan],
-        n=[3, 5],
+        published_mean=[10.0, 100.0],
+        published_standard_deviation=[2.0, math.nan],
+        published_n=[3, 5],
         source=["x", "x"],
     )
-    found = statistics.beside_published_spread(ours, published)
+    tables = {"repeatability_runs": runs, "repeatability_published": published}
+    found = repeatability.beside_published(tables)
     assert found["relative"].tolist() == pytest.approx([0.2, 0.0])
     assert found["z"][0] == pytest.approx(2 / math.sqrt(4 / 3 + 4 / 3))
     assert math.isnan(found["z"][1])

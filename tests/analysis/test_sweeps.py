@@ -5,12 +5,12 @@ import pytest
 
 from analysis.frames import select
 from analysis.results import StudyRuns
-from analysis.sweeps import bests
+from analysis.sweeps import bests, grids, published_points
 from tests.analysis import synthetic
 
 
 def stage(results: synthetic.MadeUp) -> dict[str, pd.DataFrame]:
-    return synthetic.analysed(results, "sweeps")
+    return synthetic.analysed(results, "audit", "sweeps")
 
 
 def test_sweeps_join_the_studies_of_one_constant() -> None:
@@ -21,7 +21,7 @@ def test_sweeps_join_the_studies_of_one_constant() -> None:
         "packets",
     )
     assert (sweep["sweep"], sweep["studies"]) == ("fixed_window-window-contest", 3)
-    points, published = found["sweep_points"], found["sweep_published"]
+    points, published = found["sweep_points"], published_points(found)
     assert published["table"].unique().tolist() == ["001-fixed-window", "004-fixed-window"]
     assert len(published) == 18 + 33
     assert sweep["best_value"] == 16
@@ -57,7 +57,7 @@ def test_without_repeats_nothing_is_known_of_ties() -> None:
 
 def test_bests_say_what_we_measure_where_a_table_has_its_best() -> None:
     found = stage(synthetic.results())
-    published = select(found["sweep_published"], table="004-fixed-window")
+    published = select(published_points(found), table="004-fixed-window")
     best = published.sort_values("power", ascending=False).iloc[0]
     line = select(bests(found), table="004-fixed-window").iloc[0]
     ours = found["sweep_points"].set_index("value")["power"][best["value"]]
@@ -67,7 +67,7 @@ def test_bests_say_what_we_measure_where_a_table_has_its_best() -> None:
 
 def test_grids_average_over_what_the_table_leaves_unsaid() -> None:
     found = stage(synthetic.results())
-    (grid,) = found["grids"].to_dict("records")
+    (grid,) = grids(found).to_dict("records")
     assert (grid["x"], grid["y"]) == ("additive_increase", "decrease_factor")
     assert (grid["rows"], grid["columns"]) == (4, 5)
     assert grid["table"] == "000-aimd-grid"
@@ -87,7 +87,7 @@ def test_grids_without_a_table_show_ours_alone() -> None:
         synthetic.run_row("c", {"a": a, "b": b}, a + b, 100.0) for a in (1, 2) for b in (1, 2, 3)
     ]
     found = stage(synthetic.MadeUp(studies=(synthetic.study("pairs", rows),)))
-    (grid,) = found["grids"].to_dict("records")
+    (grid,) = grids(found).to_dict("records")
     assert grid["table"] is None
     assert found["grid_cells"]["published"].isna().all()
     assert found["grid_cells"]["agrees"].isna().all()
@@ -97,7 +97,7 @@ def test_grids_without_a_table_show_ours_alone() -> None:
 
 def test_grids_need_every_pair() -> None:
     rows = [synthetic.run_row("c", {"a": a, "b": a}, a, 100.0) for a in (1, 2, 3)]
-    assert stage(synthetic.MadeUp(studies=(synthetic.study("line", rows),)))["grids"].empty
+    assert stage(synthetic.MadeUp(studies=(synthetic.study("line", rows),)))["grid_cells"].empty
 
 
 def test_grids_over_two_networks_are_apart() -> None:
@@ -108,8 +108,8 @@ def test_grids_over_two_networks_are_apart() -> None:
         for b in (1, 2, 3)
     ]
     study = synthetic.study("pairs", rows, networks=("near", "far"))
-    grids = stage(synthetic.MadeUp(studies=(study,), units={("c", "a"): "us"}))["grids"]
-    assert grids["grid"].tolist() == ["pairs-near", "pairs-far"]
-    assert grids["network"].tolist() == ["near", "far"]
-    assert grids["best_power"].tolist() == [50.0, 25.0]
-    assert grids["y_unit"].tolist() == ["µs", "µs"]
+    found = grids(stage(synthetic.MadeUp(studies=(study,), units={("c", "a"): "us"})))
+    assert found["grid"].tolist() == ["pairs-near", "pairs-far"]
+    assert found["network"].tolist() == ["near", "far"]
+    assert found["best_power"].tolist() == [50.0, 25.0]
+    assert found["y_unit"].tolist() == ["µs", "µs"]

@@ -75,8 +75,8 @@ def test_what_cannot_be_drawn_is_refused(folder: Path, words: list[str], complai
 
 
 def test_missing_table_is_named(folder: Path) -> None:
-    table = folder / "results/planes.parquet"
+    table = folder / "results/held_out_power.parquet"
     table.rename(table.with_suffix(".away"))
     error = refused(folder, "plot", "plane")
     table.with_suffix(".away").rename(table)
-    assert "results/planes.parquet" in error and "`kneepoint report`" in error
+    assert "results/held_out_power.parquet" in error and "`kneepoint report`" in error

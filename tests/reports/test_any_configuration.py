@@ -255,7 +255,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Told:
         },
         hold_out=_hold_out(),
         added_runs=_added_runs(),
-        most_runs=12,
     )
     return told(results)
 

@@ -77,8 +77,8 @@ def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
 
 
 def test_build_names_a_missing_table(ready: Path) -> None:
-    (ready / "tuning.parquet").unlink()
-    with pytest.raises(KneepointError, match=r"tuning\.parquet: No such file.*snakemake"):
+    (ready / "held_out_gains.parquet").unlink()
+    with pytest.raises(KneepointError, match=r"held_out_gains\.parquet: No such file.*snakemake"):
         build.build(CONFIG)
 
 

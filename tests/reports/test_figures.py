@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import labels, over_time
+from analysis import held_out, labels, over_time, repeatability, sweeps
 from analysis.audit import SHOWN
 from analysis.frames import Record, records
 from analysis.metrics import METRICS
@@ -93,8 +93,7 @@ def test_throughput_delay_inverts_its_axis_and_shows_all_points(tables: Tables) 
     figure = drawn(tables, f"throughput-delay-{SWEEP}")
     left, right = figure.axes[0].get_xlim()
     assert left > right
-    for table in ("sweep_points", "sweep_published"):
-        rows = tables[table]
+    for rows in (tables["sweep_points"], sweeps.published_points(tables)):
         assert pairs(rows, "signal_delay_p95_ms", "throughput_mbps") <= places(figure.axes[0])
     legend = figure.axes[0].get_legend()
     assert legend is not None
@@ -141,7 +140,8 @@ def test_search_bracket_has_a_bar_a_step(tables: Tables) -> None:
 
 def test_search_curve_is_in_the_order_of_the_constant() -> None:
     fit = synthetic.ternary_study(fit=("001-fixed-window",), sampler="grid")
-    fit_alone = synthetic.MadeUp(studies=(fit,))
+    fit = dataclasses.replace(fit, runs=fit.runs.assign(row=0))
+    fit_alone = synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows()[:1])
     tables = synthetic.analysed(synthetic.MadeUp())
     tables |= synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
     curve, _ = drawn(tables, "search-curve-best_window").axes[0].lines
@@ -222,7 +222,10 @@ def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
     assert x_of(ring) == [found[axes.get_xlabel()]]
     assert bar.get_ylabel() == "Power (Mbit/s/s)"
     worse = dataclasses.replace(study, fit=("001-delay-threshold",), objective="misfit")
-    tables |= synthetic.analysed(synthetic.MadeUp(studies=(worse,)), "audit", "sweeps", "searches")
+    worse = dataclasses.replace(worse, runs=worse.runs.assign(row=0))
+    row = synthetic.published_rows()[:1].assign(table="001-delay-threshold")
+    fit_alone = synthetic.MadeUp(studies=(worse,), published=row)
+    tables |= synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
     assert isinstance(tables["searches"]["surface_x"][0], str)
     assert "search-contours-hill" not in draw.available(tables)
 
@@ -243,13 +246,13 @@ def test_repeatability_has_a_dot_a_run_and_no_bar_for_a_single_one(tables: Table
     runs = tables["repeatability_runs"].groupby("setting", sort=False).size()
     dots = [np.shape(dots.get_offsets())[0] for dots in figure.axes[0].collections]
     assert dots == runs.tolist() == [10, 25]
-    power = tables["repeatability"].query("metric == 'power'")
+    power = repeatability.spreads(tables).query("metric == 'power'")
     ends = power[["low", "high"]].div(power["mean"], axis=0).sub(1).mul(100)
     bars = [[(low, at), (high, at)] for at, (low, high) in enumerate(ends.to_numpy().tolist())]
     assert np.allclose(level(joined(figure.axes[0])), sorted(bars))
     assert "published 12.87" in texts(figure)
-    alone = tables["repeatability"].assign(low=math.nan, high=math.nan)
-    single = drawn({**tables, "repeatability": alone}, "repeatability-all")
+    alone = tables["repeatability_runs"].drop_duplicates("setting")
+    single = drawn({**tables, "repeatability_runs": alone}, "repeatability-all")
     assert not np.isfinite(level(joined(single.axes[0]))).all()
 
 
@@ -342,7 +345,7 @@ def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> No
     axes = drawn(tables, "held-out-gain-all").axes[0]
     scores = ["training", "held_out"]
     published = tables["held_out_settings"].query("origin == 'published'")
-    tuned = tables["held_out_standings"].query("origin != 'published'")
+    tuned = held_out.standings(tables).query("origin != 'published'")
     assert places(axes) == pairs(100 * pd.concat([published, tuned])[scores], *scores)
     assert len([text for text in axes.texts if not text.get_text()]) == 1
     names = [text.get_text() for text in axes.texts if text.get_text()]
@@ -354,12 +357,12 @@ def test_ranks_join_both_places_of_every_setting(tables: Tables) -> None:
     assert joined(figure.axes[0]) == [[(0, n), (1, at)] for n, at in enumerate((3, 0, 2, 1))]
     assert "Delay threshold, tuned  1" in texts(figure, 0)
     assert "4  Delay threshold, tuned" in texts(figure, 0)
-    few = {**tables, "held_out_standings": tables["held_out_standings"][:2]}
+    few = {**tables, "held_out_settings": held_out.standings(tables)[:2]}
     assert not draw.available(few, ["held-out-ranks"])
 
 
 def test_profiles_draw_each_setting_with_its_interval(tables: Tables) -> None:
-    standings = tables["held_out_standings"]
+    standings = held_out.standings(tables)
     shares = pd.DataFrame(
         [
             {"trial": trial, "factor": factor, "share": factor / 4, "low": 0.1, "high": 0.9}
@@ -406,13 +409,12 @@ def test_a_contradicted_row_that_did_not_run_is_crossed_on_the_edge(tables: Tabl
 
 
 def test_a_heat_map_of_few_rows_and_long_titles_is_not_clipped(tables: Tables) -> None:
-    grids = tables["grids"].assign(
+    cells = tables["grid_cells"].assign(
         report="A thesis on the control of congestion over cellular links, University of Elsewhere",
         y_unit="packets in flight per RTT",
     )
-    cells = tables["grid_cells"]
     few = cells[cells["y"].isin([0.2, 0.4])]
-    figure = drawn({**tables, "grids": grids, "grid_cells": few}, "heat-map-aimd_grid")
+    figure = drawn({**tables, "grid_cells": few}, "heat-map-aimd_grid")
     figure.draw_without_rendering()
     page = figure.bbox
     titles = [axes._left_title.get_window_extent() for axes in figure.axes]  # type: ignore[attr-defined]
@@ -450,17 +452,17 @@ def test_controller_looks_the_same_wherever_it_stands(tables: Tables) -> None:
     for name in ("plane-contest", "held-out-gain-all"):
         lines = drawn(tables, name).axes[0].lines
         there = {(str(line.get_marker()), str(line.get_color())) for line in lines}
-        assert {looks[row["controller"]] for row in records(tables["planes"])} <= there
+        assert {looks[row["controller"]] for row in records(held_out.standings(tables))} <= there
 
 
 def test_plane_rings_the_knee_and_spares_single_runs_an_ellipse(tables: Tables) -> None:
-    planes = tables["planes"]
+    planes = tables["held_out_power"]
     at = planes["network"] == "contest"
     axes = drawn(tables, "plane-contest").axes[0]
     rings = [line for line in axes.lines if line.get_markersize() == 10]
     assert len(rings) == (at & planes["knee"]).sum()
-    assert len(axes.patches) == (at & (planes["n"] > 1)).sum()
-    lone = {**tables, "planes": planes.assign(covariance=math.nan)}
+    assert len(axes.patches) == (at & (planes["succeeded"] > 1)).sum()
+    lone = {**tables, "held_out_power": planes.assign(covariance=math.nan)}
     assert not drawn(lone, "plane-contest").axes[0].patches
 
 
@@ -472,7 +474,7 @@ def test_first_page_shows_every_compared_row_and_every_tuned_controller(tables: 
     assert sum(len(x_of(line)) for line in rows.lines) == (known & of_reports).sum()
     names = [label.get_text() for label in gains.get_yticklabels()]
     assert sorted(names) == sorted(map(labels.sentence, tables["held_out_gains"]["controller"]))
-    no_rows = {**tables, "audit_summary": tables["audit_summary"][:0], "audit": audit[:0]}
+    no_rows = {**tables, "audit": audit[:0]}
     (drawing,) = draw.available(no_rows, ["at-a-glance"]).values()
     with style.house():
         assert len(drawing().axes) == 1
