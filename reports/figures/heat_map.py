@@ -25,8 +25,8 @@ def draw(grid: Record, tables: Tables) -> Figure:
         limit = 1.6 * max(5.0, extremes(cells["off"].abs())[1])
         panels = {"ours": ("Power, ours", *scale), "published": (source, *scale)}
         panels["off"] = "Difference (%)", (-limit, limit), style.DIVERGING, "+.1f"
-    below = textwrap.fill(labels.axis(grid["x"], grid["x_unit"]), letters)
-    beside = textwrap.fill(labels.axis(grid["y"], grid["y_unit"]), NARROW)
+    below = textwrap.fill(labels.axis(grid["x_name"], grid["x_unit"]), letters)
+    beside = textwrap.fill(labels.axis(grid["y_name"], grid["y_unit"]), NARROW)
     lines = below.count("\n") + max(title.count("\n") for title, *_ in panels.values())
     cells_in = max(0.27 * cells["y"].nunique(), 0.065 * max(map(len, beside.splitlines())))
     figure = style.page(0.95 + cells_in + 0.14 * lines)
