@@ -20,7 +20,8 @@ struct LinkUnderTest {
       : link(trace, at_end, make_packet_queue("infinite", 0)) {}
 
   void enqueue(uint64_t number, Milliseconds now_ms, uint16_t bytes = datagram_bytes) {
-    link.enqueue(datagram(number, bytes), now_ms, keep());
+    link.advance(now_ms, keep());
+    link.enqueue(datagram(number, bytes), now_ms);
   }
   std::vector<uint64_t> advance(Milliseconds now_ms) {
     delivered.clear();
@@ -122,9 +123,8 @@ TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
       }
       for (uint64_t burst = random.next() % 64 >> (random.next() % 8); burst > 0; --burst) {
         const uint16_t bytes = random.next() % 2 == 0 ? datagram_bytes : acknowledgment_bytes;
-        const auto deliver_nothing = [](const Packet&) {};  // all that is due has been
-        decides.enqueue(datagram(number, bytes), now_ms, deliver_nothing);
-        asks.enqueue(datagram(number, bytes), now_ms, deliver_nothing);
+        decides.enqueue(datagram(number, bytes), now_ms);
+        asks.enqueue(datagram(number, bytes), now_ms);
         ++number;
       }
       EXPECT_EQUAL(decides.next_event_us(), asks.next_event_us());
@@ -158,8 +158,8 @@ TEST(delay_line_counts_whole_milliseconds_from_the_arrivals_millisecond) {
   DelayLine line(DelayTrace(20'000));
   std::vector<uint64_t> delivered;
   const auto keep = [&](const Packet& packet) { delivered.push_back(packet.sequence_number); };
-  line.enqueue(datagram(0), 7, keep);
-  line.enqueue(datagram(1), 9, keep);
+  line.enqueue(datagram(0), 7);
+  line.enqueue(datagram(1), 9);
   EXPECT_EQUAL(line.next_event_us(), 27000);
   line.advance(26, keep);
   EXPECT_EQUAL(delivered.size(), 0u);
@@ -174,7 +174,7 @@ TEST(delay_line_whose_delay_changes_keeps_the_order) {
   std::vector<uint64_t> delivered;
   const auto keep = [&](const Packet& packet) { delivered.push_back(packet.sequence_number); };
   const auto released_ms = [&](Milliseconds arrival_ms) {
-    line.enqueue(datagram(0), arrival_ms, keep);
+    line.enqueue(datagram(0), arrival_ms);
     Milliseconds time_ms = arrival_ms;
     for (const size_t before = delivered.size(); delivered.size() == before; ++time_ms) {
       line.advance(time_ms + 1, keep);
@@ -187,10 +187,9 @@ TEST(delay_line_whose_delay_changes_keeps_the_order) {
   EXPECT_EQUAL(released_ms(110), 120);
   EXPECT_EQUAL(released_ms(160), 190);
   // One that arrives with the long delay holds back those after it.
-  line.enqueue(datagram(1), 199, keep);
-  EXPECT_EQUAL(line.decides_on_arrival(), false);
+  line.enqueue(datagram(1), 199);
   for (const Milliseconds arrival_ms : {200, 210, 225}) {
-    line.enqueue(datagram(static_cast<uint64_t>(arrival_ms)), arrival_ms, keep);
+    line.enqueue(datagram(static_cast<uint64_t>(arrival_ms)), arrival_ms);
   }
   delivered.clear();
   line.advance(228, keep);
