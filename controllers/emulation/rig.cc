@@ -150,11 +150,12 @@ void Rig::build_uplink(const RunInputs& inputs) {
     up_.rate_link->observe(meter_);
     up_.entry = up_.rate_link;
   } else {
-    up_.link = &add_shell<Shell<Link>>(0, agenda_.until_us,
+    up_.link = &add_shell<Shell<Link>>(0, agenda_.shells_ahead_until_us,
                                        Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
                                        scenario_.host, lateness(uplink_shell), end_us_);
-    auto& delay = add_shell<Shell<DelayLine>>(2, agenda_.until_us, delay_line_of(settings),
-                                              scenario_.host, lateness(delay_up_shell));
+    auto& delay =
+        add_shell<Shell<DelayLine>>(2, agenda_.shells_ahead_until_us, delay_line_of(settings),
+                                    scenario_.host, lateness(delay_up_shell));
     up_.link->connect(delay, std::llround(scenario_.host.host_latency_us));
     delay.connect(to_far_, 0);
     up_.link->queue().observe(meter_, inputs.link_log, duration_ms_);
@@ -170,11 +171,13 @@ void Rig::build_downlink(const RunInputs& inputs) {
                                            std::move(queue), to_near_);
     down_.entry = &add_shell<Wire>(3, delays_of(settings), *down_.rate_link);
   } else {
-    down_.link = &add_shell<Shell<Link>>(
-        1, agenda_.until_us, Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
-        scenario_.host, lateness(downlink_shell));
-    auto& delay = add_shell<Shell<DelayLine>>(3, agenda_.until_us, delay_line_of(settings),
-                                              scenario_.host, lateness(delay_down_shell));
+    down_.link =
+        &add_shell<Shell<Link>>(1, agenda_.shells_ahead_until_us,
+                                Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
+                                scenario_.host, lateness(downlink_shell));
+    auto& delay =
+        add_shell<Shell<DelayLine>>(3, agenda_.shells_ahead_until_us, delay_line_of(settings),
+                                    scenario_.host, lateness(delay_down_shell));
     down_.link->connect(to_near_, 0);
     delay.connect(*down_.link, std::llround(scenario_.host.host_latency_us));
     down_.entry = &delay;
@@ -293,11 +296,15 @@ void Rig::add_probe(const ProbeSettings& probe, size_t number) {
 }
 
 void Rig::run_until(Microseconds end_us) {
-  agenda_.until_us = end_us;
-  // Where packets take time a sender acts ahead across the time from which flows are measured: what
-  // it does then counts as before.
-  agenda_.ahead_until_us =
-      std::max(end_us, scenario_.host.packet_us >= 1 ? end_us_ - longest_way_us : 0);
+  // From two seconds before the end on, the order of the agenda decides what still happens; and
+  // throughout where packets take no time, but simultaneous events draw their lateness.
+  const HostModel& host = scenario_.host;
+  const bool takes_time = host.packet_us >= 1;
+  if (takes_time or (host.wake_mean_us == 0 and host.delays_us.empty())) {
+    agenda_.shells_ahead_until_us = end_us - longest_way_us;
+    // Where packets take time what a lone sender does ahead counts as before the end.
+    agenda_.sender_ahead_until_us = (takes_time ? end_us_ : end_us) - longest_way_us;
+  }
   for (Agenda::Event event; (event = agenda_.next()).time_us < end_us;) {
     note_progress();
     processes_[agenda_.place_of(event)]->act(event.time_us);

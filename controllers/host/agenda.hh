@@ -58,10 +58,9 @@ class Agenda {
   Agenda(const Agenda&) = delete;
   Agenda& operator=(const Agenda&) = delete;
 
-  // Events from then on are not handled yet.
-  Microseconds until_us = 0;
-  // Of those who act ahead: what happens from then on must wait.
-  Microseconds ahead_until_us = 0;
+  // Before these times shells and a lone sender may handle an event before its turn.
+  Microseconds shells_ahead_until_us = 0;
+  Microseconds sender_ahead_until_us = 0;
 
   // Where a shell's next event stands.
   Microseconds& of_shell(size_t shell) { return times_us_[1 + shell]; }

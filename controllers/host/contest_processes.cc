@@ -28,12 +28,13 @@ void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
   if (knows_all_until(read_us)) {
     read(packet, time_us, read_us);
     fill_window(read_us);
+    if (wake_up_us_ < planned_us_) plan();
   } else {
     Packet acknowledgment = packet;
     acknowledgment.queued_us = time_us;  // the kernel's time, whenever we read it
     inbox_.push(read_us, acknowledgment);
+    if (inbox_.next_us() < planned_us_) plan();
   }
-  if (next_event_us() < planned_us_) plan();
 }
 
 void SenderProcess::act(Microseconds now_us) {
@@ -100,13 +101,10 @@ inline void SenderProcess::send(Microseconds now_us) {
   }
   sender_.sent(busy_until_us_);
   busy_until_us_ += packet_us_;
-  const bool is_next = departures_.is_alone and busy_until_us_ < agenda_.ahead_until_us and
-                       departures_.outbox.is_empty();
-  if (is_next or busy_until_us_ == now_us) {
-    departures_.first_hop.arrive(busy_until_us_, packet);
-  } else {
-    departures_.outbox.arrive(busy_until_us_, packet);
-  }
+  const bool is_next = (departures_.is_alone and busy_until_us_ < agenda_.sender_ahead_until_us) or
+                       busy_until_us_ == now_us;
+  Hop& hop = is_next ? departures_.first_hop : departures_.outbox;
+  hop.arrive(busy_until_us_, packet);
 }
 
 }  // namespace kneepoint

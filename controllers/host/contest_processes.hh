@@ -8,7 +8,6 @@
 
 #include "host/agenda.hh"
 #include "host/host_model.hh"
-#include "host/junctions.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
 #include "loader/handle.hh"
@@ -24,7 +23,7 @@ namespace kneepoint {
 // Where a sender's datagrams go.
 struct Departures {
   Hop& first_hop;  // the uplink, for those that leave at once, and for all of a lone sender
-  Outbox& outbox;  // for those that leave later
+  Hop& outbox;     // for those that leave later
   bool is_alone;   // nobody else sends over the uplink
 };
 
@@ -66,7 +65,8 @@ class SenderProcess final : public Process {
   void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
   // Whether all that can reach it, and its first hop, before then has done so.
   bool knows_all_until(Microseconds time_us) const {
-    return departures_.is_alone and time_us < std::min(next_event_us(), agenda_.ahead_until_us) and
+    return departures_.is_alone and
+           time_us < std::min(next_event_us(), agenda_.sender_ahead_until_us) and
            time_us < agenda_.of_shell(0);
   }
   void act_on_timer(Microseconds now_us);

@@ -154,11 +154,8 @@ void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_
   mails_.datagrams.post(packet.sequence_number, departure.header);
   if (meter_ != nullptr) meter_->sent(false);
   if (record_ != nullptr) record_->sent(begins_us, packet.sequence_number);
-  if (busy_until_us_ == now_us) {
-    departures_.first_hop.arrive(busy_until_us_, packet);
-  } else {
-    departures_.outbox.arrive(busy_until_us_, packet);
-  }
+  Hop& hop = busy_until_us_ == now_us ? departures_.first_hop : departures_.outbox;
+  hop.arrive(busy_until_us_, packet);
 }
 
 void EntryProcess::plan() {

@@ -22,8 +22,6 @@ class Outbox final : public Process {
     agenda_.plan_outbox(endpoint_, waiting_.next_us());
   }
 
-  bool is_empty() const { return waiting_.empty(); }
-
   void act(Microseconds now_us) override {
     const Packet packet = waiting_.pop();
     agenda_.plan_outbox(endpoint_, waiting_.next_us());

@@ -72,13 +72,13 @@ class Shell final : public Process {
  public:
   // Args:
   //   next_event_us: its place in the agenda.
-  //   until_us: events from then on are not handled yet.
+  //   ahead_until_us: before then it may handle an arrival before its turn.
   //   deaf_from_us: packets read from then on are not handled, because the queue's observers must
   //   not see them.
-  Shell(Microseconds& next_event_us, const Microseconds& until_us, Queue queue,
+  Shell(Microseconds& next_event_us, const Microseconds& ahead_until_us, Queue queue,
         const HostModel& host, Lateness lateness, Microseconds deaf_from_us = never)
       : agenda_us_(next_event_us),
-        until_us_(until_us),
+        ahead_until_us_(ahead_until_us),
         queue_(std::move(queue)),
         device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us),
                 lateness.waits()),
@@ -109,8 +109,8 @@ class Shell final : public Process {
       if (read_us >= deaf_from_us_) return;
     }
     // Packets come in order: nothing happens here before.
-    if (read_us < agenda_us_ or (read_us == agenda_us_ and inbox_.empty() and read_us < until_us_))
-        [[likely]] {
+    if (read_us < agenda_us_ or
+        (read_us == agenda_us_ and inbox_.empty() and read_us < ahead_until_us_)) [[likely]] {
       read(packet, read_us);
     } else {
       inbox_.push(read_us, packet);
@@ -167,7 +167,7 @@ class Shell final : public Process {
   static constexpr Microseconds acting_ = -1;  // before any arrival
 
   Microseconds& agenda_us_;
-  const Microseconds& until_us_;
+  const Microseconds& ahead_until_us_;
   Queue queue_;
   DeviceQueue device_;
   uint64_t packets_dropped_ = 0;  // found the device full

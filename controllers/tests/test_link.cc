@@ -1,12 +1,15 @@
 #include <vector>
 
+#include "common/input_file.hh"
 #include "common/random.hh"
 #include "links/delay_line.hh"
 #include "links/link.hh"
 #include "queues/registry.hh"
 #include "tests/check.hh"
+#include "tests/temporary_file.hh"
 
 using namespace kneepoint;
+using kneepoint::test::TemporaryFile;
 
 namespace {
 
@@ -40,6 +43,12 @@ std::string text(const std::vector<uint64_t>& numbers) {
   std::string joined;
   for (const uint64_t number : numbers) joined += std::to_string(number) + " ";
   return joined;
+}
+
+// Of a link's log, without what names its file.
+std::string events_of(const TemporaryFile& log) {
+  const std::string text = read_file(log.path(), "log", 1 << 20);
+  return text.substr(text.find("# base timestamp"));
 }
 
 }  // namespace
@@ -109,8 +118,11 @@ TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
     Link asks(trace, at_end, make_packet_queue("droptail:packets=100000", 0));
     Meter meters[2];
     for (Meter& meter : meters) meter.start();
-    decides.observe(&meters[0], nullptr, 500);
-    asks.observe(&meters[1], nullptr, 500);
+    const TemporaryFile files[2];
+    LinkLog decided(files[0].path(), "t", "", "");
+    LinkLog asked(files[1].path(), "t", "", "");
+    decides.observe(&meters[0], &decided, 500);
+    asks.observe(&meters[1], &asked, 500);
     Random random(7);
     std::vector<uint64_t> delivered[2];
     uint64_t number = 0;
@@ -132,6 +144,8 @@ TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
     EXPECT_EQUAL(text(delivered[0]), text(delivered[1]));
     EXPECT_EQUAL(delivered[0].size() > 4, true);
     for (Link* const link : {&decides, &asks}) link->report();
+    for (LinkLog* const log : {&decided, &asked}) log->finish();
+    EXPECT_EQUAL(events_of(files[0]), events_of(files[1]));
     EXPECT_EQUAL(meters[0].metrics().signal_delay_p95_ms, meters[1].metrics().signal_delay_p95_ms);
     EXPECT_EQUAL(meters[0].metrics().capacity_mbps, meters[1].metrics().capacity_mbps);
     EXPECT_EQUAL(meters[0].metrics().throughput_mbps, meters[1].metrics().throughput_mbps);
