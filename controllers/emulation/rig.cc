@@ -138,11 +138,6 @@ Lateness Rig::lateness(uint64_t stream) const {
   return {run_lateness_, Random(scenario_.seed, stream), Random(scenario_.seed, arrivals + stream)};
 }
 
-Microseconds Rig::shells_ahead_until_us() const {
-  const Microseconds from_us = in_us(scenario_.measure_from_s);
-  return (from_us > 0 ? std::min(from_us, end_us_) : end_us_) - longest_way_us;
-}
-
 Microseconds Rig::duration_us() const { return duration_ms_ * 1000; }
 
 void Rig::build_uplink(const RunInputs& inputs) {
@@ -155,12 +150,14 @@ void Rig::build_uplink(const RunInputs& inputs) {
     up_.rate_link->observe(meter_);
     up_.entry = up_.rate_link;
   } else {
-    up_.link = &add_shell<LinkUp>(0, Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
-                                  scenario_.host, lateness(uplink_shell), end_us_);
-    up_.delay =
-        &add_shell<DelayUp>(2, delay_line_of(settings), scenario_.host, lateness(delay_up_shell));
-    up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
-    up_.delay->connect(to_far_, 0);
+    up_.link = &add_shell<Shell<Link>>(0, agenda_.shells_ahead_until_us,
+                                       Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
+                                       scenario_.host, lateness(uplink_shell), end_us_);
+    auto& delay =
+        add_shell<Shell<DelayLine>>(2, agenda_.shells_ahead_until_us, delay_line_of(settings),
+                                    scenario_.host, lateness(delay_up_shell));
+    up_.link->connect(delay, std::llround(scenario_.host.host_latency_us));
+    delay.connect(to_far_, 0);
     up_.link->queue().observe(meter_, inputs.link_log, duration_ms_);
     up_.entry = up_.link;
   }
@@ -175,17 +172,19 @@ void Rig::build_downlink(const RunInputs& inputs) {
     down_.entry = &add_shell<Wire>(3, delays_of(settings), *down_.rate_link);
   } else {
     down_.link =
-        &add_shell<LinkDown>(1, Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
-                             scenario_.host, lateness(downlink_shell));
-    down_.delay = &add_shell<DelayDown>(3, delay_line_of(settings), scenario_.host,
-                                        lateness(delay_down_shell));
+        &add_shell<Shell<Link>>(1, agenda_.shells_ahead_until_us,
+                                Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
+                                scenario_.host, lateness(downlink_shell));
+    auto& delay =
+        add_shell<Shell<DelayLine>>(3, agenda_.shells_ahead_until_us, delay_line_of(settings),
+                                    scenario_.host, lateness(delay_down_shell));
     down_.link->connect(to_near_, 0);
-    down_.delay->connect(*down_.link, std::llround(scenario_.host.host_latency_us));
-    down_.entry = down_.delay;
+    delay.connect(*down_.link, std::llround(scenario_.host.host_latency_us));
+    down_.entry = &delay;
   }
 }
 
-void Rig::finish_direction(auto& direction, uint64_t stream, bool observes_queue) {
+void Rig::finish_direction(Direction& direction, uint64_t stream, bool observes_queue) {
   if (observes_queue and direction.rate_link != nullptr) {
     direction.rate_link->observe_queue(in_us(scenario_.interval_s), duration_us());
   }
@@ -210,19 +209,16 @@ void Rig::connect(End from, Hop& sender, Hop& receiver) {
 void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
   const bool is_alone = ends_ == 2 and settings.from == End::near;
-  const bool decides_ahead = is_alone and scenario_.host.packet_us >= 1;
-  const Departures departures{entry_of(ends.source), *outboxes_[ends.source],
-                              decides_ahead ? end_us_ - longest_way_us : 0};
+  const Departures departures{entry_of(ends.source), *outboxes_[ends.source], is_alone};
   const Lifetime lifetime{in_us(settings.start_s),
                           in_us(settings.stop_s.value_or(2 * longest_run_s)),
                           segments_of(settings, contest_payload_bytes)};
   auto& sender = add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
                                              scenario_.host, lateness(first_sender + number),
                                              departures, lifetime, log, meter);
-  if (decides_ahead and up_.takes_turns() and down_.takes_turns()) circling_ = &sender;
-  connect(
-      settings.from, sender,
-      add<Receiver>(scenario_.host, lateness(receiver_stream(number)), way_back(ends.sink), meter));
+  connect(settings.from, sender,
+          add<ReceiverProcess>(scenario_.host, lateness(receiver_stream(number)),
+                               way_back(ends.sink), meter));
 }
 
 // CPU time limit of an entry's process; an honest one needs a tenth.
@@ -253,7 +249,7 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
   Hop& sender = add_endpoint<EntryProcess>(
       ends.source, agenda_, ends.source, number, child, dialect, scenario_.host,
       lateness(first_sender + number),
-      Departures{entry_of(ends.source), *outboxes_[ends.source], 0}, in_us(settings.start_s),
+      Departures{entry_of(ends.source), *outboxes_[ends.source], false}, in_us(settings.start_s),
       in_us(settings.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(), seed,
       mails, record, meter);
   connect(settings.from, sender,
@@ -299,52 +295,19 @@ void Rig::add_probe(const ProbeSettings& probe, size_t number) {
   connect(End::near, *probes_.back(), add<EchoHop>(*outboxes_[ends.sink]));
 }
 
-// Around the circle: each process acts on all until when its arrivals are known, and what it may
-// still send takes a while to reach the next one, which thus knows its own arrivals for longer.
-void Rig::act_in_turns() {
-  const Microseconds until_us = shells_ahead_until_us();
-  for (Microseconds known_us = 0; known_us < until_us;) {
-    note_progress();
-    known_us = std::min(up_.link->act_until(known_us), until_us);
-    known_us = std::min(up_.delay->act_until(known_us), until_us);
-    known_us = std::min(down_.delay->act_until(known_us), until_us);
-    known_us = std::min(down_.link->act_until(known_us), until_us);
-    while (agenda_.endpoint_us() < known_us) circling_->act(agenda_.endpoint_us());
-    const Microseconds next_us =
-        std::min({up_.link->earliest_us(), up_.delay->earliest_us(), down_.delay->earliest_us(),
-                  down_.link->earliest_us(), agenda_.endpoint_us()});
-    known_us = std::max(known_us, next_us);
+void Rig::run_until(Microseconds end_us) {
+  // From two seconds before the end on, the order of the agenda decides what still happens; and
+  // throughout where packets take no time, but simultaneous events draw their lateness.
+  const HostModel& host = scenario_.host;
+  const bool takes_time = host.packet_us >= 1;
+  if (takes_time or (host.wake_mean_us == 0 and host.delays_us.empty())) {
+    agenda_.shells_ahead_until_us = end_us - longest_way_us;
+    // Where packets take time what a lone sender does ahead counts as before the end.
+    agenda_.sender_ahead_until_us = (takes_time ? end_us_ : end_us) - longest_way_us;
   }
-  up_.link->end_turns();
-  up_.delay->end_turns();
-  down_.delay->end_turns();
-  down_.link->end_turns();
-}
-
-void Rig::handle_events(Microseconds end_us, auto act_shell) {
   for (Agenda::Event event; (event = agenda_.next()).time_us < end_us;) {
     note_progress();
-    if (Agenda::is_of_shell(event)) [[likely]] {
-      act_shell(event.slot - 1, event.time_us);
-    } else {
-      processes_[agenda_.place_of(event)]->act(event.time_us);
-    }
-  }
-}
-
-void Rig::run_until(Microseconds end_us) {
-  if (circling_ != nullptr and agenda_.next().time_us < shells_ahead_until_us()) act_in_turns();
-  if (up_.link != nullptr and down_.link != nullptr) {
-    handle_events(end_us, [this](size_t shell, Microseconds now_us) __attribute__((always_inline)) {
-      if (shell == 0) return up_.link->act(now_us);
-      if (shell == 1) return down_.link->act(now_us);
-      if (shell == 2) return up_.delay->act(now_us);
-      down_.delay->act(now_us);
-    });
-  } else {
-    handle_events(end_us, [this](size_t shell, Microseconds now_us) {
-      processes_[ends_ + shell]->act(now_us);
-    });
+    processes_[agenda_.place_of(event)]->act(event.time_us);
   }
 }
 
@@ -369,7 +332,7 @@ RunResult Rig::run() {
   return result;
 }
 
-void Rig::write_link(JsonWriter& json, const auto& direction) {
+void Rig::write_link(JsonWriter& json, const Direction& direction) {
   json.begin_object();
   if (direction.rate_link != nullptr) {
     const RateLink& link = *direction.rate_link;

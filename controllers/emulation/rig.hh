@@ -60,27 +60,13 @@ class Rig {
 
  private:
   // One direction; of its link it has one of two kinds.
-  template <class LinkShell, class DelayShell>
   struct Direction {
     const LinkSettings& settings;
-    LinkShell* link = nullptr;  // and the delay
-    DelayShell* delay = nullptr;
+    Shell<Link>* link = nullptr;
     RateLink* rate_link = nullptr;
     LossyHop* loss = nullptr;
     Hop* entry = nullptr;
-
-    bool takes_turns() const {
-      return link != nullptr and link->takes_turns() and delay->takes_turns();
-    }
   };
-  // Of links with traces, and of contest flows, from the last hop to the first.
-  using ToSenders = Fork<SenderProcess>;
-  using LinkDown = Shell<Link, ToSenders>;
-  using DelayDown = Shell<DelayLine, LinkDown>;
-  using Receiver = ReceiverProcess<DelayDown>;
-  using ToReceivers = Fork<Receiver>;
-  using DelayUp = Shell<DelayLine, ToReceivers>;
-  using LinkUp = Shell<Link, DelayUp>;
 
   // The places of a flow's ends, or a probe's.
   struct Ends {
@@ -121,27 +107,21 @@ class Rig {
   }
 
   Lateness lateness(uint64_t stream) const;
-  // Until then shells may act ahead of the loop: measuring neither begins nor ends before they have
-  // done so.
-  Microseconds shells_ahead_until_us() const;
   Microseconds duration_us() const;
   uint64_t most_entry_cpu_s() const;
   Microseconds entry_lookahead_us() const;
   void build_uplink(const RunInputs& inputs);
   void build_downlink(const RunInputs& inputs);
-  void finish_direction(auto& direction, uint64_t stream, bool observes_queue);
+  void finish_direction(Direction& direction, uint64_t stream, bool observes_queue);
   Hop& entry_of(size_t end) const { return end % 2 == 0 ? *up_.entry : *down_.entry; }
   Hop& way_back(size_t sink) const;  // of a contest flow
   void connect(End from, Hop& sender, Hop& receiver);
   void add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log);
   void add_entry_flow(const Flow& flow, FlowLog* log);
   void add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log);
-  void act_in_turns();
-  // act_shell(shell, now_us) handles the events of a shell's place.
-  void handle_events(Microseconds end_us, auto act_shell);
   void run_until(Microseconds end_us);
   void add_probe(const ProbeSettings& probe, size_t number);
-  void write_link(JsonWriter& json, const auto& direction);
+  void write_link(JsonWriter& json, const Direction& direction);
   std::optional<double> convergence_s() const;
 
   static Ends ends_of(size_t number, End from) {
@@ -158,12 +138,11 @@ class Rig {
   RunLateness run_lateness_;
   Meter* meter_;
   std::vector<std::shared_ptr<void>> parts_{};
-  std::vector<Hop*> hops_{};           // of these
-  SenderProcess* circling_ = nullptr;  // the lone sender that decides ahead, with four shells
-  ToSenders to_near_{};
-  ToReceivers to_far_{};
-  Direction<LinkUp, DelayUp> up_{scenario_.uplink};
-  Direction<LinkDown, DelayDown> down_{scenario_.downlink};
+  std::vector<Hop*> hops_{};  // of these
+  Fork to_near_{};
+  Fork to_far_{};
+  Direction up_{scenario_.uplink};
+  Direction down_{scenario_.downlink};
   std::vector<Outbox*> outboxes_{};
   std::vector<FlowMeter> meters_{};  // of the flows, if they are measured
   std::vector<ProbeProcess*> probes_{};

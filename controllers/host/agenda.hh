@@ -58,8 +58,13 @@ class Agenda {
   Agenda(const Agenda&) = delete;
   Agenda& operator=(const Agenda&) = delete;
 
+  // Before these times shells and a lone sender may handle an event before its turn.
+  Microseconds shells_ahead_until_us = 0;
+  Microseconds sender_ahead_until_us = 0;
+
   // Where a shell's next event stands.
   Microseconds& of_shell(size_t shell) { return times_us_[1 + shell]; }
+  Microseconds of_shell(size_t shell) const { return times_us_[1 + shell]; }
 
   void plan_outbox(size_t endpoint, Microseconds time_us) {
     outbox_events_.plan(endpoint, time_us);
@@ -69,8 +74,6 @@ class Agenda {
     endpoint_events_.plan(endpoint, time_us);
     times_us_.back() = endpoint_events_.next_us();
   }
-
-  Microseconds endpoint_us() const { return times_us_.back(); }
 
   // Of simultaneous events that of the first place is first: the places of outboxes, shells and
   // endpoints, in this order.
@@ -85,10 +88,9 @@ class Agenda {
     }
     return {times_us_[first], first};
   }
-  static bool is_of_shell(Event event) { return event.slot - 1 < shells; }
   size_t place_of(Event event) const {
     if (event.slot == 0) return outbox_events_.next();
-    return endpoints_ + event.slot - 1 + (is_of_shell(event) ? 0 : endpoint_events_.next());
+    return endpoints_ + event.slot - 1 + (event.slot <= shells ? 0 : endpoint_events_.next());
   }
 
  private:

@@ -25,25 +25,16 @@ SenderProcess::SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow,
 
 void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
   const Microseconds read_us = lateness_.read_time(time_us);
-  if (not is_acting_ and read_us < std::min(planned_us_, departures_.ahead_until_us)) [[likely]] {
+  if (knows_all_until(read_us)) {
     read(packet, time_us, read_us);
     fill_window(read_us);
     if (wake_up_us_ < planned_us_) plan();
   } else {
-    arrive_late(time_us, read_us, packet);
-  }
-}
-
-void SenderProcess::arrive_late(Microseconds time_us, Microseconds read_us, const Packet& packet) {
-  if (not is_acting_ and read_us < std::min(next_event_us(), departures_.ahead_until_us)) {
-    read(packet, time_us, read_us);
-    fill_window(read_us);
-  } else {
     Packet acknowledgment = packet;
     acknowledgment.queued_us = time_us;  // the kernel's time, whenever we read it
     inbox_.push(read_us, acknowledgment);
+    if (inbox_.next_us() < planned_us_) plan();
   }
-  if (not is_acting_ and next_event_us() < planned_us_) plan();
 }
 
 void SenderProcess::act(Microseconds now_us) {
@@ -68,9 +59,7 @@ void SenderProcess::act_on_timer(Microseconds now_us) {
     lateness_us_ = lateness_.draw_timer();
   } else if (started_) {
     sender_.keepalive(now_us);
-    is_acting_ = true;
     send(now_us);
-    is_acting_ = false;
     lateness_us_ = lateness_.draw_timer();
   } else {
     sender_.start(now_us);
@@ -98,9 +87,7 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
 
 inline void SenderProcess::fill_window(Microseconds now_us) {
   const uint64_t most = most_sent(now_us);
-  is_acting_ = true;
   while (sender_.window_is_open() and sender_.packets_sent() < most) send(now_us);
-  is_acting_ = false;
   wake_up_us_ = sender_.packets_sent() < most ? sender_.wakes_us() + lateness_us_ : never;
 }
 
@@ -114,7 +101,8 @@ inline void SenderProcess::send(Microseconds now_us) {
   }
   sender_.sent(busy_until_us_);
   busy_until_us_ += packet_us_;
-  const bool is_next = busy_until_us_ < departures_.ahead_until_us or busy_until_us_ == now_us;
+  const bool is_next = (departures_.is_alone and busy_until_us_ < agenda_.sender_ahead_until_us) or
+                       busy_until_us_ == now_us;
   Hop& hop = is_next ? departures_.first_hop : departures_.outbox;
   hop.arrive(busy_until_us_, packet);
 }

@@ -9,7 +9,7 @@
 #include "host/agenda.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
-#include "host/shell.hh"
+#include "links/timed_packets.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
 #include "measure/flow_meter.hh"
@@ -22,11 +22,9 @@ namespace kneepoint {
 
 // Where a sender's datagrams go.
 struct Departures {
-  Hop& first_hop;  // for those that leave at once, and before `ahead_until_us` for all
+  Hop& first_hop;  // the uplink, for those that leave at once, and for all of a lone sender
   Hop& outbox;     // for those that leave later
-  // Until then the sender decides ahead of the loop, as soon as its acknowledgments are known: it
-  // is alone on its path, and what it does not decide yet cannot reach the end of the run.
-  Microseconds ahead_until_us;
+  bool is_alone;   // nobody else sends over the uplink
 };
 
 // When a sender sends, and how many datagrams at most.
@@ -65,9 +63,12 @@ class SenderProcess final : public Process {
     return now_us < lifetime_.stop_us ? lifetime_.datagrams : 0;
   }
   void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
-  // At or after its next event as it was planned, or while it acts.
-  [[gnu::noinline]] void arrive_late(Microseconds time_us, Microseconds read_us,
-                                     const Packet& packet);
+  // Whether all that can reach it, and its first hop, before then has done so.
+  bool knows_all_until(Microseconds time_us) const {
+    return departures_.is_alone and
+           time_us < std::min(next_event_us(), agenda_.sender_ahead_until_us) and
+           time_us < agenda_.of_shell(0);
+  }
   void act_on_timer(Microseconds now_us);
   [[gnu::always_inline]] inline void read(const Packet& acknowledgment, Microseconds arrived_us,
                                           Microseconds now_us);
@@ -84,19 +85,16 @@ class SenderProcess final : public Process {
   Lifetime lifetime_;
   FlowMeter* meter_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next keepalive
-  Inbox inbox_{};
+  TimedPackets inbox_{};
   Microseconds busy_until_us_ = 0;
   Microseconds wake_up_us_ = lifetime_.start_us;
   // In the agenda, no later than the next event: a postponed one, as most keepalives are, keeps its
   // place until its old time.
   Microseconds planned_us_ = never;
   bool started_ = false;
-  bool is_acting_ = false;
 };
 
-// Answers each datagram by an acknowledgment on the way back. A hop of the class Usual is called
-// directly.
-template <class Usual>
+// Answers each datagram by an acknowledgment on the way back.
 class ReceiverProcess final : public Hop {
  public:
   // The first hop of the way back, and the meter, which may be null, must outlive it.
@@ -104,27 +102,17 @@ class ReceiverProcess final : public Hop {
       : response_us_(std::llround(host.receiver_us + host.packet_us)),
         lateness_(lateness),
         way_back_(way_back),
-        usual_(dynamic_cast<Usual*>(&way_back)),
         meter_(meter) {}
 
-  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
+  void arrive(Microseconds time_us, const Packet& packet) override {
     if (meter_ != nullptr) [[unlikely]] {
       meter_->received(sent_us(packet), time_us, contest_payload_bytes,
                        receiver_.packets_received() + 1);
     }
-    const Milliseconds received_ms = receiver_.answer(time_us).received_ms;
-    const auto acknowledge = [received_ms](Packet& acknowledgment) {
-      acknowledgment.received_ms = stamp(received_ms);
-      acknowledgment.bytes = acknowledgment_bytes;
-    };
-    const Microseconds leaves_us = lateness_.read_time(time_us) + response_us_;
-    if (usual_ != nullptr) [[likely]] {
-      usual_->arrive(leaves_us, packet, acknowledge);
-    } else {
-      Packet acknowledgment = packet;
-      acknowledge(acknowledgment);
-      way_back_.arrive(leaves_us, acknowledgment);
-    }
+    Packet acknowledgment = packet;
+    acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
+    acknowledgment.bytes = acknowledgment_bytes;
+    way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);
   }
 
   void finish(Microseconds, Traffic& traffic) override {
@@ -136,7 +124,6 @@ class ReceiverProcess final : public Hop {
   Microseconds response_us_;
   Lateness lateness_;
   Hop& way_back_;
-  Usual* usual_;
   FlowMeter* meter_;
 };
 

@@ -11,7 +11,7 @@
 #include "host/flight_record.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
-#include "host/shell.hh"
+#include "links/timed_packets.hh"
 #include "measure/flow_meter.hh"
 
 namespace kneepoint {
@@ -84,7 +84,7 @@ class EntryProcess final : public Process {
     Microseconds arrived_us;
     DatagramHeader header;
   };
-  Inbox inbox_{};
+  TimedPackets inbox_{};
   std::deque<Letter> unread_{};
   EntryPage::Wish wish_ = EntryPage::know;
   int64_t wakes_ns_ = 0;

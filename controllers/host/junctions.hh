@@ -5,7 +5,7 @@
 
 #include "host/agenda.hh"
 #include "host/process.hh"
-#include "host/shell.hh"
+#include "links/timed_packets.hh"
 
 namespace kneepoint {
 
@@ -31,33 +31,22 @@ class Outbox final : public Process {
  private:
   Agenda& agenda_;
   size_t endpoint_;
-  Inbox waiting_{};
+  TimedPackets waiting_{};
   Hop& next_;
 };
 
-// Gives each packet to the hop of its flow. A hop of the class Usual is called directly.
-template <class Usual>
+// Gives each packet to the hop of its flow.
 class Fork final : public Hop {
  public:
   // The hop of the next flow; it must outlive the fork.
-  void add(Hop& hop) { hops_.push_back({&hop, dynamic_cast<Usual*>(&hop)}); }
+  void add(Hop& hop) { hops_.push_back(&hop); }
 
-  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
-    const Branch& branch = hops_[packet.flow];
-    if (branch.usual != nullptr) [[likely]] {
-      branch.usual->arrive(time_us, packet);
-    } else {
-      branch.hop->arrive(time_us, packet);
-    }
+  void arrive(Microseconds time_us, const Packet& packet) override {
+    hops_[packet.flow]->arrive(time_us, packet);
   }
 
  private:
-  struct Branch {
-    Hop* hop;
-    Usual* usual;
-  };
-
-  std::vector<Branch> hops_{};
+  std::vector<Hop*> hops_{};
 };
 
 }  // namespace kneepoint

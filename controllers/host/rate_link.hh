@@ -11,8 +11,8 @@
 
 #include "common/random.hh"
 #include "host/process.hh"
-#include "host/shell.hh"
 #include "links/delay_trace.hh"
+#include "links/timed_packets.hh"
 #include "measure/metrics.hh"
 #include "measure/step_series.hh"
 #include "queues/packet_queue.hh"
@@ -172,7 +172,7 @@ class Wire final : public Process {
   Microseconds& agenda_us_;
   DelayTrace delays_;
   Hop& next_;
-  Inbox underway_{};
+  TimedPackets underway_{};
   Microseconds last_us_ = 0;
 };
 

@@ -8,41 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/block_queue.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
-#include "links/releases.hh"
+#include "links/timed_packets.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
-
-// A packet in flight between two processes, and its time of arrival.
-struct Arrival {
-  Microseconds time_us = 0;
-  Packet packet{};
-};
-
-// Packets about to arrive at a process, in order.
-class Inbox {
- public:
-  void push(Microseconds time_us, const Packet& packet) {
-    Arrival& arrival = arrivals_.push();
-    arrival.time_us = time_us;
-    arrival.packet = packet;
-    next_us_ = std::min(next_us_, time_us);
-  }
-  const Packet& pop() {
-    const Packet& packet = arrivals_.pop().packet;
-    next_us_ = arrivals_.empty() ? never : arrivals_.front().time_us;
-    return packet;
-  }
-  Microseconds next_us() const { return next_us_; }
-  bool empty() const { return arrivals_.empty(); }
-
- private:
-  BlockQueue<Arrival> arrivals_{};
-  Microseconds next_us_ = never;
-};
 
 // Where packets wait until a shell reads them: the queue of its TUN device. Packets that find it
 // full are lost silently.
@@ -96,18 +67,18 @@ class DeviceQueue {
 //
 // The loop wakes for an arriving packet, and for the queue's next event after a poll(2) of whole
 // milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
-//
-// Next is the hop to which its packets go; if that is one class, no virtual call is needed.
-template <class Queue, class Next>
+template <class Queue>
 class Shell final : public Process {
  public:
   // Args:
   //   next_event_us: its place in the agenda.
+  //   ahead_until_us: before then it may handle an arrival before its turn.
   //   deaf_from_us: packets read from then on are not handled, because the queue's observers must
   //   not see them.
-  Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
-        Microseconds deaf_from_us = never)
+  Shell(Microseconds& next_event_us, const Microseconds& ahead_until_us, Queue queue,
+        const HostModel& host, Lateness lateness, Microseconds deaf_from_us = never)
       : agenda_us_(next_event_us),
+        ahead_until_us_(ahead_until_us),
         queue_(std::move(queue)),
         device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us),
                 lateness.waits()),
@@ -118,7 +89,7 @@ class Shell final : public Process {
   }
 
   // Packets go to this hop, `latency_us` later; it must outlive the shell.
-  void connect(Next& next, Microseconds latency_us) {
+  void connect(Hop& next, Microseconds latency_us) {
     next_ = &next;
     latency_us_ = latency_us;
   }
@@ -126,106 +97,7 @@ class Shell final : public Process {
   Queue& queue() { return queue_; }
   const Queue& queue() const { return queue_; }
 
-  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
-    arrive(time_us, packet, [](Packet&) {});
-  }
-
-  // The same for a copy of the packet after change(copy). It is changed where it waits: a processor
-  // stalls where a packet is read whole soon after parts of it were written.
-  template <class Change>
-  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet,
-                                     const Change& change) {
-    if (time_us >= ahead_from_us_ and device_.join_if_room(time_us)) [[likely]] {
-      change(queue_.decide(packet, time_us, whole_ms(time_us)));
-    } else {
-      Packet changed = packet;
-      change(changed);
-      arrive_in_order(time_us, changed);
-    }
-  }
-
-  [[gnu::always_inline]] void act(Microseconds now_us) override {
-    begin_to_act();
-    wake(now_us);
-    settle();
-  }
-
-  void finish(Microseconds, Traffic& traffic) override {
-    traffic.packets_dropped += packets_dropped_ + queue_.packets_dropped();
-  }
-
-  // Whether it can: where all that arrives joins the queue at once.
-  bool takes_turns() const { return queue_.decides_on_arrival(); }
-
-  // A turn: acts on all before `known_us`, until when all arrivals are known. What arrives
-  // meanwhile waits for the next turn. Returns until when the next hop now knows all of its own.
-  [[gnu::always_inline]] Microseconds act_until(Microseconds known_us) {
-    begin_to_act();
-    ahead_from_us_ = 0;
-    release_until(known_us);
-    const Microseconds due_us = queue_.next_event_us();  // nothing leaves before
-    if (due_us != beyond_us) known_us = std::max(known_us, due_us);
-    return known_us + packet_us_ + latency_us_;
-  }
-
-  // What is here does not leave before.
-  Microseconds earliest_us() const { return queue_.next_event_us(); }
-
-  // From now on it acts when the agenda says so.
-  void end_turns() {
-    ahead_from_us_ = never;
-    settle();
-  }
-
- private:
-  // The same as waking again and again, where all that arrives is in the queue.
-  [[gnu::always_inline]] void release_until(Microseconds known_us) {
-    Releases& releases = queue_.releases();
-    Microseconds woke_us = woke_us_;
-    Microseconds lateness_us = lateness_us_;
-    Microseconds busy_until_us = busy_until_us_;
-    // What comes before anything is due only restarts the poll.
-    for (Microseconds due_us; (due_us = releases.next_us()) < known_us;) {
-      woke_us = releases.see_until(due_us, woke_us);
-      const Microseconds timer_us = due_us + rest_us(woke_us) + lateness_us;
-      const Microseconds arrival_us = releases.next_arrival_us();
-      const Microseconds now_us = std::min(arrival_us, timer_us);
-      if (now_us >= known_us) break;
-      busy_until_us = std::max(busy_until_us, now_us);
-      releases.release(now_us, [&](const Packet& packet) __attribute__((always_inline)) {
-        busy_until_us += packet_us_;
-        next_->arrive(busy_until_us + latency_us_, packet);
-      });
-      if (arrival_us == now_us) {
-        releases.see_arrival();
-      } else {
-        lateness_us = lateness_.draw_timer();
-      }
-      woke_us = now_us;
-    }
-    woke_us_ = releases.see_until(known_us, woke_us);
-    lateness_us_ = lateness_us;
-    busy_until_us_ = busy_until_us;
-  }
-
-  // By an arrival or by the timer.
-  [[gnu::always_inline]] void wake(Microseconds now_us) {
-    const Milliseconds now_ms = whole_ms(now_us);
-    woke_us_ = now_us;
-    if (queue_.releases().next_arrival_us() <= now_us) {
-      queue_.releases().see_arrival();
-      queue_.advance(now_ms, hand_on(now_us));
-    } else if (inbox_.next_us() <= now_us) [[unlikely]] {
-      const Packet packet = inbox_.pop();
-      queue_.enqueue(packet, now_ms, hand_on(now_us));
-    } else {
-      queue_.advance(now_ms, hand_on(now_us));
-      lateness_us_ = lateness_.draw_timer();
-    }
-  }
-
-  // Out of turns, or where packets wait to be read or find the device full.
-  [[gnu::noinline]] void arrive_in_order(Microseconds time_us, const Packet& packet) {
+  void arrive(Microseconds time_us, const Packet& packet) override {
     Microseconds read_us = time_us;
     if (not device_.join_if_room(time_us)) [[unlikely]] {
       if (not device_.has_room(time_us)) {
@@ -236,61 +108,76 @@ class Shell final : public Process {
       device_.join(read_us);
       if (read_us >= deaf_from_us_) return;
     }
-    if (read_us < agenda_us_) {  // packets come in order: nothing but this can happen here before
-      woke_us_ = read_us;
-      const Milliseconds now_ms = whole_ms(read_us);
-      if (queue_.decides_on_arrival() and queue_.next_event_us() > read_us) [[likely]] {
-        queue_.decide(packet, read_us, now_ms);
-        queue_.releases().see_arrival();
-        set_timer();
-        agenda_us_ = wake_up_us_;  // all have arrived
-      } else {
-        begin_to_act();
-        queue_.enqueue(packet, now_ms, hand_on(read_us));
-        settle();
-      }
-    } else if (queue_.decides_on_arrival()) {
-      queue_.decide(packet, read_us, whole_ms(read_us));
+    // Packets come in order: nothing happens here before.
+    if (read_us < agenda_us_ or
+        (read_us == agenda_us_ and inbox_.empty() and read_us < ahead_until_us_)) [[likely]] {
+      read(packet, read_us);
     } else {
       inbox_.push(read_us, packet);
     }
   }
 
-  auto hand_on(Microseconds now_us) {
-    return [this, now_us](const Packet packet) __attribute__((always_inline)) {
-      busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
-      next_->arrive(busy_until_us_ + latency_us_, packet);
-    };
+  void act(Microseconds now_us) override {
+    if (inbox_.next_us() <= now_us) [[unlikely]] {
+      const Packet packet = inbox_.pop();
+      read(packet, now_us);
+    } else {
+      const Milliseconds now_ms = whole_ms(now_us);
+      forward(now_us, now_ms);
+      lateness_us_ = lateness_.draw_timer();
+      poll(now_us, now_ms);
+    }
   }
 
-  void set_timer() { wake_up_us_ = queue_.next_event_us() + rest_us(woke_us_) + lateness_us_; }
-  Microseconds next_arrival_us() {
-    return std::min(queue_.releases().next_arrival_us(), inbox_.next_us());
+  void finish(Microseconds, Traffic& traffic) override {
+    traffic.packets_dropped += packets_dropped_ + queue_.packets_dropped();
   }
-  Microseconds next_event_us() { return std::min(next_arrival_us(), wake_up_us_); }
-  static Microseconds rest_us(Microseconds time_us) { return time_us - whole_ms(time_us) * 1000; }
-  void settle() {
-    set_timer();
-    agenda_us_ = next_event_us();
+
+ private:
+  [[gnu::always_inline]] void read(const Packet& packet, Microseconds now_us) {
+    const Milliseconds now_ms = whole_ms(now_us);
+    if (queue_.next_event_us() <= now_us) [[unlikely]]
+      forward_late(now_us, now_ms);
+    queue_.enqueue(packet, now_ms);
+    if (queue_.next_event_us() <= now_us) [[unlikely]]  // without any delay
+      forward_late(now_us, now_ms);
+    poll(now_us, now_ms);
   }
-  void begin_to_act() { agenda_us_ = acting_; }
+
+  [[gnu::always_inline]] void forward(Microseconds now_us, Milliseconds now_ms) {
+    agenda_us_ = acting_;
+    busy_until_us_ = std::max(busy_until_us_, now_us);
+    queue_.advance(now_ms, [this](const Packet& packet) __attribute__((always_inline)) {
+      busy_until_us_ += packet_us_;
+      next_->arrive(busy_until_us_ + latency_us_, packet);
+    });
+  }
+
+  // Before the timer, as an arrival happens to wake it.
+  [[gnu::noinline]] void forward_late(Microseconds now_us, Milliseconds now_ms) {
+    forward(now_us, now_ms);
+  }
+
+  // Until the queue's next event.
+  void poll(Microseconds now_us, Milliseconds now_ms) {
+    const Microseconds timer_us = queue_.next_event_us() + now_us - now_ms * 1000 + lateness_us_;
+    agenda_us_ = std::min(inbox_.next_us(), timer_us);
+  }
 
   static constexpr Microseconds acting_ = -1;  // before any arrival
 
   Microseconds& agenda_us_;
-  Microseconds ahead_from_us_ = never;  // arrivals from then on join the queue ahead of their turn
+  const Microseconds& ahead_until_us_;
   Queue queue_;
   DeviceQueue device_;
   uint64_t packets_dropped_ = 0;  // found the device full
-  Inbox inbox_{};                 // of what joins the queue in its turn
+  TimedPackets inbox_{};
   Microseconds packet_us_;
   Microseconds latency_us_ = 0;
-  Next* next_ = nullptr;
+  Hop* next_ = nullptr;
   Lateness lateness_;
   Microseconds deaf_from_us_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
-  Microseconds woke_us_ = 0;                           // the last time
-  Microseconds wake_up_us_ = never;                    // the next time
   Microseconds busy_until_us_ = 0;
 };
 

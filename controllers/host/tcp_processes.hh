@@ -9,7 +9,7 @@
 
 #include "host/agenda.hh"
 #include "host/process.hh"
-#include "host/shell.hh"
+#include "links/timed_packets.hh"
 #include "measure/flow_meter.hh"
 #include "transport/tcp_receiver.hh"
 #include "transport/tcp_sender.hh"
@@ -109,7 +109,7 @@ class TcpSenderProcess final : public Process {
   TcpEnd end_;
   TcpWay way_{end_};
   TcpSender sender_;
-  Inbox inbox_{};
+  TimedPackets inbox_{};
   Microseconds start_us_;
   Microseconds stop_us_;
   uint64_t packets_sent_ = 0;
@@ -143,7 +143,7 @@ class TcpReceiverProcess final : public Process {
   TcpEnd end_;
   TcpWay way_{end_};
   TcpReceiver receiver_;
-  Inbox inbox_{};
+  TimedPackets inbox_{};
   uint64_t packets_received_ = 0;
 
   std::optional<TcpExchange> exchange_;

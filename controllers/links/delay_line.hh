@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "links/delay_trace.hh"
-#include "links/releases.hh"
+#include "links/timed_packets.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
@@ -15,39 +15,22 @@ namespace kneepoint {
 class DelayLine {
  public:
   // The delays are of whole milliseconds.
-  explicit DelayLine(DelayTrace delays)
-      : delays_(std::move(delays)),
-        decides_on_arrival_(delays_.at(0) > 0 and delays_.changes_us() >= beyond_us) {}
+  explicit DelayLine(DelayTrace delays) : delays_(std::move(delays)) {}
+
+  void enqueue(const Packet& packet, Milliseconds now_ms) {
+    if (steady_until_ms_ <= now_ms) [[unlikely]]
+      change(now_ms);
+    last_ms_ = std::max(last_ms_, now_ms + delay_ms_);
+    underway_.push(last_ms_ * 1000, packet);
+  }
 
   // Packets whose time has come are passed to deliver(packet), in order.
   template <class Deliver>
-  void enqueue(const Packet& packet, Milliseconds now_ms, const Deliver& deliver) {
-    decide(packet, now_ms * 1000, now_ms);
-    releases_.see_arrival();
-    advance(now_ms, deliver);
-  }
-
-  // Whether packets may be queued before they arrive: none goes on in the millisecond in which it
-  // does.
-  bool decides_on_arrival() const { return decides_on_arrival_; }
-
-  // The same for a packet that has yet to arrive, after all others.
-  [[gnu::always_inline]] Packet& decide(const Packet& packet, Microseconds arrival_us,
-                                        Milliseconds arrival_ms) {
-    if (steady_until_ms_ <= arrival_ms) [[unlikely]]
-      change(arrival_ms);
-    last_ms_ = std::max(last_ms_, arrival_ms + delay_ms_);
-    return releases_.push(packet, arrival_us, last_ms_ * 1000);
-  }
-
-  Releases& releases() { return releases_; }
-
-  template <class Deliver>
   [[gnu::always_inline]] void advance(Milliseconds now_ms, const Deliver& deliver) {
-    releases_.release(now_ms * 1000, deliver);
+    underway_.release(now_ms * 1000, deliver);
   }
 
-  Microseconds next_event_us() const { return releases_.next_us(); }
+  Microseconds next_event_us() const { return underway_.next_us(); }
 
   static uint64_t packets_dropped() { return 0; }  // it has no bound
 
@@ -60,11 +43,10 @@ class DelayLine {
   }
 
   DelayTrace delays_;
-  bool decides_on_arrival_;
   Milliseconds delay_ms_ = 0;
   Milliseconds steady_until_ms_ = 0;  // packets until then have this delay
   Milliseconds last_ms_ = 0;          // when the last packet goes on
-  Releases releases_{};
+  TimedPackets underway_{};
 };
 
 }  // namespace kneepoint

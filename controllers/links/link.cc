@@ -18,12 +18,9 @@ const Packet* Link::dequeue(Milliseconds now_ms) {
   return packet;
 }
 
-void Link::record_departure(const Packet& packet, Milliseconds opportunity_ms) {
-  const Milliseconds arrival_ms = whole_ms(packet.queued_us);
-  meter_->departure(arrival_ms, opportunity_ms, packet.bytes);
-  if (log_ != nullptr) {
-    log_->departure(opportunity_ms, packet.bytes, opportunity_ms - arrival_ms);
-  }
+void Link::write_log(Milliseconds now_ms) {
+  opportunities_.lose_until(now_ms, log_);
+  log_->write_until(now_ms);
 }
 
 void Link::record_drops(Milliseconds now_ms) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "links/opportunities.hh"
-#include "links/releases.hh"
+#include "links/timed_packets.hh"
 #include "links/trace.hh"
 #include "measure/link_log.hh"
 #include "measure/metrics.hh"
@@ -21,8 +21,7 @@ namespace kneepoint {
 // that arrives in it is queued: it leaves strictly later.
 //
 // Behind an infinite queue, which reorders and drops nothing, a packet's departure is known when
-// it arrives, and there it is decided, unless a log wants every event in its turn. All other
-// queues are asked at each opportunity.
+// it arrives, and there it is decided. All other queues are asked at each opportunity.
 class Link {
  public:
   using AtEnd = Opportunities::AtEnd;
@@ -38,64 +37,34 @@ class Link {
     meter_ = meter;
     log_ = log;
     if (meter != nullptr) end_ms_ = end_ms;
-    decides_on_arrival_ = queue_->is_infinite() and log == nullptr;
   }
 
-  // Queues a packet, after the opportunities up to and including now. Each packet that crosses the
-  // link is passed to deliver(packet), in order.
-  template <class Deliver>
-  void enqueue(const Packet& packet, Milliseconds now_ms, const Deliver& deliver) {
-    advance(now_ms, deliver);
+  // Queues a packet, after advance(now_ms) where that was due.
+  [[gnu::always_inline]] void enqueue(const Packet& packet, Milliseconds now_ms) {
     if (decides_on_arrival_) {
-      decide(packet, now_ms * 1000, now_ms);
-      releases_.see_arrival();
+      decide(packet, now_ms);
     } else {
       queue(packet, now_ms);
     }
   }
 
-  // Whether packets may be queued before they arrive.
-  bool decides_on_arrival() const { return decides_on_arrival_; }
-
-  // The same, if so, for a packet that has yet to arrive, after all others. It uses the rest of its
-  // predecessor's last opportunity, and as many further ones as it needs.
-  [[gnu::always_inline]] Packet& decide(const Packet& packet, Microseconds arrival_us,
-                                        Milliseconds arrival_ms) {
-    last_arrival_ms_ = arrival_ms;
-    if (departure_ms_ <= arrival_ms) {  // the queue is empty
-      if (first_arrival_ms_ == never_ms) [[unlikely]]
-        first_arrival_ms_ = arrival_ms;
-      if (opportunities_.next_ms() <= arrival_ms) opportunities_.lose_until(arrival_ms, nullptr);
-      capacity_bytes_ = 0;
-    }
-    uint32_t capacity_bytes = capacity_bytes_;
-    while (packet.bytes > capacity_bytes) {
-      departure_ms_ = opportunities_.next_ms();
-      opportunities_.take();
-      capacity_bytes += datagram_bytes;
-    }
-    capacity_bytes_ = capacity_bytes - packet.bytes;
-    Packet& queued = releases_.push(packet, arrival_us, departure_ms_ * 1000);
-    if (departure_ms_ <= end_ms_) meter_->departure(arrival_ms, departure_ms_, packet.bytes);
-    return queued;
-  }
-
-  Releases& releases() { return releases_; }
-
-  // Consumes every opportunity up to and including now.
+  // Consumes every opportunity up to and including now. Each packet that crosses the link is passed
+  // to deliver(packet), in order.
   template <class Deliver>
   [[gnu::always_inline]] void advance(Milliseconds now_ms, const Deliver& deliver) {
     if (decides_on_arrival_) [[likely]] {
-      releases_.release(now_ms * 1000, deliver);
+      decided_.release(now_ms * 1000, deliver);
+      next_event_us_ = decided_.next_us();
     } else {
-      while (next_event_us() <= now_ms * 1000) use_opportunity(now_ms, deliver);
-      opportunities_.lose_until(now_ms, log_);
+      while (next_event_us_ <= now_ms * 1000) use_opportunity(now_ms, deliver);
     }
+    if (log_ != nullptr) [[unlikely]]
+      write_log(now_ms);
   }
 
   // When the link must be advanced for the sake of a packet; never, while it holds none: lost
   // opportunities can be consumed at any later time.
-  Microseconds next_event_us() const { return releases_.next_us(); }
+  Microseconds next_event_us() const { return next_event_us_; }
 
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
@@ -104,15 +73,45 @@ class Link {
   void report() const;
 
  private:
+  void write_log(Milliseconds now_ms);
   // The next one that has a packet to use it.
   void expect_opportunity() {
-    releases_.expect(holds_packet() ? opportunities_.next_ms() * 1000 : beyond_us);
+    next_event_us_ = holds_packet() ? opportunities_.next_ms() * 1000 : beyond_us;
   }
   bool holds_packet() const { return bytes_left_ > 0 or not queue_->empty(); }
 
+  // It uses the rest of its predecessor's last opportunity, and as many further ones as it needs.
+  [[gnu::always_inline]] void decide(const Packet& packet, Milliseconds now_ms) {
+    last_arrival_ms_ = now_ms;
+    if (departure_ms_ <= now_ms) {  // the queue is empty
+      if (first_arrival_ms_ == never_ms) [[unlikely]]
+        first_arrival_ms_ = now_ms;
+      if (opportunities_.next_ms() <= now_ms) opportunities_.lose_until(now_ms, log_);
+      capacity_bytes_ = 0;
+    }
+    if (log_ != nullptr) [[unlikely]]
+      log_->arrival(now_ms, packet.bytes);
+    uint32_t capacity_bytes = capacity_bytes_;
+    while (packet.bytes > capacity_bytes) {
+      departure_ms_ = opportunities_.next_ms();
+      if (log_ != nullptr) [[unlikely]]
+        log_->opportunity(departure_ms_);
+      opportunities_.take();
+      capacity_bytes += datagram_bytes;
+    }
+    capacity_bytes_ = capacity_bytes - packet.bytes;
+    decided_.push(departure_ms_ * 1000, packet);
+    next_event_us_ = decided_.next_us();
+    if (departure_ms_ <= end_ms_) record_departure(now_ms, departure_ms_, packet.bytes);
+  }
   void queue(const Packet& packet, Milliseconds now_ms);
   const Packet* dequeue(Milliseconds now_ms);
-  void record_departure(const Packet& packet, Milliseconds opportunity_ms);
+  [[gnu::always_inline]] void record_departure(Milliseconds arrival_ms, Milliseconds departure_ms,
+                                               uint16_t bytes) {
+    meter_->departure(arrival_ms, departure_ms, bytes);
+    if (log_ != nullptr) [[unlikely]]
+      log_->departure(departure_ms, bytes, departure_ms - arrival_ms);
+  }
   void record_drops(Milliseconds now_ms);
 
   template <class Deliver>
@@ -135,7 +134,9 @@ class Link {
       }
       capacity_bytes -= bytes;
       bytes_left_ = 0;
-      if (meter_ != nullptr) record_departure(*packet, opportunity_ms);
+      if (meter_ != nullptr) {
+        record_departure(whole_ms(packet->queued_us), opportunity_ms, packet->bytes);
+      }
       deliver(*packet);
     } while (capacity_bytes > 0 and holds_packet());
     opportunities_.take();
@@ -150,8 +151,9 @@ class Link {
   Milliseconds first_arrival_ms_ = never_ms;
   Milliseconds last_arrival_ms_ = never_ms;
 
+  Microseconds next_event_us_ = beyond_us;
   bool decides_on_arrival_;
-  Releases releases_{};             // or the next opportunity that has a packet to use it
+  TimedPackets decided_{};          // with their departures
   Milliseconds departure_ms_ = -1;  // of the last packet
   uint32_t capacity_bytes_ = 0;     // that it left of its last opportunity
 

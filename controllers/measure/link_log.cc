@@ -20,19 +20,30 @@ LinkLog::LinkLog(const std::filesystem::path& path, const std::string& trace_nam
 }
 
 void LinkLog::arrival(Milliseconds time_ms, uint32_t bytes) {
+  write_until(time_ms);
   file_ << time_ms << " + " << bytes << '\n';
 }
 
-void LinkLog::opportunity(Milliseconds time_ms) {
-  file_ << time_ms << " # " << datagram_bytes << '\n';
-}
+void LinkLog::opportunity(Milliseconds time_ms) { to_come_.push({time_ms, 0, 0}); }
 
 void LinkLog::departure(Milliseconds time_ms, uint32_t bytes, Milliseconds delay_ms) {
-  file_ << time_ms << " - " << bytes << ' ' << delay_ms << '\n';
+  to_come_.push({time_ms, bytes, delay_ms});
 }
 
 void LinkLog::drop(Milliseconds time_ms, uint64_t packets, uint64_t bytes) {
+  write_until(time_ms);
   file_ << time_ms << " d " << packets << ' ' << bytes << '\n';
+}
+
+void LinkLog::write_until(Milliseconds time_ms) {
+  while (not to_come_.empty() and to_come_.front().time_ms <= time_ms) {
+    const Line& line = to_come_.pop();
+    if (line.bytes == 0) {
+      file_ << line.time_ms << " # " << datagram_bytes << '\n';
+    } else {
+      file_ << line.time_ms << " - " << line.bytes << ' ' << line.delay_ms << '\n';
+    }
+  }
 }
 
 void LinkLog::finish() {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "common/block_queue.hh"
 #include "common/time.hh"
 
 namespace kneepoint {
@@ -21,10 +22,15 @@ class LinkLog {
   LinkLog(const std::filesystem::path& path, const std::string& trace_name,
           const std::string& command_line, const std::string& queue_description);
 
+  // Opportunities and departures are told in their order, as soon as they are known; arrivals and
+  // drops when they happen.
   void arrival(Milliseconds time_ms, uint32_t bytes);
   void opportunity(Milliseconds time_ms);
   void departure(Milliseconds time_ms, uint32_t bytes, Milliseconds delay_ms);
   void drop(Milliseconds time_ms, uint64_t packets, uint64_t bytes);
+
+  // The opportunities and departures up to and including then.
+  void write_until(Milliseconds time_ms);
 
   // Flushes. Throws std::runtime_error when anything could not be written.
   void finish();
@@ -32,6 +38,12 @@ class LinkLog {
  private:
   std::filesystem::path path_;
   std::ofstream file_;
+  struct Line {
+    Milliseconds time_ms;
+    uint32_t bytes;  // of a departure; 0: an opportunity
+    Milliseconds delay_ms;
+  };
+  BlockQueue<Line> to_come_{};
 };
 
 }  // namespace kneepoint

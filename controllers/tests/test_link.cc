@@ -1,12 +1,15 @@
 #include <vector>
 
+#include "common/input_file.hh"
 #include "common/random.hh"
 #include "links/delay_line.hh"
 #include "links/link.hh"
 #include "queues/registry.hh"
 #include "tests/check.hh"
+#include "tests/temporary_file.hh"
 
 using namespace kneepoint;
+using kneepoint::test::TemporaryFile;
 
 namespace {
 
@@ -20,7 +23,8 @@ struct LinkUnderTest {
       : link(trace, at_end, make_packet_queue("infinite", 0)) {}
 
   void enqueue(uint64_t number, Milliseconds now_ms, uint16_t bytes = datagram_bytes) {
-    link.enqueue(datagram(number, bytes), now_ms, keep());
+    link.advance(now_ms, keep());
+    link.enqueue(datagram(number, bytes), now_ms);
   }
   std::vector<uint64_t> advance(Milliseconds now_ms) {
     delivered.clear();
@@ -39,6 +43,12 @@ std::string text(const std::vector<uint64_t>& numbers) {
   std::string joined;
   for (const uint64_t number : numbers) joined += std::to_string(number) + " ";
   return joined;
+}
+
+// Of a link's log, without what names its file.
+std::string events_of(const TemporaryFile& log) {
+  const std::string text = read_file(log.path(), "log", 1 << 20);
+  return text.substr(text.find("# base timestamp"));
 }
 
 }  // namespace
@@ -108,8 +118,11 @@ TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
     Link asks(trace, at_end, make_packet_queue("droptail:packets=100000", 0));
     Meter meters[2];
     for (Meter& meter : meters) meter.start();
-    decides.observe(&meters[0], nullptr, 500);
-    asks.observe(&meters[1], nullptr, 500);
+    const TemporaryFile files[2];
+    LinkLog decided(files[0].path(), "t", "", "");
+    LinkLog asked(files[1].path(), "t", "", "");
+    decides.observe(&meters[0], &decided, 500);
+    asks.observe(&meters[1], &asked, 500);
     Random random(7);
     std::vector<uint64_t> delivered[2];
     uint64_t number = 0;
@@ -122,9 +135,8 @@ TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
       }
       for (uint64_t burst = random.next() % 64 >> (random.next() % 8); burst > 0; --burst) {
         const uint16_t bytes = random.next() % 2 == 0 ? datagram_bytes : acknowledgment_bytes;
-        const auto deliver_nothing = [](const Packet&) {};  // all that is due has been
-        decides.enqueue(datagram(number, bytes), now_ms, deliver_nothing);
-        asks.enqueue(datagram(number, bytes), now_ms, deliver_nothing);
+        decides.enqueue(datagram(number, bytes), now_ms);
+        asks.enqueue(datagram(number, bytes), now_ms);
         ++number;
       }
       EXPECT_EQUAL(decides.next_event_us(), asks.next_event_us());
@@ -132,6 +144,8 @@ TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
     EXPECT_EQUAL(text(delivered[0]), text(delivered[1]));
     EXPECT_EQUAL(delivered[0].size() > 4, true);
     for (Link* const link : {&decides, &asks}) link->report();
+    for (LinkLog* const log : {&decided, &asked}) log->finish();
+    EXPECT_EQUAL(events_of(files[0]), events_of(files[1]));
     EXPECT_EQUAL(meters[0].metrics().signal_delay_p95_ms, meters[1].metrics().signal_delay_p95_ms);
     EXPECT_EQUAL(meters[0].metrics().capacity_mbps, meters[1].metrics().capacity_mbps);
     EXPECT_EQUAL(meters[0].metrics().throughput_mbps, meters[1].metrics().throughput_mbps);
@@ -158,8 +172,8 @@ TEST(delay_line_counts_whole_milliseconds_from_the_arrivals_millisecond) {
   DelayLine line(DelayTrace(20'000));
   std::vector<uint64_t> delivered;
   const auto keep = [&](const Packet& packet) { delivered.push_back(packet.sequence_number); };
-  line.enqueue(datagram(0), 7, keep);
-  line.enqueue(datagram(1), 9, keep);
+  line.enqueue(datagram(0), 7);
+  line.enqueue(datagram(1), 9);
   EXPECT_EQUAL(line.next_event_us(), 27000);
   line.advance(26, keep);
   EXPECT_EQUAL(delivered.size(), 0u);
@@ -174,7 +188,7 @@ TEST(delay_line_whose_delay_changes_keeps_the_order) {
   std::vector<uint64_t> delivered;
   const auto keep = [&](const Packet& packet) { delivered.push_back(packet.sequence_number); };
   const auto released_ms = [&](Milliseconds arrival_ms) {
-    line.enqueue(datagram(0), arrival_ms, keep);
+    line.enqueue(datagram(0), arrival_ms);
     Milliseconds time_ms = arrival_ms;
     for (const size_t before = delivered.size(); delivered.size() == before; ++time_ms) {
       line.advance(time_ms + 1, keep);
@@ -187,10 +201,9 @@ TEST(delay_line_whose_delay_changes_keeps_the_order) {
   EXPECT_EQUAL(released_ms(110), 120);
   EXPECT_EQUAL(released_ms(160), 190);
   // One that arrives with the long delay holds back those after it.
-  line.enqueue(datagram(1), 199, keep);
-  EXPECT_EQUAL(line.decides_on_arrival(), false);
+  line.enqueue(datagram(1), 199);
   for (const Milliseconds arrival_ms : {200, 210, 225}) {
-    line.enqueue(datagram(static_cast<uint64_t>(arrival_ms)), arrival_ms, keep);
+    line.enqueue(datagram(static_cast<uint64_t>(arrival_ms)), arrival_ms);
   }
   delivered.clear();
   line.advance(228, keep);

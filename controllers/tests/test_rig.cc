@@ -175,8 +175,8 @@ TEST(a_burst_loses_what_the_first_device_cannot_hold) {
   EXPECT_NEAR(static_cast<double>(dropped_of_burst("event-loop:read_us=20", 8000)), 5500, 1);
 }
 
-// A probe that never starts makes no difference, but with it the agenda decides who acts.
-TEST(processes_that_take_turns_do_what_the_agenda_lets_them_do) {
+// A probe that never starts makes no difference, but with it the sender is not alone.
+TEST(a_lone_sender_acts_ahead_as_the_agenda_would_let_it_act) {
   std::string text;
   Random random(7);
   for (double time_ms = 1; time_ms < 12'000; time_ms += draw_exponential(random, 1.7)) {
@@ -184,9 +184,9 @@ TEST(processes_that_take_turns_do_what_the_agenda_lets_them_do) {
   }
   const Trace trace("random", text + "12000\n");
   for (const char* host :
-       {"event-loop", "event-loop:wake_us=0,wake_mean_us=0", "event-loop:packet_us=300,read_us=900",
-        "event-loop:packet_us=1,receiver_us=0", "event-loop:delays_us=8+53+97+205+900",
-        "event-loop:device_packets=9,read_us=400"}) {
+       {"ideal", "event-loop", "event-loop:wake_us=0,wake_mean_us=0",
+        "event-loop:packet_us=300,read_us=900", "event-loop:packet_us=1,receiver_us=0",
+        "event-loop:delays_us=8+53+97+205+900", "event-loop:device_packets=9,read_us=400"}) {
     for (const char* queue : {"infinite", "droptail:packets=30", "codel:target=5,interval=100"}) {
       for (const double window : {1., 4., 30., 200.}) {
         for (const double delay_ms : {0., 1., 20.}) {
@@ -194,15 +194,15 @@ TEST(processes_that_take_turns_do_what_the_agenda_lets_them_do) {
           settings.host = make_host_model(host);
           settings.uplink.queue = queue;
           settings.uplink.delay_ms = settings.downlink.delay_ms = delay_ms;
-          const RunResult turns = run_window(trace, settings, window);
+          const RunResult alone = run_window(trace, settings, window);
           settings.probes.push_back({.start_s = 2 * longest_run_s});
           const RunResult agenda = run_window(trace, settings, window);
-          EXPECT_EQUAL(turns.packets_sent, agenda.packets_sent);
-          EXPECT_EQUAL(turns.packets_delivered, agenda.packets_delivered);
-          EXPECT_EQUAL(turns.packets_dropped, agenda.packets_dropped);
-          EXPECT_EQUAL(turns.metrics.throughput_mbps, agenda.metrics.throughput_mbps);
-          EXPECT_EQUAL(turns.metrics.queueing_delay_p95_ms, agenda.metrics.queueing_delay_p95_ms);
-          EXPECT_EQUAL(turns.metrics.signal_delay_p95_ms, agenda.metrics.signal_delay_p95_ms);
+          EXPECT_EQUAL(alone.packets_sent, agenda.packets_sent);
+          EXPECT_EQUAL(alone.packets_delivered, agenda.packets_delivered);
+          EXPECT_EQUAL(alone.packets_dropped, agenda.packets_dropped);
+          EXPECT_EQUAL(alone.metrics.throughput_mbps, agenda.metrics.throughput_mbps);
+          EXPECT_EQUAL(alone.metrics.queueing_delay_p95_ms, agenda.metrics.queueing_delay_p95_ms);
+          EXPECT_EQUAL(alone.metrics.signal_delay_p95_ms, agenda.metrics.signal_delay_p95_ms);
         }
       }
     }

@@ -107,7 +107,7 @@ TEST(a_link_that_is_idle_for_long_is_not_blamed) {
     const Watchdog watchdog(limit, exit_hangs);
     const Trace trace("t", "1\n1\n1\n1\n1\n1\n1\n1\n");
     Link link(trace, Link::AtEnd::repeat, make_packet_queue("infinite", 0));
-    link.enqueue({}, longest_run_ms / 10, [](const Packet&) {});
+    link.enqueue({}, longest_run_ms / 10);
   });
   EXPECT_EQUAL(ending.output, "returned");
 }
