@@ -97,7 +97,7 @@ DELAY = "signal_delay_p95_ms"
     ],
 )
 def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> None:
-    tables = {"audit_evidence": [{**audit.NOTHING, **PLACE, **piece}], "audit_summary": []}
+    tables = {"audit_evidence": [{**audit.NOTHING, **PLACE, **piece}]}
     template = words.environment().get_template("parts/published.md.jinja")
     shared = {"rows": tables.get, "audited": [], "has_figure": {}.get}
     shared |= {"printed_in": lambda *place: place[-1]}
