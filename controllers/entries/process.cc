@@ -152,7 +152,8 @@ Command command_for(const EntrySettings& settings, const EntryStart& start) {
     const char* const library = start.socket ? "python_entry_real.so" : "python_entry.so";
     command.environment = "LD_PRELOAD=" + (here / library).string();
   } else if (start.socket) {
-    command.program = here / "entry-sender";
+    // This program, whatever it is called: a slot has a copy of its own.
+    command.program = std::filesystem::read_symlink("/proc/self/exe");
     words = {"entry", "--inside"};
   } else {
     command.program = here / "entry";
