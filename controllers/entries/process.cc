@@ -152,7 +152,7 @@ Command command_for(const EntrySettings& settings, const EntryStart& start) {
     const char* const library = start.socket ? "python_entry_real.so" : "python_entry.so";
     command.environment = "LD_PRELOAD=" + (here / library).string();
   } else if (start.socket) {
-    // This program, whatever it is called: a slot has a copy of its own.
+    // This program, whatever it is called: a run has a copy of its own.
     command.program = std::filesystem::read_symlink("/proc/self/exe");
     words = {"entry", "--inside"};
   } else {
