@@ -1,5 +1,6 @@
 """Digests of code: what changes them, and what does not."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,17 +40,20 @@ class Repository:
         (self.root / path).write_text(text)
 
     def digest(self, step: str = "study.score") -> str:
-        for cached in (
-            *(code._facts_of, code._imports_of, code._path_of),
-            code.digest_of_packages,
-        ):
-            cached.cache_clear()
+        forget()
         return code.digest_of_step(step)
 
 
+def forget() -> None:
+    """Forgets what is known of files, so that they are read again."""
+    for cached in (code._facts_of, code._imports_of, code._path_of, code.digest_of_packages):
+        cached.cache_clear()
+
+
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    return Repository(tmp_path, monkeypatch)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
+    yield Repository(tmp_path, monkeypatch)
+    forget()
 
 
 @pytest.mark.parametrize(
