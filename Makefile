@@ -30,7 +30,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-pages test-long attacks sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools
+.PHONY: help setup compiler build reproduce confirm test test-slow test-long attacks sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -52,17 +52,17 @@ confirm: setup compiler ## everything, including real-time runs in real mahimahi
 	@python -m engines.mahimahi.diagnosis
 	@python -m snakemake confirm --cores "$$CORES" --configfile "$$CONFIG"
 
-test: build ## every test
+test: build ## the tests
 	@build/controller_tests
-	@python -m pytest -n $(TEST_PROCESSES) -m 'not long and not pages'
+	@python -m pytest -n $(TEST_PROCESSES) -m 'not slow and not long'
 
-test-pages: build ## the tutorial and the how-tos, every command of which is run in a clone
-	@python -m pytest -n $(TEST_PROCESSES) -m pages
+test-slow: build ## whole workflows, pages followed in a clone, browsers, other compilers
+	@python -m pytest -n $(TEST_PROCESSES) -m 'slow and not long'
 
 attacks: build ## every attack of a hostile entry or build, those that take minutes included
 	@python -m pytest -n $(TEST_PROCESSES) -m attacks
 
-test-long: build ## the tests that take minutes, which make test leaves out
+test-long: build ## the tests that take minutes each
 	@python -m pytest -n $(TEST_PROCESSES) -m long
 
 soak: setup ## a study and a race killed ROUNDS=20 times, on every kind of Ray: the same bytes

@@ -72,11 +72,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileSch
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no process is left alone with it at the end."""
-    items.sort(key=lambda item: (not _is_in_real_time(item), _is_short(item)))
+    items.sort(key=lambda item: (not _is_in_real_time(item), not _is_long_chain(item)))
 
 
-def _is_short(item: pytest.Item) -> bool:
-    return item.get_closest_marker("slow") is None and "workflow" not in item.path.parts
+def _is_long_chain(item: pytest.Item) -> bool:
+    return not {"workflow", "docs"}.isdisjoint(item.path.relative_to(ROOT).parts)
 
 
 def _is_in_real_time(item: pytest.Item) -> bool:

@@ -42,6 +42,7 @@ def test_the_interval_is_of_the_geometric_mean_of_the_means() -> None:
     assert line["middle_low"] <= line["middle"] <= line["middle_high"]
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     held = [
         line["held_out_low"] <= 0.2 <= line["held_out_high"]

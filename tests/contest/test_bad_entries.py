@@ -77,6 +77,7 @@ def make_all(entries: Path, builder: EntryBuilder) -> dict[str, ContestEntry]:
     return {each.name: each for each in made}
 
 
+@pytest.mark.slow
 def test_one_bad_entry_stops_nothing(
     tmp_path: Path, builder: EntryBuilder, temporary: Path
 ) -> None:

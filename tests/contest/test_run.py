@@ -295,6 +295,7 @@ def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
     assert contest_run.score(entries, silent)["failed"] == found["failed"], "both runs are kept"
 
 
+@pytest.mark.slow
 def test_faults_of_the_machine_are_no_verdict(
     contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -411,6 +412,7 @@ def test_a_host_without_a_sandbox_is_refused() -> None:
     Confined(None).check()
 
 
+@pytest.mark.slow
 def test_datagrams_of_2013_have_their_receiver(contest_run: ContestRun, entries: Path) -> None:
     """Both clocks count from the date that the tree has, so that their difference is a delay."""
     for name, epoch, latest_ms in (

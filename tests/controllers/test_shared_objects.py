@@ -17,8 +17,6 @@ from engines.catalogue import Catalogue
 from tests.conftest import ROOT
 from tests.controllers.emulator import EMULATE, Link
 
-pytestmark = pytest.mark.slow
-
 BUILT = ROOT / "build/controllers"
 COMPILER = os.environ.get("CXX", "c++").split()
 
@@ -343,6 +341,7 @@ def test_unknown_name_lists_the_known_ones(small_link: Link) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "name", "setting"),
     [
@@ -365,6 +364,7 @@ def test_a_pages_controller_is_formatted_builds_and_runs(
     assert json.loads(result.stdout)["status"] == "ok", result.stderr
 
 
+@pytest.mark.slow
 def test_its_bytes_are_those_of_its_code_in_any_folder(tmp_path: Path) -> None:
     """A comment, and where it is built, change no byte; the value of a constant does."""
 

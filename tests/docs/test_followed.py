@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.docs.conftest import set_up
 from tests.docs.pages import Step, follow, steps_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.pages]
+pytestmark = pytest.mark.slow
 
 DOCS = ROOT / "docs"
 HOW_TO = [DOCS / "own-report.md", *sorted((DOCS / "how-to").glob("*.md"))]

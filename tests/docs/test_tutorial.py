@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 from tests.docs.conftest import set_up
 from tests.docs.pages import follow
 
-pytestmark = [pytest.mark.slow, pytest.mark.pages]
+pytestmark = pytest.mark.slow
 
 
 def test_the_tutorial_ends_in_a_report_on_a_network_that_no_search_has_seen(

@@ -84,6 +84,7 @@ ENDLESS = {"trials": 12}
 LEARNING = {"trials": 12, "startup_trials": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "settings", "controller", "space"),
     [

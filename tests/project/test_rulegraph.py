@@ -52,7 +52,6 @@ def shown() -> Edges:
 
 
 @pytest.mark.slow
-@pytest.mark.pages
 def test_readme_shows_the_workflow() -> None:
     edges = drawn()
     assert shown() == reduced(edges)

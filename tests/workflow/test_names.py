@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.workflow.conftest import make_checkout
+
+pytestmark = pytest.mark.slow
 
 SIGNS = "$(touch injected) `touch injected`;touch injected & 'ü\" *"
 

@@ -3,7 +3,11 @@
 import re
 import shlex
 
+import pytest
+
 from tests.workflow.conftest import STUDIES, Checkout
+
+pytestmark = pytest.mark.slow
 
 DAMAGED = {  # and what is made of it
     "results/grid/study.json": "results/audit.parquet",

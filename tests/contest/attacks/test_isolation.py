@@ -83,6 +83,7 @@ def _isolated(is_apart: bool) -> Sequence[str]:
     return NO_NAMESPACES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_apart", [True, False], ids=["namespaces", "filters"])
 @pytest.mark.parametrize("is_early", [True, False], ids=["loading", "running"])
 def test_attacks_lose_their_own_runs_only(

@@ -117,6 +117,7 @@ def _check_journal(path: Path) -> None:
         assert len(journal) == len(lines)
 
 
+@pytest.mark.slow
 def test_kills_leave_the_scores_as_they_are(
     tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
