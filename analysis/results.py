@@ -145,7 +145,7 @@ class Repeats:
     """Settings that were run many times.
 
     `settings` has columns setting (unique over all repeats), controller, network, label; `runs` a
-    column setting; `published` columns setting, metric, mean, standard_deviation, n, source.
+    column setting; `published` columns setting, metric, source and those of a published spread.
     """
 
     name: str
@@ -670,8 +670,10 @@ class Results:
         )
         published = pd.DataFrame(
             [{**p.model_dump(), "setting": keys[p.setting]} for p in repeat.published],
-            columns=["setting", "metric", "mean", "standard_deviation", "n", "source"],
-        ).astype({"mean": float, "standard_deviation": float, "n": float})
+            columns=["setting", "metric", *_SPREAD, "source"],
+        ).astype(dict.fromkeys(_SPREAD, float))
+        steps = published["standard_deviation_step"].fillna(published["step"])
+        published["standard_deviation_step"] = steps
         runs["setting"] = [keys[trial] for trial in runs["trial"]]
         return Repeats(name, repeat.title, settings, published, runs)
 
@@ -686,6 +688,10 @@ class Results:
             key: labels.setting(setting.controller, _differing(setting, settings.values()))
             for key, setting in settings.items()
         }
+
+
+_SPREAD = ["mean", "standard_deviation", "n", "step", "standard_deviation_step"]
+"""The numbers of `experiments.models.comparison.PublishedSpread`."""
 
 
 def _searched(column: str, searched: Range, logarithmic: bool, controller: Controller) -> Searched:

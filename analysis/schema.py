@@ -199,7 +199,9 @@ _SWEEPS = (
         _text("x_name", "y_name", "x_unit", "y_unit"),
         _text("table", "report", optional=True),
         _real("y", "x"),
-        _real("ours", "published", unit="Mbit/s/s"),
+        # The published row, and one unit in its last digit, where only one is of the cell.
+        _whole("row", optional=True),
+        _real("ours", "published", "step", unit="Mbit/s/s"),
         _real("relative"),
         _flag("agrees", optional=True),
     ),
@@ -398,6 +400,8 @@ _REPEATABILITY = (
         "a published mean of a repeated setting",
         _text("whose", "setting", "metric", "source"),
         _real("published_mean", "published_standard_deviation", "published_n"),
+        # One unit in the last printed digit of either.
+        _real("published_step", "published_standard_deviation_step"),
     ),
 )
 

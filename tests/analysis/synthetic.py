@@ -265,9 +265,11 @@ def repeats() -> Repeats:
         {
             "setting": ["windows:0", "windows:1"],
             "metric": "power",
-            "mean": [12.868, 11.66],
+            "mean": [12.868, 11.6],
             "standard_deviation": [0.046, np.nan],
             "n": [10, 25],
+            "step": [0.001, 0.01],
+            "standard_deviation_step": [0.001, 0.01],
             "source": ["Report 000, Table 1", "Report 004, text"],
         }
     )

@@ -250,7 +250,7 @@ def test_repeatability_has_a_dot_a_run_and_no_bar_for_a_single_one(tables: Table
     ends = power[["low", "high"]].div(power["mean"], axis=0).sub(1).mul(100)
     bars = [[(low, at), (high, at)] for at, (low, high) in enumerate(ends.to_numpy().tolist())]
     assert np.allclose(level(joined(figure.axes[0])), sorted(bars))
-    assert "published 12.87" in texts(figure)
+    assert "published 12.868" in texts(figure)
     alone = tables["repeatability_runs"].drop_duplicates("setting")
     single = drawn({**tables, "repeatability_runs": alone}, "repeatability-all")
     assert not np.isfinite(level(joined(single.axes[0]))).all()
