@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -417,11 +417,14 @@ class MadeUp(Results):
     def is_real(self) -> bool:
         return bool(self._parts.get("is_real"))
 
-    def studies(
-        self, engine: str = EMULATOR, only: Container[str] | None = None
-    ) -> list[StudyRuns]:
-        found = self._parts.get("studies" if engine == EMULATOR else "real_studies") or ()
-        return [study for study in found if only is None or study.name in only]
+    def studies(self, engine: str = EMULATOR) -> list[StudyRuns]:
+        return list(self._parts.get("studies" if engine == EMULATOR else "real_studies") or ())
+
+    def audited(self) -> list[StudyRuns]:
+        return self.studies()
+
+    def having(self, added: pd.DataFrame) -> "MadeUp":
+        return self.but(added_runs=added)
 
     def added_runs(self) -> pd.DataFrame:
         return pd.DataFrame(self._parts.get("added_runs"))

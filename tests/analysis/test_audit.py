@@ -563,7 +563,7 @@ def test_runs_of_a_table_that_varies_what_this_leaves_open_are_not_its_own() -> 
         ],
     )
     added = pd.DataFrame(runs(5, 90.0, 80)).assign(host="")
-    rows = audit.tables_of(results, results.studies(), added)["audit"]
+    rows = audit.compute(results.having(added), {})["audit"]
     assert rows.groupby("table")["runs"].first().to_dict() == dict.fromkeys(tables, 5)
     assert set(rows["verdict"].drop(7)) == {"reproduced"}
     assert rows["verdict"][7] == "contradicted"  # whose delay was made wrong
