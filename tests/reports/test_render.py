@@ -165,6 +165,19 @@ def words_of(pdf: bytes, folder: Path) -> str:
     return "".join(subprocess.run(call, check=True, capture_output=True, text=True).stdout.split())
 
 
+def test_figures_of_the_pdf_stand_within_their_section(tmp_path: Path) -> None:
+    figure = '<figure name="{0}"><title>Of {0}</title></figure>'
+    sections = [f'<h3 id="s{n}">Section {n}</h3>\n\nText.\n\n{figure.format(n)}' for n in "123456"]
+    content = document("\n\n".join(['<h2 id="p">Part</h2>', *sections]), "T")
+    tall = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50"/>'
+    for name in Told(content).figures():
+        (tmp_path / f"{name}.svg").write_text(tall)
+    said = words_of(render.to_pdf(content, svgs(tmp_path)), tmp_path)
+    assert re.findall(r"Section(\d)|Of(\d)", said) == [
+        each for n in "123456" for each in ((n, ""), ("", n))
+    ]
+
+
 def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Document, Mapping[str, Path]]) -> None:
     pdf = render.to_pdf(*drawn)
     assert pdf.startswith(b"%PDF-")
