@@ -65,7 +65,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFrame]:
     """The tables of one comparison; none if no study replays any of its rows."""
-    studies, added, sources = results.audited(), results.added_runs(), results.sources()
+    studies, added, sources = results.audited(), results.added_runs(), dict(results.sources())
     parts: list[pd.DataFrame] = []
     lines: list[pd.DataFrame] = []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
