@@ -349,7 +349,6 @@ def link_log(seconds: int = 20) -> LinkLog:
         departure_delay_ms=delay[departure >= delay],
         drop_ms=opportunity[:0],
         drop_packets=opportunity[:0],
-        drop_bytes=opportunity[:0],
     )
 
 

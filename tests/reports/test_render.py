@@ -206,10 +206,6 @@ def test_first_page_tells_the_main_results(report: Told) -> None:
     assert len(values) == 5
 
 
-def test_a_constant_that_no_row_states_is_not_named(report: Told) -> None:
-    assert not [cell for row in report.rows("searches") for cell in row if "nan" in cell]
-
-
 def test_failed_runs_are_listed_with_their_reasons(report: Told) -> None:
     assert report.text("exclusions").startswith("2 of ")
     assert {row[3] for row in report.rows("failed-runs")} == {"the window is not a number"}
@@ -229,15 +225,6 @@ def test_a_report_of_nothing_still_renders() -> None:
     report = told(synthetic.MadeUp())
     assert report.names == ["glance", *END]
     assert render.to_pdf(report.document, {})
-
-
-def test_contours_want_trials_around_the_best() -> None:
-    fit = synthetic.tpe_study(fit=("004-fixed-window",), objective="misfit")
-    fit_alone = synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows())
-    tables = synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
-    there = draw.available({**synthetic.analysed(synthetic.MadeUp()), **tables})
-    assert "search-contours-delay_tpe" not in there
-    assert "search-slices-delay_tpe" in there
 
 
 def test_pdf_leaves_supplements_to_the_page(tmp_path: Path) -> None:

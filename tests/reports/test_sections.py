@@ -141,10 +141,6 @@ def test_sections_do_without_published_rows() -> None:
     assert "medians" not in report.text("held-out")
 
 
-def test_without_hold_out_there_are_no_such_sections() -> None:
-    assert "held-out" not in told(synthetic.results(hold_out=None)).names
-
-
 @pytest.mark.parametrize("origin", ["published", "tuned"])
 def test_settings_that_fail_everywhere_are_in_the_report(origin: str) -> None:
     held = synthetic.hold_out()
