@@ -1,11 +1,13 @@
 """Settings across held-out networks: intervals, interquartile means, performance profiles.
 
-Intervals cover other seeds on the same networks. The settings of a hold-out share the
-seed of run k of a network, so that differences are of pairs.
+Arrays have the shape (settings, networks, runs); a run whose controller failed counts 0. Intervals
+(95 %) are those of bootstraps stratified over networks, and cover other seeds on the same networks.
+Run k of a network has the same seed for every setting and is drawn for all of them together, so
+that differences are of pairs. One run a network draws no interval: it is NaN.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,13 +15,13 @@ import pandas as pd
 from analysis.frames import records
 from analysis.metrics import POWER
 from analysis.paired import Floats, bootstrap_interval, holm, sign_flip_test
-from analysis.profiles import interquartile_means, performance_profiles
 from experiments.seeds import derive_seed
 
-FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0)
+FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
 """Factors from the best at which performance profiles are evaluated."""
 SEED = derive_seed("held_out")
 """Of every bootstrap here."""
+RESAMPLES = 2_000
 
 
 def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[float]") -> Floats:
@@ -48,46 +50,76 @@ def intervals(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
     """Statistics of each setting across networks.
 
     Args:
-        values: of the shape (settings, networks, runs), relative to each network's bound.
+        values: relative to each network's bound.
         trials: the settings.
 
     Returns:
-        Columns trial, repeats (runs on each network), held_out_low, held_out_high (a 95 % interval
-        of the geometric mean over networks of the mean), middle, middle_low, middle_high (the
-        interquartile mean of all runs). The interval of a single run is NaN.
+        Columns trial, repeats (runs on each network), held_out_low, held_out_high (of the geometric
+        mean over networks of the mean), middle, middle_low, middle_high (the interquartile mean of
+        all runs: it uses more of them than a median and, unlike a mean, does not depend on one
+        network).
     """
-    middles = interquartile_means(values, SEED)
-    lines = []
-    for trial, of_setting, middle in zip(trials, values, middles, strict=True):
-        low, high = _interval(_log_means(of_setting))
-        lines.append(
-            {
-                "trial": trial,
-                "repeats": values.shape[2],
-                "held_out_low": low,
-                "held_out_high": high,
-                "middle": middle.value,
-                "middle_low": middle.low,
-                "middle_high": middle.high,
-            }
-        )
-    return pd.DataFrame(lines)
+    ends = np.array([_interval(_log_means(of_setting)) for of_setting in values])
+    middle, low, high = _bootstrapped(_middle_means, values)
+    return pd.DataFrame(
+        {
+            "trial": trials,
+            "repeats": values.shape[2],
+            "held_out_low": ends[:, 0],
+            "held_out_high": ends[:, 1],
+            "middle": middle,
+            "middle_low": low,
+            "middle_high": high,
+        }
+    )
 
 
 def profiles(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """Performance profiles: columns trial, factor, share (of networks), low, high."""
-    found = performance_profiles(values, FACTORS, SEED)
-    return pd.DataFrame(
-        {
-            "trial": trial,
-            "factor": factor,
-            "share": found.share[i, j],
-            "low": found.low[i, j],
-            "high": found.high[i, j],
-        }
-        for i, trial in enumerate(trials)
-        for j, factor in enumerate(FACTORS)
-    )
+    """The share of networks on which a setting's mean is within a factor of the best there.
+
+    Dolan and More, Benchmarking optimization software with performance profiles, Mathematical
+    Programming 91, 2002. On a network where every setting fails, none is within any factor.
+
+    Returns:
+        Columns trial, factor, share, low, high.
+    """
+    places = pd.MultiIndex.from_product([trials, FACTORS], names=["trial", "factor"])
+    found = zip(("share", "low", "high"), _bootstrapped(_shares, values), strict=True)
+    return pd.DataFrame({name: each.ravel() for name, each in found}, places).reset_index()
+
+
+def _bootstrapped(statistic: Callable[[Floats], Floats], runs: Floats) -> list[Floats]:
+    """A statistic, and the low and the high end of its percentile interval.
+
+    Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice, NeurIPS
+    2021.
+    """
+    found, (_, networks, n) = statistic(runs), runs.shape
+    if n == 1:
+        return [found, np.full_like(found, math.nan), np.full_like(found, math.nan)]
+    generator = np.random.default_rng(SEED)
+    draws = (generator.integers(0, n, (1, networks, n)) for _ in range(RESAMPLES))
+    drawn = [
+        statistic(np.take_along_axis(runs, np.broadcast_to(chosen, runs.shape), axis=2))
+        for chosen in draws
+    ]
+    return [found, *np.quantile(drawn, [0.025, 0.975], axis=0)]
+
+
+def _shares(runs: Floats) -> Floats:
+    """Shares of networks, of the shape (settings, FACTORS)."""
+    means = runs.mean(axis=2)
+    behind = np.divide(means.max(axis=0), means, out=np.full_like(means, math.inf), where=means > 0)
+    within: Floats = (behind[:, :, None] <= FACTORS * (1 + 1e-12)).mean(axis=1)
+    return within
+
+
+def _middle_means(runs: Floats) -> Floats:
+    """The means without a quarter of the values at either end, as scipy's trim_mean counts it."""
+    ordered = np.sort(runs.reshape(runs.shape[0], -1), axis=1)
+    cut = ordered.shape[1] // 4
+    means: Floats = ordered[:, cut : ordered.shape[1] - cut].mean(axis=1)
+    return means
 
 
 def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> pd.DataFrame:

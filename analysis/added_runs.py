@@ -1,19 +1,22 @@
 """Adds runs of published rows to those of the studies until the verdict on each is clear.
 
-This joins the analysis, which decides what is unclear, and the pipeline, which runs it:
-the plan yields the runs that `analysis.until_clear` requests. settings.parquet has a row for each
-setting, which is one trial; another host makes another setting.
+The audit decides: each step reads what is unclear off the table that the audit makes of the runs
+that there are by then. What is added follows from results alone: it is the same whoever runs it,
+and in whatever order. settings.parquet has a row for each setting, which is one trial; another host
+makes another setting.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import pandas as pd
 import pyarrow as pa
 
-from analysis.frames import with_constants
-from analysis.results import Results
-from analysis.until_clear import Wanted, until_clear
+from analysis import audit
+from analysis.frames import Record, records
+from analysis.host_fits import host_ends
+from analysis.results import Results, added_frame
 from engines.base import EngineSettings, RunSpec
 from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
@@ -42,41 +45,94 @@ def plan(job: Job, name: str) -> Plan:
         KneepointError: a study has no results, or a network is not prepared.
     """
     results = Results(job.workflow, job.catalogue)
-    studies = results.studies(only=job.workflow.audited)
+    results.audited()  # complains before anything runs
     engine = job.engine()
     seed = study_seed(job.workflow.settings.seed, name)
 
     def steps() -> Steps:
         planned: dict[Setting, list[PlannedRun]] = {}
-        asking = until_clear(results, studies, job.workflow.settings.audit.runs)
-        try:
-            wanted = next(asking)
-            while True:
-                for each in wanted:
-                    setting = each.controller, each.constants, each.network, each.host
-                    of_setting = planned.setdefault(setting, [])
-                    trial = list(planned).index(setting)
-                    of_setting += _runs(job, engine, each, trial, seed)
-                finished = yield Batch(_in_order(planned.values()))
-                wanted = asking.send(_frame(name, finished, list(planned)))
-        except StopIteration:
-            runs = _in_order(planned.values())
-            message = f"{len(runs)} runs of {len(planned)} settings"
-            return Outcome(runs, message, {"settings.parquet": _settings(planned)})
+        finished: Sequence[FinishedRun] = ()
+
+        def current() -> Results:
+            runs = runs_table(name, finished).to_pandas()
+            return results.having(added_frame(runs, [host for *_, host in planned]))
+
+        for wanted in until_clear(current, job.workflow.settings.audit.runs):
+            for setting, more in wanted.items():
+                of_setting = planned.setdefault(setting, [])
+                trial, first = list(planned).index(setting), len(of_setting)
+                numbers = range(first, first + more)
+                of_setting += _runs(job, engine, setting, trial, numbers, seed)
+            finished = list((yield Batch([*chain(*planned.values())])))
+        runs = [*chain(*planned.values())]
+        message = f"{len(runs)} runs of {len(planned)} settings"
+        return Outcome(runs, message, {"settings.parquet": _settings(planned)})
 
     return Plan(engine, None, steps())
 
 
+def until_clear(
+    current: Callable[[], Results], steps: Sequence[int]
+) -> Iterator[Mapping[Setting, int]]:
+    """Yields how many further runs each setting needs next.
+
+    At each step a row whose verdict is unclear gets as many runs as the step says, and so does one
+    that is off: a few runs may have missed a tail that explains it. Rows that are off even then run
+    as often as the first step says at either end of what a fit leaves open of their network's host.
+
+    Args:
+        current: the results with all runs that have been added until then.
+        steps: numbers of runs, in ascending order.
+    """
+    rows = _audited(current())
+    for step in steps:
+        is_unclear = ~rows["clear"] | _are_off(rows)
+        if wanted := _lacking(rows[is_unclear & (rows["runs"] < step)], step):
+            yield wanted
+            rows = _audited(current())
+    if wanted := _on_other_hosts(rows[_are_off(rows)], current(), steps[0]):
+        yield wanted
+
+
+def _audited(results: Results) -> pd.DataFrame:
+    columns = ["clear", "verdict", "checks", "runs", "controller", "constants", "network"]
+    return audit.compute(results, {})["audit"].reindex(columns=columns)
+
+
+def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows are off, and only our runs say so."""
+    return (rows["verdict"] == "unexplained") | (rows["checks"] == "replay")
+
+
+def _lacking(rows: pd.DataFrame, step: int) -> dict[Setting, int]:
+    """The number of runs that each row lacks; rows of one setting share its runs."""
+    wanted: dict[Setting, int] = {}
+    for row in records(rows):
+        setting = _setting_of(row)
+        wanted[setting] = max(step - int(row["runs"]), wanted.get(setting, 0))
+    return wanted
+
+
+def _on_other_hosts(rows: pd.DataFrame, results: Results, runs: int) -> dict[Setting, int]:
+    """Runs of each row at the ends that a fit leaves its network's host."""
+    ends = {network: host_ends(str(network), results) for network in rows["network"].unique()}
+    settings = (_setting_of(row, end) for row in records(rows) for end in ends[row["network"]])
+    return dict.fromkeys(settings, runs)
+
+
+def _setting_of(row: Record, host: Mapping[str, float] | None = None) -> Setting:
+    return row["controller"], row["constants"], row["network"], json.dumps(host) if host else ""
+
+
 def _runs(
-    job: Job, engine: EngineSettings, wanted: Wanted, trial: int, seed: int
+    job: Job, engine: EngineSettings, setting: Setting, trial: int, numbers: range, seed: int
 ) -> list[PlannedRun]:
     """A seed depends on the setting and the run's number, not on other runs."""
-    controller = job.controller(wanted.controller)
-    network = job.network(wanted.network)
-    for name, value in (json.loads(wanted.host) if wanted.host else {}).items():
+    controller, network = job.controller(setting[0]), job.network(setting[2])
+    for name, value in json.loads(setting[3] or "{}").items():
         value = round(value) if name.endswith("_us") else value
         network = network.with_host(setting_of(name), value)
-    parts = (wanted.controller, wanted.constants, wanted.network, wanted.host)
+    constants = controller.complete(json.loads(setting[1]), "added_runs")
     return [
         PlannedRun(
             trial,
@@ -85,23 +141,13 @@ def _runs(
             RunSpec.on(
                 engine=engine,
                 controller=controller,
-                constants=controller.complete(json.loads(wanted.constants), "added_runs"),
+                constants=constants,
                 network=network,
-                seed=derive_seed(seed, *parts, run),
+                seed=derive_seed(seed, *setting, run),
             ),
         )
-        for run in range(wanted.first, wanted.first + wanted.runs)
+        for run in numbers
     ]
-
-
-def _in_order(planned: Iterable[Sequence[PlannedRun]]) -> list[PlannedRun]:
-    return [run for of_setting in planned for run in of_setting]
-
-
-def _frame(name: str, finished: Iterable[FinishedRun], settings: Sequence[Setting]) -> pd.DataFrame:
-    """The runs as `Results.added_runs` reads them."""
-    runs = with_constants(runs_table(name, finished).to_pandas())
-    return runs.assign(host=[settings[trial][-1] for trial in runs["trial"]])
 
 
 def _settings(settings: Iterable[Setting]) -> pa.Table:

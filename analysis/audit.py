@@ -26,7 +26,7 @@ from analysis.host_fits import fitted_host
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.nearness import OFF, agreements, is_within, not_close, sureness
 from analysis.neighbours import neighbours
-from analysis.results import Results, Source, StudyRuns
+from analysis.results import Results, Source
 from analysis.schema import STAGES, VERDICTS, WITHIN_SPREAD
 from common.tables import Tables
 from experiments.exchanged import CONTRADICTED, REPORTS
@@ -52,35 +52,20 @@ NOTHING: Record = {
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    return tables_of(results, results.studies(), results.added_runs())
-
-
-def tables_of(
-    results: Results, studies: Sequence[StudyRuns], added: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
-    """The tables of the stage.
-
-    Args:
-        results: published rows, with their networks and hosts.
-        studies: those that replay a table, or that fit a host.
-        added: further runs of rows whose verdict is unclear from the studies' runs.
-    """
+    """The stage (see `analysis.schema`), and what decides on added runs (`analysis.added_runs`)."""
     published = results.published()
     found: dict[str, list[pd.DataFrame]] = {table.name: [] for table in STAGES["audit"].tables}
     for comparison, kind in ((REPORTS, "published"), (MEASURED, "measured")):
         rows = published[published["kind"] == kind]
-        for name, table in _compare(rows, results, studies, added).items():
+        for name, table in _compare(rows, results).items():
             table.insert(0, "comparison", comparison)
             found[name].append(table)
     return together(found)
 
 
-def _compare(
-    published: pd.DataFrame, results: Results, studies: Sequence[StudyRuns], added: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
+def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFrame]:
     """The tables of one comparison; none if no study replays any of its rows."""
-    sources = results.sources()
+    studies, added, sources = results.audited(), results.added_runs(), dict(results.sources())
     parts: list[pd.DataFrame] = []
     lines: list[pd.DataFrame] = []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):

@@ -3,11 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-import pandas as pd
-
 from analysis.frames import CONSTANT, records
 from analysis.recovery import recovery
-from analysis.results import StudyRuns
+from analysis.results import Results, StudyRuns
 
 Hosts = Mapping[str, Mapping[str, float | str]]
 """Of each network every setting of its host."""
@@ -31,16 +29,14 @@ def fitted_host(
     return tuple(dict.fromkeys(found))
 
 
-def host_ends(
-    network: str, studies: Iterable[StudyRuns], hosts: Hosts, published: pd.DataFrame
-) -> list[dict[str, float]]:
+def host_ends(network: str, results: Results) -> list[dict[str, float]]:
     """The ends of the interval that a fit leaves each setting of a network's host: one a setting.
 
     Nothing where the host was not fitted, or where one row cannot tell.
     """
     ends: list[dict[str, float]] = []
-    for study in _fits(network, studies, hosts):
-        for line in records(recovery(study, published)):
+    for study in _fits(network, results.audited(), results.hosts):
+        for line in records(recovery(study, results.published())):
             values = dict.fromkeys((line["low"], line["high"]))
             ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]
     return [end for end in ends if all(value == value for value in end.values())]

@@ -1,6 +1,6 @@
 """Identifiers in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 _ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"}
@@ -78,15 +78,6 @@ _NUMBERED = "Report "
 def short_report(report: str) -> str:
     """A report's name before a row of it: 001 for Report 001."""
     return report.removeprefix(_NUMBERED)
-
-
-def reports(names: Iterable[str]) -> str:
-    """Several reports in prose, each once: `reports 001 and 004`, `Nguyen 2024 and report 001`."""
-    given = list(dict.fromkeys(names))
-    numbers = [name.removeprefix(_NUMBERED) for name in given if name.startswith(_NUMBERED)]
-    noun = "report" if len(numbers) == 1 else "reports"
-    others = [name for name in given if not name.startswith(_NUMBERED)]
-    return joined([*others, f"{noun} {joined(numbers)}"] if numbers else others)
 
 
 def number(value: float) -> str:

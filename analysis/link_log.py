@@ -48,7 +48,6 @@ class LinkLog:
     departure_delay_ms: Integers
     drop_ms: Integers
     drop_packets: Integers
-    drop_bytes: Integers
 
     @property
     def first_ms(self) -> int:
@@ -98,7 +97,6 @@ def read_link_log(path: Path) -> LinkLog:
         departure_delay_ms=departures["second"],
         drop_ms=drops["ms"],
         drop_packets=drops["first"],
-        drop_bytes=drops["second"],
     )
 
 

@@ -44,13 +44,15 @@ METRICS = {
 
 
 def as_printed(row: Mapping[str, Any], metric: str) -> str:
+    """`printed` of a row of audit: columns published_<metric> and, if known, step_<metric>."""
+    return printed(row[f"published_{metric}"], row.get(STEP + metric, math.nan), metric)
+
+
+def printed(value: float, step: float, metric: str) -> str:
     """A published number digit for digit, without its unit; a dash for none.
 
-    Args:
-        row: of audit: columns published_<metric> and, if its digits are known, step_<metric>.
-        metric: of METRICS; without known digits the number has this metric's decimals.
+    Without a known step, one unit in its last digit, it has the metric's decimals.
     """
-    value, step = row[f"published_{metric}"], row.get(STEP + metric, math.nan)
     return in_steps(value, step) if value == value and step > 0 else METRICS[metric].text(value)
 
 

@@ -31,8 +31,8 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             every["label"] = every["setting"].map(label)
             found["repeatability_runs"].append(every[[*_OF, *METRICS]])
             published = repeats.published[repeats.published["setting"].isin(runs["setting"])]
-            names = {each: f"published_{each}" for each in ("mean", "standard_deviation", "n")}
-            published = published.rename(columns=names).assign(whose=engine)
+            named = published.set_index(["setting", "metric", "source"]).add_prefix("published_")
+            published = named.reset_index().assign(whose=engine)
             found["repeatability_published"].append(published)
     return together(found)
 

@@ -4,9 +4,12 @@ Each method reads when it is called; what takes real time may be absent, and is 
 """
 
 import math
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 
@@ -55,6 +58,8 @@ from networks.fitted_host import HOST, column_of_host, read_fitted_host
 from networks.scenario import DELAYS
 from networks.traffic import TrafficFile
 from search.spaces import searched_ranges
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 EMULATE = Path("build/emulate")
 FRONT, BOUNDED, WORST_CASE = "front", "bounded", "worst_case"
@@ -145,7 +150,7 @@ class Repeats:
     """Settings that were run many times.
 
     `settings` has columns setting (unique over all repeats), controller, network, label; `runs` a
-    column setting; `published` columns setting, metric, mean, standard_deviation, n, source.
+    column setting; `published` columns setting, metric, source and those of a published spread.
     """
 
     name: str
@@ -273,8 +278,21 @@ class Compared:
     runs: pd.DataFrame
 
 
+def once(method: Method) -> Method:
+    """Reads when it is first asked for; nobody changes what it gave."""
+
+    @wraps(method)
+    def read(self: "Results", *args: str) -> Any:
+        key = (method.__name__, *args)
+        if key not in self.known:
+            self.known[key] = method(self, *args)
+        return self.known[key]
+
+    return cast(Method, read)
+
+
 class Results:
-    """The results of a configuration; studies, which most stages ask for, are read once.
+    """The results of a configuration, each read once, however many stages ask for it.
 
     Every method raises KneepointError where a file is missing that must be there, or damaged.
     """
@@ -282,7 +300,8 @@ class Results:
     def __init__(self, workflow: Workflow, catalogue: Catalogue) -> None:
         self.workflow = workflow
         self._catalogue = catalogue
-        self._studies: dict[str, StudyRuns] = {}
+        self.known: dict[tuple[str, ...], Any] = {}
+        self._added: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, config: Path, emulate: Path = EMULATE) -> "Results":
@@ -348,18 +367,17 @@ class Results:
 
     # What the emulator ran; studies and repeats of real mahimahi are those that are finished.
 
-    def studies(
-        self, engine: Engine = EMULATOR, only: Container[str] | None = None
-    ) -> list[StudyRuns]:
-        """The studies of an engine: all, or those of some names only."""
+    def studies(self, engine: Engine = EMULATOR) -> list[StudyRuns]:
+        """The studies of an engine."""
         names, _ = self.workflow.of_engine(engine)
-        wanted = [name for name in names if only is None or name in only]
-        present = [name for name in wanted if engine == EMULATOR or self._is_there(name)]
-        for name in present:
-            if name not in self._studies:
-                self._studies[name] = self._study(name, self.workflow.studies[name])
-        return [self._studies[name] for name in present]
+        present = [name for name in names if engine == EMULATOR or self._is_there(name)]
+        return [self._study(name) for name in present]
 
+    def audited(self) -> list[StudyRuns]:
+        """The studies that the audit reads: replays of published tables, and fits to them."""
+        return [self._study(name) for name in self.workflow.audited]
+
+    @once
     def repeats(self, engine: Engine = EMULATOR) -> list[Repeats]:
         """The repeated settings of an engine."""
         _, names = self.workflow.of_engine(engine)
@@ -368,6 +386,7 @@ class Results:
         ]
         return [self._repeats(name) for name in present]
 
+    @once
     def comparisons(self) -> list[Compared]:
         """The comparisons, the engines of each in order: those on the kernel that have run."""
         found = []
@@ -396,6 +415,7 @@ class Results:
             name, wanted, engine, runs, settings=settings, published=wanted.published
         )
 
+    @once
     def network_sweeps(self) -> list[NetworkSweep]:
         """The studies that vary one parameter of a network, under traffic, and nothing else."""
         found = []
@@ -436,6 +456,7 @@ class Results:
             runs=runs,
         )
 
+    @once
     def hold_out(self) -> HeldOutRuns | None:
         """Settings on held-out networks."""
         if self.workflow.settings.hold_out is None:
@@ -463,6 +484,7 @@ class Results:
         path = self.folder / study / LOG
         return read_link_log(path) if path.stat().st_size else None
 
+    @once
     def hardenings(self) -> list[HardeningRuns]:
         """The controllers that were tuned against their own worst cases."""
         found = []
@@ -487,17 +509,24 @@ class Results:
     # Published tables.
 
     def added_runs(self) -> pd.DataFrame:
-        """The runs added to those of studies until verdicts are clear (see analysis.added_runs).
+        """The runs added to those of studies until verdicts are clear: see `added_frame`."""
+        return self._finished_added() if self._added is None else self._added
 
-        Their column host has what they change of their network's host, as JSON; "" for nothing.
-        """
+    @once
+    def _finished_added(self) -> pd.DataFrame:
         folder = self.folder / ADDED_RUNS
         if not self.workflow.adds_runs:
             return pd.DataFrame()
-        hosts = read_frame(folder / "settings.parquet").set_index("trial")["host"]
-        runs = read_frame(folder / "runs.parquet")
-        return with_constants(runs).assign(host=runs["trial"].map(hosts))
+        hosts = read_frame(folder / "settings.parquet")["host"]
+        return added_frame(read_frame(folder / "runs.parquet"), hosts.tolist())
 
+    def having(self, added: pd.DataFrame) -> "Results":
+        """The same results with these added runs, which stand in no folder yet."""
+        found = copy(self)
+        found._added = added
+        return found
+
+    @once
     def published(self) -> pd.DataFrame:
         """All rows of all published tables.
 
@@ -509,6 +538,7 @@ class Results:
         """
         return published_frame(self._tables())
 
+    @once
     def sources(self) -> dict[str, Source]:
         """The description of each published table."""
         tables = {table.name: table for table in self._tables()}
@@ -526,6 +556,7 @@ class Results:
             for name, s in said.items()
         }
 
+    @once
     def _tables(self) -> list[PublishedTable]:
         config = self.workflow.path
         paths = sorted((config.parent / "published").glob("*.yaml"))
@@ -533,6 +564,7 @@ class Results:
 
     # What took real time.
 
+    @once
     def probe(self) -> ProbedHost | None:
         """How many real runs the host takes at once."""
         path = self.folder / "probe" / "probe.json"
@@ -548,6 +580,7 @@ class Results:
         busy_us = self.workflow.settings.real_time.busy_us
         return ProbedHost(slots, cores, busy_us, levels, read_frame(path.with_name("runs.parquet")))
 
+    @once
     def confirmation(self) -> Confirmation | None:
         """The settings that ran in real mahimahi."""
         settings = self._there("confirm/settings.parquet")
@@ -558,12 +591,13 @@ class Results:
         runs = read_frame(self.folder / "confirm" / "runs.parquet")
         return Confirmation(with_constants(settings), with_constants(runs))
 
+    @once
     def calibration(self) -> StudyRuns | None:
         """The fit of the emulated host to real fixed windows, which no file describes."""
         wanted = self.workflow.settings.confirm
         if wanted is None or not (self.folder / "calibration" / "study.json").exists():
             return None
-        return self._study("calibration", study_of_calibration(wanted))
+        return self._read_study("calibration", study_of_calibration(wanted))
 
     def delays(self) -> pd.DataFrame | None:
         """The waits for the processor that the calibration takes over (see search.calibration)."""
@@ -573,6 +607,7 @@ class Results:
         """The fit of the differences between runs (see search.calibration)."""
         return self._there("calibration/spread.parquet")
 
+    @once
     def emulated(self) -> pd.DataFrame | None:
         """The emulator's runs of the confirmed settings, on the calibrated host."""
         return self._runs_there("agreement/runs.parquet")
@@ -605,7 +640,11 @@ class Results:
         found = self._there(name)
         return None if found is None else with_constants(found)
 
-    def _study(self, name: str, study: Study) -> StudyRuns:
+    @once
+    def _study(self, name: str) -> StudyRuns:
+        return self._read_study(name, self.workflow.studies[name])
+
+    def _read_study(self, name: str, study: Study) -> StudyRuns:
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
@@ -670,8 +709,10 @@ class Results:
         )
         published = pd.DataFrame(
             [{**p.model_dump(), "setting": keys[p.setting]} for p in repeat.published],
-            columns=["setting", "metric", "mean", "standard_deviation", "n", "source"],
-        ).astype({"mean": float, "standard_deviation": float, "n": float})
+            columns=["setting", "metric", *_SPREAD, "source"],
+        ).astype(dict.fromkeys(_SPREAD, float))
+        steps = published["standard_deviation_step"].fillna(published["step"])
+        published["standard_deviation_step"] = steps
         runs["setting"] = [keys[trial] for trial in runs["trial"]]
         return Repeats(name, repeat.title, settings, published, runs)
 
@@ -686,6 +727,10 @@ class Results:
             key: labels.setting(setting.controller, _differing(setting, settings.values()))
             for key, setting in settings.items()
         }
+
+
+_SPREAD = ["mean", "standard_deviation", "n", "step", "standard_deviation_step"]
+"""The numbers of `experiments.models.comparison.PublishedSpread`."""
 
 
 def _searched(column: str, searched: Range, logarithmic: bool, controller: Controller) -> Searched:
@@ -722,6 +767,16 @@ def _selection(described: TableDescription) -> Selection | None:
     if described.selected is None:
         return None
     return Selection(described.selected, *described.selected_of or ())
+
+
+def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:
+    """Added runs with what they change of their network's host, as JSON; "" for nothing.
+
+    Args:
+        runs: those of `analysis.added_runs`.
+        hosts: of each of their trials.
+    """
+    return with_constants(runs).assign(host=[hosts[trial] for trial in runs["trial"]])
 
 
 _PUBLISHED = ["table", "report", "kind", "mark", "row", "controller", "network", "replayable"]

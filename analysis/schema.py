@@ -199,7 +199,9 @@ _SWEEPS = (
         _text("x_name", "y_name", "x_unit", "y_unit"),
         _text("table", "report", optional=True),
         _real("y", "x"),
-        _real("ours", "published", unit="Mbit/s/s"),
+        # The published row, and one unit in its last digit, where only one is of the cell.
+        _whole("row", optional=True),
+        _real("ours", "published", "step", unit="Mbit/s/s"),
         _real("relative"),
         _flag("agrees", optional=True),
     ),
@@ -224,7 +226,7 @@ _SEARCHES = (
         _texts("networks", "network_titles"),
         _text("sampler", "objective"),
         _texts("fit"),
-        _flag("robust", "of_host"),
+        _flag("robust"),
         _text("traffic", "expression", optional=True),
         _text("keeping"),
         _flag("tunes"),
@@ -236,12 +238,11 @@ _SEARCHES = (
         _SHOWN,
         _whole("best_runs"),
         _real("margin"),
-        _whole("ties", "near", "evaluations", "improvements", "improved_last"),
+        _whole("ties", "near"),
         _text("sweep", optional=True),
         _flag("sweep_agrees", optional=True),
         _real("emulated_power", unit="Mbit/s/s"),
         _text("surface_x", "surface_y", optional=True),
-        _real("surface_explained"),
     ),
     _table(
         "search_constants",
@@ -398,6 +399,8 @@ _REPEATABILITY = (
         "a published mean of a repeated setting",
         _text("whose", "setting", "metric", "source"),
         _real("published_mean", "published_standard_deviation", "published_n"),
+        # One unit in the last printed digit of either.
+        _real("published_step", "published_standard_deviation_step"),
     ),
 )
 

@@ -100,7 +100,6 @@ def _search(
     past = _trials(study)
     networks = _on_networks(study, int(first["trial"]), results, published, tables["audit"])
     plane = _surface(study, past, weights)
-    improved = past.loc[past["improved"], "trial"]
     summary = {
         "engine": engine,
         "title": study.title,
@@ -115,7 +114,6 @@ def _search(
         "expression": study.expression,
         "keeping": json.dumps(dict(study.keeping)),
         "tunes": study.objective in POWERS and study.is_alone,
-        "of_host": study.is_of_host,
         "searched": len(study.searched),
         "trials": len(trials),
         "runs": trials["n_runs"].sum(),
@@ -132,13 +130,9 @@ def _search(
         "margin": best.margin,
         "ties": len(best.ties),
         "near": len(near),
-        "evaluations": past["low"].notna().sum(),
-        "improvements": len(improved),
-        "improved_last": improved.iloc[-1],
         **_beside_sweep(study, first, tables),
         "surface_x": plane.x.name if plane else None,
         "surface_y": plane.y.name if plane else None,
-        "surface_explained": plane.explained if plane else math.nan,
     }
     return found | {
         "searches": pd.DataFrame([summary]),

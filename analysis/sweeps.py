@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import CONSTANT, Record, records, select, together
+from analysis.frames import CONSTANT, STEP, Record, records, select, together
 from analysis.metrics import METRICS, POWER
 from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
 from analysis.schema import STAGES
@@ -138,11 +138,11 @@ def published_points(tables: Tables) -> pd.DataFrame:
     """The published rows to compare with each sweep: those that print its constant.
 
     Returns:
-        Columns sweep, table, report, kind, mark, value and the metrics.
+        Columns sweep, table, row, report, kind, mark, value and the metrics.
     """
     parts = []
     audited = tables["audit"].rename(columns={f"published_{metric}": metric for metric in METRICS})
-    columns = ["sweep", "table", "report", "kind", "mark", "value", *METRICS]
+    columns = ["sweep", "table", "row", "report", "kind", "mark", "value", *METRICS]
     for sweep in records(tables["sweeps"]):
         value = {CONSTANT + sweep["constant"]: "value"}
         of_network = select(audited, network=sweep["network"]).rename(columns=value)
@@ -165,6 +165,7 @@ def bests(tables: Tables) -> pd.DataFrame:
                 "sweep": sweep,
                 "table": table,
                 "rows": len(rows),
+                "row": best["row"],
                 "value": best["value"],
                 "published": best[POWER],
                 "ours": here,
@@ -196,12 +197,9 @@ def _grid(
     ours = statistics.grid(runs, x, y, POWER)
     if ours.isna().any(axis=None) or min(ours.shape) < 2:
         return
-    theirs = None
-    if axes == printed:
-        theirs = statistics.grid(rows, x, y, POWER)
-        ours = ours.reindex_like(theirs)
+    is_published = axes == printed
+    rows = rows if is_published else rows[:0]
     key = study.name if len(study.networks) == 1 else f"{study.name}-{network}"
-    is_published = theirs is not None
     grid = {
         "grid": key,
         "title": study.title,
@@ -216,6 +214,8 @@ def _grid(
         "table": table if is_published else None,
         "report": rows["report"].iloc[0] if is_published else None,
     }
+    names = {y: "y", x: "x", POWER: "published", "row": "row", STEP + POWER: "step"}
+    theirs = rows.reindex(columns=list(names)).astype(float).rename(columns=names)
     found["grid_cells"].append(_cells(ours, theirs).assign(**grid))
     for name in varied:
         if name not in axes:
@@ -225,22 +225,23 @@ def _grid(
             found["grid_effects"].append(effect.assign(grid=key, constant=name, unit=unit))
 
 
-def _cells(ours: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
-    """One row a cell, line by line."""
-    lines = [
-        {
-            "y": float(y),
-            "x": float(x),
-            "ours": ours.loc[y, x],
-            "published": math.nan if published is None else published.loc[y, x],
-        }
-        for y in ours.index
-        for x in ours.columns
-    ]
-    cells = pd.DataFrame(lines)
-    cells["relative"] = cells["ours"] / cells["published"] - 1
-    agrees = (cells["relative"].abs() <= METRICS[POWER].relative).astype("boolean")
-    return cells.assign(agrees=agrees.where(cells["relative"].notna()))
+def _cells(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """One row a cell, line by line: of the published grid, if there is one, else of ours.
+
+    Args:
+        ours: power with y down and x across.
+        published: its rows, with columns y, x, published (power), row and step.
+    """
+    is_printed = len(published) > 0
+    printed = statistics.grid(published, "x", "y", "published") if is_printed else ours * math.nan
+    grids = {"ours": ours.reindex_like(printed), "published": printed}
+    stacked = {name: each.stack(future_stack=True) for name, each in grids.items()}
+    found = pd.DataFrame(stacked).rename_axis(["y", "x"]).reset_index()
+    alone = published.drop_duplicates(["y", "x"], keep=False).drop(columns="published")
+    found = found.merge(alone, "left", ["y", "x"])
+    found["relative"] = found["ours"] / found["published"] - 1
+    agrees = (found["relative"].abs() <= METRICS[POWER].relative).astype("boolean")
+    return found.assign(agrees=agrees.where(found["relative"].notna()))
 
 
 def grids(tables: Tables) -> pd.DataFrame:
@@ -269,9 +270,10 @@ def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
     """Where power is greatest."""
     known = cells.dropna(subset=[whose])
     if known.empty:
-        return {f"{name}_{what}": math.nan for what in ("x", "y", "power")}
+        return {f"{name}_{what}": math.nan for what in ("x", "y", "power", "row")}
     best = records(known)[int(known[whose].to_numpy().argmax())]
-    return {f"{name}_x": best["x"], f"{name}_y": best["y"], f"{name}_power": best[whose]}
+    found = {"x": best["x"], "y": best["y"], "power": best[whose], "row": best["row"]}
+    return {f"{name}_{what}": value for what, value in found.items()}
 
 
 def _varied(runs: pd.DataFrame) -> list[str]:

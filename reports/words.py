@@ -25,7 +25,7 @@ from analysis import (
     spread,
 )
 from analysis.frames import CONSTANT, Record, records
-from analysis.metrics import FIGURES, METRICS, as_printed, in_steps
+from analysis.metrics import FIGURES, METRICS, as_printed, in_steps, printed
 from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
@@ -97,9 +97,15 @@ def compose(
         return {(row["table"], row["row"]): row for row in every("audit")}
 
     def printed_in(table: str, row: int, metric: str, value: float) -> str:
-        """A published number, digit for digit if the audit has its row."""
+        """A published number, digit for digit if the audit has its row; whether it is cut off."""
         of = audited().get((table, row))
-        return as_printed(of, metric) if of else METRICS[metric].text(value)
+        text = as_printed(of, metric) if of else METRICS[metric].text(value)
+        return f"{text} (truncated)" if (table, row, metric) in truncated() else text
+
+    @cache
+    def truncated() -> set[tuple[str, int, str]]:
+        found = where(every("audit_evidence"), kind="truncation")
+        return {(piece["table"], piece["row"], piece["metric"]) for piece in found}
 
     linked: dict[str, Record] = {}
 
@@ -235,6 +241,7 @@ def environment() -> jinja2.Environment:
         "best_trials_within": best_trials_within,
         "metrics": METRICS,
         "as_printed": as_printed,
+        "in_print": printed,
         "FIGURES": FIGURES,
         "DASH": labels.DASH,
         "VERDICTS": VERDICTS,

@@ -20,6 +20,10 @@ class PublishedSpread(ConfigModel):
     standard_deviation: float | None = Field(
         default=None, ge=0, description="published standard deviation"
     )
+    step: float = Field(gt=0, description="value of one unit in the mean's last printed digit")
+    standard_deviation_step: float | None = Field(
+        default=None, gt=0, description="likewise of the standard deviation; null: as step"
+    )
     n: int | None = Field(default=None, ge=1, description="number of runs, if stated")
     source: str = Field(min_length=1, description="report and table, for captions")
 

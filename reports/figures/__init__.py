@@ -66,26 +66,24 @@ def each(table: "Rows", *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Su
     """A figure for every chosen row of a table, named by columns; of equal names for the first."""
 
     def subjects(tables: "Tables") -> "dict[str, Record]":
-        from analysis.frames import records  # imports pandas
-
-        rows = tables[table] if isinstance(table, str) else table(tables)
-        found = records(chosen(rows).drop_duplicates(list(keys))) if len(rows) else []
-        return {"-".join(row[key] for key in keys): row for row in found}
+        found: dict[str, Record] = {}
+        for row in _rows(tables, table, chosen):
+            found.setdefault("-".join(row[key] for key in keys), row)
+        return found
 
     return subjects
 
 
 def only(table: "Rows", name: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
     """A figure of that name if any row of a table is chosen; its subject is the first."""
+    return lambda tables: dict(zip([name], _rows(tables, table, chosen), strict=False))
 
-    def subjects(tables: "Tables") -> "dict[str, Record]":
-        from analysis.frames import records
 
-        rows = tables[table] if isinstance(table, str) else table(tables)
-        found = records(chosen(rows)) if len(rows) else []
-        return {name: found[0]} if found else {}
+def _rows(tables: "Tables", table: "Rows", chosen: "Chosen") -> "list[Record]":
+    from analysis.frames import records  # imports pandas
 
-    return subjects
+    rows = tables[table] if isinstance(table, str) else table(tables)
+    return records(chosen(rows)) if len(rows) else []
 
 
 def kind_of(figure: str) -> str | None:

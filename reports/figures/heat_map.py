@@ -1,11 +1,13 @@
 """How does power depend on two parameters, and does it agree with the published grid?"""
 
 import textwrap
+from itertools import repeat
 
 from matplotlib.figure import Figure
 
 from analysis import labels
 from analysis.frames import Record, extremes, select
+from analysis.metrics import METRICS, POWER, printed
 from common.tables import Tables
 from reports.figures import each, style
 
@@ -17,14 +19,19 @@ def draw(grid: Record, tables: Tables) -> Figure:
     """Ours and, if a grid was published, that grid and the difference in per cent."""
     cells = select(tables["grid_cells"], grid=grid["grid"])
     cells["off"] = 100 * cells["relative"]
-    scale = extremes(cells[["ours", "published"]]), style.SEQUENTIAL, ".2f"
+    scale = extremes(cells[["ours", "published"]]), style.SEQUENTIAL
+    texts = cells[["y", "x"]].assign(
+        ours=cells["ours"].map(METRICS[POWER].text),
+        published=list(map(printed, cells["published"], cells["step"], repeat(POWER))),
+        off=cells["off"].map("{:+.1f}".format).map(labels.minus),
+    )
     if grid["table"] is None:
         panels, letters = {"ours": ("Power, ours (Mbit/s/s)", *scale)}, WIDE
     else:
         source, letters = textwrap.fill(f"Power, {grid['report']}", NARROW), NARROW
         limit = 1.6 * max(5.0, extremes(cells["off"].abs())[1])
         panels = {"ours": ("Power, ours", *scale), "published": (source, *scale)}
-        panels["off"] = "Difference (%)", (-limit, limit), style.DIVERGING, "+.1f"
+        panels["off"] = "Difference (%)", (-limit, limit), style.DIVERGING
     below = textwrap.fill(labels.axis(grid["x_name"], grid["x_unit"]), letters)
     beside = textwrap.fill(labels.axis(grid["y_name"], grid["y_unit"]), NARROW)
     lines = below.count("\n") + max(title.count("\n") for title, *_ in panels.values())
@@ -32,11 +39,11 @@ def draw(grid: Record, tables: Tables) -> Figure:
     figure = style.page(0.95 + cells_in + 0.14 * lines)
     all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (whose, panel) in zip(all_axes, panels.items(), strict=True):
-        title, limits, colours, digits = panel
-        values = cells.pivot(index="y", columns="x", values=whose)
+        title, limits, colours = panel
+        shown = (each.pivot(index="y", columns="x", values=whose) for each in (cells, texts))
+        values, written = shown
         values = values.rename(index=labels.number, columns=labels.number)
-        texts = values.map(lambda value, digits=digits: labels.minus(format(value, digits)))
-        style.heat_map(axes, values, texts, limits, colours, 8.0)
+        style.heat_map(axes, values, written, limits, colours, 8.0)
         axes.tick_params(labelrotation=0)
         axes.set(title=title, xlabel=below)
     all_axes[0].set_ylabel(beside)

@@ -4,7 +4,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from analysis.frames import Record, records, select
-from analysis.metrics import POWER
+from analysis.metrics import POWER, printed
 from analysis.repeatability import beside_published, spreads
 from common.tables import Tables
 from experiments.models.study import EMULATOR, MAHIMAHI
@@ -33,8 +33,9 @@ def draw(subject: Record, tables: Tables) -> Figure:
     diamond = {"color": style.BEST, "markerfacecolor": "white", "markersize": 4.6, "zorder": 4}
     style.plot(axes, published, "off", "setting", "D", markeredgewidth=0.9, **diamond)
     for row in records(published):
-        text, at = f"published {row['published_mean']:.2f}", (row["off"], row["setting"])
-        style.label(axes, text, at, (0, 7), color=style.BEST)
+        text = printed(row["published_mean"], row["published_step"], POWER)
+        at = row["off"], row["setting"]
+        style.label(axes, f"published {text}", at, (0, 7), color=style.BEST)
     names = settings["label"] + "\nmean " + settings["mean"].map("{:.2f}".format)
     names += ", n = " + settings["n"].map("{:.0f}".format)
     axes.set_yticks(range(len(settings)), names)

@@ -82,8 +82,22 @@ function Header(heading)
   else
     heading.classes:insert("unnumbered")
   end
-  if heading.level > 2 then return heading end
-  return { pandoc.RawBlock("typst", "#place.flush()"), heading } -- no figure leaves its section
+  return heading
+end
+
+-- A section, with the heading of its part if it is the first, holds its figures.
+function Pandoc(document)
+  local blocks, last = pandoc.Blocks({ pandoc.RawBlock("typst", "#section[") }), nil
+  for _, block in ipairs(document.blocks) do
+    local is_heading = block.t == "Header" and block.level <= 3
+    if is_heading and last and last.t ~= "Header" then
+      blocks:insert(pandoc.RawBlock("typst", "]#section["))
+    end
+    blocks:insert(block)
+    last = block
+  end
+  blocks:insert(pandoc.RawBlock("typst", "]"))
+  return pandoc.Pandoc(blocks, document.meta)
 end
 
 function Link(link)

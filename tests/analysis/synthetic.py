@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -13,12 +13,7 @@ from analysis.flow_log import FlowLog
 from analysis.link_log import LinkLog
 from analysis.metrics import METRICS
 from analysis.results import (
-    Compared,
-    Confirmation,
-    HardeningRuns,
     HeldOutRuns,
-    NetworkSweep,
-    ProbedHost,
     Repeats,
     Results,
     Searched,
@@ -265,9 +260,11 @@ def repeats() -> Repeats:
         {
             "setting": ["windows:0", "windows:1"],
             "metric": "power",
-            "mean": [12.868, 11.66],
+            "mean": [12.868, 11.6],
             "standard_deviation": [0.046, np.nan],
             "n": [10, 25],
+            "step": [0.001, 0.01],
+            "standard_deviation_step": [0.001, 0.01],
             "source": ["Report 000, Table 1", "Report 004, text"],
         }
     )
@@ -352,7 +349,6 @@ def link_log(seconds: int = 20) -> LinkLog:
         departure_delay_ms=delay[departure >= delay],
         drop_ms=opportunity[:0],
         drop_packets=opportunity[:0],
-        drop_bytes=opportunity[:0],
     )
 
 
@@ -376,105 +372,78 @@ class Parts(dict[str, Any]):
         return super().get(name, default)
 
 
+def _given(name: str, nothing: Callable[[], Any] = lambda: None) -> Any:
+    """A method that returns a part."""
+
+    def given(self: "MadeUp", *_: object) -> Any:
+        found = self.parts.get(name)
+        return nothing() if found is None else found
+
+    return given
+
+
+def _of_engine(name: str) -> Any:
+    """A method that returns a part, or that of real mahimahi."""
+
+    def given(self: "MadeUp", engine: str = EMULATOR) -> Any:
+        return self.parts.get(name if engine == EMULATOR else f"real_{name}")
+
+    return given
+
+
 class MadeUp(Results):
     """Results that stand in no folder; what is not given is not there."""
 
     def __init__(self, **parts: Any) -> None:
-        self._parts = Parts(parts)
+        self.parts = Parts(parts)
 
     def start_noting(self) -> dict[str, Any]:
         """Returns the parts that will have been read from now on."""
-        self._parts.read = {}
-        return self._parts.read
+        self.parts.read = {}
+        return self.parts.read
 
     def has(self, name: str, part: object) -> bool:
         """Whether a part is this very object."""
-        return dict.get(self._parts, name) is part
+        return dict.get(self.parts, name) is part
 
     def but(self, **parts: Any) -> "MadeUp":
         """The same with other parts."""
-        return MadeUp(**{**self._parts, **parts})
+        return MadeUp(**{**self.parts, **parts})
 
-    @property
-    def names(self) -> Mapping[str, str]:
-        return self._parts.get("printed_names") or {}
+    names = property(_given("printed_names", dict))
+    networks = property(_given("titles", lambda: {NETWORK: "Verizon LTE, short"}))
+    hosts = property(_given("hosts", lambda: {NETWORK: {"host_latency_us": 600.0}}))
+    units = property(_given("units", lambda: {("fixed_window", "window"): "packets"}))
+    is_real = property(_given("is_real", bool))
+    comparisons, network_sweeps, hardenings, missing = (
+        _given(name, list) for name in ("comparisons", "network_sweeps", "hardenings", "missing")
+    )
+    added_runs = _given("added_runs", pd.DataFrame)
+    published = _given("published", lambda: published_frame([]))
+    sources = _given("sources", dict)
+    showcase = _of_engine("showcase")
+    hold_out, probe, confirmation, calibration = (
+        _given(name) for name in ("hold_out", "probe", "confirmation", "calibration")
+    )
+    delays, spread, emulated, again = (
+        _given(name) for name in ("delays", "spread", "emulated", "again")
+    )
 
-    @property
-    def networks(self) -> Mapping[str, str]:
-        return self._parts.get("titles") or {NETWORK: "Verizon LTE, short"}
+    def studies(self, engine: str = EMULATOR) -> list[StudyRuns]:
+        return list(_of_engine("studies")(self, engine) or ())
 
-    @property
-    def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
-        return self._parts.get("hosts") or {NETWORK: {"host_latency_us": 600.0}}
+    def audited(self) -> list[StudyRuns]:
+        return self.studies()
 
-    @property
-    def units(self) -> Mapping[tuple[str, str], str]:
-        return self._parts.get("units") or {("fixed_window", "window"): "packets"}
-
-    @property
-    def is_real(self) -> bool:
-        return bool(self._parts.get("is_real"))
-
-    def studies(
-        self, engine: str = EMULATOR, only: Container[str] | None = None
-    ) -> list[StudyRuns]:
-        found = self._parts.get("studies" if engine == EMULATOR else "real_studies") or ()
-        return [study for study in found if only is None or study.name in only]
-
-    def added_runs(self) -> pd.DataFrame:
-        return pd.DataFrame(self._parts.get("added_runs"))
+    def having(self, added: pd.DataFrame) -> "MadeUp":
+        return self.but(added_runs=added)
 
     def repeats(self, engine: str = EMULATOR) -> list[Repeats]:
-        return list(self._parts.get("repeats" if engine == EMULATOR else "real_repeats") or ())
-
-    def comparisons(self) -> list[Compared]:
-        return list(self._parts.get("comparisons") or ())
-
-    def network_sweeps(self) -> list[NetworkSweep]:
-        return list(self._parts.get("network_sweeps") or ())
+        return list(_of_engine("repeats")(self, engine) or ())
 
     def worst_case_log(self, study: str) -> LinkLog | None:
-        logs: Mapping[str, LinkLog] = self._parts.get("worst_case_logs") or {}
+        logs: Mapping[str, LinkLog] = self.parts.get("worst_case_logs") or {}
         return logs.get(study)
-
-    def hardenings(self) -> list[HardeningRuns]:
-        return list(self._parts.get("hardenings") or ())
-
-    def showcase(self, engine: str = EMULATOR) -> ShowcaseRun | None:
-        return self._parts.get("showcase" if engine == EMULATOR else "real_showcase")
-
-    def hold_out(self) -> HeldOutRuns | None:
-        return self._parts.get("hold_out")
-
-    def published(self) -> pd.DataFrame:
-        return pd.DataFrame(self._parts.get("published", published_frame([])))
-
-    def sources(self) -> dict[str, Source]:
-        return dict(self._parts.get("sources") or {})
-
-    def probe(self) -> ProbedHost | None:
-        return self._parts.get("probe")
-
-    def confirmation(self) -> Confirmation | None:
-        return self._parts.get("confirmation")
-
-    def calibration(self) -> StudyRuns | None:
-        return self._parts.get("calibration")
-
-    def delays(self) -> pd.DataFrame | None:
-        return self._parts.get("delays")
-
-    def spread(self) -> pd.DataFrame | None:
-        return self._parts.get("spread")
-
-    def emulated(self) -> pd.DataFrame | None:
-        return self._parts.get("emulated")
-
-    def again(self) -> pd.DataFrame | None:
-        return self._parts.get("again")
-
-    def missing(self) -> list[str]:
-        return list(self._parts.get("missing") or ())
 
 
 Done = tuple[Mapping[str, Any], Mapping[str, pd.DataFrame], dict[str, pd.DataFrame]]

@@ -57,6 +57,7 @@ def test_one_run_draws_no_interval_and_a_mean_of_nothing_neither() -> None:
         (line,) = across.intervals(values, [0]).to_dict("records")
         assert math.isnan(line["held_out_low"])
         assert math.isnan(line["held_out_high"])
+    assert across.profiles(varied([0.1, 0.4], 1), [0])["low"].isna().all()
 
 
 def test_a_gain_has_the_interval_of_its_pairs() -> None:
@@ -85,6 +86,46 @@ def test_profiles_have_every_setting_and_factor() -> None:
     found = across.profiles(values, [4, 8])
     assert found["trial"].tolist() == [4] * len(across.FACTORS) + [8] * len(across.FACTORS)
     assert found["share"].tolist() == [0.5, 0.5, 0.5, 1, 1, 0.5, 0.5, 0.5, 0.5, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "at_the_best", "within_twice"),
+    [
+        ([[[3, 5], [2, 2], [0, 0]], [[2, 2], [1, 3], [5, 5]]], [2 / 3, 2 / 3], [2 / 3, 1]),
+        ([[[0, 0], [1, 1]], [[0, 0], [2, 2]]], [0, 0.5], [0.5, 0.5]),  # the first nobody solves
+    ],
+)
+def test_profiles_count_networks_within_a_factor_of_the_best(
+    values: list[list[list[float]]], at_the_best: list[float], within_twice: list[float]
+) -> None:
+    found = across.profiles(np.array(values, dtype=float), [0, 1]).set_index("factor")["share"]
+    assert found[1.0].tolist() == pytest.approx(at_the_best)
+    assert found[2.0].tolist() == pytest.approx(within_twice)
+
+
+def test_profiles_have_the_interval_of_their_seeds() -> None:
+    # On the first network either may win, on the second the first setting always does.
+    values = np.array([[[1, 3, 1, 3], [9, 9, 9, 9]], [[2, 2, 2, 2], [1, 1, 1, 1.0]]])
+    first = across.profiles(values, [0, 1]).iloc[0]
+    assert (first["low"], first["share"], first["high"]) == (0.5, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "middle"),
+    [
+        ([[1, 8, 2, 7], [3, 6, 4, 500]], (3 + 4 + 6 + 7) / 4),
+        ([[1, 2, 3, 4, 100]], 3),  # one is cut at either end
+        ([[1] * 4, [2] * 4, [30] * 4], 6.5),  # no spread between seeds
+    ],
+)
+def test_the_interquartile_mean_is_that_of_the_middle_half(
+    values: list[list[float]], middle: float
+) -> None:
+    (line,) = across.intervals(np.array([values], dtype=float), [0]).to_dict("records")
+    assert line["middle"] == pytest.approx(middle)
+    assert line["middle_low"] <= line["middle"] <= line["middle_high"]
+    if middle == 6.5:
+        assert line["middle_low"] == line["middle_high"]
 
 
 def test_the_stage_has_them_for_each_of_the_standings() -> None:

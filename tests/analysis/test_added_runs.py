@@ -103,9 +103,9 @@ def open_job(tmp_path: Path) -> Open:
 
 
 def audited(job: FakeJob) -> pd.DataFrame:
-    results = Results(job.workflow, job.catalogue)
-    tables = audit.tables_of(results, results.studies(), results.added_runs())
-    return tables["audit"].set_index("constant_window")
+    return audit.compute(Results(job.workflow, job.catalogue), {})["audit"].set_index(
+        "constant_window"
+    )
 
 
 def test_rows_get_runs_until_their_verdict_is_clear(open_job: Open) -> None:

@@ -8,7 +8,7 @@ import pytest
 from analysis import host
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from analysis.results import ProbedHost
-from tests.analysis import synthetic, synthetic_real
+from tests.analysis import synthetic
 from tests.analysis.synthetic import run_row
 
 
@@ -48,12 +48,3 @@ def test_probe_levels_keep_a_level_whose_runs_all_failed() -> None:
     found = told(levels, rows)
     assert found["runs"].tolist() == [1, 0]
     assert math.isnan(found["scheduling_delay_p99_us"][1])
-
-
-def test_the_stage_has_the_best_trials_of_the_fit_first() -> None:
-    found = synthetic.analysed(synthetic_real.results(), "host")
-    assert set(found["probe"]["slots"]) == {8}
-    assert found["calibration"]["value"].is_monotonic_increasing
-    assert found["calibration"]["rows"].tolist() == [2] * 6
-    assert found["scheduling_delays"]["one_in"].tolist() == [2**k for k in range(11)]
-    assert found["wake_spread"]["is_best"].tolist() == [False, True, False]

@@ -15,13 +15,9 @@ def test_words_drop_units_and_keep_acronyms() -> None:
     assert labels.axis("beta") == "Beta"
 
 
-def test_reports_in_prose() -> None:
+def test_reports_before_their_rows() -> None:
     assert labels.short_report("Report 001") == "001"
     assert labels.short_report("Nguyen 2024") == "Nguyen 2024"
-    assert labels.reports(["Report 001", "Report 004", "Report 001"]) == "reports 001 and 004"
-    assert labels.reports(["Report 001", "Nguyen 2024"]) == "Nguyen 2024 and report 001"
-    assert labels.reports(["Nguyen 2024"]) == "Nguyen 2024"
-    assert labels.reports([]) == ""
 
 
 @pytest.mark.parametrize(

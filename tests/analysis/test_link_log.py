@@ -54,7 +54,6 @@ def test_read_link_log_sorts_events_by_kind_and_takes_the_base_off(log: LinkLog)
     assert log.departure_bytes.tolist() == [1504, 1504, 80]
     assert log.departure_delay_ms.tolist() == [2, 5, 3]
     assert (log.drop_ms.tolist(), log.drop_packets.tolist()) == ([10], [2])
-    assert log.drop_bytes.tolist() == [3008]
     assert (log.first_ms, log.last_ms) == (0, 10)
 
 

@@ -213,10 +213,3 @@ def test_a_best_value_at_the_edge_of_its_range_is_not_pinned_down(
     (line,) = records(recovered(trials, losses, published, [limit], seed=1))
     assert line["best"] == 200
     assert line["verdict"] == verdict
-
-
-def test_a_row_that_failed_in_every_trial_is_as_far_off_as_can_be() -> None:
-    runs = _runs({0: {0: 10.0, 1: 10.0}, 1: {0: 10.0, 1: 10.0}})
-    runs.loc[runs["row"] == 1, "status"] = "failed"
-    losses = row_losses(runs, _published([10.0, 10.0]), robust=True)
-    assert losses[1].tolist() == [loss_of(None, robust=True)] * 2

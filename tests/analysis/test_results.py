@@ -184,14 +184,6 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     assert spread is not None and spread["is_best"].tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("part", ["probe/probe.json", "confirm/settings.parquet"])
-def test_what_is_missing_of_real_runs_is_named(workspace: Path, part: str) -> None:
-    config = ask_for_real_runs(workspace)
-    run_for_real(workspace / "results")
-    (workspace / "results" / part).unlink()
-    assert Results.of(config).missing() == [part.partition("/")[0]]
-
-
 @pytest.mark.parametrize("text", ["{", '{"slots": 4}', '{"slots": "x", "cores": 4, "levels": []}'])
 def test_a_damaged_probe_is_named(workspace: Path, text: str) -> None:
     config = ask_for_real_runs(workspace)

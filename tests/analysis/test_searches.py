@@ -62,7 +62,6 @@ def test_a_fit_has_its_best_at_the_least() -> None:
     assert search["near"] >= 1
     assert search["sweep"] is None
     steps = found["search_trials"].dropna(subset=["low"])
-    assert len(steps) == search["evaluations"]
     assert steps["value"].min() == search["best_value"]
 
 

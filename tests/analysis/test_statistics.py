@@ -57,12 +57,6 @@ def test_repeatability_leaves_failed_runs_out() -> None:
     assert math.isnan(power["low"]["b"])
 
 
-def test_repeatability_of_nothing_is_empty() -> None:
-    table = statistics.repeatability(runs_of([1.0])[:0].assign(setting=""), ["setting"])
-    assert table.empty
-    assert {"setting", "metric", "n", "low"} <= set(table.columns)
-
-
 def test_published_means_have_a_difference_and_z() -> None:
     runs = runs_of([10.0, 12.0, 14.0], setting="a", whose="emulator", label="A")
     published = frame(
@@ -96,12 +90,6 @@ def test_chance_pools_the_variation_of_all_settings() -> None:
     assert found.margin(4, 4) == pytest.approx(found.margin(1, 1) / 2)
 
 
-def test_chance_of_single_runs_is_unknown() -> None:
-    found = statistics.chance(runs_of([7.0], setting="c"), ["setting"])
-    assert found.degrees == 0
-    assert math.isnan(found.margin(1, 1))
-
-
 def test_response_averages_the_runs_of_a_value() -> None:
     runs = pd.DataFrame(
         [
@@ -122,45 +110,30 @@ def chance(margin: float) -> statistics.Chance:
     return statistics.Chance(margin / (12.706205 * math.sqrt(2)), 1)
 
 
-def single(values: "pd.Series[float]") -> "pd.Series[int]":
-    return pd.Series(1, index=values.index)
-
-
-def test_best_and_its_ties() -> None:
-    values = pd.Series([10.0, 12.0, math.nan, 11.9, 11.0], index=[4, 5, 6, 7, 8])
-    found = statistics.best(values, single(values), chance(0.01))
+@pytest.mark.parametrize(
+    ("values", "runs", "margin", "label", "ties"),
+    [
+        ([10.0, 12.0, math.nan, 11.9, 11.0], [1] * 5, 0.01, 1, (3,)),
+        ([1.0, 2.0, 2.0], [1] * 3, 0.0, 1, (2,)),  # the first of equals
+        ([-1.0, -1.005, -2.0], [1] * 3, 0.01, 0, (1,)),  # misfits
+        ([12.0, 11.95, 11.95], [25, 25, 1], 0.01, 0, (2,)),  # a mean of more is known better
+        ([10.0, 12.0, 11.9], [1] * 3, math.nan, 1, ()),  # nothing is known of chance
+    ],
+)
+def test_best_and_its_ties(
+    values: list[float], runs: list[int], margin: float, label: int, ties: tuple[int, ...]
+) -> None:
+    luck = chance(margin) if margin == margin else statistics.Chance()
+    found = statistics.best(pd.Series(values), pd.Series(runs), luck)
     assert found is not None
-    assert (found.label, found.value, found.ties) == (5, 12.0, (7,))
-    assert found.margin == pytest.approx(0.01)
-    unknown = statistics.best(values, single(values), statistics.Chance())
-    assert unknown is not None
-    assert unknown.ties == ()
-    assert math.isnan(unknown.margin)
+    assert (found.label, found.value, found.ties) == (label, values[label], ties)
+    assert found.runs == runs[label]
+    assert found.margin == pytest.approx(margin / math.sqrt(runs[label]), nan_ok=True)
+
+
+def test_best_of_nothing_is_none() -> None:
     nothing = pd.Series([math.nan])
-    assert statistics.best(nothing, single(nothing), chance(0.01)) is None
-
-
-def test_best_trusts_a_mean_of_more_runs_more() -> None:
-    values = pd.Series([12.0, 11.95, 11.95])
-    found = statistics.best(values, pd.Series([25, 25, 1]), chance(0.01))
-    assert found is not None
-    assert found.runs == 25
-    assert found.margin == pytest.approx(0.002)
-    assert found.ties == (2,)
-
-
-def test_best_of_equals_is_the_first_and_the_others_tie() -> None:
-    values = pd.Series([1.0, 2.0, 2.0])
-    found = statistics.best(values, single(values), chance(0.0))
-    assert found is not None
-    assert (found.label, found.ties) == (1, (2,))
-
-
-def test_best_of_misfits_has_ties_just_below() -> None:
-    values = pd.Series([-1.0, -1.005, -2.0])
-    found = statistics.best(values, single(values), chance(0.01))
-    assert found is not None
-    assert (found.label, found.ties) == (0, (1,))
+    assert statistics.best(nothing, pd.Series([1]), chance(0.01)) is None
 
 
 def test_effect_is_relative_to_the_mean_of_its_cell() -> None:

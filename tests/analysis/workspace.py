@@ -73,7 +73,7 @@ FILES = {
           - {{controller: fixed_window, constants: {{window: 12}}}}
           - {{controller: fixed_window, constants: {{window: 15}}}}
         published:
-          - {{setting: 0, metric: power, mean: 12.8, source: "Report 007"}}""",
+          - {{setting: 0, metric: power, mean: 12.8, step: 0.1, source: "Report 007"}}""",
     "published/007-windows.yaml": """
         source: Report 007, Table 1
         controller: fixed_window

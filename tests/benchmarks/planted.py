@@ -5,7 +5,7 @@ one is printed as reports print: rounded or cut off, and in some tables because 
 the worst of several.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from analysis import audit
+from analysis.added_runs import until_clear
 from analysis.checks import resolution
 from analysis.frames import CONSTANT, STEP, Record, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Source
+from analysis.results import Results, Source
 from analysis.spread import Selection
-from analysis.until_clear import Wanted, until_clear
 from tests.analysis import synthetic
 
 STUDIED, ADDED, PRINTED = 5, 30, 20
@@ -100,30 +100,27 @@ def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.
     results = synthetic.MadeUp(
         published=pd.concat(tables, ignore_index=True), sources=sources, studies=studies
     )
-    added = _added(until_clear(results, studies, STEPS), shuffled)
-    found = audit.tables_of(results, studies, added)["audit"]
+    found = audit.compute(_with_added(results, shuffled), {})["audit"]
     selected = {table: source.selection is not None for table, source in sources.items()}
     found = found.assign(selected=found["table"].map(selected))
     return found.merge(pd.DataFrame(faults), on=["table", "row"])
 
 
-def _added(asking: "Iterator[list[Wanted]]", pool: Pool) -> pd.DataFrame:
-    """The runs that are asked for, from the part of the pool that may be added."""
-    added = pd.DataFrame()
-    try:
-        wanted = next(asking)
-        while True:
-            parts = [
-                pool[each.controller, each.constants, each.network][STUDIED : STUDIED + ADDED][
-                    each.first : each.first + each.runs
-                ]
-                for each in wanted
-            ]
-            added = pd.concat([added, *parts], ignore_index=True).assign(host="")
-            wanted = asking.send(added)  # type: ignore[attr-defined]
-    except StopIteration as end:
-        assert isinstance(end.value, pd.DataFrame)
-        return end.value
+def _with_added(results: Results, pool: Pool) -> Results:
+    """With the runs that are asked for, from the part of the pool that may be added."""
+    added: dict[Setting, pd.DataFrame] = {}
+
+    def current() -> Results:
+        runs = [runs.assign(host="") for runs in added.values()]
+        return results.having(pd.concat(runs, ignore_index=True)) if runs else results
+
+    for wanted in until_clear(current, STEPS):
+        for (*setting, _), more in wanted.items():
+            controller, constants, network = setting
+            key = controller, constants, network
+            number = len(added.get(key, ())) + more
+            added[key] = pool[key][STUDIED : STUDIED + ADDED][:number]
+    return current()
 
 
 def _selection(random: np.random.Generator) -> Selection | None:

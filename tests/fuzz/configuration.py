@@ -79,7 +79,9 @@ FILES: Mapping[str, Any] = {
         "network": "wire",
         "repeats": 3,
         "settings": [_WINDOW],
-        "published": [{"setting": 0, "metric": "power", "mean": 9.5, "source": "a report"}],
+        "published": [
+            {"setting": 0, "metric": "power", "mean": 9.5, "step": 0.1, "source": "a report"}
+        ],
     },
     "networks/wire.yaml": {
         "title": "Wire",

@@ -66,7 +66,6 @@ def test_bound_is_what_the_metrics_make_of_such_a_run(seed: int) -> None:
         departure_delay_ms=np.ones(times_ms.size, dtype=np.int64),
         drop_ms=times_ms[:0],
         drop_packets=times_ms[:0],
-        drop_bytes=times_ms[:0],
     )
     end_ms = int(times_ms[-1])
     measured = link_log.metrics(log)

@@ -320,26 +320,6 @@ def test_several_networks_are_told_apart(report: Told) -> None:
     assert rows[1][5:7] == ("20.00", "Ortega 2019, section 4")
 
 
-def test_the_greatest_power_found_is_on_the_first_page(report: Told) -> None:
-    (value,) = [
-        "".join(each.itertext())
-        for each in report.document.body.iter("div")
-        if "the greatest that tuning found" in "".join(each.itertext())
-        and each.get("class") != "highlights"
-        and len(each) == 3
-    ]
-    assert re.match(
-        r"29\.\d\d ± 0\.25power of late threshold.* on The lab",
-        value.replace("\N{NO-BREAK SPACE}", " "),
-    )
-
-
-def test_settings_of_one_controller_are_told_by_their_studies(report: Told) -> None:
-    assert [row[0] for row in report.rows("tuning-powers")] == [
-        *("Hop AIMD, steps", "Hop AIMD, steps_again")
-    ]
-
-
 def test_a_network_that_a_grid_searched_was_seen(report: Told) -> None:
     assert "on 2 other networks; in no search: 1" in report.text("held-out")
     places = {row[0]: row[-1] for row in report.rows("held-out-networks")}

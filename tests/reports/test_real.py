@@ -98,12 +98,6 @@ def test_report_lists_failed_real_runs(report: Told) -> None:
     assert ("confirm", "rocinante") in {row[:2] for row in rows}
 
 
-def test_report_sets_real_repeats_beside_published_and_emulated(report: Told) -> None:
-    rows = report.rows("real-repeatability-table")
-    (power,) = [row for row in rows if row[1] == "real mahimahi" and "Power" in row[2]]
-    assert power[8:11] == ("10", "12.868", "0.0460")
-
-
 def test_real_figures_say_that_they_are_real(report: Told) -> None:
     for name in ("run-over-time-real-fixed_window", "repeatability-real"):
         assert "in real mahimahi" in report.caption(name)
@@ -175,13 +169,6 @@ def test_agreement_without_the_emulator_says_so() -> None:
     assert report.figures("agreement") == []
 
 
-def test_what_was_only_fitted_is_not_judged() -> None:
-    confirmation = synthetic_real.confirmation()
-    fitted = confirmation.settings.head(1)
-    report = only_real(confirmation=replace(confirmation, settings=fitted))
-    assert "or every setting was used to calibrate it" in report.text("agreement")
-
-
 # The figures ----------------------------------------------------------------------------------
 
 
@@ -240,11 +227,6 @@ def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> N
     low, high = axes.get_xlim()
     assert low < 0.8 * 0.01
     assert high > 1.5 * 0.01 * 1.9**10
-
-
-def test_table_says_how_rare_the_long_waits_are(report: Told) -> None:
-    waits = {row[0]: row[1] for row in report.rows("waits")}
-    assert (waits["2"], waits["128"], waits["1024"]) == ("0.019", "0.89", "6.1")
 
 
 @pytest.mark.parametrize("nothing", [None, synthetic_real.delays().head(0)])

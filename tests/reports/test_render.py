@@ -165,6 +165,19 @@ def words_of(pdf: bytes, folder: Path) -> str:
     return "".join(subprocess.run(call, check=True, capture_output=True, text=True).stdout.split())
 
 
+def test_figures_of_the_pdf_stand_within_their_section(tmp_path: Path) -> None:
+    figure = '<figure name="{0}"><title>Of {0}</title></figure>'
+    sections = [f'<h3 id="s{n}">Section {n}</h3>\n\nText.\n\n{figure.format(n)}' for n in "123456"]
+    content = document("\n\n".join(['<h2 id="p">Part</h2>', *sections]), "T")
+    tall = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50"/>'
+    for name in Told(content).figures():
+        (tmp_path / f"{name}.svg").write_text(tall)
+    said = words_of(render.to_pdf(content, svgs(tmp_path)), tmp_path)
+    assert re.findall(r"Section(\d)|Of(\d)", said) == [
+        each for n in "123456" for each in ((n, ""), ("", n))
+    ]
+
+
 def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Document, Mapping[str, Path]]) -> None:
     pdf = render.to_pdf(*drawn)
     assert pdf.startswith(b"%PDF-")
@@ -193,10 +206,6 @@ def test_first_page_tells_the_main_results(report: Told) -> None:
     assert len(values) == 5
 
 
-def test_a_constant_that_no_row_states_is_not_named(report: Told) -> None:
-    assert not [cell for row in report.rows("searches") for cell in row if "nan" in cell]
-
-
 def test_failed_runs_are_listed_with_their_reasons(report: Told) -> None:
     assert report.text("exclusions").startswith("2 of ")
     assert {row[3] for row in report.rows("failed-runs")} == {"the window is not a number"}
@@ -216,15 +225,6 @@ def test_a_report_of_nothing_still_renders() -> None:
     report = told(synthetic.MadeUp())
     assert report.names == ["glance", *END]
     assert render.to_pdf(report.document, {})
-
-
-def test_contours_want_trials_around_the_best() -> None:
-    fit = synthetic.tpe_study(fit=("004-fixed-window",), objective="misfit")
-    fit_alone = synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows())
-    tables = synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
-    there = draw.available({**synthetic.analysed(synthetic.MadeUp()), **tables})
-    assert "search-contours-delay_tpe" not in there
-    assert "search-slices-delay_tpe" in there
 
 
 def test_pdf_leaves_supplements_to_the_page(tmp_path: Path) -> None:

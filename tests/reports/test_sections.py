@@ -36,14 +36,19 @@ def test_published_numbers_have_the_digits_printed_and_truncated_ones_are_told()
     grid, windows = published["table"] == "000-aimd-grid", published["table"] == "001-fixed-window"
     rate, delay = published[THROUGHPUT], published[SIGNAL_DELAY]
     power = 1e4 * rate / delay // 1 / 10
-    steps = {STEP + THROUGHPUT: 0.01, STEP + SIGNAL_DELAY: 1.0, STEP + POWER: 0.1}
+    steps = {STEP + THROUGHPUT: 0.001, STEP + SIGNAL_DELAY: 0.1, STEP + POWER: 0.1}
     made = published.assign(power=power.where(windows, published[POWER]), **steps)
     made.loc[grid, STEP + POWER] = 0.001
+    best = power[windows].idxmax()
+    made.loc[best, [THROUGHPUT, SIGNAL_DELAY, POWER]] = 2.28, 177.0, 12.8
     report = told(synthetic.results().but(published=made))
     assert report.rows("rows-000-aimd-grid")[0][3] == "18.600"
     assert report.rows("rows-001-fixed-window")[0][8] == f"{power[0]:.1f}"
     assert "Truncated, not rounded: power of " in report.caption("rows-001-fixed-window")
     assert "Truncated" not in report.caption("rows-004-fixed-window")
+    assert report.rows("grids")[0][6] == "18.600"
+    assert report.rows("bests-fixed_window-window-contest")[0][3] == "12.8 (truncated)"
+    assert report.rows("repeatability-ours")[1][8:11] == ("25", "11.60", DASH)
 
 
 PLACE = {"comparison": "reports", "table": "001-windows", "row": 4}
@@ -134,10 +139,6 @@ def test_sections_do_without_published_rows() -> None:
     report = told(synthetic.results(hold_out=replace(held, settings=tuned, runs=runs)))
     assert {row[6] for row in report.rows("searches")} == {DASH}
     assert "medians" not in report.text("held-out")
-
-
-def test_without_hold_out_there_are_no_such_sections() -> None:
-    assert "held-out" not in told(synthetic.results(hold_out=None)).names
 
 
 @pytest.mark.parametrize("origin", ["published", "tuned"])
