@@ -277,10 +277,9 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
   }
   const Microseconds start_us = in_us(settings.start_s);
   const Microseconds stop_us = in_us(settings.stop_s.value_or(2 * longest_run_s));
-  Hop& sender = add_endpoint<TcpSenderProcess>(
-      ends.source, end(ends.source),
-      TcpSender(number, controller, settings.tcp, exchange ? 0 : segments, log), start_us, stop_us,
-      exchange);
+  Hop& sender =
+      add_endpoint<TcpSenderProcess>(ends.source, end(ends.source), controller, settings.tcp,
+                                     segments, log, start_us, stop_us, exchange);
   connect(settings.from, sender,
           add_endpoint<TcpReceiverProcess>(ends.sink, end(ends.sink), settings.tcp, start_us,
                                            stop_us, exchange));

@@ -71,10 +71,12 @@ void TcpWay::send(Packet packet, Microseconds now_us) {
   end_.way.arrive(busy_until_us_, packet);
 }
 
-TcpSenderProcess::TcpSenderProcess(const TcpEnd& end, TcpSender sender, Microseconds start_us,
-                                   Microseconds stop_us, std::optional<TcpExchange> exchange)
+TcpSenderProcess::TcpSenderProcess(const TcpEnd& end, const ControllerHandle& controller,
+                                   const TcpSettings& settings, uint64_t segments, FlowLog* log,
+                                   Microseconds start_us, Microseconds stop_us,
+                                   std::optional<TcpExchange> exchange)
     : end_(end),
-      sender_(std::move(sender)),
+      sender_(end.flow, controller, settings, exchange ? 0 : segments, log),
       start_us_(exchange ? never : start_us),
       stop_us_(exchange ? never : stop_us),
       exchange_(exchange),

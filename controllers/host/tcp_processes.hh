@@ -93,7 +93,9 @@ class TcpWay {
 class TcpSenderProcess final : public Process {
  public:
   // Of an exchange it is the client that starts and stops; the sender is offered nothing yet.
-  TcpSenderProcess(const TcpEnd& end, TcpSender sender, Microseconds start_us, Microseconds stop_us,
+  TcpSenderProcess(const TcpEnd& end, const ControllerHandle& controller,
+                   const TcpSettings& settings, uint64_t segments, FlowLog* log,
+                   Microseconds start_us, Microseconds stop_us,
                    std::optional<TcpExchange> exchange);
 
   void arrive(Microseconds time_us, const Packet& packet) override;

@@ -1,11 +1,17 @@
-// RACK, RFC 8985: loss detection by the times at which segments were sent.
+// RACK-TLP, RFC 8985: loss detection by the times at which segments were sent, and by probes of the
+// tail.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <vector>
 
 #include "common/time.hh"
+#include "transport/loss_detection.hh"
+#include "transport/retransmission_timer.hh"
 
 namespace kneepoint {
 
@@ -60,6 +66,132 @@ class Rack {
 
   Microseconds least_rtt_us_ = std::numeric_limits<Microseconds>::max();
   bool has_reordering_ = false;
+};
+
+class RackDetection final : public LossDetection {
+ public:
+  RackDetection(Scoreboard& board, const Recovery& recovery, const RetransmissionTimer& timer)
+      : LossDetection(board, recovery), timer_(timer) {}
+
+  Findings acknowledged(const TcpAcknowledgment& ack,
+                        const std::vector<Scoreboard::Delivery>& deliveries, bool is_progress,
+                        Microseconds now_us) override {
+    for (const auto& [number, segment] : deliveries) {
+      rack_.delivered(number, segment.sent_us, segment.is_retransmitted, fack_, now_us);
+    }
+    fack_ = board_.highest_sacked();
+    const bool was_repaired = hears_of_repair(ack, is_progress);
+    return {.calls_for_recovery = find_losses(now_us), .was_repaired = was_repaired};
+  }
+
+  void sent(uint64_t number, Microseconds now_us) override {
+    transmissions_.push_back({now_us, number});
+  }
+  void recovery_began() override { forget_probe(); }
+  void timed_out() override {
+    reordering_us_ = never;
+    forget_probe();
+  }
+  bool may_arrive(Microseconds sent_us, Microseconds now_us) const override {
+    return rack_.due_us(sent_us, 0) > now_us;
+  }
+
+  Microseconds timer_us() const override { return std::min(reordering_us_, probe_us_); }
+  bool timer(Microseconds now_us) override {
+    if (reordering_us_ <= now_us) return find_losses(now_us);
+    probe_us_ = never;
+    must_probe_ = true;
+    return false;
+  }
+
+  // Section 7.2: of a tail that no loss is known in, one probe at a time.
+  void plan_probe(Microseconds now_us) override {
+    probe_us_ = never;
+    const bool is_in_order = board_.highest_sacked() <= board_.una() and not is_repairing();
+    if (board_.outstanding() == 0 or not is_in_order or probe_end_ != none_) return;
+    const Microseconds smoothed_us = timer_.smoothed_us();
+    Microseconds wait_us = smoothed_us < 0 ? 1'000'000 : 2 * smoothed_us;
+    if (board_.outstanding() == 1) wait_us += longest_delayed_ack_us_;
+    probe_us_ = std::min(now_us + wait_us, timer_.expires_us());
+  }
+  bool takes_probe(bool is_new) override {
+    if (not must_probe_) return false;
+    must_probe_ = false;
+    is_probe_new_ = is_new;
+    probe_end_ = board_.next() + is_new;
+    probe_us_ = never;
+    return true;
+  }
+
+ private:
+  struct Transmission {
+    Microseconds sent_us;
+    uint64_t number;
+  };
+
+  bool is_repairing() const { return recovery_.is_repairing(board_.una()); }
+
+  // Section 6.2, step 5: lost is what is late, retransmissions too. Whatever is out was sent in the
+  // order of the list, so that the search ends at the first that nothing has overtaken.
+  bool find_losses(Microseconds now_us) {
+    const bool is_certain = is_repairing() or board_.sacked() >= duplicate_threshold_;
+    const Microseconds window_us = rack_.window_us(is_certain, timer_.smoothed_us());
+    const uint64_t losses = board_.losses();
+    reordering_us_ = never;
+    if (board_.highest_sacked() > board_.una()) probe_us_ = never;  // time finds what is below
+    for (size_t place = 0; place < transmissions_.size();) {
+      const auto [sent_us, number] = transmissions_[place];
+      if (rack_.was_sent_before(sent_us)) break;
+      if (is_out(number, sent_us) and rack_.was_overtaken(number, sent_us)) {
+        const Microseconds due_us = rack_.due_us(sent_us, window_us);
+        if (due_us > now_us) {
+          reordering_us_ = due_us;  // the last is the latest
+        } else {
+          board_.mark_lost(number);
+        }
+      }
+      if (place == 0 and not is_out(number, sent_us)) {
+        transmissions_.pop_front();
+      } else {
+        ++place;
+      }
+    }
+    return board_.losses() > losses;
+  }
+
+  // Whether that transmission is neither acknowledged, nor lost, nor repeated.
+  bool is_out(uint64_t number, Microseconds sent_us) const {
+    if (number < board_.una()) return false;
+    const Scoreboard::Segment& segment = board_.segment(number);
+    return segment.sent_us == sent_us and not segment.is_sacked and not segment.is_lost;
+  }
+
+  // Section 7.4: if the probe repaired the loss that it was sent for, nothing else tells.
+  bool hears_of_repair(const TcpAcknowledgment& ack, bool is_progress) {
+    if (ack.next_expected < probe_end_) return false;
+    const bool has_repaired = not is_probe_new_ and ack.next_expected > probe_end_;
+    const bool came_twice = not is_progress and ack.block_count == 0;
+    if (is_probe_new_ or has_repaired or came_twice) probe_end_ = none_;
+    return has_repaired;
+  }
+
+  void forget_probe() {
+    probe_us_ = never;
+    probe_end_ = none_;
+  }
+
+  static constexpr Microseconds longest_delayed_ack_us_ = 200'000;  // section 7.2
+  static constexpr uint64_t none_ = std::numeric_limits<uint64_t>::max();
+
+  const RetransmissionTimer& timer_;
+  Rack rack_{};
+  std::deque<Transmission> transmissions_{};  // in the order of time; some are no longer out
+  uint64_t fack_ = 0;                         // highest_sacked before the last acknowledgment
+  Microseconds reordering_us_ = never;        // when what is late counts as lost
+  Microseconds probe_us_ = never;             // when a probe of the tail is due
+  bool must_probe_ = false;
+  uint64_t probe_end_ = none_;  // the sender's next when the probe that is out was sent
+  bool is_probe_new_ = false;   // whether it carries new data
 };
 
 }  // namespace kneepoint
