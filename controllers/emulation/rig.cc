@@ -75,9 +75,11 @@ DelayLine delay_line_of(const LinkSettings& settings) {
   return DelayLine(std::move(delays));
 }
 
-uint64_t segments_of(const FlowSettings& flow, uint64_t payload_bytes) {
-  if (not flow.bytes) return TcpSender::endless;
-  return (*flow.bytes + payload_bytes - 1) / payload_bytes;
+Lifetime lifetime_of(const FlowSettings& flow, uint64_t payload_bytes) {
+  return {.start_us = in_us(flow.start_s),
+          .stop_us = in_us(flow.stop_s.value_or(2 * longest_run_s)),
+          .packets = flow.bytes ? (*flow.bytes + payload_bytes - 1) / payload_bytes
+                                : std::numeric_limits<uint64_t>::max()};
 }
 
 uint64_t receiver_stream(size_t flow) {
@@ -210,12 +212,10 @@ void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller,
   const auto& [settings, number, ends, meter] = flow;
   const bool is_alone = ends_ == 2 and settings.from == End::near;
   const Departures departures{entry_of(ends.source), *outboxes_[ends.source], is_alone};
-  const Lifetime lifetime{in_us(settings.start_s),
-                          in_us(settings.stop_s.value_or(2 * longest_run_s)),
-                          segments_of(settings, contest_payload_bytes)};
-  auto& sender = add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
-                                             scenario_.host, lateness(first_sender + number),
-                                             departures, lifetime, log, meter);
+  auto& sender =
+      add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
+                                  scenario_.host, lateness(first_sender + number), departures,
+                                  lifetime_of(settings, contest_payload_bytes), log, meter);
   connect(settings.from, sender,
           add<ReceiverProcess>(scenario_.host, lateness(receiver_stream(number)),
                                way_back(ends.sink), meter));
@@ -267,22 +267,22 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
     return {agenda_, endpoint,        id,     packet_us, *outboxes_[endpoint],
             letters, request_letters, of_flow};
   };
-  const uint64_t segments = segments_of(settings, tcp_payload_bytes);
-  std::optional<TcpExchange> exchange;
+  Lifetime lifetime = lifetime_of(settings, tcp_payload_bytes);
+  std::unique_ptr<Application> data = std::make_unique<Transfer>(meter);
+  std::unique_ptr<Application> client = std::make_unique<Application>();
   if (settings.request_bytes > 0) {
-    exchange = {.request_bytes = settings.request_bytes,
-                .answer_segments = segments,
-                .requests = settings.requests,
-                .think_us = in_us(settings.think_s)};
+    const Exchange exchange{.request_bytes = settings.request_bytes,
+                            .answer_segments = lifetime.packets,
+                            .requests = settings.requests,
+                            .think_us = in_us(settings.think_s)};
+    data = std::make_unique<Server>(exchange);
+    client = std::make_unique<Client>(exchange, lifetime.start_us, lifetime.stop_us, meter);
+    lifetime = {};  // the client's
   }
-  const Microseconds start_us = in_us(settings.start_s);
-  const Microseconds stop_us = in_us(settings.stop_s.value_or(2 * longest_run_s));
-  Hop& sender =
-      add_endpoint<TcpSenderProcess>(ends.source, end(ends.source), controller, settings.tcp,
-                                     segments, log, start_us, stop_us, exchange);
+  Hop& sender = add_endpoint<TcpProcess>(ends.source, end(ends.source), controller, settings.tcp,
+                                         lifetime, std::move(data), log);
   connect(settings.from, sender,
-          add_endpoint<TcpReceiverProcess>(ends.sink, end(ends.sink), settings.tcp, start_us,
-                                           stop_us, exchange));
+          add_endpoint<TcpProcess>(ends.sink, end(ends.sink), settings.tcp, std::move(client)));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {

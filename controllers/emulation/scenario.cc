@@ -13,7 +13,7 @@
 #include "common/text.hh"
 #include "entries/date.hh"
 #include "entries/dialect.hh"
-#include "host/tcp_processes.hh"
+#include "host/application.hh"
 #include "queues/registry.hh"
 
 namespace kneepoint {
@@ -342,7 +342,7 @@ Fields flow_fields(FlowSettings& flow) {
       choice<End>("from", flow.from, {"near", End::near}, {"far", End::far},
                   "the end that sends the data: near, over the uplink, or far, over the downlink"),
       whole("request_bytes", flow.request_bytes, 1,
-            TcpExchange::most_request_segments * tcp_payload_bytes,
+            Exchange::most_request_segments * tcp_payload_bytes,
             "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
       whole("requests", flow.requests, 1, 1'000'000,
             "how often it asks, one after another, over the same connection"),

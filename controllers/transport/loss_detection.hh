@@ -17,6 +17,7 @@ class LossDetection {
   struct Findings {
     bool calls_for_recovery = false;  // unless one is under way
     bool was_repaired = false;        // a probe has repaired a loss that nothing else shows
+    bool must_probe = false;          // the tail
   };
 
   // What detections refer to must outlive them.
@@ -38,14 +39,13 @@ class LossDetection {
     return false;
   }
 
-  // A timer of its own, and whether that calls for a recovery.
+  // A timer of its own.
   virtual Microseconds timer_us() const { return never; }
-  virtual bool timer(Microseconds /* now_us */) { return false; }
+  virtual Findings timer(Microseconds /* now_us */) { return {}; }
 
-  // Plans a probe of the tail by the retransmission timer; and whether one must be sent: new data,
-  // if there is any, or else the last segment.
+  // Plans a probe, by the retransmission timer; one leaves, of new data or the last segment again.
   virtual void plan_probe(Microseconds /* now_us */) {}
-  virtual bool takes_probe(bool /* is_new */) { return false; }
+  virtual void probed(bool /* is_new */) {}
 
  protected:
   static constexpr uint64_t duplicate_threshold_ = 3;

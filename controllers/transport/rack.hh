@@ -97,11 +97,10 @@ class RackDetection final : public LossDetection {
   }
 
   Microseconds timer_us() const override { return std::min(reordering_us_, probe_us_); }
-  bool timer(Microseconds now_us) override {
-    if (reordering_us_ <= now_us) return find_losses(now_us);
+  Findings timer(Microseconds now_us) override {
+    if (reordering_us_ <= now_us) return {.calls_for_recovery = find_losses(now_us)};
     probe_us_ = never;
-    must_probe_ = true;
-    return false;
+    return {.must_probe = true};
   }
 
   // Section 7.2: of a tail that no loss is known in, one probe at a time.
@@ -114,13 +113,10 @@ class RackDetection final : public LossDetection {
     if (board_.outstanding() == 1) wait_us += longest_delayed_ack_us_;
     probe_us_ = std::min(now_us + wait_us, timer_.expires_us());
   }
-  bool takes_probe(bool is_new) override {
-    if (not must_probe_) return false;
-    must_probe_ = false;
+  void probed(bool is_new) override {
     is_probe_new_ = is_new;
     probe_end_ = board_.next() + is_new;
     probe_us_ = never;
-    return true;
   }
 
  private:
@@ -189,7 +185,6 @@ class RackDetection final : public LossDetection {
   uint64_t fack_ = 0;                         // highest_sacked before the last acknowledgment
   Microseconds reordering_us_ = never;        // when what is late counts as lost
   Microseconds probe_us_ = never;             // when a probe of the tail is due
-  bool must_probe_ = false;
   uint64_t probe_end_ = none_;  // the sender's next when the probe that is out was sent
   bool is_probe_new_ = false;   // whether it carries new data
 };

@@ -40,10 +40,23 @@ bool TcpSender::is_held_back(Microseconds now_us) {
   return false;
 }
 
-void TcpSender::accept(Microseconds rtt_us) {
-  state_ = State::established;
+void TcpSender::answer_syn(Microseconds now_us) {
+  if (is_open()) return;
+  syn_was_repeated_ = state_ == State::syn_answered;
+  state_ = State::syn_answered;
+  syn_sent_us_ = now_us;
+}
+
+void TcpSender::accept(Microseconds now_us) {
+  if (state_ != State::syn_answered) return;
   peer_window_ = settings_.receive_window_packets;
-  if (rtt_us >= 0) timer_.measured(rtt_us);
+  open(now_us);
+}
+
+void TcpSender::open(Microseconds now_us) {
+  state_ = State::established;
+  timer_.stop();
+  if (not syn_was_repeated_) timer_.measured(now_us - syn_sent_us_);
 }
 
 std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
@@ -55,9 +68,11 @@ std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
   }
   if (state_ != State::established) return std::nullopt;
   held_back_until_us_ = never;
-  // RFC 8985, section 7.3: a probe ignores the window, and the timer begins anew.
-  const bool is_probe = detection_->takes_probe(has_new());
+  const bool is_probe = std::exchange(must_probe_, false);
   if (is_probe) {
+    // RFC 8985, section 7.3: new data, whatever the window says, or else the last segment again;
+    // then the timer begins anew.
+    detection_->probed(has_new());
     timer_.stop();
     if (not has_new()) return retransmit(board_.next() - 1, now_us);
   }
@@ -111,7 +126,7 @@ void TcpSender::depart(uint64_t number, Microseconds now_us) {
 void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) {
   peer_window_ = ack.window_packets;
   if (ack.is_of_syn) {
-    hear_of_opening(now_us);
+    if (state_ == State::syn_sent) open(now_us);
     return;
   }
   if (state_ != State::established or ack.next_expected > board_.next()) return;
@@ -140,13 +155,6 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   if (not is_progress) return;
   restart_timer(now_us);
   tell_controller(ack, deliveries.size(), now_us);
-}
-
-void TcpSender::hear_of_opening(Microseconds now_us) {
-  if (state_ != State::syn_sent) return;
-  state_ = State::established;
-  timer_.stop();
-  if (not syn_was_repeated_) timer_.measured(now_us - syn_sent_us_);
 }
 
 // By the newest segment that it acknowledges, unless that was sent twice (Karn).
@@ -235,9 +243,11 @@ void TcpSender::restart_timer(Microseconds now_us) {
 void TcpSender::timer(Microseconds now_us) {
   if (detection_->timer_us() > now_us) {
     time_out(now_us);
-  } else if (detection_->timer(now_us)) {
-    begin_recovery(now_us);
+    return;
   }
+  const auto found = detection_->timer(now_us);
+  must_probe_ = found.must_probe;
+  if (found.calls_for_recovery) begin_recovery(now_us);
 }
 
 void TcpSender::time_out(Microseconds now_us) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,8 +23,6 @@ namespace kneepoint {
 // calls timer() at timer_us(). Every call throws ControllerFailure if the controller misbehaves.
 class TcpSender {
  public:
-  static constexpr uint64_t endless = std::numeric_limits<uint64_t>::max();
-
   // The log, which may be null, must outlive it.
   TcpSender(uint16_t flow, const ControllerHandle& controller, const TcpSettings& settings,
             uint64_t segments, FlowLog* log);
@@ -34,8 +31,9 @@ class TcpSender {
 
   // Opens the connection.
   void start() { state_ = State::syn_to_send; }
-  // The other end has opened it; its handshake took `rtt_us`, -1 if that is not known.
-  void accept(Microseconds rtt_us);
+  // The other end opens it: its SYN is being answered; what follows the SYN has arrived.
+  void answer_syn(Microseconds now_us);
+  void accept(Microseconds now_us);
   // There is more to send.
   void offer(uint64_t segments) { end_ += segments; }
   // Sends nothing new from now on.
@@ -52,6 +50,8 @@ class TcpSender {
   Microseconds timer_us() const { return std::min(timer_.expires_us(), detection_->timer_us()); }
   void timer(Microseconds now_us);
 
+  // Closed is also the half of a connection that never sends.
+  bool is_closed() const { return state_ == State::closed; }
   bool is_open() const { return state_ == State::established; }
   // Whether everything is acknowledged.
   bool is_done() const { return is_open() and board_.una() >= end_; }
@@ -67,7 +67,7 @@ class TcpSender {
   bool is_recovering() const { return recovery_.is_fast(); }
 
  private:
-  enum class State { closed, syn_to_send, syn_sent, established };
+  enum class State { closed, syn_to_send, syn_sent, syn_answered, established };
 
   uint64_t window_packets() const;
   bool has_new() const { return board_.next() < end_ and board_.outstanding() < peer_window_; }
@@ -75,7 +75,7 @@ class TcpSender {
   std::optional<TcpSegment> send_doubtful(Microseconds now_us);
   TcpSegment retransmit(uint64_t number, Microseconds now_us);
   void depart(uint64_t number, Microseconds now_us);
-  void hear_of_opening(Microseconds now_us);
+  void open(Microseconds now_us);
   void measure(const TcpAcknowledgment& ack, Microseconds now_us);
   void measure_by_sack(const std::vector<Scoreboard::Delivery>& deliveries, Microseconds now_us);
   void begin_recovery(Microseconds now_us);
@@ -101,10 +101,11 @@ class TcpSender {
   uint64_t peer_window_ = 1;
   Microseconds held_back_until_us_ = never;
   bool must_retransmit_ = false;  // the first of a recovery ignores the window
-  uint64_t reduction_end_ = 0;    // with ECN: what was sent before the last reduction
+  bool must_probe_ = false;
+  uint64_t reduction_end_ = 0;  // with ECN: what was sent before the last reduction
   bool must_tell_reduction_ = false;
 
-  Microseconds syn_sent_us_ = 0;
+  Microseconds syn_sent_us_ = 0;  // or answered
   bool syn_was_repeated_ = false;
   Microseconds last_rtt_us_ = -1;
   uint64_t rtt_samples_ = 0;
