@@ -223,12 +223,12 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
       add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
   Mails& mails = add<Mails>();
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
-  Hop& sender = add_endpoint<EntryProcess>(
-      ends.source, agenda_, ends.source, number, child, dialect, scenario_.host,
-      lateness(first_sender + number),
-      Departures{entry_of(ends.source), *outboxes_[ends.source], false}, in_us(settings.start_s),
-      in_us(settings.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(), seed,
-      mails, record, meter);
+  Hop& sender =
+      add_endpoint<EntryProcess>(ends.source, agenda_, ends.source, number, child, dialect,
+                                 scenario_.host, lateness(first_sender + number),
+                                 Departures{entry_of(ends.source), *outboxes_[ends.source], false},
+                                 lifetime_of(settings, contest_payload_bytes), end_us_,
+                                 entry_lookahead_us(), seed, mails, record, meter);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
                              lateness(receiver_stream(number)), way_back(ends.sink), seed, mails,
@@ -237,13 +237,13 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
 
 void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
-  Letters& letters = add<Letters>();
-  Letters& request_letters = add<Letters>();
-  const auto end = [&, id = number, packet_us = std::llround(scenario_.host.packet_us),
-                    of_flow = meter](size_t endpoint) -> TcpEnd {
-    return {agenda_, endpoint,        id,     packet_us, *outboxes_[endpoint],
-            letters, request_letters, of_flow};
-  };
+  auto& to_sink = add<Mail<TcpAcknowledgment>>();
+  auto& to_source = add<Mail<TcpAcknowledgment>>();
+  const Microseconds packet_us = std::llround(scenario_.host.packet_us);
+  const TcpEnd source{agenda_, ends.source, number, packet_us, *outboxes_[ends.source],
+                      to_sink, to_source,   meter};
+  const TcpEnd sink{agenda_,   ends.sink, number, packet_us, *outboxes_[ends.sink],
+                    to_source, to_sink,   meter};
   Lifetime lifetime = lifetime_of(settings, tcp_payload_bytes);
   std::unique_ptr<Application> data = std::make_unique<Transfer>(meter);
   std::unique_ptr<Application> client = std::make_unique<Application>();
@@ -256,10 +256,10 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
     client = std::make_unique<Client>(exchange, lifetime.start_us, lifetime.stop_us, meter);
     lifetime = {};  // the client's
   }
-  Hop& sender = add_endpoint<TcpProcess>(ends.source, end(ends.source), controller, settings.tcp,
-                                         lifetime, std::move(data), log);
+  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, settings.tcp, lifetime,
+                                         std::move(data), log);
   connect(settings.from, sender,
-          add_endpoint<TcpProcess>(ends.sink, end(ends.sink), settings.tcp, std::move(client)));
+          add_endpoint<TcpProcess>(ends.sink, sink, settings.tcp, std::move(client)));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {

@@ -104,8 +104,7 @@ void TcpProcess::plan() {
 
 void TcpProcess::hear_acknowledgment(uint64_t number, Microseconds now_us) {
   const uint64_t samples = sender_.rtt_samples();
-  Letters& letters = is_client_ ? end_.request_letters : end_.letters;
-  sender_.acknowledged(letters.take(number), now_us);
+  sender_.acknowledged(end_.received_mail.collect(number), now_us);
   if (sent_meter_ != nullptr and sender_.rtt_samples() != samples) {
     sent_meter_->measured(sender_.last_rtt_us(), now_us);
   }
@@ -148,11 +147,11 @@ void TcpProcess::send_segments(Microseconds now_us) {
 }
 
 void TcpProcess::send(const TcpAcknowledgment& ack, Microseconds now_us) {
-  Letters& letters = is_client_ ? end_.letters : end_.request_letters;
+  end_.sent_mail.post(acknowledgments_sent_, ack);
   const auto blocks = static_cast<uint16_t>(ack.block_count);
   const auto bytes =
       static_cast<uint16_t>(tcp_acknowledgment_bytes + (blocks > 0 ? 4 + blocks * block_bytes : 0));
-  send({.sequence_number = letters.send(ack), .bytes = bytes, .is_request = not is_client_},
+  send({.sequence_number = acknowledgments_sent_++, .bytes = bytes, .is_request = not is_client_},
        now_us);
 }
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 
 #include "host/agenda.hh"
 #include "host/application.hh"
+#include "host/mail.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
 #include "measure/flow_meter.hh"
@@ -16,27 +16,6 @@
 
 namespace kneepoint {
 
-// What the acknowledgments on the way say; packets carry their numbers. Ways keep a flow's order,
-// so that what was sent before one that arrives never will.
-class Letters {
- public:
-  uint64_t send(const TcpAcknowledgment& ack) {
-    underway_.push_back(ack);
-    return first_ + underway_.size() - 1;
-  }
-  TcpAcknowledgment take(uint64_t number) {
-    underway_.erase(underway_.begin(), underway_.begin() + static_cast<int64_t>(number - first_));
-    first_ = number + 1;
-    const TcpAcknowledgment ack = underway_.front();
-    underway_.pop_front();
-    return ack;
-  }
-
- private:
-  std::deque<TcpAcknowledgment> underway_{};
-  uint64_t first_ = 0;
-};
-
 // What an end has from its run.
 struct TcpEnd {
   Agenda& agenda;
@@ -44,8 +23,8 @@ struct TcpEnd {
   uint16_t flow;
   Microseconds packet_us;
   Hop& way;  // to the other end
-  Letters& letters;
-  Letters& request_letters;
+  Mail<TcpAcknowledgment>& sent_mail;
+  Mail<TcpAcknowledgment>& received_mail;
   FlowMeter* meter;  // may be null
 };
 
@@ -88,6 +67,7 @@ class TcpProcess final : public Process {
   TimedPackets inbox_{};
   Microseconds planned_us_ = never;
   Microseconds busy_until_us_ = 0;
+  uint64_t acknowledgments_sent_ = 0;
   uint64_t packets_sent_ = 0;  // of the flow's data
   uint64_t packets_received_ = 0;
 };
