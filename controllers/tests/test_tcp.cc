@@ -64,7 +64,7 @@ TEST(sack_sends_every_hole_again_before_new_data) {
   t.send(100'000);
   t.acknowledge(0, {{5, 10}}, 200'000);  // 0 to 4 have five above them
   EXPECT_EQUAL(t.send(200'000), "0 1 2 3 4 ");
-  EXPECT_EQUAL(t.sender.retransmissions(), 5u);
+  EXPECT_EQUAL(t.retransmissions, 5u);
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
 }
 
@@ -86,8 +86,8 @@ TEST(sack_repairs_the_end_of_a_flow) {
   t.acknowledge(8, {{9, 10}}, 301'000);
   t.acknowledge(10, {}, 302'000);
   EXPECT_EQUAL(t.sender.is_done(), true);
-  EXPECT_EQUAL(t.sender.retransmissions(), 3u);
-  EXPECT_EQUAL(t.sender.timeouts(), 0u);
+  EXPECT_EQUAL(t.retransmissions, 3u);
+  EXPECT_EQUAL(t.controller.timeouts(), 0u);
 }
 
 // RFC 6937's DeliveredData: what SACK has reported before does not count again when it is

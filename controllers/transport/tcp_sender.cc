@@ -109,7 +109,6 @@ std::optional<TcpSegment> TcpSender::send_doubtful(Microseconds now_us) {
 
 TcpSegment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   board_.send_again(number, now_us);
-  ++retransmissions_;
   depart(number, now_us);
   // Linux begins anew with the first segment, or the timer could expire before its answer comes.
   const bool is_first = settings_.rack and number == board_.una();
@@ -252,7 +251,6 @@ void TcpSender::timer(Microseconds now_us) {
 
 void TcpSender::time_out(Microseconds now_us) {
   timer_.back_off();
-  ++timeouts_;
   if (state_ == State::syn_sent) {
     state_ = State::syn_to_send;
     syn_was_repeated_ = true;

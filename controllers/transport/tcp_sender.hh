@@ -60,8 +60,6 @@ class TcpSender {
   // How often an RTT was measured, and the last one.
   uint64_t rtt_samples() const { return rtt_samples_; }
   Microseconds last_rtt_us() const { return last_rtt_us_; }
-  uint64_t retransmissions() const { return retransmissions_; }
-  uint64_t timeouts() const { return timeouts_; }
   // How often it began to repair a loss: by fast recovery, or by a retransmission timeout of data.
   uint64_t loss_events() const { return loss_events_; }
   bool is_recovering() const { return recovery_.is_fast(); }
@@ -109,8 +107,6 @@ class TcpSender {
   bool syn_was_repeated_ = false;
   Microseconds last_rtt_us_ = -1;
   uint64_t rtt_samples_ = 0;
-  uint64_t retransmissions_ = 0;
-  uint64_t timeouts_ = 0;
   uint64_t loss_events_ = 0;
 };
 
