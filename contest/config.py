@@ -48,7 +48,7 @@ class Score:
         Raises:
             ValueError: it has none, because of a division by zero or the logarithm of zero.
         """
-        score = Expression(self.expression).of_run(record, network, network.omniscient)
+        score = Expression(self.expression).of_run(record, network)
         if self.is_ratio and score <= 0:
             raise ValueError(f"{self.expression} is {score}")
         return score

@@ -68,13 +68,14 @@ class Expression:
     def __post_init__(self) -> None:
         _compile(self.text)
 
-    def of_run(self, record: RunRecord, network: PreparedNetwork, bound: Bound | None) -> float:
+    def of_run(self, record: RunRecord, network: PreparedNetwork) -> float:
         """Returns its value for a run that succeeded.
 
         Raises:
             ValueError: see `of`.
         """
         sent, delay_ms = record.packets_sent or 0, record.signal_delay_p95_ms
+        bound = network.omniscient
         least_ms = bound.signal_delay_p95_ms if bound else None
         excess_ms = None if delay_ms is None or least_ms is None else delay_ms - least_ms
         return self.of(

@@ -92,7 +92,7 @@ def score_expression(
         try:
             if run.record.status != "ok":
                 raise ValueError
-            values.append(expression.of_run(run.record, network, network.omniscient))
+            values.append(expression.of_run(run.record, network))
         except ValueError:
             values.append(expression.of_failed_run(network.omniscient))
     return Score(_overall(_by_network(runs, values), over, TAIL, -math.inf), _failure(runs))

@@ -17,21 +17,18 @@ namespace kneepoint {
 
 namespace {
 
-// The random streams of a run's seed.
+// The random streams of a run's seed; of what both directions have the uplink's, then the
+// downlink's.
 enum Stream : uint64_t {
-  uplink_shell,
-  downlink_shell,
-  delay_up_shell,
-  delay_down_shell,
-  uplink_queue,
-  downlink_queue,
-  first_sender,
+  link_shell = 0,
+  delay_shell = 2,
+  queue = 4,
+  first_sender = 6,
   host = first_sender + (1 << 16),  // a flow's number has 16 bits
   first_receiver,
   arrivals,  // at a process: this and the process's own
   further_receivers = 1 << 20,
-  uplink_loss = 1 << 24,
-  downlink_loss,
+  loss = 1 << 24,
   entries = 1 << 26,  // what a flow's entry draws from its host
 };
 
@@ -44,10 +41,6 @@ constexpr double fair = 0.9;
 constexpr size_t settled_intervals = 5;
 
 Microseconds in_us(double time_s) { return std::llround(time_s * 1e6); }
-
-Link::AtEnd at_end(const Scenario& scenario) {
-  return scenario.duration_ms ? Link::AtEnd::repeat : Link::AtEnd::stop;
-}
 
 Milliseconds duration_of(const Scenario& scenario, const RunInputs& inputs) {
   if (scenario.duration_ms) return *scenario.duration_ms;
@@ -75,20 +68,15 @@ DelayLine delay_line_of(const LinkSettings& settings) {
   return DelayLine(std::move(delays));
 }
 
-uint64_t segments_of(const FlowSettings& flow, uint64_t payload_bytes) {
-  if (not flow.bytes) return TcpSender::endless;
-  return (*flow.bytes + payload_bytes - 1) / payload_bytes;
+Lifetime lifetime_of(const FlowSettings& flow, uint64_t payload_bytes) {
+  return {.start_us = in_us(flow.start_s),
+          .stop_us = in_us(flow.stop_s.value_or(2 * longest_run_s)),
+          .packets = flow.bytes ? (*flow.bytes + payload_bytes - 1) / payload_bytes
+                                : std::numeric_limits<uint64_t>::max()};
 }
 
 uint64_t receiver_stream(size_t flow) {
   return flow == 0 ? first_receiver : further_receivers + flow;
-}
-
-std::unique_ptr<PacketQueue> make_queue(const LinkSettings& settings, const Scenario& scenario,
-                                        uint64_t stream) {
-  auto queue = make_packet_queue(settings.queue, Random(scenario.seed, stream).next());
-  if (queue->classes() > 0) queue->classify(scenario.classes());
-  return queue;
 }
 
 }  // namespace
@@ -102,11 +90,8 @@ Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
       run_lateness_(scenario.host, Random(scenario.seed, host)),
       meter_(inputs.meter) {
   if (meter_ != nullptr) meter_->start();
-  build_uplink(inputs);
-  build_downlink(inputs);
-  const bool observes_queues = inputs.measures_flows and scenario.interval_s > 0;
-  finish_direction(up_, uplink_loss, observes_queues);
-  finish_direction(down_, downlink_loss, observes_queues);
+  build(up_, inputs.uplink, to_far_, inputs);
+  build(down_, inputs.downlink, to_near_, inputs);
   for (size_t end = 0; end < ends_; ++end) {
     outboxes_.push_back(&add_at<Outbox>(end, agenda_, end, entry_of(end)));
   }
@@ -140,59 +125,53 @@ Lateness Rig::lateness(uint64_t stream) const {
 
 Microseconds Rig::duration_us() const { return duration_ms_ * 1000; }
 
-void Rig::build_uplink(const RunInputs& inputs) {
-  const LinkSettings& settings = scenario_.uplink;
-  auto queue = make_queue(settings, scenario_, uplink_queue);
-  if (inputs.uplink == nullptr) {
-    Wire& wire = add_shell<Wire>(2, delays_of(settings), to_far_);
-    up_.rate_link =
-        &add_shell<RateLink>(0, settings.rate_mbps, settings.by_packets, std::move(queue), wire);
-    up_.rate_link->observe(meter_);
-    up_.entry = up_.rate_link;
-  } else {
-    up_.link = &add_shell<Shell<Link>>(0, agenda_.shells_ahead_until_us,
-                                       Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
-                                       scenario_.host, lateness(uplink_shell), end_us_);
-    auto& delay =
-        add_shell<Shell<DelayLine>>(2, agenda_.shells_ahead_until_us, delay_line_of(settings),
-                                    scenario_.host, lateness(delay_up_shell));
-    up_.link->connect(delay, std::llround(scenario_.host.host_latency_us));
-    delay.connect(to_far_, 0);
-    up_.link->queue().observe(meter_, inputs.link_log, duration_ms_);
-    up_.entry = up_.link;
-  }
-}
-
-void Rig::build_downlink(const RunInputs& inputs) {
-  const LinkSettings& settings = scenario_.downlink;
-  auto queue = make_queue(settings, scenario_, downlink_queue);
-  if (inputs.downlink == nullptr) {
-    down_.rate_link = &add_shell<RateLink>(1, settings.rate_mbps, settings.by_packets,
-                                           std::move(queue), to_near_);
-    down_.entry = &add_shell<Wire>(3, delays_of(settings), *down_.rate_link);
-  } else {
-    down_.link =
-        &add_shell<Shell<Link>>(1, agenda_.shells_ahead_until_us,
-                                Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
-                                scenario_.host, lateness(downlink_shell));
-    auto& delay =
-        add_shell<Shell<DelayLine>>(3, agenda_.shells_ahead_until_us, delay_line_of(settings),
-                                    scenario_.host, lateness(delay_down_shell));
-    down_.link->connect(to_near_, 0);
-    delay.connect(*down_.link, std::llround(scenario_.host.host_latency_us));
-    down_.entry = &delay;
-  }
-}
-
-void Rig::finish_direction(Direction& direction, uint64_t stream, bool observes_queue) {
-  if (observes_queue and direction.rate_link != nullptr) {
-    direction.rate_link->observe_queue(in_us(scenario_.interval_s), duration_us());
-  }
+// Packets cross the uplink before its delay, and the downlink after its own.
+void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs) {
   const LinkSettings& settings = direction.settings;
+  const bool is_down = &direction == &down_;
+  auto queue_of_link =
+      make_packet_queue(settings.queue, Random(scenario_.seed, queue + is_down).next());
+  if (queue_of_link->classes() > 0) queue_of_link->classify(scenario_.classes());
+  if (trace == nullptr) {
+    const auto add_wire = [&](Hop& next) -> Hop& {
+      return add_shell<Wire>(2 + is_down, delays_of(settings), next);
+    };
+    const auto add_link = [&](Hop& next) -> Hop& {
+      RateLink& link = add_shell<RateLink>(is_down, settings.rate_mbps, settings.by_packets,
+                                           std::move(queue_of_link), next);
+      if (not is_down) link.observe(meter_);
+      if (inputs.measures_flows and scenario_.interval_s > 0) {
+        link.observe_queue(in_us(scenario_.interval_s), duration_us());
+      }
+      return *(direction.rate_link = &link);
+    };
+    direction.entry = is_down ? &add_wire(add_link(exit)) : &add_link(add_wire(exit));
+  } else {
+    const Microseconds latency_us = std::llround(scenario_.host.host_latency_us);
+    auto& link = add_shell<Shell<Link>>(
+        is_down, agenda_.shells_ahead_until_us,
+        Link(*trace, scenario_.duration_ms ? Link::AtEnd::repeat : Link::AtEnd::stop,
+             std::move(queue_of_link)),
+        scenario_.host, lateness(link_shell + is_down), is_down ? never : end_us_);
+    auto& delay = add_shell<Shell<DelayLine>>(2 + is_down, agenda_.shells_ahead_until_us,
+                                              delay_line_of(settings), scenario_.host,
+                                              lateness(delay_shell + is_down));
+    direction.link = &link;
+    if (is_down) {
+      delay.connect(link, latency_us);
+      link.connect(exit, 0);
+      direction.entry = &delay;
+    } else {
+      link.connect(delay, latency_us);
+      delay.connect(exit, 0);
+      link.queue().observe(meter_, inputs.link_log, duration_ms_);
+      direction.entry = &link;
+    }
+  }
   if (settings.loss_period == 0 and settings.loss_probability == 0) return;
   direction.loss =
       &add<LossyHop>(settings.loss_period, settings.loss_first, settings.loss_probability,
-                     Random(scenario_.seed, stream).next(), *direction.entry);
+                     Random(scenario_.seed, loss + is_down).next(), *direction.entry);
   direction.entry = direction.loss;
 }
 
@@ -210,12 +189,10 @@ void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller,
   const auto& [settings, number, ends, meter] = flow;
   const bool is_alone = ends_ == 2 and settings.from == End::near;
   const Departures departures{entry_of(ends.source), *outboxes_[ends.source], is_alone};
-  const Lifetime lifetime{in_us(settings.start_s),
-                          in_us(settings.stop_s.value_or(2 * longest_run_s)),
-                          segments_of(settings, contest_payload_bytes)};
-  auto& sender = add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
-                                             scenario_.host, lateness(first_sender + number),
-                                             departures, lifetime, log, meter);
+  auto& sender =
+      add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
+                                  scenario_.host, lateness(first_sender + number), departures,
+                                  lifetime_of(settings, contest_payload_bytes), log, meter);
   connect(settings.from, sender,
           add<ReceiverProcess>(scenario_.host, lateness(receiver_stream(number)),
                                way_back(ends.sink), meter));
@@ -246,12 +223,12 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
       add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
   Mails& mails = add<Mails>();
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
-  Hop& sender = add_endpoint<EntryProcess>(
-      ends.source, agenda_, ends.source, number, child, dialect, scenario_.host,
-      lateness(first_sender + number),
-      Departures{entry_of(ends.source), *outboxes_[ends.source], false}, in_us(settings.start_s),
-      in_us(settings.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(), seed,
-      mails, record, meter);
+  Hop& sender =
+      add_endpoint<EntryProcess>(ends.source, agenda_, ends.source, number, child, dialect,
+                                 scenario_.host, lateness(first_sender + number),
+                                 Departures{entry_of(ends.source), *outboxes_[ends.source], false},
+                                 lifetime_of(settings, contest_payload_bytes), end_us_,
+                                 entry_lookahead_us(), seed, mails, record, meter);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
                              lateness(receiver_stream(number)), way_back(ends.sink), seed, mails,
@@ -260,30 +237,29 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
 
 void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
-  Letters& letters = add<Letters>();
-  Letters& request_letters = add<Letters>();
-  const auto end = [&, id = number, packet_us = std::llround(scenario_.host.packet_us),
-                    of_flow = meter](size_t endpoint) -> TcpEnd {
-    return {agenda_, endpoint,        id,     packet_us, *outboxes_[endpoint],
-            letters, request_letters, of_flow};
-  };
-  const uint64_t segments = segments_of(settings, tcp_payload_bytes);
-  std::optional<TcpExchange> exchange;
+  auto& to_sink = add<Mail<TcpAcknowledgment>>();
+  auto& to_source = add<Mail<TcpAcknowledgment>>();
+  const Microseconds packet_us = std::llround(scenario_.host.packet_us);
+  const TcpEnd source{agenda_, ends.source, number, packet_us, *outboxes_[ends.source],
+                      to_sink, to_source,   meter};
+  const TcpEnd sink{agenda_,   ends.sink, number, packet_us, *outboxes_[ends.sink],
+                    to_source, to_sink,   meter};
+  Lifetime lifetime = lifetime_of(settings, tcp_payload_bytes);
+  std::unique_ptr<Application> data = std::make_unique<Transfer>(meter);
+  std::unique_ptr<Application> client = std::make_unique<Application>();
   if (settings.request_bytes > 0) {
-    exchange = {.request_bytes = settings.request_bytes,
-                .answer_segments = segments,
-                .requests = settings.requests,
-                .think_us = in_us(settings.think_s)};
+    const Exchange exchange{.request_bytes = settings.request_bytes,
+                            .answer_segments = lifetime.packets,
+                            .requests = settings.requests,
+                            .think_us = in_us(settings.think_s)};
+    data = std::make_unique<Server>(exchange);
+    client = std::make_unique<Client>(exchange, lifetime.start_us, lifetime.stop_us, meter);
+    lifetime = {};  // the client's
   }
-  const Microseconds start_us = in_us(settings.start_s);
-  const Microseconds stop_us = in_us(settings.stop_s.value_or(2 * longest_run_s));
-  Hop& sender = add_endpoint<TcpSenderProcess>(
-      ends.source, end(ends.source),
-      TcpSender(number, controller, settings.tcp, exchange ? 0 : segments, log), start_us, stop_us,
-      exchange);
+  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, settings.tcp, lifetime,
+                                         std::move(data), log);
   connect(settings.from, sender,
-          add_endpoint<TcpReceiverProcess>(ends.sink, end(ends.sink), settings.tcp, start_us,
-                                           stop_us, exchange));
+          add_endpoint<TcpProcess>(ends.sink, sink, settings.tcp, std::move(client)));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {

@@ -110,9 +110,7 @@ class Rig {
   Microseconds duration_us() const;
   uint64_t most_entry_cpu_s() const;
   Microseconds entry_lookahead_us() const;
-  void build_uplink(const RunInputs& inputs);
-  void build_downlink(const RunInputs& inputs);
-  void finish_direction(Direction& direction, uint64_t stream, bool observes_queue);
+  void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
   Hop& entry_of(size_t end) const { return end % 2 == 0 ? *up_.entry : *down_.entry; }
   Hop& way_back(size_t sink) const;  // of a contest flow
   void connect(End from, Hop& sender, Hop& receiver);

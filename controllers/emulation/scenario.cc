@@ -13,7 +13,7 @@
 #include "common/text.hh"
 #include "entries/date.hh"
 #include "entries/dialect.hh"
-#include "host/tcp_processes.hh"
+#include "host/application.hh"
 #include "queues/registry.hh"
 
 namespace kneepoint {
@@ -38,23 +38,40 @@ using Fields = std::vector<Field>;
   throw std::invalid_argument(where + " " + reason);
 }
 
-Field real(std::string name, double& place, double least, double most, std::string meaning) {
+const std::string& number_of(const JsonValue& value, const std::string& where, const char* kind) {
+  if (value.number() == nullptr) refuse(where, std::string("is not a ") + kind);
+  return *value.number();
+}
+
+// The place may be optional.
+template <class Place>
+Field real(std::string name, Place& place, double least, double most, std::string meaning) {
   return {std::move(name), std::move(meaning),
           R"("type":"number","minimum":)" + to_text(least) + R"(,"maximum":)" + to_text(most),
           [&place, least, most](const JsonValue& value, const std::string& where) {
-            if (value.number() == nullptr) refuse(where, "is not a number");
-            place = to_real(*value.number(), where, least, most);
+            place = to_real(number_of(value, where, "number"), where, least, most);
           }};
 }
 
-Field whole(std::string name, uint64_t& place, uint64_t least, uint64_t most, std::string meaning) {
+template <class Place>
+Field whole(std::string name, Place& place, uint64_t least, uint64_t most, std::string meaning) {
   return {std::move(name), std::move(meaning),
           R"("type":"integer","minimum":)" + std::to_string(least) + R"(,"maximum":)" +
               std::to_string(most),
           [&place, least, most](const JsonValue& value, const std::string& where) {
-            if (value.number() == nullptr) refuse(where, "is not a whole number");
-            place = to_whole(*value.number(), where, least, most);
+            place = to_whole(number_of(value, where, "whole number"), where, least, most);
           }};
+}
+
+Field milliseconds(std::string name, Microseconds& place_us, double least, double most,
+                   std::string meaning) {
+  double none = 0;
+  Field field = real(std::move(name), none, least, most, std::move(meaning));
+  field.read = [&place_us, least, most](const JsonValue& value, const std::string& where) {
+    const double time_ms = to_real(number_of(value, where, "number"), where, least, most);
+    place_us = std::llround(time_ms * 1000);
+  };
+  return field;
 }
 
 Field flag(std::string name, bool& place, std::string meaning) {
@@ -188,32 +205,15 @@ Field prepared_link(std::string name, LinkSettings& place, const std::filesystem
   return field;
 }
 
-// What of TcpSettings a scenario has in milliseconds.
-struct TcpTimes {
-  explicit TcpTimes(const TcpSettings& tcp)
-      : least_rto_ms(static_cast<double>(tcp.least_rto_us) / 1000),
-        least_rto_margin_ms(static_cast<double>(tcp.least_rto_margin_us) / 1000),
-        delayed_ack_ms(static_cast<double>(tcp.delayed_ack_us) / 1000) {}
-
-  void give(TcpSettings& tcp) const {
-    tcp.least_rto_us = std::llround(least_rto_ms * 1000);
-    tcp.least_rto_margin_us = std::llround(least_rto_margin_ms * 1000);
-    tcp.delayed_ack_us = std::llround(delayed_ack_ms * 1000);
-  }
-
-  double least_rto_ms;
-  double least_rto_margin_ms;
-  double delayed_ack_ms;
-};
-
-Fields tcp_fields(TcpSettings& tcp, TcpTimes& times) {
+Fields tcp_fields(TcpSettings& tcp) {
   return {flag("sack", tcp.sack, "recovery by RFC 6675; otherwise NewReno (RFC 6582)"),
-          real("least_rto_ms", times.least_rto_ms, 1, 60'000,
-               "of the whole timeout: 1000 in RFC 6298, 200 in Linux"),
-          real("least_rto_margin_ms", times.least_rto_margin_ms, 1, 60'000,
-               "of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
-               "granularity of RFC 6298, or 200 in Linux"),
-          real("delayed_ack_ms", times.delayed_ack_ms, 0, 500, "0: every segment is acknowledged"),
+          milliseconds("least_rto_ms", tcp.least_rto_us, 1, 60'000,
+                       "of the whole timeout: 1000 in RFC 6298, 200 in Linux"),
+          milliseconds("least_rto_margin_ms", tcp.least_rto_margin_us, 1, 60'000,
+                       "of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
+                       "granularity of RFC 6298, or 200 in Linux"),
+          milliseconds("delayed_ack_ms", tcp.delayed_ack_us, 0, 500,
+                       "0: every segment is acknowledged"),
           whole("quick_acks", tcp.quick_acks, 0, 1000,
                 "a connection's first segments that are acknowledged at once: 16 in Linux"),
           whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
@@ -308,24 +308,9 @@ Fields flow_fields(FlowSettings& flow) {
                 flow.entry.emplace();
                 read_fields(value, entry_fields(*flow.entry), where);
               }};
-  double none = 0;
-  Field stop = real("stop_s", none, 0, longest_run_s, "sends nothing new from then on");
-  stop.read = [&flow](const JsonValue& value, const std::string& where) {
-    if (value.number() == nullptr) refuse(where, "is not a number");
-    flow.stop_s = to_real(*value.number(), where, 0, longest_run_s);
-  };
-  uint64_t nothing = 0;
-  Field bytes = whole("bytes", nothing, 1, most_bytes, "of payload; otherwise endless");
-  bytes.read = [&flow](const JsonValue& value, const std::string& where) {
-    if (value.number() == nullptr) refuse(where, "is not a whole number");
-    flow.bytes = to_whole(*value.number(), where, 1, most_bytes);
-  };
-  TcpTimes times(flow.tcp);
-  Field tcp{"tcp", "details of TCP", schema_of(tcp_fields(flow.tcp, times)),
+  Field tcp{"tcp", "details of TCP", schema_of(tcp_fields(flow.tcp)),
             [&flow](const JsonValue& value, const std::string& where) {
-              TcpTimes given(flow.tcp);
-              read_fields(value, tcp_fields(flow.tcp, given), where);
-              given.give(flow.tcp);
+              read_fields(value, tcp_fields(flow.tcp), where);
             }};
   return {
       text("controller", flow.controller, "a name or a path"),
@@ -337,12 +322,12 @@ Fields flow_fields(FlowSettings& flow) {
       std::move(tcp),
       whole("class", flow.share_class, 0, most_classes, "its class in a queue that has classes"),
       real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
-      std::move(stop),
-      std::move(bytes),
+      real("stop_s", flow.stop_s, 0, longest_run_s, "sends nothing new from then on"),
+      whole("bytes", flow.bytes, 1, most_bytes, "of payload; otherwise endless"),
       choice<End>("from", flow.from, {"near", End::near}, {"far", End::far},
                   "the end that sends the data: near, over the uplink, or far, over the downlink"),
       whole("request_bytes", flow.request_bytes, 1,
-            TcpExchange::most_request_segments * tcp_payload_bytes,
+            Exchange::most_request_segments * tcp_payload_bytes,
             "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
       whole("requests", flow.requests, 1, 1'000'000,
             "how often it asks, one after another, over the same connection"),
@@ -380,8 +365,8 @@ Fields scenario_fields(Scenario& scenario) {
   Field duration = real("duration_s", none, 0.001, longest_run_s,
                         "otherwise the run ends with the traces; with it they repeat");
   duration.read = [&scenario](const JsonValue& value, const std::string& where) {
-    if (value.number() == nullptr) refuse(where, "is not a number");
-    const double duration_s = to_real(*value.number(), where, 0.001, longest_run_s);
+    const double duration_s =
+        to_real(number_of(value, where, "number"), where, 0.001, longest_run_s);
     scenario.duration_ms = static_cast<Milliseconds>(duration_s * 1000 + 0.5);
   };
   Field host{"host_model", "as --host-model takes it; of the processes at traces",

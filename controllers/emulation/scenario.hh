@@ -13,7 +13,7 @@
 #include "common/time.hh"
 #include "entries/settings.hh"
 #include "host/host_model.hh"
-#include "transport/tcp_sender.hh"
+#include "transport/tcp.hh"
 
 namespace kneepoint {
 

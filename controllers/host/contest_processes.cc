@@ -81,7 +81,7 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
   if (meter_ != nullptr) {
     meter_->measured(arrived_us - sent_us(acknowledgment), now_us);
     meter_->saw_window(sender_.window(), now_us);
-    if (acknowledgment.sequence_number + 1 == lifetime_.datagrams) meter_->completed(arrived_us);
+    if (acknowledgment.sequence_number + 1 == lifetime_.packets) meter_->completed(arrived_us);
   }
 }
 

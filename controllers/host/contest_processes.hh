@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "host/agenda.hh"
 #include "host/host_model.hh"
@@ -26,17 +25,6 @@ struct Departures {
   Hop& outbox;     // for those that leave later
   bool is_alone;   // nobody else sends over the uplink
 };
-
-// When a sender sends, and how many datagrams at most.
-struct Lifetime {
-  Microseconds start_us = 0;
-  Microseconds stop_us = never;
-  uint64_t datagrams = std::numeric_limits<uint64_t>::max();
-};
-
-inline Microseconds sent_us(const Packet& packet) {
-  return int64_t{packet.sent_ms} * 1000 + packet.sent_rest_us;
-}
 
 // Sends towards its receiver. What reaches it are acknowledgments.
 class SenderProcess final : public Process {
@@ -60,7 +48,7 @@ class SenderProcess final : public Process {
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
   // How many datagrams it may have sent by now.
   uint64_t most_sent(Microseconds now_us) const {
-    return now_us < lifetime_.stop_us ? lifetime_.datagrams : 0;
+    return now_us < lifetime_.stop_us ? lifetime_.packets : 0;
   }
   void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
   // Whether all that can reach it, and its first hop, before then has done so.

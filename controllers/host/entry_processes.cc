@@ -36,9 +36,9 @@ int64_t bounded(int64_t time_ns, Microseconds least_us) {
 
 EntryProcess::EntryProcess(Agenda& agenda, size_t endpoint, uint16_t flow, EntryChild& child,
                            const Dialect& dialect, const HostModel& host, Lateness lateness,
-                           Departures departures, Microseconds start_us, Microseconds stop_us,
-                           Microseconds end_us, Microseconds lookahead_us, uint64_t seed,
-                           Mails& mails, FlightRecord* record, FlowMeter* meter)
+                           Departures departures, const Lifetime& lifetime, Microseconds end_us,
+                           Microseconds lookahead_us, uint64_t seed, Mails& mails,
+                           FlightRecord* record, FlowMeter* meter)
     : agenda_(agenda),
       endpoint_(endpoint),
       flow_(flow),
@@ -47,17 +47,17 @@ EntryProcess::EntryProcess(Agenda& agenda, size_t endpoint, uint16_t flow, Entry
       packet_us_(std::llround(host.packet_us)),
       lateness_(lateness),
       departures_(departures),
-      stop_us_(stop_us),
+      stop_us_(lifetime.stop_us),
       end_us_(end_us),
       lookahead_us_(lookahead_us),
       mails_(mails),
       record_(record),
       meter_(meter),
-      wakes_ns_(start_us * microsecond_ns),
-      ready_us_(start_us) {
+      wakes_ns_(lifetime.start_us * microsecond_ns),
+      ready_us_(lifetime.start_us) {
   EntryPage::Order& order = child_.order();
   order.packet_ns = packet_us_ * microsecond_ns;
-  order.start_ns = start_us * microsecond_ns;
+  order.start_ns = lifetime.start_us * microsecond_ns;
   order.end_ns = end_us * microsecond_ns;
   order.seed = seed;
   order.arrival_bytes = static_cast<uint32_t>(dialect.acknowledgment_bytes);

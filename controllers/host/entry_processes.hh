@@ -10,36 +10,17 @@
 #include "host/contest_processes.hh"
 #include "host/flight_record.hh"
 #include "host/host_model.hh"
+#include "host/mail.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
 #include "measure/flow_meter.hh"
 
 namespace kneepoint {
 
-// What datagrams and acknowledgments say, for those that are on their way. They keep their order;
-// some are lost.
-class Mail {
- public:
-  void post(uint64_t number, const DatagramHeader& header) { letters_.push_back({number, header}); }
-  DatagramHeader collect(uint64_t number) {
-    while (letters_.front().number != number) letters_.pop_front();
-    const DatagramHeader header = letters_.front().header;
-    letters_.pop_front();
-    return header;
-  }
-
- private:
-  struct Letter {
-    uint64_t number;
-    DatagramHeader header;
-  };
-  std::deque<Letter> letters_{};
-};
-
 // Both directions of one flow.
 struct Mails {
-  Mail datagrams{};
-  Mail acknowledgments{};
+  Mail<DatagramHeader> datagrams{};
+  Mail<DatagramHeader> acknowledgments{};
 };
 
 class EntryProcess final : public Process {
@@ -48,9 +29,9 @@ class EntryProcess final : public Process {
   // `lookahead_us`: how far ahead of its time the entry is told what will have arrived.
   EntryProcess(Agenda& agenda, size_t endpoint, uint16_t flow, EntryChild& child,
                const Dialect& dialect, const HostModel& host, Lateness lateness,
-               Departures departures, Microseconds start_us, Microseconds stop_us,
-               Microseconds end_us, Microseconds lookahead_us, uint64_t seed, Mails& mails,
-               FlightRecord* record, FlowMeter* meter);
+               Departures departures, const Lifetime& lifetime, Microseconds end_us,
+               Microseconds lookahead_us, uint64_t seed, Mails& mails, FlightRecord* record,
+               FlowMeter* meter);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 

@@ -16,6 +16,13 @@ struct Traffic {
   uint64_t packets_dropped = 0;
 };
 
+// When a sender sends, and how many packets at most.
+struct Lifetime {
+  Microseconds start_us = never;
+  Microseconds stop_us = never;
+  uint64_t packets = 0;
+};
+
 class Hop {
  public:
   Hop() = default;

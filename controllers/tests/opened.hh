@@ -1,6 +1,7 @@
 // A TCP sender with an open connection, and what its controller hears.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ class Halving final : public Controller {
     losses.push_back(loss);
     cwnd = loss.kind == Loss::Kind::timed_out ? 1 : 5;
   }
+  size_t timeouts() const {
+    return static_cast<size_t>(std::ranges::count(losses, Loss::Kind::timed_out, &Loss::kind));
+  }
 
   double cwnd = 10;
   std::vector<Ack> acks{};
@@ -39,8 +43,10 @@ struct Opened {
   // The numbers of what is sent now.
   std::string send(Microseconds now_us) {
     std::string numbers;
-    while (const auto segment = sender.send(now_us))
+    while (const auto segment = sender.send(now_us)) {
       numbers += std::to_string(segment->number) + " ";
+      retransmissions += segment->is_retransmission;
+    }
     return numbers;
   }
 
@@ -58,6 +64,7 @@ struct Opened {
 
   Halving controller{};
   TcpSender sender;
+  uint64_t retransmissions = 0;
 };
 
 }  // namespace kneepoint::test

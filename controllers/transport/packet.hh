@@ -30,4 +30,8 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 32);
 
+inline Microseconds sent_us(const Packet& packet) {
+  return int64_t{packet.sent_ms} * 1000 + packet.sent_rest_us;
+}
+
 }  // namespace kneepoint

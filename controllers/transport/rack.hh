@@ -1,65 +1,161 @@
-// RACK, RFC 8985: loss detection by the times at which segments were sent.
+// RACK-TLP, RFC 8985: loss detection by the times at which segments were sent, and by probes of the
+// tail.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <vector>
 
 #include "common/time.hh"
+#include "transport/loss_detection.hh"
+#include "transport/retransmission_timer.hh"
 
 namespace kneepoint {
 
-// What it knows of deliveries. The window for reordering does not adapt: no receiver here reports
-// duplicates (D-SACK).
-class Rack {
+// The window for reordering does not adapt: no receiver here reports duplicates (D-SACK).
+class RackDetection final : public LossDetection {
  public:
-  // A segment is newly acknowledged, cumulatively or by SACK. `fack` is the first number above all
-  // that were delivered by earlier acknowledgments (section 6.2, steps 1 to 3).
-  void delivered(uint64_t number, Microseconds sent_us, bool is_retransmitted, uint64_t fack,
-                 Microseconds now_us) {
-    const Microseconds rtt_us = now_us - sent_us;
-    if (is_retransmitted and rtt_us < least_rtt_us_) return;  // the original was delivered
-    if (not is_retransmitted) {
+  RackDetection(Scoreboard& board, const Recovery& recovery, const RetransmissionTimer& timer)
+      : LossDetection(board, recovery), timer_(timer) {}
+
+  Findings acknowledged(const TcpAcknowledgment& ack,
+                        const std::vector<Scoreboard::Delivery>& deliveries, bool is_progress,
+                        Microseconds now_us) override {
+    for (const Scoreboard::Delivery& delivery : deliveries) learn(delivery, now_us);
+    fack_ = board_.highest_sacked();
+    const bool was_repaired = hears_of_repair(ack, is_progress);
+    return {.calls_for_recovery = find_losses(now_us), .was_repaired = was_repaired};
+  }
+
+  void sent(uint64_t number, Microseconds now_us) override { sent_.push_back({now_us, number}); }
+  void recovery_began() override { forget_probe(); }
+  void timed_out() override {
+    reordering_us_ = never;
+    forget_probe();
+  }
+  bool may_arrive(Microseconds sent_us, Microseconds now_us) const override {
+    return sent_us + rtt_us_ > now_us;
+  }
+
+  Microseconds timer_us() const override { return std::min(reordering_us_, probe_us_); }
+  Findings timer(Microseconds now_us) override {
+    if (reordering_us_ <= now_us) return {.calls_for_recovery = find_losses(now_us)};
+    probe_us_ = never;
+    return {.must_probe = true};
+  }
+
+  // Section 7.2: of a tail that no loss is known in, one probe at a time.
+  void plan_probe(Microseconds now_us) override {
+    probe_us_ = never;
+    const bool is_in_order = board_.highest_sacked() <= board_.una() and not is_repairing();
+    if (board_.outstanding() == 0 or not is_in_order or probe_end_ != none_) return;
+    const Microseconds smoothed_us = timer_.smoothed_us();
+    Microseconds wait_us = smoothed_us < 0 ? 1'000'000 : 2 * smoothed_us;
+    if (board_.outstanding() == 1) wait_us += longest_delayed_ack_us_;
+    probe_us_ = std::min(now_us + wait_us, timer_.expires_us());
+  }
+  void probed(bool is_new) override {
+    is_probe_new_ = is_new;
+    probe_end_ = board_.next() + is_new;
+    probe_us_ = never;
+  }
+
+ private:
+  struct Transmission {
+    Microseconds sent_us;
+    uint64_t number;
+    auto operator<=>(const Transmission&) const = default;
+  };
+
+  bool is_repairing() const { return recovery_.is_repairing(board_.una()); }
+
+  // Section 6.2, steps 1 to 3.
+  void learn(const Scoreboard::Delivery& delivery, Microseconds now_us) {
+    const auto& [number, segment] = delivery;
+    const Microseconds rtt_us = now_us - segment.sent_us;
+    if (not segment.is_retransmitted) {
       least_rtt_us_ = std::min(least_rtt_us_, rtt_us);
-      has_reordering_ = has_reordering_ or number < fack;
+      has_reordering_ = has_reordering_ or number < fack_;
+    } else if (rtt_us < least_rtt_us_) {
+      return;  // the original was delivered
     }
     rtt_us_ = rtt_us;
-    if (is_after(sent_us, number, sent_us_, number_)) {
-      sent_us_ = sent_us;
-      number_ = number;
-    }
+    latest_ = std::max(latest_, Transmission{segment.sent_us, number});
   }
 
   // Step 4: how much later than another a segment may arrive that was sent before it. None, if
   // nothing has been reordered yet and losses are certain: in recovery, and after three duplicates.
-  Microseconds window_us(bool is_loss_certain, Microseconds smoothed_rtt_us) const {
-    if (is_loss_certain and not has_reordering_) return 0;
-    return std::min(least_rtt_us_ / 4, smoothed_rtt_us);
+  Microseconds window_us() const {
+    const bool is_certain = is_repairing() or board_.sacked() >= duplicate_threshold_;
+    if (is_certain and not has_reordering_) return 0;
+    return std::min(least_rtt_us_ / 4, timer_.smoothed_us());
   }
 
-  // Step 5: whether all that was delivered had been sent before; whether something sent later has
-  // been delivered; and when a segment is late.
-  bool was_sent_before(Microseconds sent_us) const { return sent_us_ < sent_us; }
-  bool was_overtaken(uint64_t number, Microseconds sent_us) const {
-    return is_after(sent_us_, number_, sent_us, number);
-  }
-  Microseconds due_us(Microseconds sent_us, Microseconds window_us) const {
-    return sent_us + rtt_us_ + window_us;
+  // Step 5: lost is what is late, retransmissions too. Whatever is out was sent in the order of the
+  // list, so that the search ends at the first that nothing has overtaken.
+  bool find_losses(Microseconds now_us) {
+    const Microseconds late_us = rtt_us_ + window_us();
+    const uint64_t losses = board_.losses();
+    reordering_us_ = never;
+    if (board_.highest_sacked() > board_.una()) probe_us_ = never;  // time finds what is below
+    for (size_t place = 0; place < sent_.size() and sent_[place].sent_us <= latest_.sent_us;) {
+      const Transmission each = sent_[place];
+      if (is_out(each) and each < latest_) {
+        const Microseconds due_us = each.sent_us + late_us;
+        if (due_us > now_us) {
+          reordering_us_ = due_us;  // the last is the latest
+        } else {
+          board_.mark_lost(each.number);
+        }
+      }
+      if (place == 0 and not is_out(each)) {
+        sent_.pop_front();
+      } else {
+        ++place;
+      }
+    }
+    return board_.losses() > losses;
   }
 
- private:
-  static bool is_after(Microseconds first_us, uint64_t first, Microseconds second_us,
-                       uint64_t second) {
-    return first_us > second_us or (first_us == second_us and first > second);
+  // Whether it is neither acknowledged, nor lost, nor repeated.
+  bool is_out(const Transmission& transmission) const {
+    if (transmission.number < board_.una()) return false;
+    const Scoreboard::Segment& segment = board_.segment(transmission.number);
+    return segment.sent_us == transmission.sent_us and not segment.is_sacked and
+           not segment.is_lost;
   }
 
-  // Of the segment sent last, of all that were delivered; and the last RTT.
-  Microseconds sent_us_ = -1;
-  uint64_t number_ = 0;
-  Microseconds rtt_us_ = 0;
+  // Section 7.4: if the probe repaired the loss that it was sent for, nothing else tells.
+  bool hears_of_repair(const TcpAcknowledgment& ack, bool is_progress) {
+    if (ack.next_expected < probe_end_) return false;
+    const bool has_repaired = not is_probe_new_ and ack.next_expected > probe_end_;
+    const bool came_twice = not is_progress and ack.block_count == 0;
+    if (is_probe_new_ or has_repaired or came_twice) probe_end_ = none_;
+    return has_repaired;
+  }
 
-  Microseconds least_rtt_us_ = std::numeric_limits<Microseconds>::max();
+  void forget_probe() {
+    probe_us_ = never;
+    probe_end_ = none_;
+  }
+
+  static constexpr Microseconds longest_delayed_ack_us_ = 200'000;  // section 7.2
+  static constexpr uint64_t none_ = std::numeric_limits<uint64_t>::max();
+
+  const RetransmissionTimer& timer_;
+  std::deque<Transmission> sent_{};  // in the order of time; some are no longer out
+  Transmission latest_{-1, 0};       // sent last of all that were delivered
+  Microseconds rtt_us_ = 0;          // the last
+  Microseconds least_rtt_us_ = never;
   bool has_reordering_ = false;
+  uint64_t fack_ = 0;                   // highest_sacked before the last acknowledgment
+  Microseconds reordering_us_ = never;  // when what is late counts as lost
+  Microseconds probe_us_ = never;       // when a probe of the tail is due
+  uint64_t probe_end_ = none_;          // the sender's next when the probe that is out was sent
+  bool is_probe_new_ = false;           // whether it carries new data
 };
 
 }  // namespace kneepoint

@@ -5,8 +5,8 @@
 
 namespace kneepoint {
 
-std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSender::Segment& segment,
-                                                      bool is_marked, Microseconds now_us) {
+std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSegment& segment, bool is_marked,
+                                                      Microseconds now_us) {
   echoes_mark_ = is_marked or (echoes_mark_ and not segment.has_reduced);
   if (segment.is_syn) {
     TcpAcknowledgment ack = acknowledge();

@@ -1,12 +1,13 @@
 // TCP's receiver, without I/O, in units of segments: reassembly, SACK blocks, delayed ACKs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 
 #include "common/time.hh"
-#include "transport/tcp_sender.hh"
+#include "transport/tcp.hh"
 
 namespace kneepoint {
 
@@ -17,7 +18,7 @@ class TcpReceiver {
   // A segment arrives. The acknowledgment that is due at once, if any (RFC 5681, section 4.2: of
   // every second segment, and of any that is out of order or fills a gap). A mark is echoed until
   // its sender says that it has reduced its window (RFC 3168, section 6.1.3).
-  std::optional<TcpAcknowledgment> receive(const TcpSender::Segment& segment, bool is_marked,
+  std::optional<TcpAcknowledgment> receive(const TcpSegment& segment, bool is_marked,
                                            Microseconds now_us);
 
   // When a delayed acknowledgment is due; and that acknowledgment.

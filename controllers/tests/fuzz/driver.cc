@@ -73,8 +73,6 @@ std::string name;
 std::string artifact_prefix;
 std::string input;
 
-void leave_input() { std::ofstream(artifact_prefix + "crash-" + name, std::ios::binary) << input; }
-
 void run_input() {
   alarm(longest_input_s);
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
@@ -195,7 +193,8 @@ int main(int argc, char* argv[]) {
   name = std::filesystem::path(argv[0]).filename().string();
   std::signal(SIGALRM, [](int) { std::abort(); });  // it hangs
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_set_death_callback(leave_input);
+  __sanitizer_set_death_callback(
+      [] { std::ofstream(artifact_prefix + "crash-" + name, std::ios::binary) << input; });
 #endif
   // Not run_program, which would make a message of what a target throws.
   return run(Words(argv + 1, argv + argc));

@@ -1,0 +1,183 @@
+// What a TCP sender knows of the segments that it has sent: the scoreboard of RFC 6675.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "common/time.hh"
+#include "transport/tcp.hh"
+
+namespace kneepoint {
+
+class Scoreboard {
+ public:
+  // Of what is not acknowledged cumulatively.
+  struct Segment {
+    Microseconds sent_us;  // for the last time
+    bool is_sacked = false;
+    bool is_lost = false;  // and was not sent again since
+    bool is_retransmitted = false;
+  };
+  // What an acknowledgment is the first to report, cumulatively or by SACK.
+  struct Delivery {
+    uint64_t number;
+    Segment segment;
+  };
+
+  explicit Scoreboard(bool has_sack) : has_sack_(has_sack) {}
+
+  uint64_t una() const { return una_; }    // the first that is not acknowledged
+  uint64_t next() const { return next_; }  // the next to be sent for the first time
+  uint64_t outstanding() const { return next_ - una_; }
+  uint64_t in_flight() const { return in_flight_; }  // pipe: what is neither delivered nor lost
+  uint64_t sacked() const { return sacked_; }        // segments above una
+  uint64_t highest_sacked() const { return highest_sacked_; }  // the number after it, at least una
+  uint64_t losses() const { return losses_; }                  // marked so far
+  uint64_t duplicates() const { return duplicates_; }
+  const Segment& segment(uint64_t number) const { return segments_[number - una_]; }
+
+  // Whether new data fits the window. RFC 6582, without SACK, inflates it by every duplicate: each
+  // says that a segment has left the network.
+  bool has_room(uint64_t window_packets) const {
+    return has_sack_ ? in_flight_ < window_packets : outstanding() < window_packets + duplicates_;
+  }
+
+  // The next segment leaves; its number.
+  uint64_t send(Microseconds now_us) {
+    segments_.push_back({.sent_us = now_us});
+    ++in_flight_;
+    return next_++;
+  }
+
+  // It leaves again, and counts once, as this copy.
+  void send_again(uint64_t number, Microseconds now_us) {
+    in_flight_ += at(number).is_lost;
+    at(number) = {.sent_us = now_us, .is_retransmitted = true};
+  }
+
+  // What it returns is valid until the next one is taken.
+  const std::vector<Delivery>& take(const TcpAcknowledgment& ack) {
+    deliveries_.clear();
+    const bool is_duplicate = ack.next_expected == una_ and next_ > una_;
+    take_cumulative(ack.next_expected);
+    if (has_sack_) {
+      take_blocks(ack);
+    } else if (is_duplicate) {
+      ++duplicates_;
+    } else if (not deliveries_.empty()) {
+      // Duplicates take the place of SACK: each has told of a segment. The window deflates by them.
+      const uint64_t known = std::min<uint64_t>(duplicates_, deliveries_.size() - 1);
+      deliveries_.resize(deliveries_.size() - known);
+      duplicates_ -= known;
+    }
+    return deliveries_;
+  }
+
+  void forget_duplicates() { duplicates_ = 0; }
+
+  void mark_lost(uint64_t number) {
+    at(number).is_lost = true;
+    --in_flight_;
+    ++losses_;
+    lost_.push(number);
+  }
+
+  // Unless it is sacked, lost or sent again: only RACK finds lost retransmissions.
+  void mark_original_lost(uint64_t number) {
+    const auto& [sent_us, is_sacked, is_lost, is_retransmitted] = segment(number);
+    if (not is_sacked and not is_lost and not is_retransmitted) mark_lost(number);
+  }
+
+  // NextSeg, rules 1, 3 and 4: the first that is lost; the first below what is sacked that was sent
+  // once; and the last that is not sacked.
+  std::optional<uint64_t> first_lost() {
+    while (not lost_.empty() and (lost_.top() < una_ or not at(lost_.top()).is_lost)) lost_.pop();
+    return lost_.empty() ? std::nullopt : std::optional{lost_.top()};
+  }
+  std::optional<uint64_t> first_doubtful() {
+    uint64_t& number = undoubted_ = std::max(undoubted_, una_);
+    while (number < highest_sacked_ and (at(number).is_sacked or at(number).is_retransmitted)) {
+      ++number;
+    }
+    return number < highest_sacked_ ? std::optional{number} : std::nullopt;
+  }
+  uint64_t last_unsacked() const {
+    uint64_t number = next_ - 1;
+    while (segment(number).is_sacked) --number;
+    return number;
+  }
+
+ private:
+  Segment& at(uint64_t number) { return segments_[number - una_]; }
+
+  void take_cumulative(uint64_t next_expected) {
+    for (; una_ < next_expected; ++una_) {
+      if (segments_.front().is_sacked) {
+        --sacked_;
+      } else {
+        deliver(una_, segments_.front());
+      }
+      segments_.pop_front();
+    }
+    highest_sacked_ = std::max(highest_sacked_, una_);
+  }
+
+  // Blocks grow: what the last acknowledgment said of one need not be read again.
+  void take_blocks(const TcpAcknowledgment& ack) {
+    for (size_t i = 0; i < ack.block_count; ++i) {
+      const auto [begin, end] = ack.blocks[i];
+      SackBlock known{end, end};
+      for (size_t j = 0; j < last_block_count_; ++j) {
+        const SackBlock& last = last_blocks_[j];
+        if (begin <= last.begin and last.end <= end) known = last;
+      }
+      sack(begin, known.begin);
+      sack(known.end, end);
+      highest_sacked_ = std::max(highest_sacked_, std::min(end, next_));
+    }
+    last_block_count_ = ack.block_count;
+    last_blocks_ = ack.blocks;
+  }
+
+  void sack(uint64_t begin, uint64_t end) {
+    end = std::min(end, next_);
+    for (uint64_t number = std::max(begin, una_); number < end; ++number) {
+      Segment& segment = at(number);
+      if (segment.is_sacked) continue;
+      segment.is_sacked = true;
+      ++sacked_;
+      deliver(number, segment);
+      segment.is_lost = false;
+    }
+  }
+
+  void deliver(uint64_t number, const Segment& segment) {
+    in_flight_ -= not segment.is_lost;
+    deliveries_.push_back({number, segment});
+  }
+
+  bool has_sack_;
+  std::deque<Segment> segments_{};  // from una to next
+  uint64_t una_ = 0;
+  uint64_t next_ = 0;
+  uint64_t in_flight_ = 0;
+  uint64_t sacked_ = 0;
+  uint64_t highest_sacked_ = 0;
+  uint64_t losses_ = 0;
+  uint64_t duplicates_ = 0;  // without SACK: what they report and no acknowledgment does yet
+  size_t last_block_count_ = 0;
+  std::array<SackBlock, 3> last_blocks_{};
+  std::vector<Delivery> deliveries_{};
+  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>>
+      lost_{};              // some were delivered or sent again
+  uint64_t undoubted_ = 0;  // below it, all are sacked or sent again
+};
+
+}  // namespace kneepoint

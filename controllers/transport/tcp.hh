@@ -1,0 +1,55 @@
+// What both ends of a TCP connection know: its settings, and what they send each other.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/time.hh"
+
+namespace kneepoint {
+
+// On the link: 1448 bytes of payload, 52 of IP and TCP with timestamps, 4 of TUN.
+constexpr uint16_t tcp_segment_bytes = 1504;
+constexpr uint16_t tcp_payload_bytes = 1448;
+constexpr uint16_t tcp_acknowledgment_bytes = 56;  // without SACK blocks
+
+struct TcpSettings {
+  bool sack = true;                       // recovery by RFC 6675; otherwise NewReno, RFC 6582
+  Microseconds least_rto_us = 1'000'000;  // RFC 6298; Linux has 200 ms
+  // Of the RTO over the smoothed RTT. RFC 6298: the clock's granularity G; Linux: 200 ms, by which
+  // tcp_rto_min bounds rttvar.
+  Microseconds least_rto_margin_us = 1000;
+  Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
+  uint64_t quick_acks = 0;  // so many of a connection's first segments are; 16 in Linux
+  uint64_t receive_window_packets = 1 << 20;
+  bool ecn = false;   // RFC 3168
+  bool rack = false;  // losses are found by time, and a lost tail by a probe, RFC 8985; with SACK
+  bool prr = false;   // recovery sends in proportion to what is delivered, RFC 6937; with SACK
+};
+
+struct TcpSegment {
+  uint64_t number;
+  bool is_syn = false;
+  bool is_retransmission = false;
+  bool is_capable = false;   // of being marked: ECT
+  bool has_reduced = false;  // CWR
+};
+
+// Segments [begin, end) that have arrived out of order.
+struct SackBlock {
+  uint64_t begin;
+  uint64_t end;
+};
+
+// What an acknowledgment says. That of the SYN acknowledges nothing.
+struct TcpAcknowledgment {
+  uint64_t next_expected = 0;
+  bool is_of_syn = false;
+  size_t block_count = 0;
+  std::array<SackBlock, 3> blocks{};  // the latest first (RFC 2018)
+  uint64_t window_packets = 0;
+  bool echoes_mark = false;  // ECE
+};
+
+}  // namespace kneepoint
