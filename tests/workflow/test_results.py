@@ -14,6 +14,8 @@ from tests.conftest import ROOT
 from tests.programs import run_module
 from tests.workflow.conftest import Finished
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = ROOT / "docs/notebooks/results.ipynb"
 
 
@@ -42,7 +44,6 @@ def test_the_command_lists_what_is_there(folder: Path) -> None:
     assert listed["runs"]["rows"] == len(open_results(folder).runs)
 
 
-@pytest.mark.slow
 def test_the_notebook_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
