@@ -423,7 +423,10 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered
                   .rtt_us = last_rtt_us_,
                   .acknowledged = delivered,
                   .in_flight = in_flight_,
-                  .is_recovering = is_recovering_ or ack.echoes_mark};
+                  .is_recovering = is_recovering_ or ack.echoes_mark,
+                  .measured_rtt_us = last_rtt_us_,
+                  .flight = in_flight_,
+                  .delivered = una_ + (settings_.sack ? sacked_ : duplicates_)};
   controller_.on_ack(heard);
   if (log_ != nullptr)
     log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());
