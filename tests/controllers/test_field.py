@@ -20,6 +20,8 @@ DEFAULTS = {
         "initial_window": 2,
         "keepalive_ms": 1000,
     },
+    # Caini & Firrincieli, IJSCN 2004.
+    "hybla": {"rtt0_ms": 25, "beta": 0.5, "initial_window": 10, "keepalive_ms": 1000},
 }
 
 
