@@ -22,6 +22,17 @@ DEFAULTS = {
     },
     # Caini & Firrincieli, IJSCN 2004.
     "hybla": {"rtt0_ms": 25, "beta": 0.5, "initial_window": 10, "keepalive_ms": 1000},
+    # Linux's tcp_bic.c; min_increment: Xu, Harfoush & Rhee, INFOCOM 2004.
+    "bic": {
+        "max_increment": 16,
+        "min_increment": 0.01,
+        "beta": 819 / 1024,
+        "low_window": 14,
+        "smooth_part": 20,
+        "fast_convergence": 1,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
 }
 
 
