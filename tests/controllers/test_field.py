@@ -33,6 +33,18 @@ DEFAULTS = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # Contest reports; what they leave open is ours.
+    "dalida": {
+        "initial_window": 60,
+        "new_share": 0.8,
+        "deviation_share": 0.6,
+        "target": 1.5,
+        "deviations": 2,
+        "increase": 1.5,
+        "decrease": 3,
+        "silence_factor": 0.9,
+        "keepalive_ms": 50,
+    },
 }
 
 
