@@ -40,3 +40,39 @@ TEST(dalida_steps_by_the_integer_part_of_the_window) {
   Clocked flow("dalida", {{"initial_window", 10.9}});
   EXPECT_NEAR(flow.ack(100), 10.9 + 2.25 / 10, exact);
 }
+
+TEST(tensor_fairness_steps_by_the_square_of_the_distance) {
+  Clocked flow("tensor_fairness", {});
+  EXPECT_EQUAL(flow.keepalive_ms(), 60);
+  // No queue: .6 x 1.
+  EXPECT_NEAR(flow.ack(50), 10.6, exact);
+  EXPECT_EQUAL(flow.keepalive_ms(), 75);  // 1.5 of the least RTT
+  // 9 of 18 ms: .6 / 4. The average is .1 x 10.6 + .9 x 10 = 10.06.
+  EXPECT_NEAR(flow.ack(59), 10.75, exact);
+  // At 18 ms back to the average, .1 x 10.75 + .9 x 10.06 = 10.129.
+  EXPECT_NEAR(flow.ack(68), 10.129, exact);
+  // Now on it: down by .0125 x ((36 + 18)/18)^2.
+  EXPECT_NEAR(flow.ack(86), 10.129 - 0.0125 * 9, exact);
+}
+
+TEST(tensor_fairness_grows_back_to_its_average_at_once) {
+  Clocked flow("tensor_fairness", {});
+  EXPECT_NEAR(flow.ack(50), 10.6, exact);
+  EXPECT_NEAR(flow.keepalive(), 7.95, exact);
+  // Below its target by .1 ms: the average, .1 x 7.95 + .9 x 10, is above any step.
+  EXPECT_NEAR(flow.ack(67.9), 9.795, exact);
+}
+
+TEST(tensor_fairness_shrinks_once_in_300_ms_of_silence) {
+  Clocked flow("tensor_fairness", {});
+  EXPECT_NEAR(flow.keepalive(), 7.5, exact);
+  flow.wait(299);
+  EXPECT_NEAR(flow.keepalive(), 7.5, exact);
+  flow.wait(1);
+  EXPECT_NEAR(flow.keepalive(), 5.625, exact);
+  for (int i = 0; i < 9; ++i) {
+    flow.wait(300);
+    flow.keepalive();
+  }
+  EXPECT_EQUAL(flow.window(), 1);
+}

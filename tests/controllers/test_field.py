@@ -45,6 +45,13 @@ DEFAULTS = {
         "silence_factor": 0.9,
         "keepalive_ms": 50,
     },
+    "tensor_fairness": {
+        "delay_ms": 18,
+        "new_share": 0.1,
+        "increase": 0.6,
+        "decrease": 0.0125,
+        "silence_factor": 0.75,
+    },
 }
 
 
