@@ -76,3 +76,21 @@ TEST(tensor_fairness_shrinks_once_in_300_ms_of_silence) {
   }
   EXPECT_EQUAL(flow.window(), 1);
 }
+
+TEST(pid_adds_its_three_terms) {
+  Clocked flow("pid", {{"kp", 4}, {"ki", 10}, {"kd", 0.05}, {"gain", 0}});
+  // The error of 60 ms against 80 is 1/4; nothing has passed to integrate over.
+  EXPECT_NEAR(flow.ack(60), 10 + 4 * 0.25, exact);
+  // 100 ms later at 40 ms: the error is 1/2, its integral 10 x .5 x .1, its slope 2.5/s.
+  EXPECT_NEAR(flow.ack(40, 1, 100), 10.5 + 4 * 0.5 + 0.05 * 2.5, exact);
+  EXPECT_NEAR(flow.ack(80, 1, 100), 10.5 + 0 - 0.05 * 5, exact);
+  EXPECT_EQUAL(flow.ack(4000, 1, 1000), 1);
+  // The integral stopped at 1.
+  EXPECT_NEAR(flow.ack(80, 1, 1e9), 1, 1e-3);
+}
+
+TEST(pid_can_smooth_the_rtt) {
+  Clocked flow("pid", {{"kp", 4}, {"ki", 10}});
+  flow.ack(80);
+  EXPECT_NEAR(flow.ack(40, 1, 100), 10 + 10 * 0.25 * 0.1 + 4 * 0.25, exact);  // 60 ms on average
+}
