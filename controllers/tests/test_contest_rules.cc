@@ -94,3 +94,17 @@ TEST(pid_can_smooth_the_rtt) {
   flow.ack(80);
   EXPECT_NEAR(flow.ack(40, 1, 100), 10 + 10 * 0.25 * 0.1 + 4 * 0.25, exact);  // 60 ms on average
 }
+
+TEST(rate_horizon_fills_its_horizon_at_the_rate_of_acks) {
+  Clocked flow("rate_horizon", {});
+  EXPECT_EQUAL(flow.window(), 10);
+  // The initial rate is 10 packets in 60 ms. One packet more, filtered over 100 ms:
+  double rate = (0.1 * 10 / 0.06 + 1) / 0.1;
+  EXPECT_NEAR(flow.ack(50), rate * 0.06, exact);
+  rate = (0.1 * rate + 2) / 0.15;
+  EXPECT_NEAR(flow.ack(50, 2, 50), rate * 0.06, exact);
+  EXPECT_EQUAL(flow.ack(50, 1, 10'000), 2);
+  // One packet each 2 ms is 500/s, of which 60 ms hold 30.
+  for (int i = 0; i < 1000; ++i) flow.ack(50, 1, 2);
+  EXPECT_NEAR(flow.window(), 30, 0.7);
+}

@@ -52,6 +52,7 @@ DEFAULTS = {
         "decrease": 0.0125,
         "silence_factor": 0.75,
     },
+    "rate_horizon": {"horizon_ms": 60, "keepalive_ms": 50},
     "pid": {"keepalive_ms": 50},
 }
 
