@@ -25,9 +25,13 @@ TEST(dalida_scales_its_steps_by_the_average_over_the_target) {
   // a = 21.6 + 112 = 133.6, v = .48 + .6 x 6.4 = 4.32: 142.24 < 150.
   before = flow.window();
   EXPECT_NEAR(flow.ack(140), before + 1.5 * (150 / 133.6) / 60, exact);
-  // a = 26.72 + 118.4 = 145.12, v = 1.728 + .6 x 2.88 = 3.456: 152.032 > 150, down by 3 (a/T)/60.
+  // a = 26.72 + 112 = 138.72, v = 1.728 + .6 x 1.28 = 2.496: 143.712.
   before = flow.window();
-  EXPECT_NEAR(flow.ack(148), before - 3 * (145.12 / 150) / 60, exact);
+  EXPECT_NEAR(flow.ack(140), before + 1.5 * (150 / 138.72) / 60, exact);
+  // a = 27.744 + 118.4 = 146.144, v = .9984 + .6 x 1.856 = 2.112: 150.368 > 150, down by 3
+  // (a/T)/60.
+  before = flow.window();
+  EXPECT_NEAR(flow.ack(148), before - 3 * (146.144 / 150) / 60, exact);
   before = flow.window();
   EXPECT_NEAR(flow.keepalive(), 0.9 * before, exact);
   Clocked small("dalida", {{"initial_window", 2.1}});
@@ -75,6 +79,10 @@ TEST(tensor_fairness_shrinks_once_in_300_ms_of_silence) {
     flow.keepalive();
   }
   EXPECT_EQUAL(flow.window(), 1);
+  Clocked small("tensor_fairness", {{"initial_window", 1}});
+  small.ack(50);
+  for (int i = 0; i < 20; ++i) small.ack(1000);
+  EXPECT_EQUAL(small.window(), 1);
 }
 
 TEST(pid_adds_its_three_terms) {
