@@ -41,6 +41,8 @@ class Rounds {
 class WindowedLeast {
  public:
   void add(double value, double now, double span) {
+    // Of the same time, none but the least will ever matter.
+    if (size_ > 0 and at(size_ - 1).found == now and at(size_ - 1).value <= value) return;
     while (size_ > 0 and at(size_ - 1).value >= value) --size_;
     if (size_ == candidates_.size()) widen();
     at(size_++) = {now, value};
