@@ -20,6 +20,15 @@ DEFAULTS = {
         "initial_window": 2,
         "keepalive_ms": 1000,
     },
+    # draft-irtf-iccrg-ledbat-plus-plus, section 4.
+    "ledbat_pp": {
+        "target_ms": 60,
+        "decrease": 1,
+        "slowdown_factor": 9,
+        "base_history_min": 10,
+        "initial_window": 2,
+        "keepalive_ms": 1000,
+    },
     # Caini & Firrincieli, IJSCN 2004.
     "hybla": {"rtt0_ms": 25, "beta": 0.5, "initial_window": 10, "keepalive_ms": 1000},
     # Linux's tcp_bic.c; min_increment: Xu, Harfoush & Rhee, INFOCOM 2004.
@@ -53,7 +62,7 @@ DEFAULTS = {
         "silence_factor": 0.75,
     },
     "rate_horizon": {"horizon_ms": 60, "keepalive_ms": 50},
-    "pid": {"keepalive_ms": 50},
+    "pid": {"target_ms": 80, "kp": 5, "ki": 20, "kd": 0, "gain": 0.5, "keepalive_ms": 50},
 }
 
 
