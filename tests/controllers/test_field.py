@@ -63,6 +63,15 @@ DEFAULTS = {
     },
     "rate_horizon": {"horizon_ms": 60, "keepalive_ms": 50},
     "pid": {"target_ms": 80, "kp": 5, "ki": 20, "kd": 0, "gain": 0.5, "keepalive_ms": 50},
+    # Arun & Balakrishnan, NSDI 2018.
+    "copa": {
+        "delta": 0.5,
+        "min_rtt_s": 10,
+        "standing_share": 0.5,
+        "competitive": 1,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
 }
 
 
