@@ -72,6 +72,18 @@ DEFAULTS = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # draft-cardwell-iccrg-bbr-congestion-control-00.
+    "bbr": {
+        "high_gain": 2.885,
+        "cwnd_gain": 2,
+        "probe_gain": 1.25,
+        "rate_rounds": 10,
+        "full_growth": 1.25,
+        "min_rtt_s": 10,
+        "probe_rtt_ms": 200,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
 }
 
 
