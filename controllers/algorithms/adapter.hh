@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -145,12 +146,17 @@ class __attribute__((visibility("hidden"))) Adapter {
                   .sent_ms = event->sent_ms,
                   .received_ms = event->received_ms,
                   .ack_received_ms = event->ack_received_ms};
-          if (event->size >= sizeof(kneepoint_ack)) {
+          if (event->size >= offsetof(kneepoint_ack, measured_rtt_us)) {
             ack.now_us = event->now_us;
             ack.rtt_us = event->rtt_us;
             ack.acknowledged = event->acknowledged;
             ack.in_flight = event->in_flight;
             ack.is_recovering = event->is_recovering != 0;
+          }
+          if (event->size >= sizeof(kneepoint_ack)) {
+            ack.measured_rtt_us = event->measured_rtt_us;
+            ack.flight = event->flight;
+            ack.delivered = event->delivered;
           }
           of(controller).on_ack(ack);
         });

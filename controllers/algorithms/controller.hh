@@ -24,6 +24,11 @@ struct Ack {
   uint64_t in_flight = 0;      // packets, after it
   bool is_recovering = false;  // the window stays as on_loss left it
 
+  // These say the same on every transport; of datagrams, rtt_us is -1 and in_flight is 0.
+  int64_t measured_rtt_us = -1;  // as precise as the transport's clock; -1: none was measured
+  uint64_t flight = 0;           // packets, after it: sent, neither delivered nor known to be lost
+  uint64_t delivered = 0;        // packets so far, SACK included
+
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
 };
 

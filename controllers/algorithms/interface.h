@@ -66,6 +66,11 @@ struct kneepoint_ack {
   uint64_t acknowledged; /* packets that nothing, SACK included, has reported before */
   uint64_t in_flight;    /* packets, after it */
   int is_recovering;     /* in loss recovery: the window stays as on_loss left it */
+
+  /* These say the same on every transport. (Of datagrams, rtt_us is -1 and in_flight is 0.) */
+  int64_t measured_rtt_us; /* as precise as the transport's clock; -1: none was measured */
+  uint64_t flight;         /* packets, after it: sent, neither delivered nor known to be lost */
+  uint64_t delivered;      /* packets so far, SACK included */
 };
 
 struct kneepoint_keepalive {

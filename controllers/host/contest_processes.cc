@@ -75,8 +75,7 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
     return Ack{.sequence_number = acknowledgment.sequence_number,
                .sent_ms = acknowledgment.sent_ms,
                .received_ms = acknowledgment.received_ms,
-               .ack_received_ms = whole_ms(arrived_us),
-               .now_us = now_us};
+               .ack_received_ms = whole_ms(arrived_us)};
   });
   if (meter_ != nullptr) {
     meter_->measured(arrived_us - sent_us(acknowledgment), now_us);

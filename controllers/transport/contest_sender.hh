@@ -74,7 +74,7 @@ class ContestSender {
     next_ack_expected_ = std::max(next_ack_expected_, sequence_number + 1);
     // A controller that hears of none decides as before.
     window_end_ = next_ack_expected_ + window_packets_;
-    if (attends_acks_) tell(ack(), arrived_us);
+    if (attends_acks_) tell(ack(), arrived_us, now_us);
   }
 
   // When time alone changes something: a keepalive, or the next datagram of one that paces.
@@ -95,7 +95,11 @@ class ContestSender {
   }
 
  private:
-  void tell(const Ack& ack, Microseconds arrived_us) {
+  void tell(Ack ack, Microseconds arrived_us, Microseconds now_us) {
+    ack.now_us = now_us;
+    ack.measured_rtt_us = ack.rtt_ms() * 1000;
+    ack.flight = packets_sent_ - next_ack_expected_;
+    ack.delivered = ++delivered_;
     controller_.on_ack(ack);
     ask_controller();
     if (not is_logged_or_paced_) [[likely]]
@@ -143,6 +147,7 @@ class ContestSender {
   Microseconds held_back_until_us_ = never;
   uint64_t packets_sent_ = 0;
   uint64_t next_ack_expected_ = 0;
+  uint64_t delivered_ = 0;
   uint64_t recovery_end_ = 0;  // the first number sent after the last loss was found
   uint32_t window_packets_ = 0;
   uint64_t window_end_ = 0;  // the first number that may not be sent yet

@@ -41,6 +41,8 @@ class Scoreboard {
   uint64_t highest_sacked() const { return highest_sacked_; }  // the number after it, at least una
   uint64_t losses() const { return losses_; }                  // marked so far
   uint64_t duplicates() const { return duplicates_; }
+  // Of all segments: without SACK each duplicate tells of one.
+  uint64_t delivered() const { return una_ + (has_sack_ ? sacked_ : duplicates_); }
   const Segment& segment(uint64_t number) const { return segments_[number - una_]; }
 
   // Whether new data fits the window. RFC 6582, without SACK, inflates it by every duplicate: each

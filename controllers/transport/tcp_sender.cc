@@ -224,7 +224,10 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered
                   .rtt_us = last_rtt_us_,
                   .acknowledged = delivered,
                   .in_flight = board_.in_flight(),
-                  .is_recovering = recovery_.is_fast() or ack.echoes_mark};
+                  .is_recovering = recovery_.is_fast() or ack.echoes_mark,
+                  .measured_rtt_us = last_rtt_us_,
+                  .flight = board_.in_flight(),
+                  .delivered = board_.delivered()};
   controller_.on_ack(heard);
   if (log_ != nullptr)
     log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());

@@ -1,0 +1,242 @@
+// BBR, version 1: paces at the bottleneck's rate, with a window of twice its bandwidth-delay
+// product, and probes for both in turn. draft-cardwell-iccrg-bbr-congestion-control-00, section 4.
+//
+// Senders here always have data: only ProbeRTT limits what they send. The transports' recoveries
+// conserve packets of themselves, so that a loss does not change the window.
+#include <algorithm>
+
+#include "algorithms/delivery_rate.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class Bbr final : public Controller {
+ public:
+  explicit Bbr(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        high_gain_(constants.real({.name = "high_gain",
+                                   .fallback = 2.885,
+                                   .low = 1.5,
+                                   .high = 4,
+                                   .least = 1,
+                                   .unit = "1",
+                                   .meaning = "gain of rate and window until the pipe is full "
+                                              "(2/ln 2); Drain paces with its inverse"})),
+        cwnd_gain_(constants.real({.name = "cwnd_gain",
+                                   .fallback = 2,
+                                   .low = 1,
+                                   .high = 3,
+                                   .least = 0.5,
+                                   .unit = "1",
+                                   .meaning = "window, in bandwidth-delay products"})),
+        probe_gain_(constants.real({.name = "probe_gain",
+                                    .fallback = 1.25,
+                                    .low = 1,
+                                    .high = 1.5,
+                                    .least = 1,
+                                    .most = 1.9,
+                                    .unit = "1",
+                                    .meaning = "gain of the rate in one phase of eight; the next "
+                                               "has as much less than 1"})),
+        rate_rounds_(constants.integer({.name = "rate_rounds",
+                                        .fallback = 10,
+                                        .low = 2,
+                                        .high = 20,
+                                        .least = 1,
+                                        .unit = "RTT",
+                                        .meaning = "the rate is the greatest of so long"})),
+        full_growth_(constants.real({.name = "full_growth",
+                                     .fallback = 1.25,
+                                     .low = 1.05,
+                                     .high = 2,
+                                     .least = 1,
+                                     .unit = "1",
+                                     .meaning = "the pipe is full when the rate has grown by less "
+                                                "in three rounds"})),
+        least_span_s_(constants.real({.name = "min_rtt_s",
+                                      .fallback = 10,
+                                      .low = 1,
+                                      .high = 30,
+                                      .least = 0.1,
+                                      .unit = "s",
+                                      .meaning = "the least RTT is that of so long"})),
+        probe_rtt_s_(constants.real({.name = "probe_rtt_ms",
+                                     .fallback = 200,
+                                     .low = 50,
+                                     .high = 500,
+                                     .least = 1,
+                                     .unit = "ms",
+                                     .meaning = "time at four packets that finds the least RTT"}) /
+                     1000) {}
+
+  double window() const override {
+    return state_ == State::probe_rtt ? std::min(cwnd_, least_window_) : cwnd_;
+  }
+
+  double pacing_us() const override { return gap_us_; }
+
+  void on_sent(uint64_t sequence_number, int64_t now_ms) override {
+    delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
+  }
+
+  void on_ack(const Ack& ack) override {
+    const double now = now_s(ack);
+    const auto flight = static_cast<double>(ack.flight);
+    const auto sample = delivery_.on_ack(ack);
+    const bool ends_round = sample and sample->delivered_before >= next_round_delivered_;
+    if (ends_round) {
+      next_round_delivered_ = delivery_.delivered();
+      ++rounds_;
+    }
+    if (sample and (not sample->is_limited or sample->packets_per_s >= rate())) {
+      rate_.add(sample->packets_per_s, rounds_, rate_rounds_);
+    }
+    if (ends_round and not is_full_ and not sample->is_limited) look_whether_full();
+    const bool is_stale = has_rtt() and now > least_found_s_ + least_span_s_;
+    if (measures_rtt(ack) and (not has_rtt() or rtt_s(ack) <= least_s_ or is_stale)) {
+      least_s_ = rtt_ms(ack) / 1e3;
+      least_found_s_ = now;
+    }
+    if (rate_.is_empty() or not has_rtt()) return;
+    move(now, flight, ends_round, is_stale);
+    const double wanted = pacing_gain() * rate();
+    if (wanted != pacing_rate_ and (is_full_ or wanted > pacing_rate_)) set_rate(wanted);
+    set_window(static_cast<double>(ack.acknowledged));
+  }
+
+  void on_loss(const Loss& loss) override {
+    if (loss.kind == Loss::Kind::timed_out) cwnd_ = 1;
+  }
+
+ private:
+  enum class State { startup, drain, probe_bw, probe_rtt };
+
+  bool has_rtt() const { return least_s_ >= 0; }
+  double rate() const { return rate_.is_empty() ? 0 : rate_.most(); }
+
+  // Packets in flight that `gain` bandwidth-delay products are, and what hosts aggregate (section
+  // 4.2.3.2).
+  double inflight(double gain) const { return gain * rate() * least_s_ + 3 * quantum_; }
+
+  // Section 4.2.2: a quantum is a segment below 1.2 Mbit/s, two below 24, then what a millisecond
+  // holds.
+  void set_rate(double packets_per_s) {
+    pacing_rate_ = packets_per_s;
+    gap_us_ = 1e6 / packets_per_s;
+    const double rate_mbps = packets_per_s * segment_bits_ / 1e6;
+    quantum_ = rate_mbps < 1.2  ? 1
+               : rate_mbps < 24 ? 2
+                                : std::min(packets_per_s / 1e3, 64e3 * 8 / segment_bits_);
+  }
+
+  double pacing_gain() const {
+    if (state_ == State::startup) return high_gain_;
+    if (state_ == State::drain) return 1 / high_gain_;
+    if (state_ == State::probe_rtt or phase_ > 1) return 1;
+    return phase_ == 0 ? probe_gain_ : 2 - probe_gain_;
+  }
+
+  void look_whether_full() {
+    if (rate() >= full_growth_ * full_rate_) {
+      full_rate_ = rate();
+      rounds_of_full_rate_ = 0;
+    } else if (++rounds_of_full_rate_ >= 3) {
+      is_full_ = true;
+    }
+  }
+
+  void move(double now, double flight, bool ends_round, bool is_stale) {
+    if (state_ == State::startup and is_full_) state_ = State::drain;
+    if (state_ == State::drain and flight <= inflight(1)) cruise(now);
+    if (state_ == State::probe_bw) advance_cycle(now, flight);
+    if (is_stale and state_ != State::probe_rtt) {
+      state_ = State::probe_rtt;
+      probe_ends_s_ = -1;
+    }
+    if (state_ == State::probe_rtt) probe_rtt(now, flight, ends_round);
+  }
+
+  // The draft begins at a random phase other than the draining one; here after it, always.
+  void cruise(double now) {
+    state_ = State::probe_bw;
+    phase_ = 2;
+    phase_began_s_ = now;
+  }
+
+  void advance_cycle(double now, double flight) {
+    const bool is_long_enough = now - phase_began_s_ > least_s_;
+    const bool is_over = phase_ == 0   ? is_long_enough and flight >= inflight(probe_gain_)
+                         : phase_ == 1 ? is_long_enough or flight <= inflight(1)
+                                       : is_long_enough;
+    if (not is_over) return;
+    phase_ = (phase_ + 1) % phases_;
+    phase_began_s_ = now;
+  }
+
+  void probe_rtt(double now, double flight, bool ends_round) {
+    delivery_.limit(flight);
+    if (probe_ends_s_ < 0) {
+      if (flight > least_window_) return;
+      probe_ends_s_ = now + probe_rtt_s_;
+      has_probed_round_ = false;
+      next_round_delivered_ = delivery_.delivered();
+      return;
+    }
+    has_probed_round_ = has_probed_round_ or ends_round;
+    if (not has_probed_round_ or now <= probe_ends_s_) return;
+    least_found_s_ = now;
+    state_ = State::startup;
+    if (is_full_) cruise(now);
+  }
+
+  void set_window(double acknowledged) {
+    const double target = inflight(is_full_ ? cwnd_gain_ : high_gain_);
+    if (is_full_) {
+      cwnd_ = std::min(cwnd_ + acknowledged, target);
+    } else if (cwnd_ < target or delivery_.delivered() < initial_delivered_) {
+      cwnd_ += acknowledged;
+    }
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+  }
+
+  static constexpr int phases_ = 8;
+  static constexpr double least_window_ = 4;
+  static constexpr double initial_delivered_ = 10;
+  static constexpr double segment_bits_ = 1448 * 8;
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double high_gain_;
+  double cwnd_gain_;
+  double probe_gain_;
+  double rate_rounds_;
+  double full_growth_;
+  double least_span_s_;
+  double probe_rtt_s_;
+  DeliveryRate delivery_{};
+  WindowedMost rate_{};     // packets/s, by rounds
+  double pacing_rate_ = 0;  // packets/s
+  double gap_us_ = 0;
+  double quantum_ = 1;
+  double rounds_ = 0;
+  double next_round_delivered_ = 0;
+  double full_rate_ = 0;
+  int rounds_of_full_rate_ = 0;
+  bool is_full_ = false;
+  double least_s_ = -1;
+  double least_found_s_ = 0;
+  State state_ = State::startup;
+  int phase_ = 0;
+  double phase_began_s_ = 0;
+  double probe_ends_s_ = -1;
+  bool has_probed_round_ = false;
+};
+
+const Registration<Bbr> registration{"bbr", "paces at the greatest rate that was delivered",
+                                     "draft-cardwell-iccrg-bbr-congestion-control-00"};
+
+}  // namespace
+}  // namespace kneepoint

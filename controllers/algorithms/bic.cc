@@ -1,0 +1,145 @@
+// BIC: searches the window between what the last loss left and that of the loss, then beyond. Xu,
+// Harfoush, Rhee: Binary increase congestion control, INFOCOM 2004, section III; as Linux has it
+// (net/ipv4/tcp_bic.c), which searches by quarters and nears the maximum in smooth_part rounds, or
+// by halves as in the paper (halves).
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class Bic final : public Controller {
+ public:
+  explicit Bic(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        ssthresh_(initial_ssthresh(constants)),
+        most_increase_(constants.real({.name = "max_increment",
+                                       .fallback = 16,
+                                       .low = 1,
+                                       .high = 64,
+                                       .least = 0.01,
+                                       .scale = Scale::log,
+                                       .unit = "packets/RTT",
+                                       .meaning = "greatest increase (Smax: 32 in the paper)"})),
+        least_increase_(constants.real({.name = "min_increment",
+                                        .fallback = 0.01,
+                                        .low = 0.001,
+                                        .high = 1,
+                                        .least = 1e-6,
+                                        .scale = Scale::log,
+                                        .unit = "packets/RTT",
+                                        .meaning = "least increase of the paper's search (Smin)"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 819.0 / 1024,
+                              .low = 0.3,
+                              .high = 0.95,
+                              .least = 0.01,
+                              .most = 0.99,
+                              .unit = "1",
+                              .meaning = "what a loss leaves of the window (0.875 in the paper)"})),
+        low_window_(constants.real({.name = "low_window",
+                                    .fallback = 14,
+                                    .low = 2,
+                                    .high = 100,
+                                    .least = 1,
+                                    .unit = "packets",
+                                    .meaning = "up to this window it is Reno"})),
+        smooth_part_(constants.real({.name = "smooth_part",
+                                     .fallback = 20,
+                                     .low = 4,
+                                     .high = 100,
+                                     .least = 1,
+                                     .unit = "RTT",
+                                     .meaning = "round trips for the last four packets below the "
+                                                "window of the last loss, in Linux"})),
+        fast_convergence_(constants.integer({.name = "fast_convergence",
+                                             .fallback = 1,
+                                             .low = 0,
+                                             .high = 1,
+                                             .most = 1,
+                                             .unit = "0 or 1",
+                                             .meaning = "gives way further when losses come "
+                                                        "earlier than before"}) != 0),
+        has_halves_(constants.flag("halves",
+                                   "1: steps go half of the way and double beyond it, as in the "
+                                   "paper; 0: a quarter, and a third more, as in Linux")) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (ack.is_recovering) return;
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    if (cwnd_ < ssthresh_) {
+      cwnd_ = std::min(cwnd_ + acknowledged, ssthresh_);
+    } else {
+      cwnd_ = std::min(cwnd_ + acknowledged * increase() / cwnd_, widest_);
+    }
+  }
+
+  void on_loss(const Loss& loss) override {
+    const bool gives_way = fast_convergence_ and cwnd_ < last_max_;
+    last_max_ = gives_way ? cwnd_ * (1 + beta_) / 2 : cwnd_;
+    ssthresh_ = std::max(cwnd_ * (cwnd_ <= low_window_ ? 0.5 : beta_), 2.0);
+    cwnd_ = ssthresh_;
+    if (loss.kind == Loss::Kind::timed_out) {
+      cwnd_ = 1;
+      last_max_ = 0;  // which Linux forgets
+    }
+  }
+
+  // Without retransmissions, a silence counts as a retransmission timeout.
+  void on_keepalive(int64_t now_ms) override {
+    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  // Packets in a round trip.
+  double increase() const {
+    if (cwnd_ <= low_window_) return 1;
+    if (has_halves_) return search_by_halves();
+    return last_max_ == 0 ? std::max(search(), cwnd_ / longest_before_loss_) : search();
+  }
+
+  double search() const {
+    const double slowest = parts_ / smooth_part_;
+    if (cwnd_ < last_max_) {
+      const double distance = (last_max_ - cwnd_) / parts_;
+      return distance <= 1 ? slowest : std::min(distance, most_increase_);
+    }
+    const double beyond = cwnd_ - last_max_;
+    if (beyond < parts_) return slowest;
+    if (beyond >= most_increase_ * (parts_ - 1)) return most_increase_;
+    return beyond / (parts_ - 1);
+  }
+
+  // Beyond the maximum by Smin, 2 Smin, 4 Smin and so on: as far again in each round.
+  double search_by_halves() const {
+    const double wanted =
+        cwnd_ < last_max_ ? (last_max_ - cwnd_) / 2 : cwnd_ - last_max_ + least_increase_;
+    return std::max(std::min(wanted, most_increase_), least_increase_);
+  }
+
+  static constexpr double parts_ = 4;
+  static constexpr double longest_before_loss_ = 20;  // acknowledgments for a packet
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double ssthresh_;
+  double most_increase_;
+  double least_increase_;
+  double beta_;
+  double low_window_;
+  double smooth_part_;
+  bool fast_convergence_;
+  bool has_halves_;
+  double last_max_ = 0;
+};
+
+const Registration<Bic> registration{"bic", "binary search of the window of the last loss",
+                                     "Xu, Harfoush & Rhee, INFOCOM 2004; Linux"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,159 @@
+// Copa: the rate 1/(delta dq) for a queueing delay dq, approached faster the longer it lies in one
+// direction; beside flows that fill buffers, delta follows losses. Arun, Balakrishnan: Copa, NSDI
+// 2018, section 2. What loses packets is not what it follows: it goes on during recoveries.
+#include <algorithm>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class Copa final : public Controller {
+ public:
+  explicit Copa(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        default_delta_(constants.real({.name = "delta",
+                                       .fallback = 0.5,
+                                       .low = 0.02,
+                                       .high = 2,
+                                       .least = 1e-3,
+                                       .scale = Scale::log,
+                                       .unit = "1/packet",
+                                       .meaning = "1/delta packets of a flow wait in the queue"})),
+        least_span_s_(constants.real({.name = "min_rtt_s",
+                                      .fallback = 10,
+                                      .low = 1,
+                                      .high = 60,
+                                      .least = 0.1,
+                                      .unit = "s",
+                                      .meaning = "the least RTT is that of so long"})),
+        standing_share_(constants.real({.name = "standing_share",
+                                        .fallback = 0.5,
+                                        .low = 0.1,
+                                        .high = 1,
+                                        .least = 0.01,
+                                        .unit = "RTT",
+                                        .meaning = "the standing RTT is the least of so long"})),
+        is_adaptive_(constants.integer({.name = "competitive",
+                                        .fallback = 1,
+                                        .low = 0,
+                                        .high = 1,
+                                        .most = 1,
+                                        .unit = "0 or 1",
+                                        .meaning = "competes with flows that fill buffers"}) != 0),
+        delta_(default_delta_) {}
+
+  double window() const override { return cwnd_; }
+
+  // Twice the window in a round trip, so that pacing does not bound the rate (section 2.1).
+  double pacing_us() const override {
+    return standing_ms_.is_empty() ? 0 : 1e3 * standing_ms_.least() / (2 * cwnd_);
+  }
+
+  void on_ack(const Ack& ack) override {
+    const double now = now_s(ack);
+    if (measures_rtt(ack)) measure(rtt_ms(ack), now);
+    if (standing_ms_.is_empty()) return;
+    if (rounds_.ends(ack)) end_round(now);
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    const double queueing_ms = standing_ms_.least() - least_ms_.least();
+    // cwnd/standing RTT against 1/(delta dq).
+    const bool is_below_target = cwnd_ * delta_ * queueing_ms <= standing_ms_.least();
+    is_slow_start_ = is_slow_start_ and is_below_target;
+    if (is_slow_start_) {
+      cwnd_ += acknowledged;
+    } else {
+      const double step = velocity_ * acknowledged / (delta_ * cwnd_);
+      cwnd_ += is_below_target ? step : -step;
+    }
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+  }
+
+  // The paper leaves timeouts to the transport. What was sent is lost, and with it the direction.
+  void on_loss(const Loss& loss) override {
+    has_lost_in_round_ = true;
+    if (loss.kind != Loss::Kind::timed_out) return;
+    cwnd_ = least_window_;
+    turn(false);
+  }
+
+ private:
+  void measure(double rtt_ms, double now) {
+    smoothed_ms_ = smoothed_ms_ == 0 ? rtt_ms : 0.875 * smoothed_ms_ + 0.125 * rtt_ms;  // RFC 6298
+    least_ms_.add(rtt_ms, now, least_span_s_);
+    standing_ms_.add(rtt_ms, now, standing_share_ * smoothed_ms_ / 1e3);
+    if (not is_adaptive_) return;
+    most_ms_.add(rtt_ms, now, most_span_rtts_ * smoothed_ms_ / 1e3);
+    const double range_ms = most_ms_.most() - least_ms_.least();
+    if (rtt_ms - least_ms_.least() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
+  }
+
+  // Section 2.2: where Copa's flows are alone, the queue is nearly empty once in five round trips.
+  // (Not where a tenth of it is less than a packet: there `competitive` takes them for others.)
+  void end_round(double now) {
+    follow_direction();
+    const bool competes = is_adaptive_ and now - emptied_at_s_ > empty_rtts_ * smoothed_ms_ / 1e3;
+    if (not competes) {
+      delta_ = default_delta_;
+    } else if (has_lost_in_round_) {
+      delta_ = std::min(2 * delta_, default_delta_);
+    } else {
+      delta_ = 1 / (1 / delta_ + 1);
+    }
+    has_lost_in_round_ = false;
+  }
+
+  // The velocity doubles with each round trip once the window has moved in one direction for three,
+  // though no window moves faster than in slow start: the paper bounds the velocity by nothing, and
+  // steps wider than the way to the target never find it.
+  void follow_direction() {
+    const bool rises = cwnd_ > window_before_;
+    if (is_slow_start_ or rises != was_rising_) {
+      turn(rises);
+    } else if (++same_direction_ >= rounds_to_accelerate_) {
+      velocity_ = std::max(std::min(2 * velocity_, delta_ * cwnd_), 1.0);
+    }
+    window_before_ = cwnd_;
+  }
+
+  void turn(bool rises) {
+    was_rising_ = rises;
+    velocity_ = 1;
+    same_direction_ = 0;
+  }
+
+  static constexpr double least_window_ = 2;
+  static constexpr double widest_ = 1 << 20;
+  static constexpr double nearly_empty_ = 0.1;
+  static constexpr double empty_rtts_ = 5;
+  static constexpr double most_span_rtts_ = 4;
+  static constexpr int rounds_to_accelerate_ = 3;
+
+  double cwnd_;
+  double default_delta_;
+  double least_span_s_;
+  double standing_share_;
+  bool is_adaptive_;
+  double delta_;
+  Rounds rounds_{};
+  WindowedLeast least_ms_{};
+  WindowedLeast standing_ms_{};
+  WindowedMost most_ms_{};
+  double smoothed_ms_ = 0;
+  double emptied_at_s_ = 0;
+  bool is_slow_start_ = true;
+  bool has_lost_in_round_ = false;
+  double velocity_ = 1;
+  double window_before_ = 0;
+  bool was_rising_ = true;
+  int same_direction_ = 0;
+};
+
+const Registration<Copa> registration{"copa", "the rate that a queueing delay allows",
+                                      "Arun & Balakrishnan, NSDI 2018"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,119 @@
+// DALIDA: additive steps scaled by how far the average RTT is from its target, with room for
+// several times its deviation. Contest report (Stanford CS 244, 2026).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class Dalida final : public Controller {
+ public:
+  explicit Dalida(Constants& constants)
+      : Controller(constants, 50),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 60,
+                              .low = 1,
+                              .high = 100,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        new_share_(constants.real({.name = "new_share",
+                                   .fallback = 0.8,
+                                   .low = 0.05,
+                                   .high = 1,
+                                   .most = 1,
+                                   .unit = "1",
+                                   .meaning = "weight of a new RTT in the average"})),
+        deviation_share_(constants.real({.name = "deviation_share",
+                                         .fallback = 0.6,
+                                         .low = 0.05,
+                                         .high = 1,
+                                         .most = 1,
+                                         .unit = "1",
+                                         .meaning = "weight of a new deviation in its average"})),
+        target_(constants.real({.name = "target",
+                                .fallback = 1.5,
+                                .low = 1.05,
+                                .high = 3,
+                                .least = 1,
+                                .unit = "1",
+                                .meaning = "target of the RTT, as a multiple of the least"})),
+        deviations_(constants.real({.name = "deviations",
+                                    .fallback = 2,
+                                    .low = 0,
+                                    .high = 4,
+                                    .unit = "1",
+                                    .meaning = "deviations that must fit below the target"})),
+        increase_(constants.real({.name = "increase",
+                                  .fallback = 1.5,
+                                  .low = 0.1,
+                                  .high = 10,
+                                  .scale = Scale::log,
+                                  .unit = "packets/RTT",
+                                  .meaning = "increase at the target"})),
+        decrease_(constants.real({.name = "decrease",
+                                  .fallback = 3,
+                                  .low = 0.1,
+                                  .high = 20,
+                                  .scale = Scale::log,
+                                  .unit = "packets/RTT",
+                                  .meaning = "decrease at the target"})),
+        silence_factor_(constants.real({.name = "silence_factor",
+                                        .fallback = 0.9,
+                                        .low = 0.5,
+                                        .high = 1,
+                                        .most = 1,
+                                        .unit = "1",
+                                        .meaning = "multiplies the window after a silence"})) {}
+
+  double window() const override { return cwnd_; }
+
+  double keepalive_ms() const override {
+    if (not has_sample_) return Controller::keepalive_ms();
+    return std::max(Controller::keepalive_ms(), std::floor(least_ms_));
+  }
+
+  void on_ack(const Ack& ack) override {
+    if (not measures_rtt(ack)) return;
+    const double rtt = rtt_ms(ack);
+    least_ms_ = std::min(least_ms_, rtt);
+    average_ms_ = has_sample_ ? (1 - new_share_) * average_ms_ + new_share_ * rtt : rtt;
+    has_sample_ = true;
+    deviation_ms_ =
+        (1 - deviation_share_) * deviation_ms_ + deviation_share_ * std::abs(rtt - average_ms_);
+    const double target_ms = target_ * least_ms_;
+    const double late = average_ms_ / target_ms;
+    const bool is_late = average_ms_ + deviations_ * deviation_ms_ > target_ms;
+    cwnd_ += (is_late ? -decrease_ * late : increase_ / late) / std::floor(cwnd_);
+    cwnd_ = std::clamp(cwnd_, 2.0, widest_);
+  }
+
+  void on_keepalive(int64_t) override { cwnd_ = std::max(2.0, cwnd_ * silence_factor_); }
+
+ private:
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double new_share_;
+  double deviation_share_;
+  double target_;
+  double deviations_;
+  double increase_;
+  double decrease_;
+  double silence_factor_;
+  bool has_sample_ = false;
+  double least_ms_ = std::numeric_limits<double>::infinity();
+  double average_ms_ = 0;
+  double deviation_ms_ = 0;
+};
+
+const Registration<Dalida> registration{
+    "dalida", "scales additive steps by the distance of the average RTT to its target",
+    "contest report DALIDA"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,101 @@
+// Hybla: a connection with a long round trip grows as one of rtt0_ms would. Caini, Firrincieli: TCP
+// Hybla, International Journal of Satellite Communications and Networking 22, 2004, section 4:
+// rho = RTT/RTT0; an acknowledgment adds 2^rho - 1 in slow start, rho^2/cwnd after it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+// By its series: the C library's differs between machines in the last bit.
+double power_of_two(double exponent) {
+  const double whole = std::floor(exponent);
+  const double rest = (exponent - whole) * 0.6931471805599453;  // ln 2
+  double sum = 1;
+  double term = 1;
+  for (int i = 1; i < 20; ++i) sum += term *= rest / i;
+  return std::ldexp(sum, static_cast<int>(whole));
+}
+
+class Hybla final : public Controller {
+ public:
+  explicit Hybla(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        ssthresh_(initial_ssthresh(constants)),
+        rtt0_ms_(constants.real({.name = "rtt0_ms",
+                                 .fallback = 25,
+                                 .low = 5,
+                                 .high = 200,
+                                 .least = 1,
+                                 .scale = Scale::log,
+                                 .unit = "ms",
+                                 .meaning = "RTT of the connection that it equals"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 0.5,
+                              .low = 0.2,
+                              .high = 0.9,
+                              .most = 1,
+                              .unit = "1",
+                              .meaning = "what a loss leaves of the window"})),
+        follows_rtt_(constants.flag("follow_rtt",
+                                    "1: rho is of the smoothed RTT, as in the paper; 0: of the "
+                                    "least smoothed RTT, as in Linux")) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (measures_rtt(ack)) measure(rtt_ms(ack));
+    if (ack.is_recovering) return;
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    if (cwnd_ < ssthresh_) {
+      cwnd_ = std::min(cwnd_ + acknowledged * slow_start_step_, ssthresh_);
+    } else {
+      cwnd_ += acknowledged * rho_ * rho_ / cwnd_;
+    }
+    cwnd_ = std::min(cwnd_, widest_);
+  }
+
+  void on_loss(const Loss& loss) override {
+    ssthresh_ = std::max(beta_ * cwnd_, 2.0);
+    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
+  }
+
+  // Without retransmissions, a silence counts as a retransmission timeout.
+  void on_keepalive(int64_t now_ms) override {
+    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  void measure(double rtt_ms) {
+    smoothed_ms_ = smoothed_ms_ == 0 ? rtt_ms : 0.875 * smoothed_ms_ + 0.125 * rtt_ms;  // RFC 6298
+    if (not follows_rtt_ and smoothed_ms_ >= least_ms_) return;
+    least_ms_ = smoothed_ms_;
+    rho_ = std::max(smoothed_ms_ / rtt0_ms_, 1.0);
+    slow_start_step_ = power_of_two(std::min(rho_, greatest_exponent_)) - 1;
+  }
+
+  static constexpr double greatest_exponent_ = 16;  // as in Linux
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double ssthresh_;
+  double rtt0_ms_;
+  double beta_;
+  bool follows_rtt_;
+  double smoothed_ms_ = 0;
+  double least_ms_ = std::numeric_limits<double>::infinity();
+  double rho_ = 1;
+  double slow_start_step_ = 1;
+};
+
+const Registration<Hybla> registration{"hybla", "grows as a connection of a short RTT would",
+                                       "Caini & Firrincieli, IJSCN 2004; Linux"};
+
+}  // namespace
+}  // namespace kneepoint

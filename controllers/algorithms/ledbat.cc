@@ -1,0 +1,138 @@
+// LEDBAT: less than best effort, by a target of the queueing delay. RFC 6817, section 2.4. TCP's
+// acknowledgments have no clock of the receiver: there the RTT stands for the one-way delay.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+// The least delay of the last minutes, one value for each (section 3.4.2).
+class BaseHistory {
+ public:
+  void add(double delay_ms, int64_t now_us, double minutes) {
+    const int64_t minute = now_us / 60'000'000;
+    if (of_minutes_.empty() or minute != last_minute_) {
+      of_minutes_.push_back(delay_ms);
+      last_minute_ = minute;
+    }
+    of_minutes_.back() = std::min(of_minutes_.back(), delay_ms);
+    while (static_cast<double>(of_minutes_.size()) > minutes) of_minutes_.pop_front();
+  }
+  double least_ms() const { return *std::min_element(of_minutes_.begin(), of_minutes_.end()); }
+
+ private:
+  std::deque<double> of_minutes_{};
+  int64_t last_minute_ = 0;
+};
+
+class Ledbat final : public Controller {
+ public:
+  explicit Ledbat(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 2,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment (INIT_CWND)"})),
+        target_ms_(constants.real({.name = "target_ms",
+                                   .fallback = 100,
+                                   .low = 5,
+                                   .high = 100,
+                                   .least = 1,
+                                   .unit = "ms",
+                                   .meaning = "queueing delay that it aims at; the RFC allows no "
+                                              "more than 100"})),
+        gain_(constants.real({.name = "gain",
+                              .fallback = 1,
+                              .low = 0.1,
+                              .high = 10,
+                              .scale = Scale::log,
+                              .unit = "packets/RTT",
+                              .meaning = "increase without a queue; the RFC allows no more than "
+                                         "1"})),
+        filter_(constants.integer({.name = "current_filter",
+                                   .fallback = 4,
+                                   .low = 1,
+                                   .high = 16,
+                                   .least = 1,
+                                   .most = 64,
+                                   .unit = "samples",
+                                   .meaning = "the present delay is the least of so many"})),
+        history_(constants.integer({.name = "base_history_min",
+                                    .fallback = 10,
+                                    .low = 1,
+                                    .high = 10,
+                                    .least = 1,
+                                    .most = 60,
+                                    .unit = "min",
+                                    .meaning = "the base delay is the least of so long"})),
+        allowed_increase_(constants.real({.name = "allowed_increase",
+                                          .fallback = 1,
+                                          .low = 1,
+                                          .high = 16,
+                                          .unit = "packets",
+                                          .meaning = "the window exceeds the packets in flight by "
+                                                     "no more"})) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (measures_rtt(ack)) add_delay(delay_ms(ack), ack.now_us);
+    if (ack.is_recovering or present_ms_.empty()) return;
+    const double queueing_ms =
+        *std::min_element(present_ms_.begin(), present_ms_.end()) - base_.least_ms();
+    const double off_target = (target_ms_ - queueing_ms) / target_ms_;
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    cwnd_ += gain_ * off_target * acknowledged / cwnd_;
+    const double in_flight_before = static_cast<double>(ack.flight) + acknowledged;
+    cwnd_ = std::max(std::min(cwnd_, in_flight_before + allowed_increase_), least_window_);
+  }
+
+  void on_loss(const Loss& loss) override {
+    const double left = std::min(cwnd_, std::max(cwnd_ / 2, least_window_));
+    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : left;
+  }
+
+  // Without retransmissions, a silence counts as a retransmission timeout (the RFC's CTO).
+  void on_keepalive(int64_t now_ms) override {
+    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  // The offset between both clocks is part of the base delay, too.
+  static double delay_ms(const Ack& ack) {
+    const bool has_receiver_clock = ack.rtt_us != ack.measured_rtt_us;
+    return has_receiver_clock ? static_cast<double>(ack.received_ms - ack.sent_ms)
+                              : static_cast<double>(ack.measured_rtt_us) / 1e3;
+  }
+
+  void add_delay(double delay_ms, int64_t now_us) {
+    base_.add(delay_ms, now_us, history_);
+    present_ms_.push_back(delay_ms);
+    if (static_cast<double>(present_ms_.size()) > filter_) present_ms_.pop_front();
+  }
+
+  static constexpr double least_window_ = 2;  // MIN_CWND
+
+  double cwnd_;
+  double target_ms_;
+  double gain_;
+  double filter_;
+  double history_;
+  double allowed_increase_;
+  BaseHistory base_{};
+  std::deque<double> present_ms_{};
+};
+
+const Registration<Ledbat> registration{
+    "ledbat", "less than best effort, by a target of the queueing delay", "RFC 6817"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,149 @@
+// LEDBAT++: LEDBAT by RTTs, with a gain that follows the base RTT, a multiplicative decrease, and
+// slowdowns that find the base again. draft-irtf-iccrg-ledbat-plus-plus, section 4.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class LedbatPp final : public Controller {
+ public:
+  explicit LedbatPp(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 2,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        ssthresh_(initial_ssthresh(constants)),
+        target_ms_(constants.real({.name = "target_ms",
+                                   .fallback = 60,
+                                   .low = 5,
+                                   .high = 100,
+                                   .least = 1,
+                                   .unit = "ms",
+                                   .meaning = "queueing delay that it aims at"})),
+        decrease_(constants.real({.name = "decrease",
+                                  .fallback = 1,
+                                  .low = 0.1,
+                                  .high = 4,
+                                  .unit = "1/RTT",
+                                  .meaning = "decrease at twice the target, of the window"})),
+        slowdown_factor_(constants.real({.name = "slowdown_factor",
+                                         .fallback = 9,
+                                         .low = 3,
+                                         .high = 100,
+                                         .least = 1,
+                                         .unit = "1",
+                                         .meaning = "time between slowdowns, in their lengths"})),
+        history_s_(constants.real({.name = "base_history_min",
+                                   .fallback = 10,
+                                   .low = 1,
+                                   .high = 10,
+                                   .least = 0.1,
+                                   .unit = "min",
+                                   .meaning = "the base RTT is the least of so long"}) *
+                   60) {}
+
+  double window() const override { return is_paused_ ? least_window_ : cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (measures_rtt(ack)) {
+      base_ms_.add(rtt_ms(ack), now_s(ack), history_s_);
+      recent_ms_[next_++ % recent_ms_.size()] = rtt_ms(ack);
+    }
+    if (base_ms_.is_empty() or ack.is_recovering) return;
+    follow_slowdown(ack);
+    if (is_paused_) return;
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    if (cwnd_ < ssthresh_) {
+      cwnd_ = std::min(cwnd_ + gain() * acknowledged, ssthresh_);
+      if (is_first_slow_start_ and queueing_ms() > slow_start_share_ * target_ms_) {
+        ssthresh_ = cwnd_;
+      }
+    } else {
+      const double excess = std::max(queueing_ms() / target_ms_ - 1, 0.0);
+      cwnd_ += std::max(gain() - decrease_ * cwnd_ * excess, -cwnd_ / 2) * acknowledged / cwnd_;
+      ssthresh_ = std::min(ssthresh_, cwnd_);  // that was no loss: slow start has not begun again
+    }
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+  }
+
+  void on_loss(const Loss& loss) override {
+    ssthresh_ = std::max(cwnd_ / 2, least_window_);
+    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
+  }
+
+  // Without retransmissions, a silence counts as a retransmission timeout.
+  void on_keepalive(int64_t now_ms) override {
+    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  double queueing_ms() const {
+    return *std::min_element(recent_ms_.begin(), recent_ms_.end()) - base_ms_.least();
+  }
+
+  double gain() const { return 1 / std::min(16.0, std::ceil(2 * target_ms_ / base_ms_.least())); }
+
+  // Two round trips after the first slow start, and then as often as slowdown_factor says: two
+  // packets for two round trips, and slow start to where the window was. In the first of these the
+  // flight shrinks; the second ends with a packet that left after it.
+  void follow_slowdown(const Ack& ack) {
+    const double now = now_s(ack);
+    if (is_paused_) {
+      if (not rounds_.ends(ack)) return;
+      is_paused_ = false;
+      ssthresh_ = std::max(cwnd_, least_window_);
+      cwnd_ = least_window_;
+    } else if (cwnd_ < ssthresh_) {
+      return;
+    } else if (is_returning_) {
+      is_returning_ = false;
+      next_slowdown_s_ = now + slowdown_factor_ * (now - slowdown_began_s_);
+    } else if (is_first_slow_start_) {
+      is_first_slow_start_ = false;
+      next_slowdown_s_ = now + 2 * base_ms_.least() / 1000;
+    } else if (now >= next_slowdown_s_) {
+      is_paused_ = is_returning_ = true;
+      slowdown_began_s_ = now;
+      rounds_.begin(ack);
+    }
+  }
+
+  static constexpr double least_window_ = 2;
+  static constexpr double slow_start_share_ = 0.75;
+  static constexpr double widest_ = 1 << 20;
+  static constexpr double none_ = std::numeric_limits<double>::infinity();
+
+  double cwnd_;
+  double ssthresh_;
+  double target_ms_;
+  double decrease_;
+  double slowdown_factor_;
+  double history_s_;
+  Rounds rounds_{};
+  WindowedLeast base_ms_{};
+  std::array<double, 4> recent_ms_{none_, none_, none_, none_};  // of which the least counts
+  size_t next_ = 0;
+  bool is_first_slow_start_ = true;
+  bool is_paused_ = false;     // at two packets
+  bool is_returning_ = false;  // from two packets, or at them
+  double slowdown_began_s_ = 0;
+  double next_slowdown_s_ = 0;
+};
+
+const Registration<LedbatPp> registration{"ledbat_pp", "LEDBAT by RTTs, with slowdowns",
+                                          "draft-irtf-iccrg-ledbat-plus-plus"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,88 @@
+// What rules measure: the times of an acknowledgment, round trips, extremes over the last while.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/controller.hh"
+
+namespace kneepoint {
+
+inline double now_s(const Ack& ack) { return static_cast<double>(ack.now_us) / 1e6; }
+
+// Of an acknowledgment that measures one.
+inline bool measures_rtt(const Ack& ack) { return ack.measured_rtt_us >= 0; }
+inline double rtt_s(const Ack& ack) { return static_cast<double>(ack.measured_rtt_us) / 1e6; }
+// At least a clock's tick, so that ratios exist.
+inline double rtt_ms(const Ack& ack) {
+  return std::max(static_cast<double>(ack.measured_rtt_us) / 1e3, 1.0);
+}
+
+// Counts round trips: one ends with the acknowledgment of the first packet that left after it
+// began.
+class Rounds {
+ public:
+  // Whether a round ends, and the next begins, with it.
+  bool ends(const Ack& ack) {
+    if (ack.sequence_number < next_round_) return false;
+    begin(ack);
+    return true;
+  }
+  void begin(const Ack& ack) { next_round_ = ack.sequence_number + 1 + ack.flight; }
+
+ private:
+  uint64_t next_round_ = 0;
+};
+
+// The least value of the last `span`, in constant time on average: candidates are kept in a ring,
+// each later and greater than the one before it.
+class WindowedLeast {
+ public:
+  void add(double value, double now, double span) {
+    // Of the same time, none but the least will ever matter.
+    if (size_ > 0 and at(size_ - 1).found == now and at(size_ - 1).value <= value) return;
+    while (size_ > 0 and at(size_ - 1).value >= value) --size_;
+    if (size_ == candidates_.size()) widen();
+    at(size_++) = {now, value};
+    while (at(0).found < now - span) {
+      first_ = (first_ + 1) & (candidates_.size() - 1);
+      --size_;
+    }
+  }
+
+  bool is_empty() const { return size_ == 0; }
+  double least() const { return candidates_[first_].value; }
+
+ private:
+  struct Candidate {
+    double found;
+    double value;
+  };
+
+  Candidate& at(size_t place) { return candidates_[(first_ + place) & (candidates_.size() - 1)]; }
+  void widen() {
+    std::rotate(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(first_),
+                candidates_.end());
+    first_ = 0;
+    candidates_.resize(2 * candidates_.size());
+  }
+
+  std::vector<Candidate> candidates_ = std::vector<Candidate>(16);  // a power of two of them
+  size_t first_ = 0;
+  size_t size_ = 0;
+};
+
+// The greatest.
+class WindowedMost {
+ public:
+  void add(double value, double now, double span) { negative_.add(-value, now, span); }
+  bool is_empty() const { return negative_.is_empty(); }
+  double most() const { return -negative_.least(); }
+
+ private:
+  WindowedLeast negative_{};
+};
+
+}  // namespace kneepoint

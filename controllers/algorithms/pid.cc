@@ -1,0 +1,94 @@
+// The window is the output of a PID controller on the distance of the RTT to a target. Contest
+// reports.
+#include <algorithm>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class Pid final : public Controller {
+ public:
+  explicit Pid(Constants& constants)
+      : Controller(constants, 50),
+        initial_(constants.real({.name = "initial_window",
+                                 .fallback = 10,
+                                 .low = 1,
+                                 .high = 50,
+                                 .least = 1,
+                                 .unit = "packets",
+                                 .meaning = "window before the first acknowledgment"})),
+        target_ms_(constants.real({.name = "target_ms",
+                                   .fallback = 80,
+                                   .low = 45,
+                                   .high = 200,
+                                   .least = 1,
+                                   .unit = "ms",
+                                   .meaning = "RTT that the window aims at"})),
+        kp_(constants.real({.name = "kp",
+                            .fallback = 5,
+                            .low = 0,
+                            .high = 50,
+                            .unit = "packets",
+                            .meaning = "gain of the error, which is relative to the target"})),
+        ki_(constants.real({.name = "ki",
+                            .fallback = 20,
+                            .low = 0.1,
+                            .high = 200,
+                            .scale = Scale::log,
+                            .unit = "packets/s",
+                            .meaning = "gain of its integral"})),
+        kd_(constants.real({.name = "kd",
+                            .fallback = 0,
+                            .low = 0,
+                            .high = 2,
+                            .unit = "packets s",
+                            .meaning = "gain of its derivative"})),
+        gain_(constants.real({.name = "gain",
+                              .fallback = 0.5,
+                              .low = 0,
+                              .high = 0.99,
+                              .most = 1,
+                              .unit = "1",
+                              .meaning = "weight of the old value in the smoothed RTT; 0: raw"})),
+        cwnd_(initial_),
+        integral_(initial_) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (not measures_rtt(ack)) return;
+    const bool is_first = last_s_ < 0;
+    const double elapsed_s = is_first ? 0 : now_s(ack) - last_s_;
+    last_s_ = now_s(ack);
+    smoothed_ms_ = is_first ? rtt_ms(ack) : gain_ * smoothed_ms_ + (1 - gain_) * rtt_ms(ack);
+    const double error = (target_ms_ - smoothed_ms_) / target_ms_;
+    const double slope = elapsed_s > 0 ? (error - error_) / elapsed_s : 0;
+    error_ = error;
+    // The integral stays within what the window can be, so that it need not unwind.
+    integral_ = std::clamp(integral_ + ki_ * error * elapsed_s, 1.0, widest_);
+    cwnd_ = std::clamp(integral_ + kp_ * error + kd_ * slope, 1.0, widest_);
+  }
+
+ private:
+  static constexpr double widest_ = 1000;
+
+  double initial_;
+  double target_ms_;
+  double kp_;
+  double ki_;
+  double kd_;
+  double gain_;
+  double cwnd_;
+  double integral_;
+  double smoothed_ms_ = 0;
+  double error_ = 0;
+  double last_s_ = -1;
+};
+
+const Registration<Pid> registration{"pid", "a PID controller from the RTT to the window",
+                                     "contest reports"};
+
+}  // namespace
+}  // namespace kneepoint

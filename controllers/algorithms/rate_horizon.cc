@@ -1,0 +1,73 @@
+// The window is what arrives within a horizon at the rate of acknowledgments. Contest reports.
+#include <algorithm>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class RateHorizon final : public Controller {
+ public:
+  explicit RateHorizon(Constants& constants)
+      : Controller(constants, 50),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        horizon_s_(constants.real({.name = "horizon_ms",
+                                   .fallback = 60,
+                                   .low = 30,
+                                   .high = 150,
+                                   .least = 1,
+                                   .unit = "ms",
+                                   .meaning = "time in which the packets in flight arrive"}) /
+                   1000),
+        time_constant_s_(constants.real({.name = "time_constant_ms",
+                                         .fallback = 100,
+                                         .low = 10,
+                                         .high = 1000,
+                                         .least = 1,
+                                         .scale = Scale::log,
+                                         .unit = "ms",
+                                         .meaning = "of the filter of the rate"}) /
+                         1000),
+        least_(constants.real({.name = "least_window",
+                               .fallback = 2,
+                               .low = 1,
+                               .high = 10,
+                               .least = 1,
+                               .unit = "packets",
+                               .meaning = "least window"})),
+        rate_(cwnd_ / horizon_s_) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    const double elapsed_s = last_s_ < 0 ? 0 : now_s(ack) - last_s_;
+    last_s_ = now_s(ack);
+    // A first-order filter of the rate since the last acknowledgment, which may be infinite.
+    rate_ = (time_constant_s_ * rate_ + static_cast<double>(ack.acknowledged)) /
+            (time_constant_s_ + elapsed_s);
+    cwnd_ = std::clamp(rate_ * horizon_s_, least_, widest_);
+  }
+
+ private:
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double horizon_s_;
+  double time_constant_s_;
+  double least_;
+  double rate_;  // packets/s
+  double last_s_ = -1;
+};
+
+const Registration<RateHorizon> registration{
+    "rate_horizon", "the window that the rate of ACKs carries within a horizon", "contest reports"};
+
+}  // namespace
+}  // namespace kneepoint

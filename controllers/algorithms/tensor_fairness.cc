@@ -1,0 +1,113 @@
+// Steps by the squared distance of the RTT to a target, and back at once to the window's average
+// when it lies above. Contest report.
+#include <algorithm>
+#include <limits>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class TensorFairness final : public Controller {
+ public:
+  explicit TensorFairness(Constants& constants)
+      : Controller(constants, 60),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        delay_ms_(constants.real({.name = "delay_ms",
+                                  .fallback = 18,
+                                  .low = 5,
+                                  .high = 100,
+                                  .least = 1,
+                                  .unit = "ms",
+                                  .meaning = "queueing delay at which growth turns to decrease"})),
+        new_share_(constants.real({.name = "new_share",
+                                   .fallback = 0.1,
+                                   .low = 0.01,
+                                   .high = 1,
+                                   .most = 1,
+                                   .unit = "1",
+                                   .meaning = "weight of the window in its average"})),
+        increase_(constants.real({.name = "increase",
+                                  .fallback = 0.6,
+                                  .low = 0.01,
+                                  .high = 5,
+                                  .scale = Scale::log,
+                                  .unit = "packets",
+                                  .meaning = "increase an acknowledgment without a queue"})),
+        decrease_(constants.real({.name = "decrease",
+                                  .fallback = 0.0125,
+                                  .low = 0.001,
+                                  .high = 1,
+                                  .scale = Scale::log,
+                                  .unit = "packets",
+                                  .meaning = "decrease an acknowledgment at twice delay_ms"})),
+        silence_factor_(constants.real({.name = "silence_factor",
+                                        .fallback = 0.75,
+                                        .low = 0.5,
+                                        .high = 1,
+                                        .most = 1,
+                                        .unit = "1",
+                                        .meaning = "multiplies the window after a silence"})),
+        average_(cwnd_) {}
+
+  double window() const override { return cwnd_; }
+
+  // Until there is a sample, the parameter.
+  double keepalive_ms() const override {
+    if (least_ms_ == std::numeric_limits<double>::infinity()) return Controller::keepalive_ms();
+    return silence_rtts_ * least_ms_;
+  }
+
+  void on_ack(const Ack& ack) override {
+    if (not measures_rtt(ack)) return;
+    least_ms_ = std::min(least_ms_, rtt_ms(ack));
+    const double queueing_ms = rtt_ms(ack) - least_ms_;
+    average_ = new_share_ * cwnd_ + (1 - new_share_) * average_;
+    if (queueing_ms < delay_ms_) {
+      const double room = (delay_ms_ - queueing_ms) / delay_ms_;
+      cwnd_ = std::max(cwnd_ + increase_ * room * room, average_);
+    } else if (cwnd_ > average_) {
+      cwnd_ = average_;
+    } else {
+      const double excess = (queueing_ms + delay_ms_) / delay_ms_;
+      cwnd_ -= decrease_ * excess * excess;
+    }
+    cwnd_ = std::clamp(cwnd_, 1.0, widest_);
+  }
+
+  // At most once in 300 ms.
+  void on_keepalive(int64_t now_ms) override {
+    if (now_ms - last_silence_ms_ < least_between_ms_) return;
+    last_silence_ms_ = now_ms;
+    cwnd_ = std::max(1.0, cwnd_ * silence_factor_);
+  }
+
+ private:
+  static constexpr double widest_ = 1 << 20;
+  static constexpr int64_t least_between_ms_ = 300;
+  static constexpr double silence_rtts_ = 1.5;
+
+  double cwnd_;
+  double delay_ms_;
+  double new_share_;
+  double increase_;
+  double decrease_;
+  double silence_factor_;
+  double average_;
+  double least_ms_ = std::numeric_limits<double>::infinity();
+  int64_t last_silence_ms_ = -least_between_ms_;
+};
+
+const Registration<TensorFairness> registration{
+    "tensor_fairness", "steps by the squared distance of the queueing delay to a target",
+    "contest report Tensor Fairness"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,147 @@
+// Vegas: once in a round trip the window moves by a packet towards a queue of alpha to beta
+// packets. Brakmo, Peterson: TCP Vegas, IEEE JSAC 13(8), 1995, sections 3.3 and 3.4; as Linux has
+// it (net/ipv4/tcp_vegas.c) but for what the flags state.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+#include "algorithms/whole_window.hh"
+
+namespace kneepoint {
+namespace {
+
+class Vegas final : public Controller {
+ public:
+  explicit Vegas(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        ssthresh_(initial_ssthresh(constants)),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 2,
+                               .low = 0.5,
+                               .high = 20,
+                               .scale = Scale::log,
+                               .unit = "packets",
+                               .meaning = "a shorter queue lets the window grow"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 4,
+                              .low = 1,
+                              .high = 40,
+                              .scale = Scale::log,
+                              .unit = "packets",
+                              .meaning = "a longer queue lets the window shrink"})),
+        gamma_(constants.real({.name = "gamma",
+                               .fallback = 1,
+                               .low = 0.5,
+                               .high = 20,
+                               .scale = Scale::log,
+                               .unit = "packets",
+                               .meaning = "a longer queue ends slow start"})),
+        divides_by_rtt_(constants.flag("divide_by_rtt",
+                                       "1: the queue is cwnd (RTT - least)/RTT, as in the paper; "
+                                       "0: cwnd (RTT - least)/least, as in Linux")),
+        has_slow_slow_start_(constants.flag("every_other_round",
+                                            "1: slow start doubles in every other round trip, as "
+                                            "in the paper; 0: in each, as in Linux")),
+        has_whole_packets_(
+            constants.flag("whole_packets", "computes in whole packets, as Linux does")) {
+    if (has_whole_packets_) cwnd_ = std::floor(cwnd_);
+  }
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (measures_rtt(ack)) {
+      least_ms_ = std::min(least_ms_, rtt_ms(ack));
+      round_least_ms_ = std::min(round_least_ms_, rtt_ms(ack));
+      ++samples_;
+    }
+    // As in Linux, it begins anew when a recovery has ended.
+    if (ack.is_recovering) return begin_round(ack);
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    if (not rounds_.ends(ack)) {
+      if (cwnd_ < ssthresh_) slow_start(acknowledged);
+      return;
+    }
+    // Fewer may all be of delayed acknowledgments.
+    samples_ > 2 ? end_round(acknowledged) : grow_as_reno(acknowledged);
+    begin_round(ack);
+  }
+
+  void on_loss(const Loss& loss) override {
+    ssthresh_ = std::max(has_whole_packets_ ? std::floor(cwnd_ / 2) : cwnd_ / 2, least_window_);
+    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
+  }
+
+  // Without retransmissions, a silence counts as a retransmission timeout.
+  void on_keepalive(int64_t now_ms) override {
+    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  void begin_round(const Ack& ack) {
+    rounds_.begin(ack);
+    round_least_ms_ = std::numeric_limits<double>::infinity();
+    samples_ = 0;
+    grows_now_ = not grows_now_;
+  }
+
+  void slow_start(double acknowledged) {
+    if (has_slow_slow_start_ and not grows_now_) return;
+    cwnd_ = std::min(cwnd_ + acknowledged, ssthresh_);
+  }
+
+  void grow_as_reno(double acknowledged) {
+    if (cwnd_ < ssthresh_) return slow_start(acknowledged);
+    cwnd_ = has_whole_packets_ ? whole_window_.grow(cwnd_, cwnd_, acknowledged)
+                               : cwnd_ + acknowledged / cwnd_;
+  }
+
+  void end_round(double acknowledged) {
+    const double divisor_ms = divides_by_rtt_ ? round_least_ms_ : least_ms_;
+    double queue = cwnd_ * (round_least_ms_ - least_ms_) / divisor_ms;
+    double empty = cwnd_ * least_ms_ / round_least_ms_;  // the window that would leave no queue
+    if (has_whole_packets_) {
+      queue = std::floor(queue);
+      empty = std::floor(empty);
+    }
+    if (cwnd_ < ssthresh_) {
+      if (queue <= gamma_) return slow_start(acknowledged);
+      cwnd_ = std::min(cwnd_, empty + 1);
+      ssthresh_ = std::min(ssthresh_, cwnd_ - 1);
+    } else if (queue > beta_) {
+      cwnd_ -= 1;
+      ssthresh_ = std::min(ssthresh_, cwnd_ - 1);
+    } else if (queue < alpha_) {
+      cwnd_ = std::min(cwnd_ + 1, widest_);
+    }
+    cwnd_ = std::max(cwnd_, least_window_);
+  }
+
+  static constexpr double least_window_ = 2;
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double ssthresh_;
+  double alpha_;
+  double beta_;
+  double gamma_;
+  bool divides_by_rtt_;
+  bool has_slow_slow_start_;
+  bool has_whole_packets_;
+  Rounds rounds_{};
+  WholeWindow whole_window_{};
+  double least_ms_ = std::numeric_limits<double>::infinity();
+  double round_least_ms_ = std::numeric_limits<double>::infinity();
+  int samples_ = 0;
+  bool grows_now_ = true;
+};
+
+const Registration<Vegas> registration{"vegas", "keeps alpha to beta packets in the queue",
+                                       "Brakmo & Peterson, JSAC 1995; Linux"};
+
+}  // namespace
+}  // namespace kneepoint

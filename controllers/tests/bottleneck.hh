@@ -1,0 +1,98 @@
+// A controller over one bottleneck: a queue without limit, served at a constant rate, and a
+// constant round trip beside it. Times are exact, in microseconds.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "tests/running.hh"
+
+namespace kneepoint::test {
+
+class Bottleneck {
+ public:
+  Bottleneck(const std::string& name, const Constants::Values& values, double packets_per_s,
+             double rtt_ms)
+      : controller_(make_controller(name, values)),
+        gap_us_(1e6 / packets_per_s),
+        rtt_us_(rtt_ms * 1e3) {}
+
+  void set_rate(double packets_per_s) { gap_us_ = 1e6 / packets_per_s; }
+  void set_rtt(double rtt_ms) { rtt_us_ = rtt_ms * 1e3; }
+
+  void run_until(double end_s) {
+    const double end_us = end_s * 1e6;
+    while (true) {
+      const double next_us = std::min(next_send_us(), next_ack_us());
+      if (next_us > end_us) break;
+      now_us_ = std::max(now_us_, next_us);
+      if (next_ack_us() <= next_us) {
+        acknowledge();
+      } else {
+        send();
+      }
+    }
+    now_us_ = end_us;
+  }
+
+  const ControllerHandle& controller() const { return controller_; }
+  double window() const { return controller_->window(); }
+  double now_s() const { return now_us_ / 1e6; }
+  double flight() const { return static_cast<double>(out_.size()); }
+  // Packets that wait now.
+  double queue() const { return std::max(served_until_us_ - now_us_, 0.0) / gap_us_; }
+  uint64_t delivered() const { return delivered_; }
+
+ private:
+  static constexpr double never_ = 1e300;
+
+  struct Packet {
+    uint64_t number;
+    double sent_us;
+    double ack_us;
+  };
+
+  double next_send_us() const {
+    return flight() < std::floor(controller_->window()) ? std::max(now_us_, may_send_us_) : never_;
+  }
+  double next_ack_us() const { return out_.empty() ? never_ : out_.front().ack_us; }
+
+  void send() {
+    served_until_us_ = std::max(served_until_us_, now_us_) + gap_us_;
+    out_.push_back({sent_, now_us_, served_until_us_ + rtt_us_});
+    controller_->on_sent(sent_++, static_cast<int64_t>(now_us_) / 1000);
+    if (controller_->paces()) may_send_us_ = now_us_ + controller_->pacing_us();
+  }
+
+  void acknowledge() {
+    const Packet packet = out_.front();
+    out_.pop_front();
+    const auto rtt_us = static_cast<int64_t>(std::llround(now_us_ - packet.sent_us));
+    const auto now_us = static_cast<int64_t>(std::llround(now_us_));
+    controller_->on_ack({.sequence_number = packet.number,
+                         .sent_ms = (now_us - rtt_us) / 1000,
+                         .received_ms = now_us / 1000,
+                         .ack_received_ms = now_us / 1000,
+                         .now_us = now_us,
+                         .rtt_us = rtt_us,
+                         .in_flight = out_.size(),
+                         .measured_rtt_us = rtt_us,
+                         .flight = out_.size(),
+                         .delivered = ++delivered_});
+  }
+
+  LoadedController controller_;
+  double gap_us_;
+  double rtt_us_;
+  double now_us_ = 1e6;
+  double served_until_us_ = 0;
+  double may_send_us_ = 0;
+  std::deque<Packet> out_{};
+  uint64_t sent_ = 0;
+  uint64_t delivered_ = 0;
+};
+
+}  // namespace kneepoint::test

@@ -1,0 +1,84 @@
+// A controller behind a sender whose window is always full: what is acknowledged lets more leave.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tests/running.hh"
+
+namespace kneepoint::test {
+
+class Clocked {
+ public:
+  Clocked(const std::string& name, const Constants::Values& values)
+      : controller_(make_controller(name, values)) {
+    fill();
+  }
+
+  // Packets are acknowledged `gap_ms` after the last ones; returns the window.
+  double ack(double rtt_ms, uint64_t packets = 1, double gap_ms = 1) {
+    now_us_ += static_cast<int64_t>(gap_ms * 1000);
+    acknowledged_ += packets;
+    delivered_ += packets;
+    const auto rtt_us = static_cast<int64_t>(rtt_ms * 1000);
+    controller_->on_ack(
+        {.sequence_number = acknowledged_ - 1,
+         .sent_ms = (now_us_ - rtt_us) / 1000,
+         .received_ms = (now_us_ - rtt_us) / 1000 + one_way_ms.value_or(rtt_us / 1000),
+         .ack_received_ms = now_us_ / 1000,
+         .now_us = now_us_,
+         .rtt_us = is_tcp ? rtt_us : -1,
+         .acknowledged = packets,
+         .in_flight = is_tcp ? flight() : 0,
+         .is_recovering = is_recovering,
+         .measured_rtt_us = rtt_us,
+         .flight = flight(),
+         .delivered = delivered_});
+    fill();
+    return window();
+  }
+
+  // All that is in flight, one by one, within a round trip.
+  double round(double rtt_ms) {
+    const uint64_t packets = flight();
+    for (uint64_t i = 0; i < packets; ++i) ack(rtt_ms, 1, rtt_ms / static_cast<double>(packets));
+    return window();
+  }
+
+  double lose(Loss::Kind kind = Loss::Kind::lost) {
+    controller_->on_loss(
+        {.now_ms = now_us_ / 1000, .now_us = now_us_, .kind = kind, .in_flight = flight()});
+    return window();
+  }
+  double keepalive() {
+    controller_->on_keepalive(now_us_ / 1000);
+    return window();
+  }
+  void wait(double ms) { now_us_ += static_cast<int64_t>(ms * 1000); }
+
+  double window() const { return controller_->window(); }
+  double keepalive_ms() const { return controller_->keepalive_ms(); }
+  double pacing_us() const { return controller_->pacing_us(); }
+  uint64_t flight() const { return sent_ - acknowledged_; }
+  double now_s() const { return static_cast<double>(now_us_) / 1e6; }
+
+  bool is_tcp = false;
+  bool is_recovering = false;
+  std::optional<int64_t> one_way_ms{};  // from one clock to the other; otherwise all of the RTT
+
+ private:
+  void fill() {
+    while (flight() < static_cast<uint64_t>(controller_->window())) {
+      controller_->on_sent(sent_++, now_us_ / 1000);
+    }
+  }
+
+  LoadedController controller_;
+  int64_t now_us_ = 10'000'000;
+  uint64_t sent_ = 0;
+  uint64_t acknowledged_ = 0;
+  uint64_t delivered_ = 0;
+};
+
+}  // namespace kneepoint::test

@@ -1,0 +1,175 @@
+// BBR over a bottleneck of 500 packets/s and 100 ms, against the numbers of
+// draft-cardwell-iccrg-bbr-congestion-control-00, section 4.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/bottleneck.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Bottleneck;
+
+namespace {
+
+constexpr double rate = 500;
+// The least RTT is that of a packet that does not wait: 100 ms and its own 2.
+constexpr double least_s = 0.102;
+constexpr double bdp = rate * least_s;
+constexpr double quanta = 6;  // three of two segments, between 1.2 and 24 Mbit/s
+
+double sending_rate(const Bottleneck& link) { return 1e6 / link.controller().pacing_us(); }
+
+// How long each rate of sending lasts, from now on.
+struct Phase {
+  double gain;
+  double length_s;
+};
+std::vector<Phase> phases(Bottleneck& link, double length_s) {
+  std::vector<Phase> all;
+  const double end_s = link.now_s() + length_s;
+  while (link.now_s() < end_s) {
+    const double gain = sending_rate(link) / rate;
+    if (all.empty() or std::abs(all.back().gain - gain) > 0.02) all.push_back({gain, 0});
+    all.back().length_s += 0.001;
+    link.run_until(link.now_s() + 0.001);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST(bbr_doubles_in_startup_until_the_rate_grows_by_less_than_a_quarter) {
+  Bottleneck link("bbr", {}, rate, 100);
+  // Ten packets at once: a tenth of a second later the first is delivered, at 1/least_s.
+  link.run_until(1.1021);
+  EXPECT_NEAR(sending_rate(link), 2.885 / least_s, 0.01 * rate);
+  link.run_until(1.25);
+  EXPECT_EQUAL(link.window() > 19, true);
+  link.run_until(2);
+  EXPECT_NEAR(sending_rate(link), 2.885 * rate, 1);
+  EXPECT_NEAR(link.window(), 2.885 * bdp + quanta, 1.01);
+}
+
+TEST(bbr_drains_what_startup_left_in_the_queue) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(1.5);
+  while (sending_rate(link) > rate) link.run_until(link.now_s() + 0.001);
+  EXPECT_NEAR(sending_rate(link), rate / 2.885, 1);
+  EXPECT_EQUAL(link.queue() > bdp / 2, true);
+  while (sending_rate(link) < 0.9 * rate) link.run_until(link.now_s() + 0.001);
+  EXPECT_NEAR(link.flight(), bdp + quanta, 1.01);
+  EXPECT_EQUAL(link.now_s() < 3, true);
+}
+
+TEST(bbr_cycles_through_eight_phases_of_a_round_trip) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  while (sending_rate(link) < 1.2 * rate) link.run_until(link.now_s() + 0.001);
+  while (sending_rate(link) > 1.1 * rate) link.run_until(link.now_s() + 0.001);
+  // From the phase that drains.
+  const auto all = phases(link, 3);
+  EXPECT_NEAR(all[0].gain, 0.75, 0.01);
+  EXPECT_EQUAL(all[0].length_s <= least_s + 0.003, true);
+  EXPECT_NEAR(all[1].gain, 1, 0.01);
+  EXPECT_NEAR(all[1].length_s, 6 * least_s, 0.02);
+  EXPECT_NEAR(all[2].gain, 1.25, 0.01);
+  EXPECT_EQUAL(all[2].length_s >= least_s - 0.003 and all[2].length_s < 2 * least_s, true);
+  EXPECT_NEAR(all[3].gain, 0.75, 0.01);
+  EXPECT_NEAR(link.window(), 2 * bdp + quanta, 0.5);
+}
+
+TEST(bbr_gains_are_parameters) {
+  Bottleneck link("bbr", {{"cwnd_gain", 1.5}, {"probe_gain", 1.4}}, rate, 100);
+  link.run_until(4);
+  EXPECT_NEAR(link.window(), 1.5 * bdp + quanta, 0.5);
+  double least = 2;
+  double most = 0;
+  for (const Phase& phase : phases(link, 2)) {
+    least = std::min(least, phase.gain);
+    most = std::max(most, phase.gain);
+  }
+  EXPECT_NEAR(most, 1.4, 0.01);
+  EXPECT_NEAR(least, 0.6, 0.01);
+}
+
+TEST(bbr_fills_the_link_and_keeps_the_queue_short) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(3);
+  const uint64_t before = link.delivered();
+  double queue = 0;
+  for (int i = 0; i < 600; ++i) {
+    link.run_until(3 + 0.01 * i);
+    queue += link.queue() / 600;
+  }
+  EXPECT_NEAR(static_cast<double>(link.delivered() - before) / (rate * 5.99), 1, 0.01);
+  EXPECT_EQUAL(queue < bdp / 5, true);
+}
+
+TEST(bbr_probes_for_the_least_rtt_after_ten_seconds) {
+  Bottleneck link("bbr", {}, rate, 100);
+  // Packets of startup still find the least RTT, and then none does.
+  std::vector<double> begins;
+  std::vector<double> ends;
+  bool was_probing = false;
+  for (double s = 1; s < 40; s += 0.001) {
+    link.run_until(s);
+    const bool is_probing = s > 3 and link.window() == 4;
+    if (is_probing != was_probing) (is_probing ? begins : ends).push_back(s);
+    was_probing = is_probing;
+  }
+  EXPECT_EQUAL(begins[0] > 11.102 and begins[0] < 11.5, true);
+  // Until four packets are left, and then 200 ms; a round trip ends by then.
+  EXPECT_NEAR(ends[0] - begins[0], 0.2 + least_s, 0.03);
+  EXPECT_EQUAL(begins[1] - ends[0] > 10 and begins[1] - ends[0] < 11, true);
+  EXPECT_EQUAL(begins.size() == ends.size() and begins.size() >= 3, true);
+  // It goes on as before, though the probe delivered little.
+  EXPECT_NEAR(sending_rate(link) / rate, 1, 0.26);
+  EXPECT_NEAR(link.window(), 2 * bdp + quanta, 0.5);
+}
+
+TEST(bbr_follows_a_rate_that_falls_after_ten_rounds) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(5);
+  link.set_rate(rate / 2);
+  // Twice the product is four of the new one, in flight: 400 ms a round.
+  link.run_until(6);
+  EXPECT_NEAR(link.window(), 2 * bdp + quanta, 0.5);
+  link.run_until(10.5);
+  EXPECT_NEAR(link.window(), bdp + quanta, 1.5);
+}
+
+TEST(bbr_follows_a_longer_path_after_its_probe) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(5);
+  link.set_rtt(150);
+  link.run_until(14);
+  EXPECT_NEAR(link.window(), 2 * rate * 0.152 + quanta, 4);
+}
+
+TEST(bbr_counts_segments_of_a_quantum_by_its_rate) {
+  const auto extra = [](double packets_per_s) {
+    Bottleneck link("bbr", {}, packets_per_s, 100);
+    link.run_until(4);
+    return link.window() - 2 * packets_per_s * (0.1 + 1 / packets_per_s);
+  };
+  EXPECT_NEAR(extra(102), 3, 0.1);        // 1.18 Mbit/s: three of one
+  EXPECT_NEAR(extra(105), 6, 0.1);        // 1.22 Mbit/s
+  EXPECT_NEAR(extra(2050), 6, 0.1);       // 23.7 Mbit/s
+  EXPECT_NEAR(extra(3000), 9, 0.3);       // 35 Mbit/s: three of what a millisecond holds
+  EXPECT_NEAR(extra(100'000), 132.6, 2);  // three of 64 kB, of 1448 bytes each
+}
+
+TEST(bbr_begins_anew_after_a_timeout_and_ignores_losses) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  const double before = link.window();
+  link.controller().on_loss(
+      {.now_ms = 4000, .now_us = 4'000'000, .kind = Loss::Kind::lost, .in_flight = 50});
+  EXPECT_EQUAL(link.window(), before);
+  link.controller().on_loss(
+      {.now_ms = 4000, .now_us = 4'000'000, .kind = Loss::Kind::timed_out, .in_flight = 50});
+  EXPECT_EQUAL(link.window(), 1);
+  link.run_until(5);
+  EXPECT_NEAR(link.window(), before, 0.5);
+}

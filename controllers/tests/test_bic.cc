@@ -1,0 +1,101 @@
+// BIC's steps: those of Linux (net/ipv4/tcp_bic.c), and those of the paper's section III.
+#include "tests/check.hh"
+#include "tests/clocked.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Clocked;
+
+namespace {
+
+constexpr double exact = 1e-9;
+
+// A window of 819 after a loss at 1024 packets; what an acknowledgment adds, in packets a round.
+double step_at(double window, Constants::Values more = {}) {
+  more.insert({{"initial_window", 1024}, {"initial_ssthresh", 2}});
+  Clocked flow("bic", more);
+  flow.lose();
+  while (flow.window() < window) flow.ack(100);
+  const double before = flow.window();
+  return (flow.ack(100) - before) * before;
+}
+
+}  // namespace
+
+TEST(bic_leaves_four_fifths_and_searches_by_quarters) {
+  Clocked flow("bic", {{"initial_window", 1024}, {"initial_ssthresh", 2}});
+  EXPECT_NEAR(flow.lose(), 819, exact);
+  EXPECT_NEAR(flow.ack(100), 819 + 16 / 819.0, exact);  // a quarter of the 205 left is above Smax
+  EXPECT_NEAR(step_at(970), 13.5, 0.02);                // of 54
+  EXPECT_NEAR(step_at(1000), 6, 0.02);
+  EXPECT_NEAR(step_at(1021), 0.2, exact);  // the last four packets in 20 rounds
+  EXPECT_NEAR(step_at(1025), 0.2, exact);
+  EXPECT_NEAR(step_at(1030), 2, 0.02);  // a third of what it is beyond
+  EXPECT_NEAR(step_at(1060), 12, 0.02);
+  EXPECT_NEAR(step_at(1071), 47 / 3.0, 0.02);
+  EXPECT_NEAR(step_at(1073), 16, exact);
+}
+
+TEST(bic_steps_are_parameters) {
+  EXPECT_NEAR(step_at(900, {{"max_increment", 10}}), 10, exact);
+  EXPECT_NEAR(step_at(1021, {{"smooth_part", 10}}), 0.4, exact);
+  Clocked flow("bic", {{"initial_window", 1000}, {"beta", 0.5}});
+  EXPECT_NEAR(flow.lose(), 500, exact);
+}
+
+TEST(bic_can_search_by_halves_as_its_paper_does) {
+  const Constants::Values paper{{"halves", 1}, {"max_increment", 32}, {"beta", 0.875}};
+  EXPECT_NEAR(step_at(896, paper), 32, exact);  // half of 128 is above Smax
+  EXPECT_NEAR(step_at(984, paper), 20, 0.02);
+  EXPECT_NEAR(step_at(1022, paper), 1, 0.02);
+  EXPECT_NEAR(step_at(1024 - 0.021, paper), 0.01, 0.001);  // never below Smin
+  EXPECT_NEAR(step_at(1026, paper), 2.01, 0.02);           // as far again, and Smin
+  EXPECT_NEAR(step_at(1080, paper), 32, exact);
+}
+
+TEST(bic_is_reno_up_to_fourteen_packets) {
+  Clocked flow("bic", {{"initial_window", 13.95}, {"initial_ssthresh", 2}});
+  EXPECT_NEAR(flow.ack(100), 13.95 + 1 / 13.95, exact);
+  const double before = flow.window();
+  EXPECT_EQUAL(before > 14, true);
+  EXPECT_NEAR(flow.ack(100), before + before / 3 / before, exact);  // without a maximum to find
+  Clocked small("bic", {{"initial_window", 14}, {"initial_ssthresh", 2}});
+  EXPECT_NEAR(small.lose(), 7, exact);
+  EXPECT_NEAR(small.lose(), 3.5, exact);
+  EXPECT_NEAR(small.lose(), 2, exact);
+}
+
+TEST(bic_grows_by_a_twentieth_at_least_before_its_first_loss) {
+  const auto step = [](double window) {
+    Clocked flow("bic", {{"initial_window", window}, {"initial_ssthresh", 2}});
+    return (flow.ack(100) - window) * window;
+  };
+  EXPECT_NEAR(step(30), 10, exact);
+  EXPECT_NEAR(step(200), 16, exact);
+  EXPECT_NEAR(step(600), 30, exact);
+}
+
+TEST(bic_gives_way_further_if_it_lost_earlier_than_before) {
+  // Losses at 1024 and 819: the maximum is (1 + .8) / 2 of 819, 737 - and not 819 itself.
+  const auto step = [](double fast_convergence) {
+    Clocked flow("bic", {{"initial_window", 1024},
+                         {"initial_ssthresh", 2},
+                         {"fast_convergence", fast_convergence}});
+    flow.lose();
+    flow.lose();
+    while (flow.window() < 735) flow.ack(100);
+    const double before = flow.window();
+    return (flow.ack(100) - before) * before;
+  };
+  EXPECT_NEAR(step(1), 0.2, exact);  // 737.0 is less than four packets above
+  EXPECT_NEAR(step(0), 16, exact);
+}
+
+TEST(bic_forgets_its_maximum_at_a_timeout) {
+  Clocked flow("bic", {{"initial_window", 100}});
+  flow.lose();
+  EXPECT_NEAR(flow.keepalive(), 1, exact);
+  EXPECT_NEAR(flow.ack(100, 3), 4, exact);  // slow start
+  EXPECT_NEAR(flow.ack(100, 100), 80 * 819 / 1024.0 - 0.0, 1);
+  const double before = flow.window();
+  EXPECT_NEAR((flow.ack(100) - before) * before, 16, exact);
+}

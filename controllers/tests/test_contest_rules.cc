@@ -1,0 +1,118 @@
+// Rules of contest reports, stepped through acknowledgments worked by hand.
+
+#include "tests/check.hh"
+#include "tests/clocked.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Clocked;
+
+namespace {
+
+constexpr double exact = 1e-9;
+
+}  // namespace
+
+TEST(dalida_scales_its_steps_by_the_average_over_the_target) {
+  Clocked flow("dalida", {});
+  EXPECT_EQUAL(flow.window(), 60);
+  EXPECT_EQUAL(flow.keepalive_ms(), 50);
+  // a = 100, T = 150: up by 1.5 (150/100)/60.
+  EXPECT_NEAR(flow.ack(100), 60 + 1.5 * 1.5 / 60, exact);
+  EXPECT_EQUAL(flow.keepalive_ms(), 100);  // the least RTT
+  // a = 20 + 88 = 108, v = .6 x 2 = 1.2, below T by far.
+  double before = flow.window();
+  EXPECT_NEAR(flow.ack(110), before + 1.5 * (150 / 108.0) / 60, exact);
+  // a = 21.6 + 112 = 133.6, v = .48 + .6 x 6.4 = 4.32: 142.24 < 150.
+  before = flow.window();
+  EXPECT_NEAR(flow.ack(140), before + 1.5 * (150 / 133.6) / 60, exact);
+  // a = 26.72 + 112 = 138.72, v = 1.728 + .6 x 1.28 = 2.496: 143.712.
+  before = flow.window();
+  EXPECT_NEAR(flow.ack(140), before + 1.5 * (150 / 138.72) / 60, exact);
+  // a = 27.744 + 118.4 = 146.144, v = .9984 + .6 x 1.856 = 2.112: 150.368 > 150, down by 3
+  // (a/T)/60.
+  before = flow.window();
+  EXPECT_NEAR(flow.ack(148), before - 3 * (146.144 / 150) / 60, exact);
+  before = flow.window();
+  EXPECT_NEAR(flow.keepalive(), 0.9 * before, exact);
+  Clocked small("dalida", {{"initial_window", 2.1}});
+  EXPECT_EQUAL(small.keepalive(), 2);
+  small.ack(100);
+  EXPECT_EQUAL(small.ack(10'000), 2);
+}
+
+TEST(dalida_steps_by_the_integer_part_of_the_window) {
+  Clocked flow("dalida", {{"initial_window", 10.9}});
+  EXPECT_NEAR(flow.ack(100), 10.9 + 2.25 / 10, exact);
+}
+
+TEST(tensor_fairness_steps_by_the_square_of_the_distance) {
+  Clocked flow("tensor_fairness", {});
+  EXPECT_EQUAL(flow.keepalive_ms(), 60);
+  // No queue: .6 x 1.
+  EXPECT_NEAR(flow.ack(50), 10.6, exact);
+  EXPECT_EQUAL(flow.keepalive_ms(), 75);  // 1.5 of the least RTT
+  // 9 of 18 ms: .6 / 4. The average is .1 x 10.6 + .9 x 10 = 10.06.
+  EXPECT_NEAR(flow.ack(59), 10.75, exact);
+  // At 18 ms back to the average, .1 x 10.75 + .9 x 10.06 = 10.129.
+  EXPECT_NEAR(flow.ack(68), 10.129, exact);
+  // Now on it: down by .0125 x ((36 + 18)/18)^2.
+  EXPECT_NEAR(flow.ack(86), 10.129 - 0.0125 * 9, exact);
+}
+
+TEST(tensor_fairness_grows_back_to_its_average_at_once) {
+  Clocked flow("tensor_fairness", {});
+  EXPECT_NEAR(flow.ack(50), 10.6, exact);
+  EXPECT_NEAR(flow.keepalive(), 7.95, exact);
+  // Below its target by .1 ms: the average, .1 x 7.95 + .9 x 10, is above any step.
+  EXPECT_NEAR(flow.ack(67.9), 9.795, exact);
+}
+
+TEST(tensor_fairness_shrinks_once_in_300_ms_of_silence) {
+  Clocked flow("tensor_fairness", {});
+  EXPECT_NEAR(flow.keepalive(), 7.5, exact);
+  flow.wait(299);
+  EXPECT_NEAR(flow.keepalive(), 7.5, exact);
+  flow.wait(1);
+  EXPECT_NEAR(flow.keepalive(), 5.625, exact);
+  for (int i = 0; i < 9; ++i) {
+    flow.wait(300);
+    flow.keepalive();
+  }
+  EXPECT_EQUAL(flow.window(), 1);
+  Clocked small("tensor_fairness", {{"initial_window", 1}});
+  small.ack(50);
+  for (int i = 0; i < 20; ++i) small.ack(1000);
+  EXPECT_EQUAL(small.window(), 1);
+}
+
+TEST(pid_adds_its_three_terms) {
+  Clocked flow("pid", {{"kp", 4}, {"ki", 10}, {"kd", 0.05}, {"gain", 0}});
+  // The error of 60 ms against 80 is 1/4; nothing has passed to integrate over.
+  EXPECT_NEAR(flow.ack(60), 10 + 4 * 0.25, exact);
+  // 100 ms later at 40 ms: the error is 1/2, its integral 10 x .5 x .1, its slope 2.5/s.
+  EXPECT_NEAR(flow.ack(40, 1, 100), 10.5 + 4 * 0.5 + 0.05 * 2.5, exact);
+  EXPECT_NEAR(flow.ack(80, 1, 100), 10.5 + 0 - 0.05 * 5, exact);
+  EXPECT_EQUAL(flow.ack(4000, 1, 1000), 1);
+  // The integral stopped at 1.
+  EXPECT_NEAR(flow.ack(80, 1, 1e9), 1, 1e-3);
+}
+
+TEST(pid_can_smooth_the_rtt) {
+  Clocked flow("pid", {{"kp", 4}, {"ki", 10}});
+  flow.ack(80);
+  EXPECT_NEAR(flow.ack(40, 1, 100), 10 + 10 * 0.25 * 0.1 + 4 * 0.25, exact);  // 60 ms on average
+}
+
+TEST(rate_horizon_fills_its_horizon_at_the_rate_of_acks) {
+  Clocked flow("rate_horizon", {});
+  EXPECT_EQUAL(flow.window(), 10);
+  // The initial rate is 10 packets in 60 ms. One packet more, filtered over 100 ms:
+  double rate = (0.1 * 10 / 0.06 + 1) / 0.1;
+  EXPECT_NEAR(flow.ack(50), rate * 0.06, exact);
+  rate = (0.1 * rate + 2) / 0.15;
+  EXPECT_NEAR(flow.ack(50, 2, 50), rate * 0.06, exact);
+  EXPECT_EQUAL(flow.ack(50, 1, 10'000), 2);
+  // One packet each 2 ms is 500/s, of which 60 ms hold 30.
+  for (int i = 0; i < 1000; ++i) flow.ack(50, 1, 2);
+  EXPECT_NEAR(flow.window(), 30, 0.7);
+}

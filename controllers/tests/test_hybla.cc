@@ -1,0 +1,68 @@
+// Hybla against its definition: rho = RTT/RTT0, 2^rho - 1 and rho^2/cwnd an acknowledgment.
+#include <cmath>
+
+#include "tests/check.hh"
+#include "tests/clocked.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Clocked;
+
+namespace {
+
+constexpr double exact = 1e-9;
+
+}  // namespace
+
+TEST(hybla_is_reno_up_to_its_reference_rtt) {
+  Clocked flow("hybla", {{"initial_window", 10}, {"initial_ssthresh", 12}});
+  EXPECT_NEAR(flow.ack(25), 11, exact);
+  EXPECT_NEAR(flow.ack(10), 12, exact);
+  EXPECT_NEAR(flow.ack(10), 12 + 1 / 12.0, exact);
+}
+
+TEST(hybla_grows_as_a_short_connection_would) {
+  // 75 ms are three of RTT0: 2^3 - 1 = 7 in slow start, 9/cwnd after it.
+  Clocked flow("hybla", {{"initial_window", 10}, {"initial_ssthresh", 20}});
+  EXPECT_NEAR(flow.ack(75), 17, exact);
+  EXPECT_NEAR(flow.ack(75), 20, exact);  // no further than to its threshold
+  EXPECT_NEAR(flow.ack(75), 20 + 9 / 20.0, exact);
+  Clocked fraction("hybla", {{"initial_window", 10}});
+  EXPECT_NEAR(fraction.ack(40), 10 + std::pow(2, 1.6) - 1, exact);
+  EXPECT_NEAR(fraction.ack(40, 2), 10 + 3 * (std::pow(2, 1.6) - 1), exact);
+  Clocked other("hybla", {{"initial_window", 10}, {"rtt0_ms", 20}});
+  EXPECT_NEAR(other.ack(40), 13, exact);
+}
+
+TEST(hybla_bounds_the_exponent_of_slow_start) {
+  Clocked flow("hybla", {{"initial_window", 10}});
+  EXPECT_NEAR(flow.ack(500), 10 + 65535, exact);  // Linux: 16, of a rho of 20
+}
+
+TEST(hybla_follows_the_least_smoothed_rtt_or_the_present_one) {
+  const auto step = [](double follow_rtt) {
+    Clocked flow("hybla",
+                 {{"initial_window", 10}, {"initial_ssthresh", 2}, {"follow_rtt", follow_rtt}});
+    flow.ack(50);
+    const double before = flow.window();
+    return (flow.ack(250) - before) * before;
+  };
+  EXPECT_NEAR(step(0), 4, 1e-9);
+  EXPECT_NEAR(step(1), 9, 1e-9);  // 7/8 of 50 and 1/8 of 250 are 75
+  Clocked flow("hybla", {{"initial_window", 10}, {"initial_ssthresh", 2}});
+  flow.ack(100);
+  const double before = flow.window();
+  EXPECT_NEAR((flow.ack(60) - before) * before, 3.8 * 3.8, 1e-9);  // 95
+}
+
+TEST(hybla_halves_at_a_loss) {
+  Clocked flow("hybla", {{"initial_window", 10}});
+  EXPECT_NEAR(flow.lose(), 5, exact);
+  flow.is_recovering = true;
+  EXPECT_NEAR(flow.ack(75), 5, exact);
+  flow.is_recovering = false;
+  EXPECT_NEAR(flow.ack(75), 5 + 9 / 5.0, exact);
+  EXPECT_NEAR(flow.lose(Loss::Kind::timed_out), 1, exact);
+  EXPECT_NEAR(flow.ack(75), 3.4, exact);  // slow start to half of 6.8
+  EXPECT_NEAR(flow.lose(), 2, exact);
+  EXPECT_NEAR(flow.keepalive(), 1, exact);
+}

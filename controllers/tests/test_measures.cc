@@ -1,0 +1,75 @@
+// What rules measure, against its definition.
+#include "algorithms/measures.hh"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "tests/check.hh"
+
+using namespace kneepoint;
+
+TEST(windowed_extremes_are_those_of_all_values_in_the_window) {
+  for (const double span : {0.0, 3.0, 40.0}) {
+    WindowedLeast least;
+    WindowedMost most;
+    std::deque<std::pair<double, double>> all;
+    uint64_t state = 1;
+    double now = 0;
+    EXPECT_EQUAL(least.is_empty() and most.is_empty(), true);
+    for (int i = 0; i < 3000; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      const auto draw = static_cast<double>(state >> 54);  // up to 1023
+      now += state % 3 == 0 ? 0 : 1;
+      // Values that rise for long fill the ring of the least, values that fall that of the
+      // greatest.
+      const double value = i % 200 < 100 ? draw + 20 * (i % 100) : draw - 20 * (i % 100);
+      all.emplace_back(now, value);
+      while (all.front().first < now - span) all.pop_front();
+      least.add(value, now, span);
+      most.add(value, now, span);
+      const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
+      EXPECT_EQUAL(least.least(), std::min_element(all.begin(), all.end(), by_value)->second);
+      EXPECT_EQUAL(most.most(), std::max_element(all.begin(), all.end(), by_value)->second);
+    }
+  }
+}
+
+TEST(windowed_extremes_hold_a_rise_that_is_longer_than_their_first_ring) {
+  WindowedLeast least;
+  for (int i = 0; i < 1000; ++i) {
+    least.add(i, i, 500);
+    EXPECT_EQUAL(least.least(), std::max(0, i - 500));
+  }
+}
+
+TEST(a_round_ends_with_the_first_packet_that_left_after_it_began) {
+  Rounds rounds;
+  const auto ack = [](uint64_t number, uint64_t flight) {
+    return Ack{.sequence_number = number,
+               .sent_ms = 0,
+               .received_ms = 0,
+               .ack_received_ms = 0,
+               .flight = flight};
+  };
+  EXPECT_EQUAL(rounds.ends(ack(0, 9)), true);
+  EXPECT_EQUAL(rounds.ends(ack(9, 5)), false);
+  EXPECT_EQUAL(rounds.ends(ack(10, 4)), true);
+  EXPECT_EQUAL(rounds.ends(ack(14, 20)), false);
+  rounds.begin(ack(14, 20));
+  EXPECT_EQUAL(rounds.ends(ack(34, 1)), false);
+  EXPECT_EQUAL(rounds.ends(ack(35, 1)), true);
+}
+
+TEST(times_of_an_acknowledgment_are_in_the_units_of_their_names) {
+  Ack ack{.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0};
+  EXPECT_EQUAL(measures_rtt(ack), false);
+  ack.now_us = 1'500'000;
+  ack.measured_rtt_us = 0;
+  EXPECT_EQUAL(measures_rtt(ack), true);
+  EXPECT_EQUAL(rtt_ms(ack), 1);  // a tick
+  ack.measured_rtt_us = 2500;
+  EXPECT_EQUAL(rtt_ms(ack), 2.5);
+  EXPECT_EQUAL(rtt_s(ack), 0.0025);
+  EXPECT_EQUAL(now_s(ack), 1.5);
+}
