@@ -78,3 +78,20 @@ TEST(what_is_sent_under_a_limit_gives_limited_samples) {
   rate.on_sent(3, 1.201);
   EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'301'000, 100'000))->is_limited, false);
 }
+
+TEST(a_flight_may_be_wider_than_any_ring) {
+  DeliveryRate rate;
+  // Ten leave for each that is delivered.
+  uint64_t sent = 0;
+  for (uint64_t delivered = 0; delivered < 60; ++delivered) {
+    const double now_s = 1 + 0.01 * static_cast<double>(delivered);
+    const auto now_us = static_cast<int64_t>(now_s * 1e6);
+    if (delivered > 0) rate.on_ack(ack_of(delivered - 1, delivered, now_us, 10'000));
+    for (int i = 0; i < 10; ++i) rate.on_sent(sent++, now_s);
+  }
+  for (uint64_t number = 59; number < 600; ++number) {
+    const auto now_us = static_cast<int64_t>(2'000'000 + 1000 * number);
+    const auto sample = rate.on_ack(ack_of(number, number + 1, now_us, 10'000));
+    EXPECT_EQUAL(sample->delivered_before, static_cast<double>(number / 10));
+  }
+}

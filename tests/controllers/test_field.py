@@ -2,12 +2,15 @@
 
 import json
 import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.controllers.emulator import EMULATE
+from networks.traffic import LINUX
+from tests.controllers.emulator import EMULATE, Link, emulate
 
-DEFAULTS = {
+DEFAULTS: dict[str, dict[str, float]] = {
     # Brakmo & Peterson, JSAC 1995, and Linux's tcp_vegas.c.
     "vegas": {"alpha": 2, "beta": 4, "gamma": 1, "initial_window": 10, "keepalive_ms": 1000},
     # RFC 6817, sections 2.4.2 and 2.5.
@@ -93,3 +96,69 @@ def test_defaults_are_published(name: str) -> None:
     declared = {each["name"]: each for each in listed["controllers"]}[name]
     defaults = {each["name"]: each["default"] for each in declared["constants"]}
     assert {key: defaults[key] for key in DEFAULTS[name]} == DEFAULTS[name]
+
+
+# Figure 2b of ABC (Goyal et al., HotNets 2017): mahimahi's queues of 100 packets; utilization, and
+# 100 ms plus the 95th percentile of the queueing delay, read off the figure.
+FIGURE_2B = [
+    ("cubic", "droptail:packets=100", 0.974, 557),
+    ("cubic", "codel-mahimahi:packets=100,target=50,interval=100", 0.621, 208),
+    ("cubic", "pie-mahimahi:packets=100,qdelay_ref=50,max_burst=100", 0.551, 173),
+    ("bbr", "droptail:packets=100", 0.932, 580),
+]
+AS_LINUX = {"cubic": {"hystart": 1, "whole_packets": 1}}
+
+
+def over(folder: Path, scenario: dict[str, Any]) -> dict[str, Any]:
+    """Returns what the bottleneck measures, on the ideal host."""
+    file = folder / "scenario.json"
+    file.write_text(json.dumps({"host_model": "ideal", **scenario}))
+    result = subprocess.run([EMULATE, "--scenario", file], check=True, capture_output=True)
+    figures: dict[str, Any] = json.loads(result.stdout)["uplink"]
+    return figures
+
+
+def flow(name: str, **constants: float) -> dict[str, Any]:
+    tcp = LINUX.model_dump(exclude_none=True)
+    return {"controller": name, "transport": "tcp", "tcp": tcp, "constants": constants}
+
+
+@pytest.mark.parametrize(("name", "queue", "utilization", "delay_ms"), FIGURE_2B)
+def test_figure_2b_is_met(
+    contest: Link, tmp_path: Path, name: str, queue: str, utilization: float, delay_ms: float
+) -> None:
+    link = over(
+        tmp_path,
+        {
+            "uplink": {"trace": str(contest.uplink), "queue": queue, "delay_ms": 50},
+            "downlink": {"rate_mbps": 48, "delay_ms": 50},
+            "flows": [flow(name, **AS_LINUX.get(name, {}))],
+            "duration_s": 140,
+        },
+    )
+    assert link["utilization"] == pytest.approx(utilization, abs=0.06)
+    assert 100 + link["queueing_delay_p95_ms"] == pytest.approx(delay_ms, rel=0.1)
+
+
+def test_vegas_has_the_throughput_of_a_reproduction_of_sprout(
+    contest: Link, tmp_path: Path
+) -> None:
+    """Stanford CS 244: 4.23 Mbit/s without a limit of the queue."""
+    link = over(
+        tmp_path,
+        {
+            "uplink": {"trace": str(contest.uplink), "delay_ms": 20},
+            "downlink": {"trace": str(contest.downlink), "delay_ms": 20},
+            "flows": [flow("vegas", whole_packets=1)],
+            "duration_s": 140,
+        },
+    )
+    assert link["throughput_mbps"] == pytest.approx(4.23, rel=0.02)
+
+
+@pytest.mark.parametrize(("name", "power"), [("dalida", 44.3)])
+def test_power_is_that_of_its_report(contest: Link, name: str, power: float) -> None:
+    """On the contest's network, with the hosts of its network file."""
+    options = ["--host-model", "event-loop", "--host-latency-us", "600"]
+    runs = [emulate(contest, name, {}, "--seed", str(seed), *options) for seed in range(5)]
+    assert sum(run["power"] for run in runs) / 5 == pytest.approx(power, rel=0.02)
