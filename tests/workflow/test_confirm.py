@@ -114,12 +114,13 @@ def test_real_studies_run_through_the_whole_workflow(
     real_engine()
     for program in ("sender", "receiver", "measure", "keep_awake"):
         shutil.copy(ROOT / "build" / program, checkout.folder / "build")
+    targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
+    checkout.run("--dry-run", *arguments, "--", *targets)  # notes what the probe is made of
     results = checkout.folder / "results/real"
     (results / "probe").mkdir(parents=True)
     (results / "probe/probe.json").write_text(json.dumps({"slots": 4}))
     for name in ("runs.parquet", "made_by.json"):
         (results / "probe" / name).write_bytes(b"")
-    targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
     output = checkout.run(*arguments, "--", *targets)
     assert rules_of(output) == {
         "prepare_network",

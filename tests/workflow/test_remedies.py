@@ -10,7 +10,7 @@ from tests.workflow.conftest import STUDIES, Checkout
 pytestmark = pytest.mark.slow
 
 DAMAGED = {  # and what is made of it
-    "results/grid/study.json": "results/audit.parquet",
+    "results/grid/study.json": "results/searches.parquet",
     "build/networks/mini/network.json": "results/grid/runs.parquet",
 }
 
