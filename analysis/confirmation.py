@@ -62,7 +62,7 @@ def _best(controller: str, origin: str, printed: list[Record], beside: Record) -
         **beside,
         "controller": controller,
         "origin": origin,
-        "row": row.get("name", ""),
+        **_place(row),
         "published": published,
         "from_published": beside["real_mean"] / published - 1,
         "from_emulator": beside["real_mean"] / beside["emulated_mean"] - 1,
@@ -72,7 +72,16 @@ def _best(controller: str, origin: str, printed: list[Record], beside: Record) -
 def _contradicted(row: Record, beside: Record) -> Record:
     published = float(row[f"published_{row['wrong']}"])
     says = verdict(published, beside["emulated_mean"], beside["real_mean"], row["checks"])
-    return {**beside, "row": row["name"], "published": published, "verdict": says}
+    return {**beside, **_place(row), "published": published, "verdict": says}
+
+
+def _place(row: Record) -> Record:
+    """Where a number is printed: nowhere if there is no row."""
+    return {
+        "row": row.get("name", ""),
+        "printed_table": row.get("table", ""),
+        "printed_row": row.get("row", math.nan),
+    }
 
 
 def verdict(published: float, emulated: float, real: float, checks: str) -> str:

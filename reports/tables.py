@@ -51,6 +51,8 @@ _WHOLE = {
 }
 """Tables written to files as they are, but for columns of _ELSEWHERE."""
 _ELSEWHERE = {
+    "confirmed_best": ["printed_table", "printed_row"],
+    "confirmed_rows": ["printed_table", "printed_row"],
     "held_out_settings": [
         *("training_rank", "held_out_rank", "gap", "label", "repeats"),
         *("held_out_low", "held_out_high", "middle", "middle_low", "middle_high"),

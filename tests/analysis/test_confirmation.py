@@ -36,6 +36,7 @@ def tables() -> dict[str, pd.DataFrame]:
 def test_contradicted_rows_are_confirmed_by_real_runs() -> None:
     rows = confirmation.contradicted(tables())
     assert rows["row"].tolist() == ["001 fixed window 40"]
+    assert rows[["printed_table", "printed_row"]].values.tolist() == [["001-fixed-window", 7]]
     assert rows["metric"].tolist() == [SIGNAL_DELAY]
     assert rows["verdict"].tolist() == ["yes"]
 
