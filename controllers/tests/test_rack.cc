@@ -224,3 +224,16 @@ TEST(a_timeout_spares_what_was_sent_of_late) {
     EXPECT_EQUAL(t.send(timeout_us + 20'000), has_rack ? "" : "2 ");
   }
 }
+
+// As in Linux: 10, sent in the recovery of 0 and 5, is lost, and not yet repaired when that ends.
+TEST(a_loss_that_outlives_a_recovery_begins_another) {
+  Opened t(rack);
+  t.send(100'000);
+  t.acknowledge(0, {{1, 5}, {6, 10}}, 200'000);
+  EXPECT_EQUAL(t.send(200'000), "0 5 10 11 12 ");
+  t.acknowledge(5, {{6, 10}, {11, 13}}, 300'000);
+  t.send(300'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  t.acknowledge(10, {{11, 13}}, 400'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 2u);
+}

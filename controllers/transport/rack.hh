@@ -27,7 +27,7 @@ class RackDetection final : public LossDetection {
     for (const Scoreboard::Delivery& delivery : deliveries) learn(delivery, now_us);
     fack_ = board_.highest_sacked();
     const bool was_repaired = hears_of_repair(ack, is_progress);
-    return {.calls_for_recovery = find_losses(now_us), .was_repaired = was_repaired};
+    return {.calls_for_recovery = calls_for_recovery(now_us), .was_repaired = was_repaired};
   }
 
   void sent(uint64_t number, Microseconds now_us) override { sent_.push_back({now_us, number}); }
@@ -42,7 +42,7 @@ class RackDetection final : public LossDetection {
 
   Microseconds timer_us() const override { return std::min(reordering_us_, probe_us_); }
   Findings timer(Microseconds now_us) override {
-    if (reordering_us_ <= now_us) return {.calls_for_recovery = find_losses(now_us)};
+    if (reordering_us_ <= now_us) return {.calls_for_recovery = calls_for_recovery(now_us)};
     probe_us_ = never;
     return {.must_probe = true};
   }
@@ -118,6 +118,11 @@ class RackDetection final : public LossDetection {
       }
     }
     return board_.losses() > losses;
+  }
+
+  // Losses that outlive a recovery were sent in it: as in Linux, they begin another.
+  bool calls_for_recovery(Microseconds now_us) {
+    return find_losses(now_us) or board_.unrepaired() > 0;
   }
 
   // Whether it is neither acknowledged, nor lost, nor repeated.

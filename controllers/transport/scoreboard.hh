@@ -24,6 +24,7 @@ class Scoreboard {
     bool is_sacked = false;
     bool is_lost = false;  // and was not sent again since
     bool is_retransmitted = false;
+    bool was_lost = false;
   };
   // What an acknowledgment is the first to report, cumulatively or by SACK.
   struct Delivery {
@@ -40,6 +41,7 @@ class Scoreboard {
   uint64_t sacked() const { return sacked_; }        // segments above una
   uint64_t highest_sacked() const { return highest_sacked_; }  // the number after it, at least una
   uint64_t losses() const { return losses_; }                  // marked so far
+  uint64_t unrepaired() const { return unrepaired_; }          // of these, those not yet delivered
   uint64_t duplicates() const { return duplicates_; }
   // Of all segments: without SACK each duplicate tells of one.
   uint64_t delivered() const { return una_ + (has_sack_ ? sacked_ : duplicates_); }
@@ -61,7 +63,8 @@ class Scoreboard {
   // It leaves again, and counts once, as this copy.
   void send_again(uint64_t number, Microseconds now_us) {
     in_flight_ += at(number).is_lost;
-    at(number) = {.sent_us = now_us, .is_retransmitted = true};
+    at(number) = {
+        .sent_us = now_us, .is_retransmitted = true, .was_lost = segment(number).was_lost};
   }
 
   // What it returns is valid until the next one is taken.
@@ -85,7 +88,8 @@ class Scoreboard {
   void forget_duplicates() { duplicates_ = 0; }
 
   void mark_lost(uint64_t number) {
-    at(number).is_lost = true;
+    unrepaired_ += not at(number).was_lost;
+    at(number).is_lost = at(number).was_lost = true;
     --in_flight_;
     ++losses_;
     lost_.push(number);
@@ -93,8 +97,8 @@ class Scoreboard {
 
   // Unless it is sacked, lost or sent again: only RACK finds lost retransmissions.
   void mark_original_lost(uint64_t number) {
-    const auto& [sent_us, is_sacked, is_lost, is_retransmitted] = segment(number);
-    if (not is_sacked and not is_lost and not is_retransmitted) mark_lost(number);
+    const Segment& each = segment(number);
+    if (not each.is_sacked and not each.is_lost and not each.is_retransmitted) mark_lost(number);
   }
 
   // NextSeg, rules 1, 3 and 4: the first that is lost; the first below what is sacked that was sent
@@ -162,6 +166,7 @@ class Scoreboard {
 
   void deliver(uint64_t number, const Segment& segment) {
     in_flight_ -= not segment.is_lost;
+    unrepaired_ -= segment.was_lost;
     deliveries_.push_back({number, segment});
   }
 
@@ -173,6 +178,7 @@ class Scoreboard {
   uint64_t sacked_ = 0;
   uint64_t highest_sacked_ = 0;
   uint64_t losses_ = 0;
+  uint64_t unrepaired_ = 0;
   uint64_t duplicates_ = 0;  // without SACK: what they report and no acknowledgment does yet
   size_t last_block_count_ = 0;
   std::array<SackBlock, 3> last_blocks_{};
