@@ -26,6 +26,7 @@ from experiments.config import load_workflow
 from experiments.models.comparison import Comparison, PublishedFigure
 from experiments.models.study import (
     EMULATOR,
+    KERNEL,
     MAHIMAHI,
     Bounded,
     ComparisonEngine,
@@ -412,7 +413,7 @@ class Results:
         runs = read_frame(path)
         runs["label"] = [settings[trial] for trial in runs["trial"]]
         return self._compared(
-            name, wanted, engine, runs, settings=settings, published=wanted.published
+            name, wanted, _shown(engine), runs, settings=settings, published=wanted.published
         )
 
     @once
@@ -447,7 +448,7 @@ class Results:
             engine=engine,
             title=wanted.title,
             source=getattr(wanted, "source", ""),
-            wanted_engines=tuple(getattr(wanted, "engines", ())),
+            wanted_engines=tuple(map(_shown, getattr(wanted, "engines", ()))),
             settings=settings,
             traffic=traffic,
             networks={each: network.title for each, network in networks.items()},
@@ -738,6 +739,11 @@ def _searched(column: str, searched: Range, logarithmic: bool, controller: Contr
     declared = controller.constants.get(name) if column.startswith(CONSTANT) else None
     least, most = (declared.least, declared.most) if declared else (0.0, math.inf)
     return Searched(name, *searched.bounds, logarithmic, least, most)
+
+
+def _shown(engine: ComparisonEngine) -> ComparisonEngine:
+    """The kernel's own TCP counts as one engine, whatever links carry it."""
+    return EMULATOR if engine == EMULATOR else KERNEL
 
 
 def _bdp_packets(network: Network) -> float:

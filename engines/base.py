@@ -99,7 +99,7 @@ class RunSpec:
         """Describes a run of the current controller, or of an entry, on the current engine."""
         return cls(
             engine=engine.engine,
-            engine_sha256=engine.sha256,
+            engine_sha256=engine.digest_for(traffic),
             controller=controller.name,
             controller_sha256=controller.sha256,
             constants=constants,
@@ -132,9 +132,10 @@ class RunSpec:
         if self.entry is not None:
             subject = {"entry": self.entry.in_flow()}
         scenario = scenario_of(self.network, self.traffic, subject, self.seed)
-        if not LIMITS.get(self.engine, EMULATOR).runs_our_controllers:
+        if LIMITS.get(self.engine, EMULATOR).is_real_time:
             for flow in scenario["flows"]:
-                flow.pop("controller_sha256", None)
+                if flow.get("transport") == "tcp":  # the kernel's of the same name
+                    flow.pop("controller_sha256", None)
         return scenario
 
     def __post_init__(self) -> None:
@@ -329,6 +330,11 @@ class EngineSettings(ABC):
     def engine(self) -> str:
         """The engine's name in results."""
         return self.limits.engine
+
+    def digest_for(self, traffic: Traffic) -> str:
+        """Digest of what runs the traffic, without controllers."""
+        del traffic
+        return self.sha256
 
     @property
     def is_real_time(self) -> bool:

@@ -19,8 +19,6 @@ class Limits:
         queues: its queues; each with the parameters that it needs and their bounds, or None for
             any; None: every queue.
         reasons: why it has other queues, by kind.
-        runs_our_controllers: otherwise the kernel's of the same names, which ours do not identify.
-        runs_traffic: otherwise one flow of datagrams.
         is_real_time: runs take real time.
         runs_per_core: concurrent runs; None: one in each of the host's slots.
         real_host: stands for the host in a run's description, if the host is not emulated.
@@ -31,8 +29,6 @@ class Limits:
     lacks: Mapping[str, str] = field(default_factory=dict)
     queues: _Queues | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
-    runs_our_controllers: bool = True
-    runs_traffic: bool = True
     is_real_time: bool = False
     runs_per_core: int | None = None
     real_host: str = ""
@@ -85,7 +81,6 @@ MAHIMAHI = Limits(
         "codel": "its CoDel is not RFC 8289's; use codel-mahimahi, or the emulator",
         "pie": "its PIE is not RFC 8033's; use pie-mahimahi, or the emulator",
     },
-    runs_traffic=False,
     is_real_time=True,
     real_host="real",
     programs=("sender", "receiver", "measure", "keep_awake"),
@@ -113,7 +108,6 @@ KERNEL = Limits(
         f"and there are at most {MOST_CLASSES}; use drr:packets=N,classes=C,per_class=1, or the "
         "emulator",
     },
-    runs_our_controllers=False,
     is_real_time=True,
     runs_per_core=4,  # of 8 Mbit/s: packets are 1 ms late (99th percentile), with 15 a core 24 ms
     real_host="kernel",

@@ -10,7 +10,9 @@ from typing import Any
 from common.config_file import complaint_of, names_in, read_config
 from common.errors import KneepointError, suggestion
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
+from engines.kernel.scenario import LONGEST_S
 from engines.limits import LIMITS
+from engines.mahimahi.tcp import LinkLoad
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import load_section
 from experiments.models.settings import HoldOut, Settings
@@ -55,6 +57,7 @@ def load_workflow(config: Path) -> Workflow:
     _check_fitted_hosts(workflow)
     _check_starts(workflow)
     _check_published_figures(workflow)
+    _check_real_flows(workflow)
     _check_hold_out(workflow)
     return workflow
 
@@ -216,6 +219,18 @@ def _check_starts(workflow: Workflow) -> None:
                         f"{network} a run ends at {end_s:g} s; lower {remedy}, or raise the "
                         "network's duration_s"
                     )
+
+
+def _check_real_flows(workflow: Workflow) -> None:
+    """Refuses flows that mahimahi's links cannot carry."""
+    for comparison in workflow.comparisons.values():
+        for name in comparison.traffic if "mahimahi" in comparison.engines else ():
+            traffic = workflow.traffic[name]
+            flows = [
+                flow.options | {"controller": flow.controller or comparison.settings[0].controller}
+                for flow in traffic.flows.values()
+            ]
+            LinkLoad.of({"flows": flows}, LONGEST_S, workflow.file("traffic", name))
 
 
 def _check_published_figures(workflow: Workflow) -> None:

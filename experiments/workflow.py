@@ -30,8 +30,12 @@ ADDED_RUNS = "added_runs"
 
 REAL_SHOWCASE = "real_showcase"
 """The example on the engine mahimahi."""
-FOLDERS: Mapping[ComparisonEngine, str] = {"emulator": "comparisons", "kernel": "kernel"}
-"""Results folder of each engine: comparisons/NAME, kernel/NAME."""
+FOLDERS: Mapping[ComparisonEngine, str] = {
+    "emulator": "comparisons",
+    "kernel": "kernel",
+    "mahimahi": "kernel",
+}
+"""Results folder of each engine: comparisons/NAME, or kernel/NAME on the kernel's own TCP."""
 LOG = "uplink.log"
 FLOW_LOG = "flow.log"
 """Of the sender, in virtual time."""

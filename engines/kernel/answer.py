@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engines.kernel.netlink import TcpSocket, tcp_info
-from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Scenario
+from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Load, Scenario
 
 _FAIR, _SETTLED_INTERVALS = 0.9, 5
 _NOTHING = TcpSocket(0, 0, 0, **tcp_info(b""))
@@ -44,8 +44,7 @@ def answer_of(
     probes: Sequence[Sequence[float | None]],
 ) -> dict[str, Any]:
     """Returns the answer; `links` are uplink and downlink."""
-    figures = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
-    goodputs = [flow["goodput_mbps"] for flow in figures]
+    traffic = answer_of_traffic(scenario, flows, probes)
     uplink = _link(scenario, scenario.uplink, links[0])
     return {
         "throughput_mbps": uplink["throughput_mbps"],
@@ -54,15 +53,25 @@ def answer_of(
         "queueing_delay_p95_ms": uplink["queueing_delay_p95_ms"],
         "signal_delay_p95_ms": None,
         "power": None,
-        "packets_sent": sum(flow["packets_sent"] for flow in figures),
-        "packets_delivered": sum(flow["packets_received"] for flow in figures),
+        "packets_sent": sum(flow["packets_sent"] for flow in traffic["flows"]),
+        "packets_delivered": sum(flow["packets_received"] for flow in traffic["flows"]),
         "packets_dropped": sum(link.drops for link in links),
         "uplink": uplink,
         "downlink": _link(scenario, scenario.downlink, links[1]),
+        **traffic,
+    }
+
+
+def answer_of_traffic(
+    load: Load, flows: Sequence[FlowSamples], probes: Sequence[Sequence[float | None]]
+) -> dict[str, Any]:
+    """Returns that part of the answer which is about flows and probes."""
+    figures = [_flow(load, f, s) for f, s in zip(load.flows, flows, strict=True)]
+    return {
         "flows": figures,
         "probes": [_probe(rtts_ms) for rtts_ms in probes],
-        "jains_index": jains_index(goodputs),
-        "convergence_s": _convergence_s(scenario, figures),
+        "jains_index": jains_index([flow["goodput_mbps"] for flow in figures]),
+        "convergence_s": _convergence_s(load, figures),
     }
 
 
@@ -114,10 +123,10 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
     return figures
 
 
-def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
+def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
     """Returns a flow's figures; those of an endless flow may count from a later time on."""
-    from_s = flow.start_s if flow.bytes else max(flow.start_s, scenario.measure_from_s)
-    end_s = min(scenario.duration_s, flow.stop_s or scenario.duration_s)
+    from_s = flow.start_s if flow.bytes else max(flow.start_s, load.measure_from_s)
+    end_s = min(load.duration_s, flow.stop_s or load.duration_s)
     seconds = samples.completion_s or end_s - from_s
     counted = [sender for time_s, sender in samples.sender if time_s >= from_s]
     last, received = _last(samples.sender), _last(samples.receiver)
@@ -149,12 +158,12 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
         "completion_s": samples.completion_s,
         "loss_events_s": [t for t in loss_events_s(samples.sender) if t >= from_s],
     }
-    if scenario.interval_s:
-        figures["throughput_by_interval_mbps"] = _rates(scenario, samples)
+    if load.interval_s:
+        figures["throughput_by_interval_mbps"] = _rates(load, samples)
         windows = [(time_s, float(s.window_packets)) for time_s, s in samples.sender]
-        figures["window_by_interval_packets"] = _last_by_interval(scenario, windows)
+        figures["window_by_interval_packets"] = _last_by_interval(load, windows)
         rtts = [(time_s, s.rtt_ms) for time_s, s in samples.sender]
-        figures["rtt_by_interval_ms"] = _last_by_interval(scenario, rtts)
+        figures["rtt_by_interval_ms"] = _last_by_interval(load, rtts)
     return figures
 
 
@@ -179,40 +188,38 @@ def _mean(values: Sequence[float]) -> float | None:
     return statistics.fmean(values) if values else None
 
 
-def _intervals(scenario: Scenario) -> int:
-    return -int(-scenario.duration_s // scenario.interval_s)
+def _intervals(load: Load) -> int:
+    return -int(-load.duration_s // load.interval_s)
 
 
-def _last_by_interval(
-    scenario: Scenario, samples: Sequence[tuple[float, float]]
-) -> list[float | None]:
+def _last_by_interval(load: Load, samples: Sequence[tuple[float, float]]) -> list[float | None]:
     """Returns the last value within each interval, and 0 where there is none."""
-    values: list[float | None] = [0.0] * _intervals(scenario)
+    values: list[float | None] = [0.0] * _intervals(load)
     for time_s, value in samples:
-        values[min(int(time_s / scenario.interval_s), len(values) - 1)] = value
+        values[min(int(time_s / load.interval_s), len(values) - 1)] = value
     return values
 
 
-def _rates(scenario: Scenario, samples: FlowSamples) -> list[float]:
+def _rates(load: Load, samples: FlowSamples) -> list[float]:
     """Returns the rate of payload received in each interval, in Mbit/s."""
-    packets = [0] * _intervals(scenario)
+    packets = [0] * _intervals(load)
     before = 0
     for time_s, receiver in samples.receiver:
-        place = min(int(time_s / scenario.interval_s), len(packets) - 1)
+        place = min(int(time_s / load.interval_s), len(packets) - 1)
         packets[place] += receiver.packets_received - before
         before = receiver.packets_received
-    return [count * PAYLOAD_BYTES * 8 / 1e6 / scenario.interval_s for count in packets]
+    return [count * PAYLOAD_BYTES * 8 / 1e6 / load.interval_s for count in packets]
 
 
-def _convergence_s(scenario: Scenario, flows: Sequence[dict[str, Any]]) -> float | None:
+def _convergence_s(load: Load, flows: Sequence[dict[str, Any]]) -> float | None:
     """Returns the time from the last flow's start until, for some intervals, shares were fair."""
-    if len(flows) < 2 or not scenario.interval_s:
+    if len(flows) < 2 or not load.interval_s:
         return None
-    first = int(max(flow.start_s for flow in scenario.flows) / scenario.interval_s)
+    first = int(max(flow.start_s for flow in load.flows) / load.interval_s)
     fair = 0
-    for number in range(first, _intervals(scenario)):
+    for number in range(first, _intervals(load)):
         index = jains_index([flow["throughput_by_interval_mbps"][number] for flow in flows])
         fair = fair + 1 if index is not None and index >= _FAIR else 0
         if fair == _SETTLED_INTERVALS:
-            return (number + 1 - _SETTLED_INTERVALS - first) * scenario.interval_s
+            return (number + 1 - _SETTLED_INTERVALS - first) * load.interval_s
     return None

@@ -7,7 +7,7 @@ differently from the scenario is refused by name.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -35,6 +35,36 @@ _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
         "fast_convergence": 1,
         "hystart": 1,
         "whole_packets": 1,
+    },
+    "bbr": {
+        "initial_window": 10,
+        "high_gain": 2.885,
+        "cwnd_gain": 2,
+        "probe_gain": 1.25,
+        "rate_rounds": 10,
+        "full_growth": 1.25,
+        "min_rtt_s": 10,
+        "probe_rtt_ms": 200,
+    },
+    "vegas": {
+        "initial_window": 10,
+        "alpha": 2,
+        "beta": 4,
+        "gamma": 1,
+        "divide_by_rtt": 0,
+        "every_other_round": 0,
+        "whole_packets": 1,
+    },
+    "hybla": {"initial_window": 10, "rtt0_ms": 25, "beta": 0.5, "follow_rtt": 0},
+    "bic": {
+        "initial_window": 10,
+        "max_increment": 16,
+        "min_increment": 0.01,
+        "beta": 819 / 1024,
+        "low_window": 14,
+        "smooth_part": 20,
+        "fast_convergence": 1,
+        "halves": 0,
     },
 }
 """Linux's congestion-control parameters, which no run can change."""
@@ -123,20 +153,17 @@ SAMPLE_S = 0.05
 MOST_FLOWS = 100
 
 
-class Scenario(_Part):
-    """A run on the kernel's rig."""
+class Load(_Part):
+    """What is sent in a run, and what is measured of it."""
 
-    uplink: Link
-    downlink: Link
     flows: tuple[Flow, ...] = Field(min_length=1, max_length=MOST_FLOWS)
     probes: tuple[Probe, ...] = ()
     duration_s: float = Field(ge=0.001, le=LONGEST_S)
     interval_s: float = Field(default=0, ge=0, le=LONGEST_S)
     measure_from_s: float = Field(default=0, ge=0)
-    seed: int = 0
 
     @model_validator(mode="after")
-    def _is_the_rigs(self) -> Self:
+    def _ends_last(self) -> Self:
         if self.measure_from_s >= self.duration_s:
             raise ValueError("measure_from_s: not before the end of the run")
         for key, senders in (("flows", self.flows), ("probes", self.probes)):
@@ -147,6 +174,18 @@ class Scenario(_Part):
             raise ValueError(
                 f"interval_s: the kernel is sampled every {SAMPLE_S:g} s; use at least that"
             )
+        return self
+
+
+class Scenario(Load):
+    """A run on the kernel's rig."""
+
+    uplink: Link
+    downlink: Link
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _is_the_rigs(self) -> Self:
         if self.downlink.buffer.classes != 1:
             raise ValueError("downlink.queue: only the uplink has classes; remove them")
         classes = self.uplink.buffer.classes
@@ -202,8 +241,16 @@ def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
             link = mine[name]
             KERNEL.require({"queue": "infinite", **link}, f"{where}: {name}")
             mine[name] = {key: link[key] for key in link if key not in KERNEL.lacks}
+    return validated(Scenario, mine, where)
+
+
+Model = TypeVar("Model", bound=Load)
+
+
+def validated(model: type[Model], content: Mapping[str, Any], where: str) -> Model:
+    """Reads what a scenario says of its traffic, or all of it; see scenario_of."""
     try:
-        return Scenario.model_validate_json(json.dumps(mine), strict=True)
+        return model.model_validate_json(json.dumps(content), strict=True)
     except ValidationError as error:
         raise KneepointError(
             f"{where}: {complaint_of(error)}; see build/emulate --scenario-schema, and "

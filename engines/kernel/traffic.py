@@ -168,10 +168,7 @@ class Ping:
 
     def start(self) -> None:
         """Sends the first."""
-        words = ["ping", "-n", "-i", f"{self._probe.interval_ms / 1000:g}"]
-        if self._probe.count is not None:
-            words += ["-c", str(self._probe.count)]
-        words += ["-s", str(self._probe.bytes - HEADERS_BYTES - 28), CLIENT]
+        words = [*ping_words(self._probe), CLIENT]
         self._process = self._rig.server.start(words, stdout=self._output, stderr=self._output)
 
     def check(self) -> None:
@@ -195,6 +192,14 @@ class Ping:
     def _text(self) -> str:
         self._output.seek(0)
         return self._output.read().decode(errors="replace")
+
+
+def ping_words(probe: Probe) -> list[str]:
+    """Returns the command of a train of pings, without its destination."""
+    words = ["ping", "-n", "-i", f"{probe.interval_ms / 1000:g}"]
+    if probe.count is not None:
+        words += ["-c", str(probe.count)]
+    return [*words, "-s", str(probe.bytes - HEADERS_BYTES - 28)]
 
 
 def rtts_of(text: str) -> list[float | None]:

@@ -1,5 +1,6 @@
 """The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
+import platform
 import shutil
 import sys
 from collections.abc import Sequence
@@ -15,9 +16,11 @@ from engines.limits import MAHIMAHI
 from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
+from engines.mahimahi.tcp import PROGRAMS as TCP_PROGRAMS
+from engines.mahimahi.tcp import LinkLoad, find_program
 from engines.real_time import RealTimeEngine, digest_of_programs
 from engines.supervision import START_AND_END_S
-from networks.scenario import PreparedNetwork
+from networks.scenario import PreparedNetwork, Traffic
 
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
@@ -56,6 +59,13 @@ class MahimahiSettings(EngineSettings):
         del flow_log
         return replace(self, keep_log=log)
 
+    def digest_for(self, traffic: Traffic) -> str:
+        """See EngineSettings; TCP is the kernel's, sent by iperf3."""
+        if not traffic.measures_flows:
+            return self.sha256
+        programs = [find_program(name) for name in TCP_PROGRAMS]
+        return digest_of_programs(programs, f"{self.sha256} {platform.release()}")
+
     def open(self) -> "MahimahiEngine":
         """Makes the engine."""
         return MahimahiEngine(self)
@@ -89,14 +99,11 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             name: _trace(settings.folder / link.trace, link.trace_sha256)
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
-        if spec.entry is None:
-            sender, controller = "sender", settings.build / "controllers" / f"{spec.controller}.so"
-        else:
-            sender, controller = "entry-sender", spec.entry.object
-        files = {name: settings.build / name for name in MAHIMAHI.programs}
-        files |= {"sender": settings.build / sender, controller.name: controller}
-        if controller.suffix == ".py":
-            files |= {name: settings.build / name for name in PYTHON_RUNNER}
+        files = {name: settings.build / name for name in ("measure", "keep_awake")}
+        sending: list[str] = []
+        if not spec.traffic.measures_flows:
+            files |= self._sender_files(spec)
+            sending = sending_of(spec, folder.path / _object(spec, settings.build).name)
         for name, content in traces.items():
             folder.add(f"{name}.trace", content)
         for name, original in files.items():  # the run's user may lack access to our folders
@@ -113,7 +120,8 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             folder=str(folder.path),
             keeps_awake=settings.keep_awake,
             shells=shells_of(network, folder),
-            sending=sending_of(spec, folder.path / controller.name),
+            sending=sending,
+            load=_load(spec, duration_s) if spec.traffic.measures_flows else None,
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
             status=str(status),
@@ -121,6 +129,28 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,
             keep_log=str(settings.keep_log) if settings.keep_log else None,
         )
+
+    def _sender_files(self, spec: RunSpec) -> dict[str, Path]:
+        """Sender and receiver of datagrams, by their names in the run's folder."""
+        build, controller = self._settings.build, _object(spec, self._settings.build)
+        sender = "sender" if spec.entry is None else "entry-sender"
+        files = {"receiver": build / "receiver", "sender": build / sender}
+        files[controller.name] = controller
+        if controller.suffix == ".py":
+            files |= {name: build / name for name in PYTHON_RUNNER}
+        return files
+
+
+def _object(spec: RunSpec, build: Path) -> Path:
+    """The file of the controller, or of the entry."""
+    return (
+        build / "controllers" / f"{spec.controller}.so" if spec.entry is None else spec.entry.object
+    )
+
+
+def _load(spec: RunSpec, duration_s: float) -> dict[str, Any]:
+    where = f"traffic {spec.traffic.name} in mahimahi"
+    return LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
 
 
 def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:

@@ -9,17 +9,20 @@ its firewall rules behind. The processes also end if the supervisor itself is ki
 """
 
 import contextlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TextIO
 
 from common.files import locked, runtime_folder, write_passing
+from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import (
     INSIDES,
@@ -56,7 +59,8 @@ class Request:
         keeps_awake: whether processors are kept from idling.
         shells: mm-delay and mm-link with their arguments; the user's subfolder holds the log,
             uplink.log.
-        sending: the sender's arguments after host and port.
+        sending: the sender's arguments after host and port, of datagrams.
+        load: what is sent otherwise, by the kernel's TCP (see engines.mahimahi.tcp).
         expected_s: expected duration of the run.
         log_end_s: earliest time at which the uplink's log may end: its last opportunity.
         status: file for the run's current state; it is removed, too.
@@ -68,22 +72,26 @@ class Request:
     folder: str
     keeps_awake: bool
     shells: list[str]
-    sending: list[str]
     expected_s: float
     log_end_s: float
     status: str
     keep_log: str | None
+    sending: list[str] = field(default_factory=list)
+    load: dict[str, Any] | None = None
     is_entry: bool = False
     clock_epoch_ms: int | None = None
 
 
-class Supervisor:
-    """Executes one request.
+class Supervisor(ABC):
+    """Executes one request: what runs inside the shells and outside is its subclasses' part.
 
     Args:
         request: the run.
         stopped: whether the run has been told to end.
     """
+
+    _sign: ClassVar[str]
+    """The file that says that the inside has begun."""
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
         self._request = request
@@ -101,34 +109,56 @@ class Supervisor:
         """
         request = self._request
         delete_rules_of_the_dead()
-        with self._awake(), self._process("receiver", self._receiving()) as receiver:
-            self._wait(self._is_listening, _START_LIMIT_S, "the receiver did not start", receiver)
-            port = int(self._folder.read("receiver.out").split()[-1])
-            with contextlib.ExitStack() as stack:
+        with self._awake(), contextlib.ExitStack() as stack:
+            self._prepare(stack)
+            with contextlib.ExitStack() as inside:
                 # A shell takes the first free addresses: if two start at the same time, both
                 # take the same ones, and one receives nothing.
                 with locked(runtime_folder() / "start.lock"):
-                    shells = stack.enter_context(self._process("shells", self._shells(port)))
+                    command = [*request.shells, "--", *self._inside()]
+                    shells = inside.enter_context(self._process("shells", command))
                     late = f"mahimahi did not start within {_START_LIMIT_S:g} s"
-                    self._wait(lambda: self._has_begun(shells), _START_LIMIT_S, late, receiver)
+                    self._wait(lambda: self._has_begun(shells), _START_LIMIT_S, late)
+                self._begin(stack, shells)
                 limit_s = request.expected_s + START_AND_END_S
                 late = f"the run did not end within {limit_s:g} s"
                 begun_s = time.monotonic()
-                self._wait(lambda: self._is_over(shells, begun_s), limit_s, late, receiver, _POLL_S)
-            receiver.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                receiver.wait(_PATIENCE_S)
-        self._check_sender()
+                self._wait(lambda: self._is_over(shells, begun_s), limit_s, late, _POLL_S)
+            self._end()
+        self._check_ended_well()
         figures = self._figures()
-        received = _json(self._folder.read("receiver.out").partition("\n")[2])
+        answer = self._answer(figures)
         if request.keep_log:
             self._keep_log(Path(request.keep_log))
-        return {
-            **figures,
-            "packets_delivered": received.get("packets_received", figures["packets_delivered"]),
-            "scheduling_delay_p99_us": received.get("read_delay_p99_us"),
-            "scheduling_delays_us": received.get("read_delays_us"),
-        }
+        return answer
+
+    @abstractmethod
+    def _prepare(self, stack: contextlib.ExitStack) -> None:
+        """Starts what must run before the shells."""
+
+    @abstractmethod
+    def _inside(self) -> list[str]:
+        """The command inside the shells."""
+
+    @abstractmethod
+    def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
+        """Starts what must run outside once the shells have begun."""
+
+    @abstractmethod
+    def _end(self) -> None:
+        """Ends what runs outside, when the shells have ended."""
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raises RunEndedError if the run cannot go on."""
+
+    @abstractmethod
+    def _check_ended_well(self) -> None:
+        """Raises RunEndedError if it has not."""
+
+    @abstractmethod
+    def _answer(self, figures: dict[str, Any]) -> dict[str, Any]:
+        """Returns the answer, which has the link's figures."""
 
     def _awake(self) -> contextlib.AbstractContextManager[object]:
         """Keeps processors from idling; one of a user's runs does so for all."""
@@ -140,18 +170,6 @@ class Supervisor:
             os.fchown(file.fileno(), *user)
         words = [str(self._folder.path / "keep_awake"), str(lock), "--end-with-parent"]
         return self._process("keep_awake", words)
-
-    def _receiving(self) -> list[str]:
-        listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
-        if self._request.clock_epoch_ms is not None:
-            listening += ["--clock-epoch-ms", str(self._request.clock_epoch_ms)]
-        return [str(self._folder.path / "receiver"), *listening, "--end-with-parent"]
-
-    def _shells(self, port: int) -> list[str]:
-        # MAHIMAHI_BASE, the outside's address, is known inside only.
-        inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
-        sender = [str(self._folder.path / "sender"), str(port), *self._request.sending]
-        return [*self._request.shells, "--", "sh", "-c", inside, *sender, "--end-with-parent"]
 
     @contextlib.contextmanager
     def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
@@ -171,26 +189,25 @@ class Supervisor:
         is_so: Callable[[], bool],
         limit_s: float,
         late: str,
-        receiver: "subprocess.Popen[bytes] | None" = None,
         poll_s: float = _POLL_S / 5,
+        *,
+        goes_on: bool = True,
     ) -> None:
-        """Waits; ends the run if it lasts too long, is told to end, or loses its receiver."""
+        """Waits; ends the run if it lasts too long, is told to end, or cannot go on."""
         deadline = time.monotonic() + limit_s
         while not is_so():
             if time.monotonic() > deadline:
                 raise RunEndedError(late)
             self._stopped.check()
-            if receiver is not None and receiver.poll() is not None:
-                said = self._last_words("receiver.out")
-                raise RunEndedError(f"the receiver ended during the run ({said})")
+            if goes_on:
+                self._check()
             time.sleep(poll_s)
 
-    def _is_listening(self) -> bool:
-        said = self._folder.read("receiver.out")
-        return said.startswith("listening") and said.endswith("\n")
-
     def _has_begun(self, shells: "subprocess.Popen[bytes]") -> bool:
-        return os.path.lexists(self._folder.path / _SENT) or shells.poll() is not None
+        return self._has(self._sign) or shells.poll() is not None
+
+    def _has(self, name: str) -> bool:
+        return os.path.lexists(self._folder.path / name)
 
     def _is_over(self, shells: "subprocess.Popen[bytes]", begun_s: float) -> bool:
         """Whether the run is over; says from time to time how far it is."""
@@ -206,29 +223,11 @@ class Supervisor:
                 write_passing(Path(self._request.status), json.dumps(state))
         return shells.poll() is not None
 
-    def _check_sender(self) -> None:
-        answer = _json(self._folder.read(_SENT))
-        if answer.get("status") == "ok":
-            return
-        if answer:
-            # Packets without acknowledgments are not the controller's fault. An entry's own
-            # statement excuses nothing: it could prevent a whole contest from ending.
-            unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
-            if answer.get("status") == "fault":
-                raise RunEndedError(str(answer.get("reason")))
-            if not unheard or self._request.is_entry:
-                raise RunEndedError(str(answer.get("reason")), "failed")
-            if self._complaint() == _NO_WORD:
-                raise RunEndedError(str(answer.get("reason")))
-        elif said := self._last_words(_SENDER_SAID, ""):
-            raise RunEndedError(f"the sender refuses: {said}", "error")
-        raise RunEndedError(f"mahimahi: {self._complaint()}")
-
     def _figures(self) -> dict[str, Any]:
         command = [str(self._folder.path / "measure"), str(self._folder.path / _LOG)]
         with self._process("measure", command) as measure:  # as the user, whose log it is
             late = f"the link's log was not read within {_MEASURE_LIMIT_S:g} s"
-            self._wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late)
+            self._wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late, goes_on=False)
         figures = _json(self._folder.read("measure.out"))
         if not figures:
             said = self._last_words("measure.out")
@@ -259,6 +258,134 @@ class Supervisor:
         return lines[-1].strip().removeprefix("error: ") if lines else otherwise
 
 
+class Datagrams(Supervisor):
+    """The contest's sender inside, its receiver outside."""
+
+    _sign = _SENT
+    _receiver: "subprocess.Popen[bytes]"
+    _port: int
+
+    def _prepare(self, stack: contextlib.ExitStack) -> None:
+        self._receiver = stack.enter_context(self._process("receiver", self._receiving()))
+        self._wait(self._is_listening, _START_LIMIT_S, "the receiver did not start")
+        self._port = int(self._folder.read("receiver.out").split()[-1])
+
+    def _is_listening(self) -> bool:
+        said = self._folder.read("receiver.out")
+        return said.startswith("listening") and said.endswith("\n")
+
+    def _receiving(self) -> list[str]:
+        listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
+        if self._request.clock_epoch_ms is not None:
+            listening += ["--clock-epoch-ms", str(self._request.clock_epoch_ms)]
+        return [str(self._folder.path / "receiver"), *listening, "--end-with-parent"]
+
+    def _inside(self) -> list[str]:
+        # MAHIMAHI_BASE, the outside's address, is known inside only.
+        inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
+        sender = [str(self._folder.path / "sender"), str(self._port), *self._request.sending]
+        return ["sh", "-c", inside, *sender, "--end-with-parent"]
+
+    def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
+        pass
+
+    def _end(self) -> None:
+        self._receiver.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._receiver.wait(_PATIENCE_S)
+
+    def _check(self) -> None:
+        if self._receiver.poll() is not None:
+            said = self._last_words("receiver.out")
+            raise RunEndedError(f"the receiver ended during the run ({said})")
+
+    def _check_ended_well(self) -> None:
+        answer = _json(self._folder.read(_SENT))
+        if answer.get("status") == "ok":
+            return
+        if answer:
+            # Packets without acknowledgments are not the controller's fault. An entry's own
+            # statement excuses nothing: it could prevent a whole contest from ending.
+            unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
+            if answer.get("status") == "fault":
+                raise RunEndedError(str(answer.get("reason")))
+            if not unheard or self._request.is_entry:
+                raise RunEndedError(str(answer.get("reason")), "failed")
+            if self._complaint() == _NO_WORD:
+                raise RunEndedError(str(answer.get("reason")))
+        elif said := self._last_words(_SENDER_SAID, ""):
+            raise RunEndedError(f"the sender refuses: {said}", "error")
+        raise RunEndedError(f"mahimahi: {self._complaint()}")
+
+    def _answer(self, figures: dict[str, Any]) -> dict[str, Any]:
+        received = _json(self._folder.read("receiver.out").partition("\n")[2])
+        return {
+            **figures,
+            "packets_delivered": received.get("packets_received", figures["packets_delivered"]),
+            "scheduling_delay_p99_us": received.get("read_delay_p99_us"),
+            "scheduling_delays_us": received.get("read_delays_us"),
+        }
+
+
+class KernelTcp(Supervisor):
+    """Senders of the kernel's TCP inside, iperf3's servers outside (see engines.mahimahi.tcp)."""
+
+    _sign = "work/base"
+
+    def __init__(self, request: Request, stopped: StopWatch) -> None:
+        super().__init__(request, stopped)
+        assert request.load is not None
+        self._load = tcp.LinkLoad.model_validate(request.load)
+        self._ports = tcp.free_ports(len(self._load.flows))
+
+    def _prepare(self, stack: contextlib.ExitStack) -> None:
+        del stack
+        tcp.require_controls(self._load)
+        script = tcp.senders(self._load, self._ports, self._folder.path / "go", ends=self._ends)
+        self._folder.add("senders.sh", script.encode())
+
+    @property
+    def _ends(self) -> bool:
+        return "--once" not in self._request.shells
+
+    def _inside(self) -> list[str]:
+        return ["sh", str(self._folder.path / "senders.sh")]
+
+    def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
+        if shells.poll() is not None:
+            return
+        address = self._folder.read(self._sign).strip()
+        if not tcp.is_of_mahimahi(address):
+            raise RunEndedError(f"mahimahi: its outside has the address {address!r}")
+        script = self._folder.add("servers.sh", tcp.servers(address, self._ports).encode())
+        stack.enter_context(self._process("servers", ["sh", str(script)]))
+        late = "iperf3's servers did not start"
+        self._wait(lambda: tcp.listen(self._ports), _START_LIMIT_S, late)
+        self._folder.add("go", b"")
+
+    def _end(self) -> None:
+        pass
+
+    def _check(self) -> None:
+        for number in range(len(self._ports)):
+            for name in (f"work/flow{number}", f"work/server{number}"):
+                if self._has(f"{name}.failed"):
+                    said = self._last_words(f"{name}.out").removeprefix("iperf3: error - ")
+                    raise RunEndedError(f"iperf3 ended during the run: {said}")
+
+    def _check_ended_well(self) -> None:
+        if not self._has("go"):
+            raise RunEndedError(f"mahimahi: {self._complaint()}")
+
+    def _answer(self, figures: dict[str, Any]) -> dict[str, Any]:
+        pings = [self._folder.read(f"work/probe{n}.out") for n in range(len(self._load.probes))]
+        with self._samples("inside") as inside, self._samples("outside") as outside:
+            return {**figures, **tcp.answer_to(self._load, inside, outside, pings)}
+
+    def _samples(self, side: str) -> TextIO:
+        return io.TextIOWrapper(self._folder.open(f"work/{side}.ss"), errors="replace")
+
+
 def _json(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
@@ -271,7 +398,8 @@ def supervise(content: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
     """Executes a request and returns the answer."""
     request = Request(**content)
     try:
-        return Supervisor(request, stopped).run()
+        kind = Datagrams if request.load is None else KernelTcp
+        return kind(request, stopped).run()
     except RunEndedError as error:
         if error.status == "fault" and shutil.disk_usage(request.folder).free < _FULL_BYTES:
             full = f"the disk of {Path(request.folder).parent} is full ({error})"

@@ -92,7 +92,9 @@ class Comparison(ConfigModel):
 
     title: str = Field(min_length=1, description="title in reports")
     engines: Mapping[ComparisonEngine, EngineRuns] = Field(
-        min_length=1, description="engines, emulator or kernel, with their replicates"
+        min_length=1,
+        description="engines with their replicates: emulator, and kernel or mahimahi, which "
+        "both run the kernel's own TCP",
     )
     traffic: Names = Field(min_length=1, description="file of config/traffic, or a list of them")
     networks: Names = Field(min_length=1, description="files of config/networks")
@@ -114,6 +116,8 @@ class Comparison(ConfigModel):
         of_engines = {f"engines: {e}: networks": r.networks or () for e, r in self.engines.items()}
         for key, values in of_engines.items():
             self._require(values, self.networks, key)
+        if {"kernel", "mahimahi"} <= self.engines.keys():
+            raise ValueError("engines: kernel and mahimahi are two comparisons; remove one")
         if self.published and not self.source:
             raise ValueError("has published numbers, but no source; add it")
         for number, each in enumerate(self.published):

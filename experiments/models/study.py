@@ -176,8 +176,8 @@ SearchEngine = Literal["emulator", "mahimahi"]
 """Engines that run the controllers of this repository."""
 
 
-ComparisonEngine = Literal["emulator", "kernel"]
-"""Engines that run comparisons: those that measure every flow."""
+ComparisonEngine = Literal["emulator", "kernel", "mahimahi"]
+"""Engines of comparisons; the kernel's own TCP runs on links of constant rate, or in mahimahi's."""
 
 
 EMULATOR: Literal["emulator"] = "emulator"
@@ -525,7 +525,7 @@ class Study(ConfigModel):
         self._check_race()
         if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
-        if self.traffic and not LIMITS[self.engine].runs_traffic:
+        if self.traffic and LIMITS[self.engine].is_real_time:
             raise ValueError("traffic runs in the emulator only; remove it")
         if self.host and LIMITS[self.engine].real_host:
             raise ValueError("only the emulator has a host model; remove host or use that engine")

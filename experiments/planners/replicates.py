@@ -29,7 +29,7 @@ def plan_comparison(job: Job, name: str) -> Plan:
     """
     folder, _, file = name.partition("/")
     wanted: Comparison = job.workflow.comparisons[file]
-    kind = next(engine for engine, of in FOLDERS.items() if of == folder)
+    kind = next(engine for engine in wanted.engines if FOLDERS[engine] == folder)
     engine = job.engine(kind)
     networks = [engine.place(job.network(network)) for network in wanted.networks_on(kind)]
     seed = study_seed(job.workflow.settings.seed, f"comparisons/{file}")
