@@ -79,11 +79,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of queue or host, and its parameters by name."""
+    """A kind of queue or host, and its parameters by name; a queue may always mark packets."""
 
     name: str
     meaning: str
     needs_bound: bool
+    marks: bool
     parameters: Mapping[str, Parameter]
 
     @classmethod
@@ -126,6 +127,14 @@ def read_notation(which: str, text: str) -> Notation:
         raise ValueError(f"{notation.kind!r} is not among the {which.replace('_', ' ')}; {near}")
     kinds[notation.kind].check(notation.parameters)
     return notation
+
+
+def marks_packets(queue: str) -> bool:
+    """Whether a valid queue marks packets."""
+    notation = Notation.parse(queue)
+    kind = declared("queues")[notation.kind]
+    ecn = kind.parameters.get("ecn")
+    return kind.marks or bool(ecn and float(notation.parameters.get("ecn", ecn.default or 0)))
 
 
 def declaration_of(emulate: Path) -> str:

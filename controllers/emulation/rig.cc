@@ -132,6 +132,7 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
   auto queue_of_link =
       make_packet_queue(settings.queue, Random(scenario_.seed, queue + is_down).next());
   if (queue_of_link->classes() > 0) queue_of_link->classify(scenario_.classes());
+  PacketQueue& buffer = *queue_of_link;
   if (trace == nullptr) {
     const auto add_wire = [&](Hop& next) -> Hop& {
       return add_shell<Wire>(2 + is_down, delays_of(settings), next);
@@ -140,6 +141,8 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
       RateLink& link = add_shell<RateLink>(is_down, settings.rate_mbps, settings.by_packets,
                                            std::move(queue_of_link), next);
       if (not is_down) link.observe(meter_);
+      buffer.know_capacity(
+          [&link](Microseconds until_us) { return link.capacity_bytes(until_us); });
       if (inputs.measures_flows and scenario_.interval_s > 0) {
         link.observe_queue(in_us(scenario_.interval_s), duration_us());
       }
@@ -156,6 +159,8 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
     auto& delay = add_shell<Shell<DelayLine>>(2 + is_down, agenda_.shells_ahead_until_us,
                                               delay_line_of(settings), scenario_.host,
                                               lateness(delay_shell + is_down));
+    buffer.know_capacity(
+        [&link](Microseconds until_us) { return link.queue().capacity_bytes(until_us); });
     direction.link = &link;
     if (is_down) {
       delay.connect(link, latency_us);
@@ -256,10 +261,11 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
     client = std::make_unique<Client>(exchange, lifetime.start_us, lifetime.stop_us, meter);
     lifetime = {};  // the client's
   }
-  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, settings.tcp, lifetime,
+  TcpSettings tcp = settings.tcp;
+  tcp.counts_marks = (controller.needs() & needs::counted_marks) != 0;
+  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, tcp, lifetime,
                                          std::move(data), log);
-  connect(settings.from, sender,
-          add_endpoint<TcpProcess>(ends.sink, sink, settings.tcp, std::move(client)));
+  connect(settings.from, sender, add_endpoint<TcpProcess>(ends.sink, sink, tcp, std::move(client)));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "algorithms/needs.hh"
 #include "host/agenda.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
@@ -66,6 +67,7 @@ class SenderProcess final : public Process {
   Agenda& agenda_;
   size_t endpoint_;
   uint16_t flow_;
+  Ecn ecn_;
   ContestSender sender_;
   Microseconds packet_us_;
   Lateness lateness_;
@@ -93,11 +95,15 @@ class ReceiverProcess final : public Hop {
         meter_(meter) {}
 
   void arrive(Microseconds time_us, const Packet& packet) override {
+    const bool is_marked = packet.ecn == Ecn::congestion_experienced;
     if (meter_ != nullptr) [[unlikely]] {
       meter_->received(sent_us(packet), time_us, contest_payload_bytes,
                        receiver_.packets_received() + 1);
+      if (is_marked) meter_->marked();
     }
     Packet acknowledgment = packet;
+    acknowledgment.tells_mark = is_marked;
+    acknowledgment.ecn = Ecn::not_capable;
     acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
     acknowledgment.bytes = acknowledgment_bytes;
     way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);

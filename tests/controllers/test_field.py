@@ -75,6 +75,8 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # Goyal et al., HotNets 2017; the increase: NSDI 2020.
+    "abc": {"increase": 1, "initial_window": 10, "keepalive_ms": 1000},
     # draft-cardwell-iccrg-bbr-congestion-control-00.
     "bbr": {
         "high_gain": 2.885,
@@ -101,12 +103,13 @@ def test_defaults_are_published(name: str) -> None:
 # Figure 2b of ABC (Goyal et al., HotNets 2017): mahimahi's queues of 100 packets; utilization, and
 # 100 ms plus the 95th percentile of the queueing delay, read off the figure.
 FIGURE_2B = [
+    ("abc", "abc", 0.857, 194.6),
     ("cubic", "droptail:packets=100", 0.974, 557),
     ("cubic", "codel-mahimahi:packets=100,target=50,interval=100", 0.621, 208),
     ("cubic", "pie-mahimahi:packets=100,qdelay_ref=50,max_burst=100", 0.551, 173),
     ("bbr", "droptail:packets=100", 0.932, 580),
 ]
-AS_LINUX = {"cubic": {"hystart": 1, "whole_packets": 1}}
+AS_PUBLISHED = {"cubic": {"hystart": 1, "whole_packets": 1}, "abc": {"increase": 0}}
 
 
 def over(folder: Path, scenario: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +135,7 @@ def test_figure_2b_is_met(
         {
             "uplink": {"trace": str(contest.uplink), "queue": queue, "delay_ms": 50},
             "downlink": {"rate_mbps": 48, "delay_ms": 50},
-            "flows": [flow(name, **AS_LINUX.get(name, {}))],
+            "flows": [flow(name, **AS_PUBLISHED.get(name, {}))],
             "duration_s": 140,
         },
     )
