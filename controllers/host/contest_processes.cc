@@ -95,8 +95,9 @@ inline void SenderProcess::fill_window(Microseconds now_us) {
 inline void SenderProcess::send(Microseconds now_us) {
   Packet packet{.sequence_number = sender_.packets_sent(),
                 .sent_ms = stamp(whole_ms(busy_until_us_)),
-                .flow = flow_,
-                .ecn = ecn_};
+                .flow = flow_};
+  if (ecn_ != Ecn::not_capable) [[unlikely]]
+    packet.ecn = ecn_;
   if (meter_ != nullptr) {
     packet.sent_rest_us = static_cast<uint16_t>(busy_until_us_ % 1000);
     meter_->sent(false);

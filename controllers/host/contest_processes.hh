@@ -95,15 +95,16 @@ class ReceiverProcess final : public Hop {
         meter_(meter) {}
 
   void arrive(Microseconds time_us, const Packet& packet) override {
-    const bool is_marked = packet.ecn == Ecn::congestion_experienced;
     if (meter_ != nullptr) [[unlikely]] {
       meter_->received(sent_us(packet), time_us, contest_payload_bytes,
                        receiver_.packets_received() + 1);
-      if (is_marked) meter_->marked();
     }
     Packet acknowledgment = packet;
-    acknowledgment.tells_mark = is_marked;
-    acknowledgment.ecn = Ecn::not_capable;
+    if (packet.ecn != Ecn::not_capable) [[unlikely]] {
+      acknowledgment.tells_mark = packet.ecn == Ecn::congestion_experienced;
+      acknowledgment.ecn = Ecn::not_capable;
+      if (meter_ != nullptr and acknowledgment.tells_mark) meter_->marked();
+    }
     acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
     acknowledgment.bytes = acknowledgment_bytes;
     way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);
