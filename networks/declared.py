@@ -1,4 +1,4 @@
-"""Queues and host models as the emulator declares them, so that networks are checked unbuilt.
+"""Queues, impairments and hosts as the emulator declares them: networks are checked unbuilt.
 
 python -m networks.declared     writes declared.json from build/emulate --list
 """
@@ -79,7 +79,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of queue or host, and its parameters by name; a queue may always mark packets."""
+    """A kind of what is declared, and its parameters; a queue may always mark packets."""
 
     name: str
     meaning: str
@@ -115,7 +115,7 @@ class Kind:
 
 @cache
 def declared(which: str) -> Mapping[str, Kind]:
-    """Returns the kinds of `queues` or `host_models` by name."""
+    """Returns the kinds of `queues`, `impairments` or `host_models` by name."""
     return {each["name"]: Kind.of(each) for each in read_json(FILE)[which]}
 
 
@@ -140,7 +140,7 @@ def marks_packets(queue: str) -> bool:
 def declaration_of(emulate: Path) -> str:
     """Returns the text of declared.json for an emulator."""
     listed = json.loads(subprocess.run([emulate, "--list"], check=True, capture_output=True).stdout)
-    kept = {key: listed[key] for key in ("queues", "host_models")}
+    kept = {key: listed[key] for key in ("queues", "host_models", "impairments")}
     return json.dumps(kept, indent=1) + "\n"
 
 
