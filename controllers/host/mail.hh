@@ -1,7 +1,6 @@
 // What packets say beyond their numbers, while they are on their way.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <stdexcept>
@@ -19,9 +18,11 @@ class Mail {
   Content collect(uint64_t number) {
     const uint64_t most_late = keeps_order_ ? 0 : 1 << 20;
     while (letters_.front().number + most_late < number) letters_.pop_front();
-    const auto letter = keeps_order_
-                            ? letters_.begin()
-                            : std::ranges::lower_bound(letters_, number, {}, &Letter::number);
+    auto letter = letters_.begin();
+    if (not keeps_order_) {  // among the last, and posted in any order
+      letter = letters_.end();
+      while (letter != letters_.begin() and (--letter)->number != number) continue;
+    }
     if (letter->number != number) throw std::runtime_error("a million packets overtook another");
     const Content content = letter->content;
     letter->is_collected = true;
