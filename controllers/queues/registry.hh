@@ -52,7 +52,7 @@ Limit limit_of(const Notation& given);
 // docs/emulator.md and Notation.
 std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, uint64_t seed);
 
-// Whether it marks packets, or would if it were asked to.
+// Whether such a queue marks packets of transports that understand it.
 bool marks_packets(const std::string& description);
 
 const Kinds& queue_kinds();
