@@ -13,8 +13,9 @@ SenderProcess::SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow,
                              FlowLog* log, FlowMeter* meter)
     : agenda_(agenda),
       endpoint_(endpoint),
-      flow_(flow),
-      ecn_((controller.needs() & needs::counted_marks) != 0 ? Ecn::counted : Ecn::not_capable),
+      blank_{.flow = flow,
+             .ecn = (controller.needs() & needs::counted_marks) != 0 ? Ecn::counted
+                                                                     : Ecn::not_capable},
       sender_(flow, controller, log),
       packet_us_(std::llround(host.packet_us)),
       lateness_(lateness),
@@ -93,11 +94,9 @@ inline void SenderProcess::fill_window(Microseconds now_us) {
 }
 
 inline void SenderProcess::send(Microseconds now_us) {
-  Packet packet{.sequence_number = sender_.packets_sent(),
-                .sent_ms = stamp(whole_ms(busy_until_us_)),
-                .flow = flow_};
-  if (ecn_ != Ecn::not_capable) [[unlikely]]
-    packet.ecn = ecn_;
+  Packet packet = blank_;
+  packet.sequence_number = sender_.packets_sent();
+  packet.sent_ms = stamp(whole_ms(busy_until_us_));
   if (meter_ != nullptr) {
     packet.sent_rest_us = static_cast<uint16_t>(busy_until_us_ % 1000);
     meter_->sent(false);

@@ -66,8 +66,7 @@ class SenderProcess final : public Process {
 
   Agenda& agenda_;
   size_t endpoint_;
-  uint16_t flow_;
-  Ecn ecn_;
+  Packet blank_;  // what all its datagrams have
   ContestSender sender_;
   Microseconds packet_us_;
   Lateness lateness_;
