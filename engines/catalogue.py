@@ -4,7 +4,7 @@ import json
 import math
 import re
 import subprocess
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from common.code import ROOT
 from common.errors import KneepointError, suggestion
+from networks.declared import marks_packets
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,14 @@ class Controller:
             raise KneepointError(
                 f"{where}: controller {self.name} needs {', '.join(self.needs)}, which transport "
                 f"{transport} lacks; it runs on {', '.join(self.transports) or 'none'} only"
+            )
+
+    def require_marks(self, queues: Iterable[str], where: str) -> None:
+        """Raises KneepointError if the controller needs marks, which none of the queues makes."""
+        if {"marks", "counted_marks"} & {*self.needs} and not any(map(marks_packets, queues)):
+            raise KneepointError(
+                f"{where}: controller {self.name} needs marks, which no queue makes; give "
+                "uplink_queue one that marks, such as abc, or ecn=1"
             )
 
     def constant(self, name: str, where: str) -> Constant:

@@ -75,6 +75,7 @@ MAHIMAHI = Limits(
         "rate_mbps": "give the link a trace or constant_mbps, or use the emulator",
         **dict.fromkeys(("loss_period", "loss_probability"), "remove it, or use the emulator"),
         "delay_step_ms": _NO_CHANGE,
+        "impairments": "it cannot repeat what it draws; remove them, or use the emulator",
     },
     queues=dict.fromkeys(("infinite", "droptail", "drophead", "codel-mahimahi", "pie-mahimahi")),
     reasons={
@@ -96,6 +97,7 @@ KERNEL = Limits(
         "by_packets": "HTB shapes by bytes; use the emulator",
         **dict.fromkeys(("delay_step_ms", "delay_period_s", "delay_trace"), _NO_CHANGE),
         **dict.fromkeys(("loss_period", "loss_first", "loss_probability"), _NO_LOSS),
+        "impairments": "remove them, or use the emulator",
     },
     queues={
         "infinite": {},

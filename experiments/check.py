@@ -8,6 +8,7 @@ from common.errors import KneepointError, run_command_line
 from engines.built import current_catalogue
 from engines.catalogue import Catalogue, require_sources
 from experiments.config import load_workflow
+from experiments.registry import experiments_of
 from experiments.workflow import Workflow
 
 
@@ -26,7 +27,18 @@ def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
     catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     if catalogue:
         workflow.check_against(catalogue, is_whole=False)
+        _check_marks(workflow, catalogue)
     return workflow, catalogue
+
+
+def _check_marks(workflow: Workflow, catalogue: Catalogue) -> None:
+    """Refuses networks without marks for controllers that need them."""
+    for experiment in experiments_of(workflow).values():
+        for controller in filter(None, map(catalogue.controllers.get, experiment.controllers)):
+            for name in experiment.networks:
+                network = workflow.networks[name]
+                queues = (network.uplink_queue, network.downlink_queue)
+                controller.require_marks(queues, f"{experiment.file}: network {name}")
 
 
 def check(config: Path, cores: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -34,6 +35,7 @@ TraceName = Annotated[
 ]
 Sha256 = Annotated[str, matching(r"[0-9a-f]{64}", "64 digits, 0 to 9 and a to f")]
 Queue = Annotated[str, AfterValidator(lambda text: str(read_notation("queues", text)))]
+Impairment = Annotated[str, AfterValidator(lambda text: str(read_notation("impairments", text)))]
 HostModel = Annotated[str, AfterValidator(lambda text: str(read_notation("host_models", text)))]
 
 
@@ -130,6 +132,13 @@ class Synthetic(ConfigModel):
         return self
 
 
+class RateChange(ConfigModel):
+    """A constant rate from a time on."""
+
+    at_s: float = Field(gt=0, description="time in a run (s)")
+    mbps: float = Field(ge=0, description="rate from then on (Mbit/s)")
+
+
 class LinkTrace(ConfigModel):
     """Delivery opportunities of one direction: a trace, a constant rate or a synthetic link."""
 
@@ -137,6 +146,9 @@ class LinkTrace(ConfigModel):
     cut: Cut | None = Field(default=None, description="part of the trace to use; null: all")
     constant_mbps: float | None = Field(
         default=None, gt=0, description="constant rate (Mbit/s), as a trace of whole packets"
+    )
+    changes: tuple[RateChange, ...] = Field(
+        default=(), description="changes of constant_mbps within a run, in the order of time"
     )
     rate_mbps: float | None = Field(
         default=None,
@@ -155,6 +167,12 @@ class LinkTrace(ConfigModel):
     loss_period: int | None = Field(
         default=None, ge=2, description="every n-th packet is lost before the link"
     )
+    impairments: tuple[Impairment, ...] = Field(
+        default=(),
+        description="what happens to packets before the link, after these losses, one after the "
+        "other: on_off:on=5,off=1, jitter-normal:mean=10,deviation=3, "
+        "reordering:share=0.1,delay=5; not in mahimahi",
+    )
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> Self:
@@ -167,6 +185,13 @@ class LinkTrace(ConfigModel):
             raise ValueError("cut applies to trace only; remove it")
         if self.sha256 and self.rate_mbps is not None:
             raise ValueError("rate_mbps has no trace; remove sha256")
+        if self.changes and self.constant_mbps is None:
+            raise ValueError("changes apply to constant_mbps only; remove them")
+        for before, after in pairwise(self.changes):
+            if after.at_s <= before.at_s:
+                raise ValueError(
+                    f"changes: at_s {after.at_s:g} does not follow {before.at_s:g}; order them"
+                )
         return self
 
 
@@ -223,6 +248,12 @@ class Network(ConfigModel):
         constant = any(link.constant_mbps or link.rate_mbps for link in links)
         if constant and self.duration_s is None:
             raise ValueError("duration_s: is missing; a constant rate needs one, add it")
+        for change in (each for link in links for each in link.changes):
+            if self.duration_s is not None and change.at_s >= self.duration_s:
+                raise ValueError(
+                    f"changes: at_s {change.at_s:g} is not before the end of a run, duration_s "
+                    f"{self.duration_s:g}; remove it"
+                )
         for key in DELAYS_MS:
             delay_ms = getattr(self, key) or 0
             if delay_ms % 1 and not all(link.rate_mbps for link in links):

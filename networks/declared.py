@@ -1,4 +1,4 @@
-"""Queues and host models as the emulator declares them, so that networks are checked unbuilt.
+"""Queues, impairments and hosts as the emulator declares them: networks are checked unbuilt.
 
 python -m networks.declared     writes declared.json from build/emulate --list
 """
@@ -79,11 +79,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of queue or host, and its parameters by name."""
+    """A kind of what is declared, and its parameters; a queue may always mark packets."""
 
     name: str
     meaning: str
     needs_bound: bool
+    marks: bool
     parameters: Mapping[str, Parameter]
 
     @classmethod
@@ -114,7 +115,7 @@ class Kind:
 
 @cache
 def declared(which: str) -> Mapping[str, Kind]:
-    """Returns the kinds of `queues` or `host_models` by name."""
+    """Returns the kinds of `queues`, `impairments` or `host_models` by name."""
     return {each["name"]: Kind.of(each) for each in read_json(FILE)[which]}
 
 
@@ -128,10 +129,18 @@ def read_notation(which: str, text: str) -> Notation:
     return notation
 
 
+def marks_packets(queue: str) -> bool:
+    """Whether a valid queue marks packets."""
+    notation = Notation.parse(queue)
+    kind = declared("queues")[notation.kind]
+    ecn = kind.parameters.get("ecn")
+    return kind.marks or bool(ecn and float(notation.parameters.get("ecn", ecn.default or 0)))
+
+
 def declaration_of(emulate: Path) -> str:
     """Returns the text of declared.json for an emulator."""
     listed = json.loads(subprocess.run([emulate, "--list"], check=True, capture_output=True).stdout)
-    kept = {key: listed[key] for key in ("queues", "host_models")}
+    kept = {key: listed[key] for key in ("queues", "host_models", "impairments")}
     return json.dumps(kept, indent=1) + "\n"
 
 

@@ -24,7 +24,13 @@ from networks.config import (
 from networks.fitted_host import read_fitted_host
 from networks.omniscient import Bound, bound_of_rate, omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
-from networks.traces import constant_rate_trace, format_trace, parse_trace, times_of
+from networks.traces import (
+    changing_rate_trace,
+    constant_rate_trace,
+    format_trace,
+    parse_trace,
+    times_of,
+)
 
 TRACES, SYNTHESIZE = Path("build/traces"), Path("build/synthesize")
 
@@ -41,12 +47,13 @@ class TraceMaker:
     traces: Path
     synthesize: Path
 
-    def make(self, link: LinkTrace, where: str) -> bytes:
+    def make(self, link: LinkTrace, where: str, duration_s: float | None) -> bytes:
         """Makes and validates the trace of a link; one of constant rate has an empty file.
 
         Args:
             link: description of the link.
             where: file and key of the link, for messages.
+            duration_s: duration of a run, which changes of the rate need.
 
         Raises:
             KneepointError: the trace is unavailable, invalid, or differs from its pin.
@@ -54,7 +61,7 @@ class TraceMaker:
         if link.rate_mbps is not None:
             return b""
         try:
-            content = self._content(link)
+            content = self._content(link, duration_s)
             parse_trace(content, link.trace or "made here")
         except KneepointError as error:
             raise KneepointError(f"{where}: {error}") from None
@@ -66,7 +73,10 @@ class TraceMaker:
             )
         return content
 
-    def _content(self, link: LinkTrace) -> bytes:
+    def _content(self, link: LinkTrace, duration_s: float | None) -> bytes:
+        if link.constant_mbps is not None and link.changes and duration_s is not None:
+            rates = {0.0: link.constant_mbps} | {each.at_s: each.mbps for each in link.changes}
+            return format_trace(changing_rate_trace(rates, duration_s))
         if link.constant_mbps is not None:
             return format_trace(constant_rate_trace(link.constant_mbps))
         if link.synthetic is not None:
@@ -137,7 +147,10 @@ def prepare_network(
         KneepointError: see TraceMaker.make and omniscient_bound.
     """
     links = {"uplink": network.uplink, "downlink": network.downlink}
-    traces = {name: maker.make(link, f"{where}: {name}") for name, link in links.items()}
+    traces = {
+        name: maker.make(link, f"{where}: {name}", network.duration_s)
+        for name, link in links.items()
+    }
     try:
         bound = bound_of(network, traces["uplink"], traces["downlink"])
     except KneepointError as error:
@@ -156,6 +169,7 @@ def prepare_network(
             queue=getattr(network, f"{direction}_queue"),
             loss_period=links[direction].loss_period or 0,
             loss_probability=links[direction].loss_probability,
+            impairments=links[direction].impairments,
         )
     prepared = PreparedNetwork(
         name,

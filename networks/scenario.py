@@ -32,6 +32,7 @@ class PreparedLink:
     queue: str = "infinite"
     loss_period: int = 0
     loss_probability: float = 0
+    impairments: tuple[str, ...] = ()
 
     def in_scenario(self) -> dict[str, Any]:
         """Returns the link as in a scenario; absent values have no key."""
@@ -65,7 +66,8 @@ class PreparedNetwork:
             content = read_json(path)
             fields = {name: content[name] for name in cls.__dataclass_fields__}
             for name in ("uplink", "downlink"):
-                fields[name] = PreparedLink(**fields[name])
+                link = fields[name]
+                fields[name] = PreparedLink(**link | {"impairments": (*link["impairments"],)})
             fields["omniscient"] = Bound(**fields["omniscient"])
             return cls(**fields)
         except (OSError, ValueError, KeyError, TypeError) as error:

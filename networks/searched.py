@@ -55,7 +55,9 @@ class SearchedNetworks:
         described = changed(self.described[network.name], values)
         key = described.model_dump_json()
         if key not in self._known:
-            content = self.maker.make(described.uplink, f"network {network.name}: uplink")
+            content = self.maker.make(
+                described.uplink, f"network {network.name}: uplink", described.duration_s
+            )
             path = self.folder / f"{sha256_of(content)}.trace"
             if not path.exists():
                 write_whole(path, content)

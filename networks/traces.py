@@ -1,5 +1,7 @@
 """Traces: their files, which build/check_trace validates, and those of constant rates."""
 
+import math
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -76,3 +78,37 @@ def constant_rate_trace(rate_mbps: float) -> list[int]:
             "give the rate with fewer digits"
         )
     return [-(-k * period_ms // opportunities) for k in range(1, opportunities + 1)]
+
+
+def changing_rate_trace(rates_mbps: Mapping[float, float], duration_s: float) -> list[int]:
+    """Returns the opportunities (ms) of a run over a link whose rate changes.
+
+    Each is due when 1504 bytes have become possible since the last, rounded up to a whole
+    millisecond. One more, beyond the end of the run, keeps the trace from repeating within it.
+
+    Args:
+        rates_mbps: rates by the times (s) at which they begin, in order, the first 0.
+        duration_s: of the run.
+
+    Raises:
+        KneepointError: there are too many opportunities.
+    """
+    begins = [1000 * Fraction(repr(at_s)) for at_s in rates_mbps]
+    times_ms: list[int] = []
+    possible = Fraction(0)  # since the last opportunity, in bytes
+    ends = [*begins[1:], 1000 * Fraction(repr(duration_s))]
+    for begin, end, mbps in zip(begins, ends, rates_mbps.values(), strict=True):
+        rate = Fraction(repr(mbps)) * 1000 / 8  # bytes per ms
+        became = possible + rate * (end - begin)
+        count = became // OPPORTUNITY_BYTES
+        if len(times_ms) + count > MOST_OPPORTUNITIES:
+            raise KneepointError(
+                f"changes: {mbps:g} Mbit/s until {float(end) / 1000:g} s need a trace of more than "
+                f"{MOST_OPPORTUNITIES} lines; lower the rate or duration_s"
+            )
+        times_ms += [
+            math.ceil(begin + (k * OPPORTUNITY_BYTES - possible) / rate)
+            for k in range(1, int(count) + 1)
+        ]
+        possible = became - count * OPPORTUNITY_BYTES
+    return [*times_ms, math.ceil(ends[-1]) + 1]

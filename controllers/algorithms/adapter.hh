@@ -153,11 +153,12 @@ class __attribute__((visibility("hidden"))) Adapter {
             ack.in_flight = event->in_flight;
             ack.is_recovering = event->is_recovering != 0;
           }
-          if (event->size >= sizeof(kneepoint_ack)) {
+          if (event->size >= offsetof(kneepoint_ack, marked)) {
             ack.measured_rtt_us = event->measured_rtt_us;
             ack.flight = event->flight;
             ack.delivered = event->delivered;
           }
+          if (event->size >= sizeof(kneepoint_ack)) ack.marked = event->marked;
           of(controller).on_ack(ack);
         });
       };

@@ -29,6 +29,8 @@ struct Ack {
   uint64_t flight = 0;           // packets, after it: sent, neither delivered nor known to be lost
   uint64_t delivered = 0;        // packets so far, SACK included
 
+  uint64_t marked = 0;  // packets since the last one, for a rule that needs counted marks
+
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
 };
 

@@ -35,7 +35,8 @@ struct kneepoint_constant {
 enum kneepoint_need {
   KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is the receiver's; TCP guesses it */
   KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss hears of retransmission timeouts: TCP's */
-  KNEEPOINT_NEEDS_MARKS = 4           /* on_loss hears of marks: TCP's with ECN */
+  KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss hears of marks: TCP's with ECN */
+  KNEEPOINT_NEEDS_COUNTED_MARKS = 8   /* its packets are ECT(1); `marked` counts marks */
 };
 
 struct kneepoint_declaration {
@@ -71,6 +72,10 @@ struct kneepoint_ack {
   int64_t measured_rtt_us; /* as precise as the transport's clock; -1: none was measured */
   uint64_t flight;         /* packets, after it: sent, neither delivered nor known to be lost */
   uint64_t delivered;      /* packets so far, SACK included */
+
+  /* Of the packets delivered since the last acknowledgment, those that a queue marked; 0 for a
+   * rule that does not need it. */
+  uint64_t marked;
 };
 
 struct kneepoint_keepalive {

@@ -14,6 +14,7 @@
 #include "common/machine_fault.hh"
 #include "common/text.hh"
 #include "host/host_model.hh"
+#include "links/impairment.hh"
 #include "loader/controllers.hh"
 #include "queues/registry.hh"
 
@@ -64,6 +65,7 @@ std::string list() {
   Controllers::describe(json.begin_object());
   describe(json.key("queues"), queue_kinds());
   describe(json.key("host_models"), host_models());
+  describe(json.key("impairments"), impairment_kinds());
   return json.end_object().text();
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/progress.hh"
 #include "emulation/rig.hh"
+#include "queues/registry.hh"
 
 namespace kneepoint {
 
@@ -12,6 +13,13 @@ namespace {
 const Offer& offer_to(const FlowSettings& flow) {
   if (flow.transport == Transport::datagrams) return offer_of_datagrams;
   return flow.tcp.ecn ? offer_of_tcp_with_ecn : offer_of_tcp;
+}
+
+void require_marks(const Scenario& scenario, const FlowSettings& flow, uint32_t needed) {
+  const LinkSettings& link = flow.from == End::near ? scenario.uplink : scenario.downlink;
+  if ((needed & (needs::marks | needs::counted_marks)) == 0 or marks_packets(link.queue)) return;
+  throw std::invalid_argument("controller " + flow.controller + " needs marks, and queue " +
+                              link.queue + " makes none; give it one that marks: abc, ...,ecn=1");
 }
 
 // A log does not say where it lies: it would differ between two folders.
@@ -54,6 +62,7 @@ RunReport Runner::run(const RunArguments& arguments) {
     if (flow.entry) continue;
     controllers.push_back(
         controllers_.make(flow.controller, flow.constants, flow.controller_sha256, offer_to(flow)));
+    require_marks(scenario, flow, controllers.back()->needs());
   }
   const auto uplink = trace_of(scenario.uplink);
   const auto downlink = trace_of(scenario.downlink);

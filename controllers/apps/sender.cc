@@ -89,7 +89,8 @@ std::string describe(const std::string& status, const std::string& reason,
 int run(const Words& words) {
   const Arguments arguments = parse(words);
   const LoadedController controller =
-      Controllers().make(arguments.controller, arguments.constants, arguments.controller_sha256);
+      Controllers().make(arguments.controller, arguments.constants, arguments.controller_sha256,
+                         offer_of_real_datagrams);
   std::optional<FlowLog> log;
   if (arguments.flow_log) log.emplace(*arguments.flow_log);
   UdpSocket socket;

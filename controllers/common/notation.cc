@@ -12,7 +12,8 @@ void describe(JsonWriter& json, const Kinds& kinds) {
   json.begin_array();
   for (const auto& [name, kind] : kinds) {
     json.begin_object().field("name", name).field("meaning", kind.meaning).key("needs_bound");
-    json.json(truth(kind.needs_bound)).key("parameters").begin_array();
+    json.json(truth(kind.needs_bound)).key("marks").json(truth(kind.marks));
+    json.key("parameters").begin_array();
     for (const Parameter& each : kind.parameters) {
       json.begin_object().field("name", each.name).field("least", each.least);
       json.field("type", types[static_cast<size_t>(each.type)]).field("most", each.most);

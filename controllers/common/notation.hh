@@ -29,6 +29,7 @@ struct Kind {
   std::string meaning;
   std::vector<Parameter> parameters{};
   bool needs_bound = false;  // one of packets and bytes
+  bool marks = false;        // of a queue: always; others if they have ecn=1
 };
 using Kinds = std::map<std::string, Kind>;
 

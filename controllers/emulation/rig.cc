@@ -30,6 +30,7 @@ enum Stream : uint64_t {
   further_receivers = 1 << 20,
   loss = 1 << 24,
   entries = 1 << 26,  // what a flow's entry draws from its host
+  impairments = 1 << 27,
 };
 
 // The longest time from a datagram's departure until its direct effects are over: a second of
@@ -84,8 +85,7 @@ uint64_t receiver_stream(size_t flow) {
 Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
     : scenario_(scenario),
       ends_(2 * (scenario.flows.size() + scenario.probes.size())),
-      agenda_(ends_),
-      processes_(2 * ends_ + Agenda::shells),
+      processes_(2 * places_ + Agenda::shells),
       duration_ms_(duration_of(scenario, inputs)),
       run_lateness_(scenario.host, Random(scenario.seed, host)),
       meter_(inputs.meter) {
@@ -132,6 +132,7 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
   auto queue_of_link =
       make_packet_queue(settings.queue, Random(scenario_.seed, queue + is_down).next());
   if (queue_of_link->classes() > 0) queue_of_link->classify(scenario_.classes());
+  PacketQueue& buffer = *queue_of_link;
   if (trace == nullptr) {
     const auto add_wire = [&](Hop& next) -> Hop& {
       return add_shell<Wire>(2 + is_down, delays_of(settings), next);
@@ -140,6 +141,8 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
       RateLink& link = add_shell<RateLink>(is_down, settings.rate_mbps, settings.by_packets,
                                            std::move(queue_of_link), next);
       if (not is_down) link.observe(meter_);
+      buffer.know_capacity(
+          [&link](Microseconds until_us) { return link.capacity_bytes(until_us); });
       if (inputs.measures_flows and scenario_.interval_s > 0) {
         link.observe_queue(in_us(scenario_.interval_s), duration_us());
       }
@@ -156,6 +159,8 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
     auto& delay = add_shell<Shell<DelayLine>>(2 + is_down, agenda_.shells_ahead_until_us,
                                               delay_line_of(settings), scenario_.host,
                                               lateness(delay_shell + is_down));
+    buffer.know_capacity(
+        [&link](Microseconds until_us) { return link.queue().capacity_bytes(until_us); });
     direction.link = &link;
     if (is_down) {
       delay.connect(link, latency_us);
@@ -168,6 +173,7 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
       direction.entry = &link;
     }
   }
+  impair(direction);
   if (settings.loss_period == 0 and settings.loss_probability == 0) return;
   direction.loss =
       &add<LossyHop>(settings.loss_period, settings.loss_first, settings.loss_probability,
@@ -175,9 +181,22 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
   direction.entry = direction.loss;
 }
 
+// The first that is listed is the first that packets meet.
+void Rig::impair(Direction& direction) {
+  const std::vector<std::string>& wanted = direction.settings.impairments;
+  const bool is_down = &direction == &down_;
+  const size_t first = ends_ + (is_down ? scenario_.uplink.impairments.size() : 0);
+  for (size_t i = wanted.size(); i-- > 0;) {
+    const uint64_t seed = Random(scenario_.seed, impairments + 2 * i + is_down).next();
+    direction.impaired.push_back(&add_endpoint<ImpairedHop>(
+        first + i, agenda_, first + i, make_impairment(wanted[i], seed), *direction.entry));
+    direction.entry = direction.impaired.back();
+  }
+}
+
 // Packets too late for the run's end must not reach the uplink, which is measured.
 Hop& Rig::way_back(size_t sink) const {
-  return ends_ == 2 and sink % 2 == 1 ? *down_.entry : *outboxes_[sink];
+  return is_alone_ and sink % 2 == 1 ? *down_.entry : *outboxes_[sink];
 }
 
 void Rig::connect(End from, Hop& sender, Hop& receiver) {
@@ -187,7 +206,7 @@ void Rig::connect(End from, Hop& sender, Hop& receiver) {
 
 void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
-  const bool is_alone = ends_ == 2 and settings.from == End::near;
+  const bool is_alone = is_alone_ and settings.from == End::near;
   const Departures departures{entry_of(ends.source), *outboxes_[ends.source], is_alone};
   auto& sender =
       add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
@@ -221,7 +240,7 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
   const Dialect& dialect = find_dialect(settings.entry->dialect);
   EntryChild& child =
       add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
-  Mails& mails = add<Mails>();
+  Mails& mails = add<Mails>(keeps_order());
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
   Hop& sender =
       add_endpoint<EntryProcess>(ends.source, agenda_, ends.source, number, child, dialect,
@@ -237,8 +256,8 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
 
 void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
-  auto& to_sink = add<Mail<TcpAcknowledgment>>();
-  auto& to_source = add<Mail<TcpAcknowledgment>>();
+  auto& to_sink = add<Mail<TcpAcknowledgment>>(keeps_order());
+  auto& to_source = add<Mail<TcpAcknowledgment>>(keeps_order());
   const Microseconds packet_us = std::llround(scenario_.host.packet_us);
   const TcpEnd source{agenda_, ends.source, number, packet_us, *outboxes_[ends.source],
                       to_sink, to_source,   meter};
@@ -256,10 +275,11 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
     client = std::make_unique<Client>(exchange, lifetime.start_us, lifetime.stop_us, meter);
     lifetime = {};  // the client's
   }
-  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, settings.tcp, lifetime,
+  TcpSettings tcp = settings.tcp;
+  tcp.counts_marks = (controller.needs() & needs::counted_marks) != 0;
+  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, tcp, lifetime,
                                          std::move(data), log);
-  connect(settings.from, sender,
-          add_endpoint<TcpProcess>(ends.sink, sink, settings.tcp, std::move(client)));
+  connect(settings.from, sender, add_endpoint<TcpProcess>(ends.sink, sink, tcp, std::move(client)));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {
@@ -326,7 +346,9 @@ void Rig::write_link(JsonWriter& json, const Direction& direction) {
     json.field("packets_dropped", direction.link->queue().packets_dropped())
         .field("packets_marked", direction.link->queue().packets_marked());
   }
-  json.field("packets_lost", direction.loss == nullptr ? 0 : direction.loss->packets_lost());
+  uint64_t lost = direction.loss == nullptr ? 0 : direction.loss->packets_lost();
+  for (const ImpairedHop* const each : direction.impaired) lost += each->packets_lost();
+  json.field("packets_lost", lost);
   if (direction.rate_link != nullptr and direction.rate_link->queued_packets()) {
     json.field("queue_by_interval_packets", direction.rate_link->queued_packets()->values());
   }

@@ -12,6 +12,7 @@
 #include "host/agenda.hh"
 #include "host/contest_processes.hh"
 #include "host/host_model.hh"
+#include "host/impaired_hop.hh"
 #include "host/junctions.hh"
 #include "host/probe.hh"
 #include "host/process.hh"
@@ -65,6 +66,7 @@ class Rig {
     Shell<Link>* link = nullptr;
     RateLink* rate_link = nullptr;
     LossyHop* loss = nullptr;
+    std::vector<ImpairedHop*> impaired{};
     Hop* entry = nullptr;
   };
 
@@ -98,18 +100,20 @@ class Rig {
   }
   template <class Part, class... Arguments>
   Part& add_shell(size_t shell, Arguments&&... arguments) {
-    return add_at<Part>(ends_ + shell, agenda_.of_shell(shell),
+    return add_at<Part>(places_ + shell, agenda_.of_shell(shell),
                         std::forward<Arguments>(arguments)...);
   }
   template <class Part, class... Arguments>
   Part& add_endpoint(size_t endpoint, Arguments&&... arguments) {
-    return add_at<Part>(ends_ + Agenda::shells + endpoint, std::forward<Arguments>(arguments)...);
+    return add_at<Part>(places_ + Agenda::shells + endpoint, std::forward<Arguments>(arguments)...);
   }
 
   Lateness lateness(uint64_t stream) const;
+  bool keeps_order() const { return scenario_.impairments() == 0; }
   Microseconds duration_us() const;
   uint64_t most_entry_cpu_s() const;
   Microseconds entry_lookahead_us() const;
+  void impair(Direction& direction);
   void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
   Hop& entry_of(size_t end) const { return end % 2 == 0 ? *up_.entry : *down_.entry; }
   Hop& way_back(size_t sink) const;  // of a contest flow
@@ -129,7 +133,10 @@ class Rig {
 
   const Scenario& scenario_;
   size_t ends_;
-  Agenda agenda_;
+  size_t places_ = ends_ + scenario_.impairments();
+  // One sender, all of whose packets go on at once and in order: it may act ahead.
+  bool is_alone_ = places_ == 2;
+  Agenda agenda_{places_};
   std::vector<Process*> processes_;  // by place
   Milliseconds duration_ms_;
   Microseconds end_us_ = (duration_ms_ + 1) * 1000;

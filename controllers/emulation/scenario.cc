@@ -14,6 +14,7 @@
 #include "entries/date.hh"
 #include "entries/dialect.hh"
 #include "host/application.hh"
+#include "links/impairment.hh"
 #include "queues/registry.hh"
 
 namespace kneepoint {
@@ -91,6 +92,17 @@ Field text(std::string name, Text& place, std::string meaning) {
           }};
 }
 
+Field texts(std::string name, std::vector<std::string>& place, std::string meaning) {
+  return {std::move(name), std::move(meaning), R"("type":"array","items":{"type":"string"})",
+          [&place](const JsonValue& value, const std::string& where) {
+            if (value.array() == nullptr) refuse(where, "is not a list");
+            for (const JsonValue& item : *value.array()) {
+              if (item.text() == nullptr) refuse(where, "has an element that is not a text");
+              place.push_back(*item.text());
+            }
+          }};
+}
+
 const JsonValue::Object& members_of(const JsonValue& value, const std::string& where) {
   if (value.object() == nullptr) refuse(where, "is not an object");
   return *value.object();
@@ -135,24 +147,27 @@ std::string schema_of(const Fields& fields) {
 }
 
 Fields link_fields(LinkSettings& link) {
-  return {text("trace", link.trace, "a trace's path; mahimahi's semantics"),
-          text("trace_sha256", link.trace_sha256, "the digest that it must have"),
-          real("rate_mbps", link.rate_mbps, 0.001, 100'000, "a constant rate, in place of a trace"),
-          flag("by_packets", link.by_packets,
-               "of a rate: every packet takes as long as one of 1504 bytes"),
-          real("delay_ms", link.delay_ms, 0, longest_delay_ms, "one way; of a trace whole"),
-          real("delay_step_ms", link.delay_step_ms, 0, longest_delay_ms,
-               "what the delay has on top in the second half of each delay_period_s; of a trace "
-               "whole"),
-          real("delay_period_s", link.delay_period_s, 0.01, longest_run_s,
-               "of the changes of the delay"),
-          text("delay_trace", link.delay_trace,
-               "a path, lines TIME_MS DELAY_MS, in place of these; of a trace whole"),
-          text("queue", link.queue, "POLICY[:NAME=NUMBER,...], as --uplink-queue takes it"),
-          whole("loss_period", link.loss_period, 2, 1ULL << 40, "every n-th packet is lost"),
-          whole("loss_first", link.loss_first, 1, 1ULL << 40,
-                "the first packet that a period loses, where it is not the n-th"),
-          real("loss_probability", link.loss_probability, 0, 1, "each packet, independently")};
+  return {
+      text("trace", link.trace, "a trace's path; mahimahi's semantics"),
+      text("trace_sha256", link.trace_sha256, "the digest that it must have"),
+      real("rate_mbps", link.rate_mbps, 0.001, 100'000, "a constant rate, in place of a trace"),
+      flag("by_packets", link.by_packets,
+           "of a rate: every packet takes as long as one of 1504 bytes"),
+      real("delay_ms", link.delay_ms, 0, longest_delay_ms, "one way; of a trace whole"),
+      real("delay_step_ms", link.delay_step_ms, 0, longest_delay_ms,
+           "what the delay has on top in the second half of each delay_period_s; of a trace "
+           "whole"),
+      real("delay_period_s", link.delay_period_s, 0.01, longest_run_s,
+           "of the changes of the delay"),
+      text("delay_trace", link.delay_trace,
+           "a path, lines TIME_MS DELAY_MS, in place of these; of a trace whole"),
+      text("queue", link.queue, "POLICY[:NAME=NUMBER,...], as --uplink-queue takes it"),
+      whole("loss_period", link.loss_period, 2, 1ULL << 40, "every n-th packet is lost"),
+      whole("loss_first", link.loss_first, 1, 1ULL << 40,
+            "the first packet that a period loses, where it is not the n-th"),
+      real("loss_probability", link.loss_probability, 0, 1, "each packet, independently"),
+      texts("impairments", link.impairments,
+            "what happens to packets before the link, one after the other: KIND:NAME=NUMBER,...")};
 }
 
 void check_link(const LinkSettings& link, const std::string& where) {
@@ -176,6 +191,13 @@ void check_link(const LinkSettings& link, const std::string& where) {
   } catch (const std::invalid_argument& error) {
     refuse(where + ".queue:", error.what());
   }
+  for (const std::string& each : link.impairments) {
+    try {
+      make_impairment(each, 0);
+    } catch (const std::invalid_argument& error) {
+      refuse(where + ".impairments:", error.what());
+    }
+  }
 }
 
 Field link(std::string name, LinkSettings& place, std::string meaning) {
@@ -195,8 +217,10 @@ Field prepared_link(std::string name, LinkSettings& place, const std::filesystem
     JsonValue::Object given;
     for (const auto& [key, content] : members_of(value, where)) {
       const bool is_empty = content.text() != nullptr and content.text()->empty();
+      const bool has_none = content.array() != nullptr and content.array()->empty();
       const bool is_zero = content.number() != nullptr and to_real(*content.number(), where) == 0;
-      if (key == "delay_ms" or not(is_empty or is_zero)) given.emplace_back(key, content);
+      if (key == "delay_ms" or not(is_empty or is_zero or has_none))
+        given.emplace_back(key, content);
     }
     read_members(given, link_fields(place), where);
     if (not place.trace.empty()) place.trace = folder / place.trace.filename();
@@ -247,17 +271,6 @@ Field choice(std::string name, Value& place, const std::pair<std::string, Value>
               refuse(where, "is neither \"" + one.first + "\" nor \"" + other.first + "\"");
             }
             place = *word == one.first ? one.second : other.second;
-          }};
-}
-
-Field texts(std::string name, std::vector<std::string>& place, std::string meaning) {
-  return {std::move(name), std::move(meaning), R"("type":"array","items":{"type":"string"})",
-          [&place](const JsonValue& value, const std::string& where) {
-            if (value.array() == nullptr) refuse(where, "is not a list");
-            for (const JsonValue& item : *value.array()) {
-              if (item.text() == nullptr) refuse(where, "has an element that is not a text");
-              place.push_back(*item.text());
-            }
           }};
 }
 

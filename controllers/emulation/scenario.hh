@@ -28,9 +28,10 @@ struct LinkSettings {
   double delay_period_s = 0;
   std::filesystem::path delay_trace{};  // in place of them
   std::string queue = "infinite";
-  uint64_t loss_period = 0;     // every n-th packet is lost; 0: none
-  uint64_t loss_first = 0;      // the first one lost; 0: the n-th
-  double loss_probability = 0;  // each packet, independently
+  uint64_t loss_period = 0;                // every n-th packet is lost; 0: none
+  uint64_t loss_first = 0;                 // the first one lost; 0: the n-th
+  double loss_probability = 0;             // each packet, independently
+  std::vector<std::string> impairments{};  // after these losses, one after the other
 };
 
 enum class Transport { datagrams, tcp };
@@ -66,6 +67,8 @@ struct ProbeSettings {
 };
 
 struct Scenario {
+  // Of both links.
+  size_t impairments() const { return uplink.impairments.size() + downlink.impairments.size(); }
   // Of each flow and, after them, of each probe.
   std::vector<uint16_t> classes() const;
 

@@ -13,7 +13,9 @@ SenderProcess::SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow,
                              FlowLog* log, FlowMeter* meter)
     : agenda_(agenda),
       endpoint_(endpoint),
-      flow_(flow),
+      blank_{.flow = flow,
+             .ecn = (controller.needs() & needs::counted_marks) != 0 ? Ecn::counted
+                                                                     : Ecn::not_capable},
       sender_(flow, controller, log),
       packet_us_(std::llround(host.packet_us)),
       lateness_(lateness),
@@ -75,7 +77,8 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
     return Ack{.sequence_number = acknowledgment.sequence_number,
                .sent_ms = acknowledgment.sent_ms,
                .received_ms = acknowledgment.received_ms,
-               .ack_received_ms = whole_ms(arrived_us)};
+               .ack_received_ms = whole_ms(arrived_us),
+               .marked = acknowledgment.tells_mark};
   });
   if (meter_ != nullptr) {
     meter_->measured(arrived_us - sent_us(acknowledgment), now_us);
@@ -91,9 +94,9 @@ inline void SenderProcess::fill_window(Microseconds now_us) {
 }
 
 inline void SenderProcess::send(Microseconds now_us) {
-  Packet packet{.sequence_number = sender_.packets_sent(),
-                .sent_ms = stamp(whole_ms(busy_until_us_)),
-                .flow = flow_};
+  Packet packet = blank_;
+  packet.sequence_number = sender_.packets_sent();
+  packet.sent_ms = stamp(whole_ms(busy_until_us_));
   if (meter_ != nullptr) {
     packet.sent_rest_us = static_cast<uint16_t>(busy_until_us_ % 1000);
     meter_->sent(false);

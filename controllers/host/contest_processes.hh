@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "algorithms/needs.hh"
 #include "host/agenda.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
@@ -65,7 +66,7 @@ class SenderProcess final : public Process {
 
   Agenda& agenda_;
   size_t endpoint_;
-  uint16_t flow_;
+  Packet blank_;  // what all its datagrams have
   ContestSender sender_;
   Microseconds packet_us_;
   Lateness lateness_;
@@ -98,6 +99,11 @@ class ReceiverProcess final : public Hop {
                        receiver_.packets_received() + 1);
     }
     Packet acknowledgment = packet;
+    if (packet.ecn != Ecn::not_capable) [[unlikely]] {
+      acknowledgment.tells_mark = packet.ecn == Ecn::congestion_experienced;
+      acknowledgment.ecn = Ecn::not_capable;
+      if (meter_ != nullptr and acknowledgment.tells_mark) meter_->marked();
+    }
     acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
     acknowledgment.bytes = acknowledgment_bytes;
     way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);

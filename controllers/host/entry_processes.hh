@@ -19,8 +19,10 @@ namespace kneepoint {
 
 // Both directions of one flow.
 struct Mails {
-  Mail<DatagramHeader> datagrams{};
-  Mail<DatagramHeader> acknowledgments{};
+  explicit Mails(bool keeps_order) : datagrams(keeps_order), acknowledgments(keeps_order) {}
+
+  Mail<DatagramHeader> datagrams;
+  Mail<DatagramHeader> acknowledgments;
 };
 
 class EntryProcess final : public Process {

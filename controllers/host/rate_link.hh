@@ -95,6 +95,10 @@ class RateLink final : public Process {
     traffic.packets_dropped += packets_dropped_;
   }
 
+  double capacity_bytes(Microseconds until_us) const {
+    return static_cast<double>(until_us) / us_per_byte_;
+  }
+
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
   uint64_t bytes_carried() const { return bytes_carried_; }

@@ -141,7 +141,7 @@ void TcpProcess::send_segments(Microseconds now_us) {
           .is_syn = is_syn,
           .is_request = is_client_,
           .has_reduced = segment->has_reduced,
-          .ecn = segment->is_capable ? Ecn::capable : Ecn::not_capable},
+          .ecn = segment->ecn},
          now_us);
   }
 }

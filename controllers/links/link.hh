@@ -66,6 +66,10 @@ class Link {
   // opportunities can be consumed at any later time.
   Microseconds next_event_us() const { return next_event_us_; }
 
+  double capacity_bytes(Microseconds until_us) const {
+    return static_cast<double>(opportunities_.until(whole_ms(until_us)).count * datagram_bytes);
+  }
+
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
 

@@ -26,8 +26,8 @@ inline constexpr uint64_t widest_window_packets = 1 << 20;
 // reports that memory ran out.
 class ControllerHandle {
  public:
-  ControllerHandle(const kneepoint_interface& calls, void* controller)
-      : calls_(calls), controller_(controller) {}
+  ControllerHandle(const kneepoint_interface& calls, void* controller, uint32_t needed = 0)
+      : calls_(calls), controller_(controller), needs_(needed) {}
 
   double window() const {
     const double packets = calls_.window(controller_);
@@ -48,6 +48,9 @@ class ControllerHandle {
 
   bool hears_of_loss() const { return calls_.on_loss != nullptr; }
 
+  // A sum of needs::...
+  uint32_t needs() const { return needs_; }
+
   bool paces() const { return calls_.pacing_us != nullptr; }
 
   // Of one that paces.
@@ -62,10 +65,10 @@ class ControllerHandle {
   }
   void on_ack(const Ack& ack) const {
     if (calls_.on_ack == nullptr) return;
-    tell(calls_.on_ack,
-         kneepoint_ack{sizeof(kneepoint_ack), ack.sequence_number, ack.sent_ms, ack.received_ms,
-                       ack.ack_received_ms, ack.now_us, ack.rtt_us, ack.acknowledged, ack.in_flight,
-                       ack.is_recovering, ack.measured_rtt_us, ack.flight, ack.delivered});
+    tell(calls_.on_ack, kneepoint_ack{sizeof(kneepoint_ack), ack.sequence_number, ack.sent_ms,
+                                      ack.received_ms, ack.ack_received_ms, ack.now_us, ack.rtt_us,
+                                      ack.acknowledged, ack.in_flight, ack.is_recovering,
+                                      ack.measured_rtt_us, ack.flight, ack.delivered, ack.marked});
   }
   void on_keepalive(int64_t now_ms) const {
     tell(calls_.on_keepalive, kneepoint_keepalive{sizeof(kneepoint_keepalive), now_ms});
@@ -91,6 +94,7 @@ class ControllerHandle {
 
   kneepoint_interface calls_;
   void* controller_;
+  uint32_t needs_;
 };
 
 // Throws what the last call failed for, if it did: ControllerFailure or std::bad_alloc.

@@ -10,13 +10,16 @@ namespace kneepoint {
 
 struct Offer {
   const char* transport;
-  const char* condition;  // under which it is so; empty: none
+  const char* condition;  // under which it lacks the rest; empty: none
   uint32_t needs;         // a sum of needs::...
 };
 
-inline constexpr Offer offer_of_datagrams{"datagrams", "", needs::receiver_clock};
-inline constexpr Offer offer_of_tcp{"tcp", " without ecn", needs::timeouts};
-inline constexpr Offer offer_of_tcp_with_ecn{"tcp", " with ecn", needs::timeouts | needs::marks};
+// Real datagrams carry no marks back; emulated ones do.
+inline constexpr Offer offer_of_real_datagrams{"datagrams", " in real time", needs::receiver_clock};
+inline constexpr Offer offer_of_datagrams{"datagrams", "",
+                                          needs::receiver_clock | needs::counted_marks};
+inline constexpr Offer offer_of_tcp{"tcp", " without ecn", needs::timeouts | needs::counted_marks};
+inline constexpr Offer offer_of_tcp_with_ecn{"tcp", " with ecn", offer_of_tcp.needs | needs::marks};
 
 struct Need {
   uint32_t bit;
@@ -26,6 +29,7 @@ struct Need {
 inline constexpr std::array all_needs{
     Need{needs::receiver_clock, "receiver_clock", "the receiver's clock in acknowledgments"},
     Need{needs::timeouts, "timeouts", "retransmission timeouts"},
-    Need{needs::marks, "marks", "marks of congestion (ECN)"}};
+    Need{needs::marks, "marks", "marks of congestion (ECN)"},
+    Need{needs::counted_marks, "counted_marks", "a count of marks in acknowledgments"}};
 
 }  // namespace kneepoint

@@ -188,7 +188,7 @@ LoadedController SharedObject::make(const Constants::Values& given, const Offer&
     throw_failure(calls_);
     throw ControllerFailure("the controller could not be created and gave no reason");
   }
-  return {calls_, controller};
+  return {calls_, controller, needs_};
 }
 
 std::string SharedObject::describe() const {

@@ -18,8 +18,8 @@ namespace kneepoint {
 // One controller, with values for its parameters.
 class LoadedController {
  public:
-  LoadedController(const kneepoint_interface& calls, void* controller)
-      : controller_(controller, calls.destroy), handle_(calls, controller) {}
+  LoadedController(const kneepoint_interface& calls, void* controller, uint32_t needed)
+      : controller_(controller, calls.destroy), handle_(calls, controller, needed) {}
 
   operator const ControllerHandle&() const { return handle_; }
   const ControllerHandle* operator->() const { return &handle_; }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,11 @@ class PacketQueue {
   virtual size_t classes() const { return 0; }
   // The class of each flow, by its number. Before the first packet.
   virtual void classify(const std::vector<uint16_t>& /* class_of_flow */) {}
+
+  // How many bytes the link can have carried until a time, whether it did or not. Before the first
+  // packet.
+  using Capacity = std::function<double(Microseconds)>;
+  virtual void know_capacity(Capacity /* bytes_until */) {}
 
   bool empty() const { return packets_ == 0; }
   uint64_t packets() const { return packets_; }

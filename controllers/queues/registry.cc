@@ -41,6 +41,11 @@ std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, u
   return makers().at(given.kind())(given, seed);
 }
 
+bool marks_packets(const std::string& description) {
+  const Notation given("queue", description, kinds());
+  return kinds().at(given.kind()).marks or given.value_or("ecn", 0) != 0;
+}
+
 const Kinds& queue_kinds() { return kinds(); }
 
 }  // namespace kneepoint

@@ -52,6 +52,9 @@ Limit limit_of(const Notation& given);
 // docs/emulator.md and Notation.
 std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, uint64_t seed);
 
+// Whether such a queue marks packets of transports that understand it.
+bool marks_packets(const std::string& description);
+
 const Kinds& queue_kinds();
 
 }  // namespace kneepoint

@@ -34,7 +34,8 @@ class Clocked {
          .is_recovering = is_recovering,
          .measured_rtt_us = rtt_us,
          .flight = flight(),
-         .delivered = delivered_});
+         .delivered = delivered_,
+         .marked = marked});
     fill();
     return window();
   }
@@ -65,6 +66,7 @@ class Clocked {
 
   bool is_tcp = false;
   bool is_recovering = false;
+  uint64_t marked = 0;                  // of each acknowledgment
   std::optional<int64_t> one_way_ms{};  // from one clock to the other; otherwise all of the RTT
 
  private:

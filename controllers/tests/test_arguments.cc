@@ -60,7 +60,7 @@ TEST(bad_arguments_are_refused) {
       {least + "--delay-ms 60001", "outside [0, 60000]"},
       {least + "--host-latency-us -1", "outside"},
       {least + "--host-latency-us 1e7", "outside"},
-      {least + "--uplink-queue fifo", "it is unknown; known: codel"},
+      {least + "--uplink-queue fifo", "it is unknown; known: abc, codel"},
       {least + "--uplink-queue codel:target=9223372036854775807,interval=1",
        "is outside [1, 86400000]"},
       {least + "--uplink-queue pie:qdelay_ref=1,max_burst=86400001",

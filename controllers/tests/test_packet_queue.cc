@@ -353,7 +353,7 @@ TEST(queue_descriptions_are_checked) {
   const auto make = [](const std::string& description) {
     return [description] { make_packet_queue(description, 0); };
   };
-  expect_refused(make("fifo"), "is unknown; known: codel, ");
+  expect_refused(make("fifo"), "is unknown; known: abc, codel, ");
   expect_refused(make("droptail"), "needs packets=NUMBER or bytes=NUMBER");
   expect_refused(make("droptail:packets"), "is not NAME=VALUE");
   expect_refused(make("droptail:packets=0"), "packets 0 is outside");

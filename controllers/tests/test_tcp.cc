@@ -200,13 +200,14 @@ TEST(new_data_alone_may_be_marked) {
     Halving controller;
     TcpSender sender(0, handle_of(controller), {.ecn = ecn}, 100, nullptr);
     sender.start();
-    EXPECT_EQUAL(sender.send(0)->is_capable, false);
+    EXPECT_EQUAL(sender.send(0)->ecn == Ecn::not_capable, true);
     sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
-    while (const auto segment = sender.send(100'000)) EXPECT_EQUAL(segment->is_capable, ecn);
+    while (const auto segment = sender.send(100'000))
+      EXPECT_EQUAL(segment->ecn == Ecn::capable, ecn);
     sender.timer(sender.timer_us());
     const auto again = sender.send(2'000'000);
     EXPECT_EQUAL(again->is_retransmission, true);
-    EXPECT_EQUAL(again->is_capable, false);
+    EXPECT_EQUAL(again->ecn == Ecn::not_capable, true);
   }
 }
 
@@ -263,6 +264,34 @@ TEST(a_receiver_echoes_a_mark_until_its_sender_has_reduced) {
   EXPECT_EQUAL(receiver.receive({2}, false, 0)->echoes_mark, true);
   EXPECT_EQUAL(receiver.receive({.number = 3, .has_reduced = true}, false, 0)->echoes_mark, false);
   EXPECT_EQUAL(receiver.receive({.number = 4, .has_reduced = true}, true, 0)->echoes_mark, true);
+}
+
+// In place of echoes: the receiver counts, and what is sent again may be marked, too (RFC 8311,
+// section 4.3). Between two reports the controller misses no mark, and hears of none twice.
+TEST(counted_marks_are_told_once) {
+  const TcpSettings settings{.sack = false, .delayed_ack_us = 0, .counts_marks = true};
+  TcpReceiver receiver(settings);
+  for (const uint64_t number : {0u, 1u, 3u}) {
+    const auto ack = receiver.receive({number}, number > 0, 0);
+    EXPECT_EQUAL(ack->echoes_mark, false);
+    EXPECT_EQUAL(ack->marks, number == 3 ? 2 : number);
+  }
+  Opened t(settings);
+  EXPECT_EQUAL(t.sender.send(100'000)->ecn == Ecn::counted, true);
+  t.send(100'000);
+  const auto tell = [&](uint64_t next, uint64_t marks) {
+    t.sender.acknowledged({.next_expected = next, .window_packets = 1000, .marks = marks}, 200'000);
+  };
+  tell(1, 1);
+  for (int i = 0; i < 3; ++i) tell(1, 3);  // duplicates report nothing
+  const auto again = t.sender.send(200'000);
+  EXPECT_EQUAL(again->is_retransmission and again->ecn == Ecn::counted, true);
+  tell(5, 4);
+  tell(6, 4);
+  std::string marked;
+  for (const Ack& ack : t.controller.acks) marked += std::to_string(ack.marked) + " ";
+  EXPECT_EQUAL(marked, "1 3 0 ");
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);  // the duplicates'
 }
 
 // RFC 9438: from W_max = 2304, beta 0.7, C 0.4: K = 12.0 s, W(10 s) = 2300.8, W(15 s) = 2314.8.

@@ -11,8 +11,9 @@ namespace kneepoint {
 constexpr uint16_t datagram_bytes = 1504;
 constexpr uint16_t acknowledgment_bytes = 80;
 
-// Explicit congestion notification, RFC 3168, section 5.
-enum class Ecn : uint8_t { not_capable, capable, congestion_experienced };
+// Explicit congestion notification, RFC 3168, section 5; `counted` is ECT(1), of a transport whose
+// acknowledgments count marks (RFC 9331).
+enum class Ecn : uint8_t { not_capable, capable, congestion_experienced, counted };
 
 // Clocks in 32 bits of milliseconds (24 days), so that a packet fills half a cache line.
 struct Packet {
@@ -26,6 +27,7 @@ struct Packet {
   bool is_syn : 1 = false;
   bool is_request : 1 = false;   // of a client, or the acknowledgment of one
   bool has_reduced : 1 = false;  // CWR: its sender has heard of a mark
+  bool tells_mark : 1 = false;   // of an acknowledgment: its datagram had been marked
   Ecn ecn = Ecn::not_capable;
 };
 static_assert(sizeof(Packet) == 32);

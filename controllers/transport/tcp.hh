@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/time.hh"
+#include "transport/packet.hh"
 
 namespace kneepoint {
 
@@ -26,13 +27,14 @@ struct TcpSettings {
   bool ecn = false;   // RFC 3168
   bool rack = false;  // losses are found by time, and a lost tail by a probe, RFC 8985; with SACK
   bool prr = false;   // recovery sends in proportion to what is delivered, RFC 6937; with SACK
+  bool counts_marks = false;  // in place of ecn: acknowledgments have the count, as of RFC 9768
 };
 
 struct TcpSegment {
   uint64_t number;
   bool is_syn = false;
   bool is_retransmission = false;
-  bool is_capable = false;   // of being marked: ECT
+  Ecn ecn = Ecn::not_capable;
   bool has_reduced = false;  // CWR
 };
 
@@ -50,6 +52,7 @@ struct TcpAcknowledgment {
   std::array<SackBlock, 3> blocks{};  // the latest first (RFC 2018)
   uint64_t window_packets = 0;
   bool echoes_mark = false;  // ECE
+  uint64_t marks = 0;        // segments so far that were marked
 };
 
 }  // namespace kneepoint

@@ -7,7 +7,9 @@ namespace kneepoint {
 
 std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSegment& segment, bool is_marked,
                                                       Microseconds now_us) {
-  echoes_mark_ = is_marked or (echoes_mark_ and not segment.has_reduced);
+  marks_ += is_marked;
+  echoes_mark_ =
+      not settings_.counts_marks and (is_marked or (echoes_mark_ and not segment.has_reduced));
   if (segment.is_syn) {
     TcpAcknowledgment ack = acknowledge();
     ack.is_of_syn = true;
@@ -62,7 +64,8 @@ TcpAcknowledgment TcpReceiver::acknowledge() {
   timer_us_ = never;
   TcpAcknowledgment ack{.next_expected = next_expected_,
                         .window_packets = settings_.receive_window_packets,
-                        .echoes_mark = echoes_mark_};
+                        .echoes_mark = echoes_mark_,
+                        .marks = marks_};
   if (gathered_.empty()) return ack;
   for (const uint64_t number : latest_) {
     const auto after = gathered_.upper_bound(number);

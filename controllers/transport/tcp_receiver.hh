@@ -36,6 +36,7 @@ class TcpReceiver {
   std::map<uint64_t, uint64_t> gathered_{};  // blocks out of order: begin to end
   std::array<uint64_t, 3> latest_{};         // segments whose blocks are reported, the newest first
   bool echoes_mark_ = false;
+  uint64_t marks_ = 0;
   bool has_unacknowledged_ = false;
   uint64_t quick_acks_ = settings_.quick_acks;
   Microseconds timer_us_ = never;

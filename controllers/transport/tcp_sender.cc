@@ -15,7 +15,10 @@ TcpSender::TcpSender(uint16_t flow, const ControllerHandle& controller, const Tc
       log_(log),
       board_(settings.sack),
       recovery_(settings.prr),
-      timer_(settings) {
+      timer_(settings),
+      ecn_(settings.counts_marks ? Ecn::counted
+           : settings.ecn        ? Ecn::capable
+                                 : Ecn::not_capable) {
   if (settings.rack and settings.sack) {
     detection_ = std::make_unique<RackDetection>(board_, recovery_, timer_);
   } else {
@@ -91,9 +94,8 @@ std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
   depart(number, now_us);
   if (timer_.expires_us() == never) timer_.start(now_us);
   detection_->plan_probe(now_us);
-  return TcpSegment{.number = number,
-                    .is_capable = settings_.ecn,
-                    .has_reduced = std::exchange(must_tell_reduction_, false)};
+  return TcpSegment{
+      .number = number, .ecn = ecn_, .has_reduced = std::exchange(must_tell_reduction_, false)};
 }
 
 // RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends what has less than three
@@ -113,7 +115,10 @@ TcpSegment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   // Linux begins anew with the first segment, or the timer could expire before its answer comes.
   const bool is_first = settings_.rack and number == board_.una();
   if (timer_.expires_us() == never or is_first) restart_timer(now_us);
-  return {.number = number, .is_retransmission = true};  // never capable: RFC 3168, 6.1.5
+  // RFC 3168, 6.1.5: never capable; RFC 8311, 4.3: counted ones may be.
+  return {.number = number,
+          .is_retransmission = true,
+          .ecn = settings_.counts_marks ? Ecn::counted : Ecn::not_capable};
 }
 
 void TcpSender::depart(uint64_t number, Microseconds now_us) {
@@ -216,6 +221,7 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered
                                 Microseconds now_us) {
   const Microseconds rtt_us =
       std::max<Microseconds>(last_rtt_us_ >= 0 ? last_rtt_us_ : timer_.smoothed_us(), 0);
+  const uint64_t marks = settings_.counts_marks ? std::max(ack.marks, marks_) : 0;
   const Ack heard{.sequence_number = ack.next_expected - 1,
                   .sent_ms = whole_ms(now_us) - whole_ms(rtt_us),
                   .received_ms = whole_ms(now_us) - whole_ms(rtt_us / 2),
@@ -227,7 +233,8 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered
                   .is_recovering = recovery_.is_fast() or ack.echoes_mark,
                   .measured_rtt_us = last_rtt_us_,
                   .flight = board_.in_flight(),
-                  .delivered = board_.delivered()};
+                  .delivered = board_.delivered(),
+                  .marked = marks - std::exchange(marks_, marks)};
   controller_.on_ack(heard);
   if (log_ != nullptr)
     log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());

@@ -102,6 +102,8 @@ class TcpSender {
   bool must_probe_ = false;
   uint64_t reduction_end_ = 0;  // with ECN: what was sent before the last reduction
   bool must_tell_reduction_ = false;
+  Ecn ecn_;             // of new data
+  uint64_t marks_ = 0;  // that the controller has heard of
 
   Microseconds syn_sent_us_ = 0;  // or answered
   bool syn_was_repeated_ = false;

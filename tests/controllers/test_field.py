@@ -75,6 +75,10 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # Goyal et al., HotNets 2017; the increase: NSDI 2020.
+    "abc": {"increase": 1, "initial_window": 10, "keepalive_ms": 1000},
+    # draft-briscoe-iccrg-prague-congestion-control; the gain: RFC 8257.
+    "prague": {"gain": 1 / 16, "virtual_rtt_ms": 25, "initial_window": 10, "keepalive_ms": 1000},
     # draft-cardwell-iccrg-bbr-congestion-control-00.
     "bbr": {
         "high_gain": 2.885,
@@ -101,20 +105,33 @@ def test_defaults_are_published(name: str) -> None:
 # Figure 2b of ABC (Goyal et al., HotNets 2017): mahimahi's queues of 100 packets; utilization, and
 # 100 ms plus the 95th percentile of the queueing delay, read off the figure.
 FIGURE_2B = [
+    ("abc", "abc", 0.857, 194.6),
     ("cubic", "droptail:packets=100", 0.974, 557),
     ("cubic", "codel-mahimahi:packets=100,target=50,interval=100", 0.621, 208),
     ("cubic", "pie-mahimahi:packets=100,qdelay_ref=50,max_burst=100", 0.551, 173),
     ("bbr", "droptail:packets=100", 0.932, 580),
 ]
-AS_LINUX = {"cubic": {"hystart": 1, "whole_packets": 1}}
+AS_PUBLISHED = {"cubic": {"hystart": 1, "whole_packets": 1}, "abc": {"increase": 0}}
 
 
-def over(folder: Path, scenario: dict[str, Any]) -> dict[str, Any]:
-    """Returns what the bottleneck measures, on the ideal host."""
+def measured(folder: Path, scenario: dict[str, Any]) -> dict[str, Any]:
+    """Returns the figures of a scenario, on the ideal host."""
     file = folder / "scenario.json"
     file.write_text(json.dumps({"host_model": "ideal", **scenario}))
     result = subprocess.run([EMULATE, "--scenario", file], check=True, capture_output=True)
-    figures: dict[str, Any] = json.loads(result.stdout)["uplink"]
+    figures: dict[str, Any] = json.loads(result.stdout)
+    return figures
+
+
+def over(folder: Path, scenario: dict[str, Any]) -> dict[str, Any]:
+    """Returns what the bottleneck measures."""
+    figures: dict[str, Any] = measured(folder, scenario)["uplink"]
+    return figures
+
+
+def flows_over(folder: Path, scenario: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the figures of each flow."""
+    figures: list[dict[str, Any]] = measured(folder, scenario)["flows"]
     return figures
 
 
@@ -132,12 +149,37 @@ def test_figure_2b_is_met(
         {
             "uplink": {"trace": str(contest.uplink), "queue": queue, "delay_ms": 50},
             "downlink": {"rate_mbps": 48, "delay_ms": 50},
-            "flows": [flow(name, **AS_LINUX.get(name, {}))],
+            "flows": [flow(name, **AS_PUBLISHED.get(name, {}))],
             "duration_s": 140,
         },
     )
     assert link["utilization"] == pytest.approx(utilization, abs=0.06)
     assert 100 + link["queueing_delay_p95_ms"] == pytest.approx(delay_ms, rel=0.1)
+
+
+@pytest.mark.parametrize("rate_mbps", [40, 100])
+@pytest.mark.parametrize("rtt_ms", [5, 10, 20])
+@pytest.mark.parametrize("transport", ["tcp", "datagrams"])
+def test_prague_and_cubic_share_dualpi2(
+    tmp_path: Path, rate_mbps: int, rtt_ms: int, transport: str
+) -> None:
+    """RFC 9332: about equal rates, and a millisecond of L4S's queue beside 15 of the other's."""
+    prague = flow("prague") if transport == "tcp" else {"controller": "prague"}
+    wire = {"delay_ms": rtt_ms / 2}
+    scenario = {
+        "uplink": {**wire, "rate_mbps": rate_mbps, "queue": "dualpi2"},
+        "downlink": {**wire, "rate_mbps": 1000},
+        "duration_s": 60,
+        "measure_from_s": 20,
+    }
+    both = flows_over(tmp_path, {**scenario, "flows": [prague, flow("cubic", hystart=1)]})
+    assert 0.5 < both[0]["throughput_mbps"] / both[1]["throughput_mbps"] < 2
+    (alone,) = flows_over(tmp_path, {**scenario, "flows": [prague]})
+    assert alone["throughput_mbps"] > 0.94 * rate_mbps
+    queued_ms = [
+        each["delay_p95_ms"] - rtt_ms / 2 - 1504 * 8 / rate_mbps / 1000 for each in (*both, alone)
+    ]
+    assert queued_ms[0] < 1.2 and queued_ms[2] < 1.2 and 15 < queued_ms[1] < 25
 
 
 def test_vegas_has_the_throughput_of_a_reproduction_of_sprout(

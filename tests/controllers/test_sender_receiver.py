@@ -287,6 +287,10 @@ def test_taken_port_is_one_line() -> None:
             ([SENDER, "127.0.0.1", "9", "--duration-s", text], f"--duration-s {text} is outside")
             for text in ("0", "86401")
         ),
+        (
+            [SENDER, "127.0.0.1", "9", "--controller", "abc"],
+            "abc needs a count of marks in acknowledgments, which transport datagrams in real time",
+        ),
         ([RECEIVER, "-1"], "is not a whole number"),
         ([RECEIVER, "0", "--peers", "1.2.3.4/33"], "bits 33 is outside [0, 32]"),
     ],

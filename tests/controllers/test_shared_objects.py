@@ -214,6 +214,9 @@ WITH_ECN = '"transport": "tcp", "tcp": {"ecn": true}'
             "marks of congestion (ECN), which transport tcp without ecn",
         ),
         ("KNEEPOINT_NEEDS_MARKS", WITH_ECN, None),
+        ("KNEEPOINT_NEEDS_MARKS", f'{WITH_ECN}, "from": "far"', "marks, and queue infinite makes "),
+        ("KNEEPOINT_NEEDS_COUNTED_MARKS", "", None),
+        ("KNEEPOINT_NEEDS_COUNTED_MARKS", TCP, None),
     ],
 )
 def test_controller_on_a_transport_that_it_declares_unfit_is_refused(
@@ -223,14 +226,15 @@ def test_controller_on_a_transport_that_it_declares_unfit_is_refused(
     link = {"rate_mbps": 5, "delay_ms": 20}
     flows = [json.loads(f'{{"controller": "{mine}"{", " if flow else ""}{flow}}}')]
     file = tmp_path / "scenario.json"
-    scenario = {"uplink": link, "downlink": link, "flows": flows, "duration_s": 1}
+    uplink = {**link, "queue": "codel:target=5,interval=100,ecn=1"}
+    scenario = {"uplink": uplink, "downlink": link, "flows": flows, "duration_s": 1}
     file.write_text(json.dumps(scenario))
     result = subprocess.run([EMULATE, "--scenario", file], capture_output=True, text=True)
     if reason is None:
         assert json.loads(result.stdout)["status"] == "ok"
     else:
         assert (result.returncode, result.stdout) == (2, "")
-        assert result.stderr.startswith("error: controller needy needs ")
+        assert result.stderr.startswith("error: controller ") and "needy" in result.stderr
         assert reason in result.stderr and result.stderr.count("\n") == 1
 
 
@@ -238,7 +242,8 @@ def test_list_says_what_a_controller_needs_and_where_it_runs(tmp_path: Path) -> 
     shutil.copy(EMULATE, tmp_path)
     folder = tmp_path / "controllers"
     folder.mkdir()
-    for name, needs in (("any", ""), ("clock", ", 1"), ("marks", ", KNEEPOINT_NEEDS_MARKS")):
+    kinds = {"any": "", "clock": ", 1", "marks": ", KNEEPOINT_NEEDS_MARKS", "counts": ", 8"}
+    for name, needs in kinds.items():
         in_c(folder, name, needs=needs)
     answer = subprocess.run([tmp_path / "emulate", "--list"], check=True, capture_output=True)
     said = {
@@ -249,6 +254,7 @@ def test_list_says_what_a_controller_needs_and_where_it_runs(tmp_path: Path) -> 
         "any": ([], ["datagrams", "tcp"]),
         "clock": (["receiver_clock"], ["datagrams"]),
         "marks": (["marks"], ["tcp"]),
+        "counts": (["counted_marks"], ["datagrams", "tcp"]),
     }
     catalogue = Catalogue(json.loads(answer.stdout))
     catalogue.controller("clock", "study.yaml").require("datagrams", "study.yaml")
@@ -334,7 +340,7 @@ def test_controller_of_another_digest_is_refused(small_link: Link, program: str)
 def test_unknown_name_lists_the_known_ones(small_link: Link) -> None:
     result = run(small_link, "timly")
     assert result.returncode == 2
-    assert "unknown controller 'timly'; known: aimd_rtt, " in result.stderr
+    assert "unknown controller 'timly'; known: abc, aimd_rtt, " in result.stderr
     result = run(small_link, "./absent.so")
     assert result.stderr == (
         "error: controller ./absent.so cannot be read: No such file or directory; check the path\n"

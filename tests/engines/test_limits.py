@@ -39,6 +39,12 @@ def test_engines_run_their_queues(queue: str, engines: set[str]) -> None:
         (MAHIMAHI, {"queue": "red:min=5,max=15"}, "it has infinite, droptail, drophead"),
         (KERNEL, {"queue": "sfq"}, "here.queue: 'sfq' is not among the queues"),
         (MAHIMAHI, {"rate_mbps": 9}, "here.rate_mbps: mahimahi .* use the emulator"),
+        (
+            MAHIMAHI,
+            {"impairments": ("on_off:on=1,off=1",)},
+            "here.impairments: .* use the emulator",
+        ),
+        (KERNEL, {"impairments": ("on_off:on=1,off=1",)}, "here.impairments: .* use the emulator"),
         (KERNEL, {"constant_mbps": 9}, "here.constant_mbps: kernel .* rate_mbps"),
     ],
 )

@@ -151,6 +151,20 @@ def test_twins_are_the_same(rule: str, objects: dict[str, Path], contest: Link) 
     require_twins(contest, scenario, rule, constants)
 
 
+@pytest.mark.parametrize("direction", ["uplink", "downlink"])
+def test_twins_are_the_same_where_packets_overtake_each_other(
+    direction: str, objects: dict[str, Path], contest: Link
+) -> None:
+    environment, constants = _TWINS["delay_threshold"]
+    rule = {"RULE": "delay_threshold", **environment}
+    entry = scenario_of(contest, objects["kit_sender"], rule, duration_s=20)
+    entry[direction]["impairments"] = ["jitter-normal:mean=20,deviation=5", "on_off:on=2,off=1"]
+    ours = {**entry, "flows": [{"controller": "delay_threshold", "constants": constants}]}
+    first, second = run_batch([entry, ours])
+    assert first == second
+    assert first["status"] == "ok"
+
+
 _NO_LANDLOCK = """
 #include <cerrno>
 #include <cstdarg>

@@ -1,5 +1,7 @@
 """What the check says of a configuration, before and after the controllers are built."""
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,31 @@ def config(tmp_path: Path) -> Path:
 def built_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """All controllers are up to date."""
     monkeypatch.setattr("experiments.check.current_catalogue", lambda *_: CATALOGUE)
+
+
+def test_a_network_without_marks_is_refused_for_who_needs_them(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needy = copy(CATALOGUE)
+    needy.controllers = {
+        name: replace(each, needs=("counted_marks",)) for name, each in needy.controllers.items()
+    }
+    monkeypatch.setattr("experiments.check.current_catalogue", lambda *_: needy)
+    codel = "codel:target=5,interval=100"
+    for queue, marks in {
+        "infinite": False,
+        codel: False,
+        f"{codel},ecn=1": True,
+        "abc": True,
+    }.items():
+        write(config.parent / "networks/wire.yaml", {**NETWORK, "uplink_queue": queue})
+        if marks:
+            assert check(config, "all").endswith(": valid")
+        else:
+            with pytest.raises(
+                KneepointError, match=r"network wire: .* needs marks, which no queue"
+            ):
+                check(config, "all")
 
 
 @pytest.mark.usefixtures("built_before")

@@ -65,6 +65,30 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "title: A\nuplink: {constant_mbps: 1, cut: {end_s: 9}}\ndownlink: {trace: a}\n",
             "uplink: cut applies to trace only; remove it",
         ),
+        *(
+            (f"title: A\nuplink: {{{uplink}}}\ndownlink: {{trace: a}}\nduration_s: 9\n", message)
+            for uplink, message in (
+                (
+                    "trace: a, changes: [{at_s: 1, mbps: 2}]",
+                    "uplink: changes apply to constant_mbps",
+                ),
+                (
+                    "constant_mbps: 1, changes: [{at_s: 5, mbps: 2}, {at_s: 5, mbps: 1}]",
+                    "uplink: changes: at_s 5 does not follow 5; order them",
+                ),
+                (
+                    "constant_mbps: 1, changes: [{at_s: 9, mbps: 2}]",
+                    "changes: at_s 9 is not before the end of a run, duration_s 9; remove it",
+                ),
+                ("constant_mbps: 1, changes: [{at_s: 1, mbps: -1}]", "mbps: -1 is invalid"),
+                (
+                    "trace: a, impairments: ['jitter:mean=1']",
+                    "'jitter' is not among the impairments; did you mean 'jitter-",
+                ),
+                ("trace: a, impairments: ['reordering:share=2,delay=1']", "share must be above 0"),
+                ("trace: a, impairments: ['on_off:on=1,off=0']", "off must be at least 0.001 and"),
+            )
+        ),
         (
             "title: A\nuplink: {constant_mbps: 1}\ndownlink: {trace: a}\n",
             "duration_s: is missing; a constant rate needs one, add it",

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,10 @@ from common.errors import KneepointError, run_command_line
 from common.files import sha256_of
 from networks.config import Cut, load_network
 from networks.prepare import TraceMaker, cut_trace, prepare_network
+from networks.scenario import PreparedNetwork, Traffic, scenario_of
 from networks.traces import read_trace
 from tests.conftest import ROOT
+from tests.controllers.emulator import EMULATE
 from tests.study_json import study_json
 
 # It stands in for build/synthesize: a trace that shows the arguments with which it was made.
@@ -76,7 +79,7 @@ def test_prepare_writes_traces_and_description(tmp_path: Path, prepare: Prepare)
     assert read_trace(into / "downlink.trace") == [500, 1000]
     others = {
         **{"delay_ms": 30, "delay_step_ms": 9, "delay_period_s": 0.5},
-        **{"rate_mbps": 0, "loss_period": 0, "loss_probability": 0},
+        **{"rate_mbps": 0, "loss_period": 0, "loss_probability": 0, "impairments": []},
     }
     assert json.loads((into / "network.json").read_text()) == {
         "name": "net",
@@ -115,6 +118,32 @@ def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path, prepare: Pr
     assert (status, said) == (0, "")
     assert read_trace(tmp_path / "into" / "uplink.trace") == [1]
     assert read_trace(tmp_path / "into" / "downlink.trace") == [10, 20]
+
+
+def test_what_changes_within_a_run_reaches_the_emulator(tmp_path: Path, prepare: Prepare) -> None:
+    status, said = prepare(
+        "title: A network\nduration_s: 30\n"
+        "uplink: {constant_mbps: 12.032, impairments: ['jitter-uniform:mean=30,deviation=2'],\n"
+        "         changes: [{at_s: 10, mbps: 3.008}, {at_s: 20, mbps: 6.016}]}\n"
+        "downlink: {constant_mbps: 12.032}\n",
+    )
+    assert (status, said) == (0, "")
+    network = PreparedNetwork.load(tmp_path / "into/network.json")
+    assert network.uplink.impairments == ("jitter-uniform:mean=30,deviation=2",)
+    subject = {"controller": "fixed_window", "constants": {"window": 200}}
+    traffic = Traffic(options={"interval_s": 10})
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(json.dumps(scenario_of(network, traffic, subject, 3)))
+    words = "--controller fixed_window --set window=200 --seed 3 --network "
+    words += str(tmp_path / "into/network.json")
+    by_scenario, by_network = (
+        json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        for command in ([str(EMULATE), "--scenario", str(scenario)], [str(EMULATE), *words.split()])
+    )
+    rates = by_scenario["flows"][0]["throughput_by_interval_mbps"]
+    datagrams = 1424 / 1504
+    assert rates[:3] == pytest.approx([r * datagrams for r in (12.032, 3.008, 6.016)], rel=0.02)
+    assert by_network["throughput_mbps"] == by_scenario["throughput_mbps"]
 
 
 @pytest.mark.parametrize(

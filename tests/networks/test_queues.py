@@ -1,4 +1,5 @@
-"""The settings of queues: the configuration refuses what the emulator refuses, and nothing else."""
+"""The settings of queues and impairments: the configuration refuses what the emulator refuses, and
+nothing else."""
 
 import itertools
 import json
@@ -13,8 +14,8 @@ QUEUES = declared("queues")
 VALUES = ("0", "1", "2", "0.2", "1.5", "1000", "1001", "70000", "86400001", "many", "1e3")
 
 
-def candidates() -> list[str]:
-    """Returns notations of every queue: complete, and with one setting changed or left out."""
+def candidates(which: str) -> list[str]:
+    """Returns notations of every kind: complete, and with one setting changed or left out."""
     texts = [
         "sfq",
         "infinite:packets=3",
@@ -23,12 +24,14 @@ def candidates() -> list[str]:
         "droptail:packets=9,",
         "red:min=5,max=4",
     ]
-    for kind, queue in QUEUES.items():
+    for kind, queue in declared(which).items():
         base = dict.fromkeys(
             [each.name for each in queue.parameters.values() if each.required], "2"
         )
         if kind == "red":
             base = {"min": "2", "max": "7"}
+        if kind == "reordering":
+            base = {"share": "0.5", "delay": "7"}
         for bound in ({}, {"packets": "9"}, {"bytes": "9000"}, {"packets": "9", "bytes": "9000"}):
             texts.append(notation(kind, {**base, **bound}))
         whole = {**base, "packets": "9"} if "packets" in queue.parameters else base
@@ -49,21 +52,23 @@ def notation(kind: str, settings: dict[str, str]) -> str:
     return f"{kind}:{pairs}" if pairs else kind
 
 
-def is_accepted_here(queue: str) -> bool:
+def is_accepted_here(which: str, text: str) -> bool:
     try:
-        read_notation("queues", queue)
+        read_notation(which, text)
     except ValueError:
         return False
     return True
 
 
-def test_a_queue_refuses_what_the_emulator_refuses() -> None:
+@pytest.mark.parametrize("which", ["queues", "impairments"])
+def test_the_configuration_refuses_what_the_emulator_refuses(which: str) -> None:
     lines = []
-    queues = candidates()
-    for queue in queues:
+    texts = candidates(which)
+    for text in texts:
         link = {"rate_mbps": 10, "delay_ms": 1}
+        stated = {"queue": text} if which == "queues" else {"impairments": [text]}
         scenario = {
-            "uplink": {**link, "queue": queue},
+            "uplink": {**link, **stated},
             "downlink": link,
             "flows": [{"controller": "fixed_window", "transport": "tcp"}],
             "duration_s": 0.01,
@@ -72,11 +77,11 @@ def test_a_queue_refuses_what_the_emulator_refuses() -> None:
     answers = subprocess.run(
         [EMULATE, "--batch"], input="\n".join(lines), check=True, capture_output=True, text=True
     ).stdout.splitlines()
-    for queue, answer in zip(queues, map(json.loads, answers), strict=True):
+    for text, answer in zip(texts, map(json.loads, answers), strict=True):
         # A class without a flow is the scenario's mistake: the network does not know its traffic.
         is_accepted = answer["status"] != "error" or "no flow is in it" in answer["reason"]
-        assert is_accepted_here(queue) == is_accepted, (queue, answer)
-    assert len(queues) > 1000
+        assert is_accepted_here(which, text) == is_accepted, (text, answer)
+    assert len(texts) > 500
 
 
 def test_the_committed_declaration_is_the_emulators() -> None:

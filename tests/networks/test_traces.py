@@ -6,6 +6,7 @@ import pytest
 from common.errors import KneepointError
 from networks.traces import (
     OPPORTUNITY_BYTES,
+    changing_rate_trace,
     constant_rate_trace,
     format_trace,
     parse_trace,
@@ -102,3 +103,14 @@ def test_constant_rate_refuses_a_period_too_long_to_write() -> None:
         KneepointError, match=r"constant_mbps: 3\.14159265358979 needs a trace of .* lines"
     ):
         constant_rate_trace(3.14159265358979)
+
+
+def test_changing_rate_trace_keeps_what_was_possible_before_a_change() -> None:
+    # 1504 bytes every ms, then every 4 ms, not at all, and every ms. When the link stops 7/8 of a
+    # packet are possible; the last eighth is 1/8 ms after it goes on.
+    rates = {0.0: 12.032, 0.004: 12.032 / 4, 0.0155: 0.0, 0.1: 12.032}
+    steps = [1, 2, 3, 4, 8, 12, 101, 102, 103]
+    assert changing_rate_trace(rates, 0.103) == [*steps, 104]
+    assert changing_rate_trace({0.0: 12.032}, 0.003) == [1, 2, 3, 4]
+    with pytest.raises(KneepointError, match="changes: 1e\\+06 Mbit/s until 60 s need a trace of"):
+        changing_rate_trace({0.0: 1e6}, 60)

@@ -1,0 +1,57 @@
+// Accel-brake control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan: ABC, HotNets 2017 and
+// NSDI 2020). An upper reference: its router, the queue abc, tells it what no sender can measure.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class Abc final : public Controller {
+ public:
+  explicit Abc(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        increase_(constants.real({.name = "increase",
+                                  .fallback = 1,
+                                  .low = 0,
+                                  .high = 4,
+                                  .unit = "packets/RTT",
+                                  .meaning = "so that flows become fair (NSDI 2020); 0: HotNets"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 0.5,
+                              .low = 0.2,
+                              .high = 0.9,
+                              .most = 1,
+                              .unit = "1",
+                              .meaning = "what a loss leaves of the window"})) {}
+
+  double window() const override { return cwnd_; }
+
+  // Two packets leave for one that accelerates, none for a brake.
+  void on_ack(const Ack& ack) override {
+    if (ack.is_recovering) return;
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    const auto brakes = static_cast<double>(ack.marked);
+    cwnd_ = std::clamp(cwnd_ + acknowledged - 2 * brakes + increase_ * acknowledged / cwnd_, 1.0,
+                       widest_);
+  }
+
+  void on_loss(const Loss& loss) override {
+    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : std::max(beta_ * cwnd_, 1.0);
+  }
+
+ private:
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double increase_;
+  double beta_;
+};
+
+const Registration<Abc> registration{"abc", "two packets for an accelerate, none for a brake",
+                                     "Goyal et al., HotNets 2017, NSDI 2020", needs::counted_marks};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,108 @@
+// Prague (draft-briscoe-iccrg-prague-congestion-control): DCTCP's response to the share of marks,
+// for L4S. A flow of a short RTT behaves as one of `virtual_rtt_ms`.
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class Prague final : public Controller {
+ public:
+  explicit Prague(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        ssthresh_(initial_ssthresh(constants)),
+        gain_(constants.real({.name = "gain",
+                              .fallback = 1.0 / 16,
+                              .low = 1.0 / 64,
+                              .high = 0.5,
+                              .most = 1,
+                              .scale = Scale::log,
+                              .unit = "1",
+                              .meaning = "weight of a round's share of marks in their average"})),
+        virtual_rtt_s_(constants.real({.name = "virtual_rtt_ms",
+                                       .fallback = 25,
+                                       .low = 1,
+                                       .high = 100,
+                                       .unit = "ms",
+                                       .meaning = "RTT as which shorter ones behave; 0: none"}) /
+                       1000) {}
+
+  double window() const override { return cwnd_; }
+
+  // Slow start sends twice as fast as the window, so that it can double.
+  double pacing_us() const override {
+    return srtt_s_ * 1e6 / (cwnd_ * (cwnd_ < ssthresh_ ? 2 : 1));
+  }
+
+  void on_ack(const Ack& ack) override {
+    if (measures_rtt(ack)) srtt_s_ += (rtt_s(ack) - srtt_s_) * (srtt_s_ == 0 ? 1 : 0.125);
+    const auto marked = static_cast<double>(ack.marked);
+    acknowledged_ += static_cast<double>(ack.acknowledged);
+    marked_ += marked;
+    if (rounds_.ends(ack) and now_s(ack) - round_began_s_ >= virtual_rtt_s_) end_round(ack);
+    if (ack.is_recovering) return;
+    grow(static_cast<double>(ack.acknowledged) - marked);
+    if (marked > 0 and now_s(ack) >= reduced_until_s_) reduce(alpha_ / 2, now_s(ack));
+  }
+
+  void on_loss(const Loss& loss) override {
+    if (loss.kind == Loss::Kind::marked) return;  // it counts them
+    reduce(0.5, static_cast<double>(loss.now_us) / 1e6);
+    if (loss.kind == Loss::Kind::timed_out) cwnd_ = least_;
+  }
+
+  // Without retransmissions, a silence counts as a retransmission timeout.
+  void on_keepalive(int64_t now_ms) override {
+    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  static constexpr double least_ = 2;
+  static constexpr double widest_ = 1 << 20;
+
+  double pace_of_rounds_s() const { return std::max(srtt_s_, virtual_rtt_s_); }
+
+  void end_round(const Ack& ack) {
+    if (acknowledged_ > 0) alpha_ += gain_ * (std::min(marked_ / acknowledged_, 1.0) - alpha_);
+    acknowledged_ = marked_ = 0;
+    round_began_s_ = now_s(ack);
+  }
+
+  // By a packet a round; rates grow as those of the virtual RTT.
+  void grow(double packets) {
+    if (packets <= 0) return;
+    const double shortness = srtt_s_ > 0 ? srtt_s_ / pace_of_rounds_s() : 1;
+    cwnd_ += cwnd_ < ssthresh_ ? packets : packets * shortness * shortness / cwnd_;
+    cwnd_ = std::min(cwnd_, widest_);
+  }
+
+  void reduce(double share, double now_s) {
+    cwnd_ = std::max(cwnd_ * (1 - share), least_);
+    ssthresh_ = cwnd_;
+    reduced_until_s_ = now_s + pace_of_rounds_s();
+  }
+
+  double cwnd_;
+  double ssthresh_;
+  double gain_;
+  double virtual_rtt_s_;
+  double srtt_s_ = 0;
+  double alpha_ = 1;  // the average share of marks; RFC 8257 begins with all
+  double acknowledged_ = 0;
+  double marked_ = 0;
+  double round_began_s_ = 0;
+  double reduced_until_s_ = 0;
+  Rounds rounds_{};
+};
+
+const Registration<Prague> registration{
+    "prague", "DCTCP for the Internet: reduces by the share of marks",
+    "draft-briscoe-iccrg-prague-congestion-control", needs::counted_marks};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,43 @@
+// What happens to packets before they reach a link. Each kind is one file of this folder, which
+// declares and registers it, as queues do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/notation.hh"
+#include "common/random.hh"
+#include "common/time.hh"
+
+namespace kneepoint {
+
+class Impairment {
+ public:
+  virtual ~Impairment() = default;
+
+  // When a packet that arrives now goes on: not before now, or never, if it is lost.
+  virtual Microseconds passes_us(Microseconds now_us) = 0;
+};
+
+// Makes one from its checked parameters.
+using MakeImpairment = std::unique_ptr<Impairment> (*)(const Notation& given, Random random);
+
+class ImpairmentRegistration {
+ public:
+  ImpairmentRegistration(const std::string& name, const Kind& kind, MakeImpairment make);
+};
+
+// How strongly a draw resembles the one before it.
+inline constexpr Parameter correlation{
+    "correlation", ParameterType::real, 0, 0.999, 0, "1", "of a packet with the one before it"};
+constexpr Parameter time_ms(const char* name, double fallback, const char* meaning) {
+  return {name, ParameterType::real, 0, 60'000, fallback, "ms", meaning};
+}
+
+// From "on_off:on=5,off=1" and the like; see docs/emulator.md and Notation.
+std::unique_ptr<Impairment> make_impairment(const std::string& description, uint64_t seed);
+
+const Kinds& impairment_kinds();
+
+}  // namespace kneepoint

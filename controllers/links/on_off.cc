@@ -1,0 +1,44 @@
+// A link that is on and off in turn, as mahimahi's mm-onoff has it: what arrives while it is off is
+// lost.
+#include "links/impairment.hh"
+
+namespace kneepoint {
+namespace {
+
+class OnOff final : public Impairment {
+ public:
+  OnOff(double on_s, double off_s, bool is_exponential, Random random)
+      : mean_us_{off_s * 1e6, on_s * 1e6}, is_exponential_(is_exponential), random_(random) {}
+
+  Microseconds passes_us(Microseconds now_us) override {
+    while (until_us_ <= static_cast<double>(now_us)) {
+      is_on_ = not is_on_;
+      until_us_ += is_exponential_ ? draw_exponential(random_, mean_us_[is_on_]) : mean_us_[is_on_];
+    }
+    return is_on_ ? now_us : never;
+  }
+
+ private:
+  double mean_us_[2];  // off, on
+  bool is_exponential_;
+  Random random_;
+  bool is_on_ = false;  // at 0 it turns on
+  double until_us_ = 0;
+};
+
+constexpr Parameter length(const char* name, const char* meaning) {
+  return {name, ParameterType::real, 0.001, longest_run_s, std::nullopt, "s", meaning, true};
+}
+
+const ImpairmentRegistration registration{
+    "on_off",
+    {"on and off in turn, as mm-onoff: what arrives while it is off is lost",
+     {length("on", "for which it is on"),
+      length("off", "for which it is off"),
+      {"exponential", ParameterType::whole, 0, 1, 0, "0 or 1", "these are means of random times"}}},
+    [](const Notation& given, Random random) -> std::unique_ptr<Impairment> {
+      return std::make_unique<OnOff>(given["on"], given["off"], given["exponential"] != 0, random);
+    }};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,52 @@
+// Reordering, by netem's parameters: a share of the packets overtakes the others, which are
+// delayed.
+#include <cmath>
+
+#include "links/impairment.hh"
+
+namespace kneepoint {
+namespace {
+
+class Reordering final : public Impairment {
+ public:
+  Reordering(double share, double rho, uint64_t gap, double delay_ms, Random random)
+      : after_delayed_(share * (1 - rho)),
+        after_overtaking_(share + rho * (1 - share)),
+        gap_(gap),
+        delay_us_(std::llround(delay_ms * 1000)),
+        random_(random) {}
+
+  // A chain of two states has that share, and that correlation of neighbours.
+  Microseconds passes_us(Microseconds now_us) override {
+    if (++since_last_ < gap_) return now_us + delay_us_;
+    overtakes_ = random_.uniform() < (overtakes_ ? after_overtaking_ : after_delayed_);
+    if (not overtakes_) return now_us + delay_us_;
+    since_last_ = 0;
+    return now_us;
+  }
+
+ private:
+  double after_delayed_;  // the chance to overtake
+  double after_overtaking_;
+  uint64_t gap_;
+  Microseconds delay_us_;
+  Random random_;
+  uint64_t since_last_ = 0;
+  bool overtakes_ = false;
+};
+
+const ImpairmentRegistration registration{
+    "reordering",
+    {"a share of the packets overtakes the others, which are delayed",
+     {{"share", ParameterType::positive, 0, 1, std::nullopt, "share", "that is not delayed", true},
+      {"delay", ParameterType::positive, 0, 60'000, std::nullopt, "ms", "of the others", true},
+      correlation,
+      {"gap", ParameterType::whole, 1, 1e9, 1, "packets", "from one that overtakes to the next"}}},
+    [](const Notation& given, Random random) -> std::unique_ptr<Impairment> {
+      return std::make_unique<Reordering>(given["share"], given["correlation"],
+                                          static_cast<uint64_t>(given["gap"]), given["delay"],
+                                          random);
+    }};
+
+}  // namespace
+}  // namespace kneepoint

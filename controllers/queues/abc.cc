@@ -1,0 +1,91 @@
+// The router of accel-brake control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan: ABC,
+// HotNets 2017 and NSDI 2020): what it marks is a brake, what it leaves unmarked accelerates.
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "queues/fifo.hh"
+#include "queues/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+struct AbcSettings {
+  double utilization;        // the paper's eta
+  double drain_us;           // delta, in which a queue is to drain
+  double standing_us;        // d_t, the delay that may stand
+  Microseconds averaged_us;  // T, over which rates are measured
+};
+
+class AbcQueue final : public FifoQueue {
+ public:
+  AbcQueue(Limit limit, const AbcSettings& settings) : FifoQueue(limit), settings_(settings) {}
+
+  void know_capacity(Capacity bytes_until) override { bytes_until_ = std::move(bytes_until); }
+
+  const Packet* dequeue(Microseconds now_us) override {
+    if (empty()) return nullptr;
+    Packet& packet = pop();
+    const double carried_bytes = carried(packet, now_us);
+    // Acknowledgments of one round trip double the rate if all accelerate: hence the half.
+    const double share = target_bytes(now_us) / (2 * carried_bytes);
+    tokens_ += std::clamp(share, 0.0, 1.0);
+    if (tokens_ >= 1) {
+      tokens_ -= 1;
+    } else {
+      mark(packet);
+    }
+    return &packet;
+  }
+
+ private:
+  // In the last T, with this packet.
+  double carried(const Packet& packet, Microseconds now_us) {
+    carried_bytes_ += packet.bytes;
+    carried_.emplace_back(now_us, packet.bytes);
+    while (carried_.front().first <= now_us - settings_.averaged_us) {
+      carried_bytes_ -= carried_.front().second;
+      carried_.pop_front();
+    }
+    return static_cast<double>(carried_bytes_);
+  }
+
+  // What the link is to carry in T: less, if what waits would take it too long.
+  double target_bytes(Microseconds now_us) const {
+    const auto averaged_us = static_cast<uint64_t>(settings_.averaged_us);
+    const Microseconds from_us = std::max<Microseconds>(now_us - settings_.averaged_us, 0);
+    const double capacity_bytes = bytes_until_(now_us) - bytes_until_(from_us);
+    const double waiting_us = static_cast<double>(bytes() * averaged_us);
+    const double standing_us = settings_.standing_us * capacity_bytes;
+    const double excess = std::max(waiting_us - standing_us, 0.0) / settings_.drain_us;
+    return settings_.utilization * capacity_bytes - excess;
+  }
+
+  AbcSettings settings_;
+  Capacity bytes_until_{};
+  std::deque<std::pair<Microseconds, uint32_t>> carried_{};
+  uint64_t carried_bytes_ = 0;
+  double tokens_ = 0;
+};
+
+const QueueRegistration registration{
+    "abc",
+    {"accel-brake control, Goyal et al. 2017 and 2020: its marks are brakes",
+     {{"eta", ParameterType::positive, 0, 1, 0.98, "share", "of the capacity that it aims at"},
+      {"delta", ParameterType::positive, 0, 1e6, 133, "ms", "in which its queue is to drain"},
+      {"dt", ParameterType::real, 0, 1e6, 20, "ms", "delay that may stand"},
+      {"averaged", ParameterType::whole, 1, 60'000, 50, "ms", "over which rates are measured"},
+      packets,
+      bytes},
+     false,
+     true},
+    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
+      const AbcSettings settings{.utilization = given["eta"],
+                                 .drain_us = given["delta"] * 1000,
+                                 .standing_us = given["dt"] * 1000,
+                                 .averaged_us = time_us(given, "averaged")};
+      return std::make_unique<AbcQueue>(limit_of(given), settings);
+    }};
+
+}  // namespace
+}  // namespace kneepoint

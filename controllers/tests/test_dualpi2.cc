@@ -1,0 +1,119 @@
+// DualPI2 and its L4S sender: RFC 9332, appendix A, and Prague's draft.
+#include <vector>
+
+#include "tests/check.hh"
+#include "tests/clocked.hh"
+
+#include "queues/registry.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Clocked;
+
+namespace {
+
+Packet packet(Ecn ecn) { return {.ecn = ecn}; }
+
+// So many packets come and leave at once.
+void pass(PacketQueue& queue, Ecn ecn, int packets, Microseconds now_us) {
+  for (int i = 0; i < packets; ++i) queue.enqueue(packet(ecn), now_us);
+  for (int i = 0; i < packets; ++i) queue.dequeue(now_us);
+}
+
+}  // namespace
+
+// A classic packet waits for n intervals of 15 ms: p' is the sum of 0.15 Hz (delay - 15 ms) and 3
+// Hz delay. L4S is marked by 2 p', classic packets by its square; from 2 p' = 1 on it is an
+// overload.
+TEST(dualpi2_couples_marks_to_the_square_root_of_drops) {
+  constexpr int packets = 10'000;
+  for (const auto& [n, base] : std::vector<std::pair<int, double>>{
+           {1, 0.045}, {2, 0.09225}, {4, 0.1935}, {6, 0.30375}, {12, 0.6885}}) {
+    const bool is_overload = n == 12;
+    for (const Ecn ecn : {Ecn::counted, Ecn::capable, Ecn::not_capable}) {
+      const auto queue = make_packet_queue("dualpi2:classic_share=0.0000001", 0);
+      queue->enqueue(packet(Ecn::not_capable), 0);
+      pass(*queue, ecn, packets, n * 15'000);
+      const double marks = static_cast<double>(queue->packets_marked()) / packets;
+      const double drops = static_cast<double>(queue->take_drops().packets) / packets;
+      const bool drops_all = is_overload or ecn == Ecn::not_capable;
+      EXPECT_NEAR(drops, drops_all ? base * base : 0, 2e-4);
+      if (ecn == Ecn::counted) {
+        EXPECT_NEAR(marks, is_overload ? 1 - base * base : 2 * base, 2e-4);
+      } else {
+        EXPECT_NEAR(marks, drops_all ? 0 : base * base, 2e-4);
+      }
+    }
+  }
+}
+
+// Its own marks of L4S are a ramp around a millisecond, or a step; on a slow link not before two
+// packets.
+TEST(dualpi2_marks_l4s_by_its_own_delay) {
+  struct Case {
+    const char* queue;
+    double mbps;
+    Microseconds delay_us;
+    double marks;
+  };
+  for (const auto& [description, mbps, delay_us, marks] :
+       std::vector<Case>{{"dualpi2", 100, 800, 0},
+                         {"dualpi2", 100, 1000, 0.5},
+                         {"dualpi2", 100, 1200, 1},
+                         {"dualpi2:min_th=1,range=0", 100, 1000, 0},
+                         {"dualpi2:min_th=1,range=0", 100, 1001, 1},
+                         {"dualpi2", 1, 24'000, 0},
+                         {"dualpi2", 1, 24'100, 1}}) {
+    const auto queue = make_packet_queue(description, 0);
+    queue->know_capacity(
+        [&](Microseconds until_us) { return static_cast<double>(until_us) * mbps / 8; });
+    for (int i = 0; i < 1000; ++i) {
+      queue->enqueue(packet(Ecn::counted), i * 100'000);
+      queue->dequeue(i * 100'000 + delay_us);
+    }
+    EXPECT_NEAR(static_cast<double>(queue->packets_marked()) / 1000, marks, 0.002);
+  }
+}
+
+TEST(dualpi2_leaves_classic_packets_a_sixteenth) {
+  const auto queue = make_packet_queue("dualpi2:packets=600", 0);
+  for (int i = 0; i < 350; ++i) {
+    queue->enqueue(packet(Ecn::counted), 0);
+    queue->enqueue(packet(Ecn::capable), 0);
+  }
+  EXPECT_EQUAL(queue->take_drops().packets, 100u);
+  int classic = 0;
+  for (int i = 0; i < 320; ++i) classic += queue->dequeue(0)->ecn == Ecn::capable;
+  EXPECT_NEAR(classic, 20, 1);
+}
+
+// The first mark halves; of rounds with a quarter marked each reduces by an eighth in the end.
+TEST(prague_reduces_by_half_the_share_of_marks_once_a_round) {
+  Clocked t("prague", {{"initial_window", 20'000}, {"initial_ssthresh", 1}, {"gain", 0.5}});
+  t.marked = 1;
+  EXPECT_NEAR(t.ack(100), 10'000, 0.01);
+  EXPECT_NEAR(t.ack(100), 10'000, 0.01);
+  double before = 0;
+  for (int round = 0; round < 12; ++round) {
+    before = t.window();
+    const auto packets = static_cast<int>(t.flight());
+    for (int i = 0; i < packets; ++i) {
+      t.marked = i % 4 == 0;
+      t.ack(100, 1, 100.0 / packets);
+    }
+  }
+  EXPECT_NEAR(t.window() / before, 0.875, 0.005);
+}
+
+// A packet a round trip, and of one shorter than 25 ms as much less as the square of the ratio.
+TEST(prague_grows_independently_of_short_round_trips) {
+  for (const auto& [rtt_ms, growth] :
+       std::vector<std::pair<double, double>>{{100, 1}, {25, 1}, {12.5, 0.25}, {5, 0.04}}) {
+    Clocked t("prague", {{"initial_window", 40}, {"initial_ssthresh", 1}});
+    EXPECT_NEAR(t.round(rtt_ms) - 40, growth, 0.02 * growth);
+    EXPECT_NEAR(t.pacing_us(), rtt_ms * 1000 / t.window(), 1e-6);
+    t.lose();
+    EXPECT_NEAR(t.window(), 20, 0.6);
+    t.keepalive();
+    EXPECT_EQUAL(t.window(), 2.0);
+  }
+}
