@@ -153,10 +153,13 @@ class __attribute__((visibility("hidden"))) Adapter {
             ack.in_flight = event->in_flight;
             ack.is_recovering = event->is_recovering != 0;
           }
-          if (event->size >= sizeof(kneepoint_ack)) {
+          if (event->size >= offsetof(kneepoint_ack, is_buffer_limited)) {
             ack.measured_rtt_us = event->measured_rtt_us;
             ack.flight = event->flight;
             ack.delivered = event->delivered;
+          }
+          if (event->size >= sizeof(kneepoint_ack)) {
+            ack.is_buffer_limited = event->is_buffer_limited != 0;
           }
           of(controller).on_ack(ack);
         });

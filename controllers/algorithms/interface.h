@@ -71,6 +71,8 @@ struct kneepoint_ack {
   int64_t measured_rtt_us; /* as precise as the transport's clock; -1: none was measured */
   uint64_t flight;         /* packets, after it: sent, neither delivered nor known to be lost */
   uint64_t delivered;      /* packets so far, SACK included */
+
+  int is_buffer_limited; /* a socket's buffer holds less than the window */
 };
 
 struct kneepoint_keepalive {

@@ -72,8 +72,10 @@ TEST(a_program_that_appends_less_to_an_acknowledgment_is_understood) {
   ack.acknowledged = 2;
   ack.measured_rtt_us = 7;
   ack.delivered = 9;
-  for (const size_t size : {offsetof(kneepoint_ack, now_us),
-                            offsetof(kneepoint_ack, measured_rtt_us), sizeof(kneepoint_ack)}) {
+  ack.is_buffer_limited = 1;
+  for (const size_t size :
+       {offsetof(kneepoint_ack, now_us), offsetof(kneepoint_ack, measured_rtt_us),
+        offsetof(kneepoint_ack, is_buffer_limited), sizeof(kneepoint_ack)}) {
     ack.size = size;
     EXPECT_EQUAL(calls.on_ack(&controller, &ack), 0);
   }
@@ -85,4 +87,6 @@ TEST(a_program_that_appends_less_to_an_acknowledgment_is_understood) {
   EXPECT_EQUAL(controller.acks[1].delivered, 0u);
   EXPECT_EQUAL(controller.acks[2].measured_rtt_us, 7);
   EXPECT_EQUAL(controller.acks[2].delivered, 9u);
+  EXPECT_EQUAL(controller.acks[2].is_buffer_limited, false);
+  EXPECT_EQUAL(controller.acks[3].is_buffer_limited, true);
 }
