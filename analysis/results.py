@@ -558,7 +558,7 @@ class Results:
 
     @once
     def _tables(self) -> list[PublishedTable]:
-        return [table for _, table in sorted(self.workflow.tables.items())]
+        return sorted(self.workflow.tables.values(), key=lambda table: f"{table.name}.yaml")
 
     # What took real time.
 
