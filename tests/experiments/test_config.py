@@ -95,6 +95,14 @@ def test_rows_of_a_table_have_their_own_networks_and_metrics_a_base(write: Write
     assert rows[0].steps == pytest.approx({"throughput_mbps": 0.025, "queueing_delay_p95_ms": 10})
 
 
+def test_the_fields_report_compares_what_it_tunes() -> None:
+    workflow = load_workflow(Path("config/field.yaml"))
+    tuned = [workflow.studies[name].controller for name in workflow.tunings]
+    assert len(tuned) == len(set(tuned)) >= 23
+    for name, comparison in workflow.comparisons.items():
+        assert [setting.controller for setting in comparison.settings] == tuned, name
+
+
 def test_a_replay_with_traffic_gets_no_further_runs(write: Write) -> None:
     config = write(study={"traffic": "alone"})
     (config.parent / "traffic").mkdir()
