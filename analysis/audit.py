@@ -73,17 +73,19 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
         if not replays:
             continue
         source = sources.get(table, Source())
-        own = str(rows["network"].iloc[0])
-        for network in dict.fromkeys([own, *chain(*(study.networks for study in replays))]):
-            is_own = network == own
-            runs = statistics.runs_of(table, network, studies, added)
-            there = rows.assign(network=network)
+        own = list(rows["network"].unique())
+        used = dict.fromkeys(chain(*(study.networks for study in replays)))
+        for networks in (own, *([network] for network in used if network not in own)):
+            network, is_own = str(networks[0]), networks is own
+            runs = pd.concat([statistics.runs_of(table, n, studies, added) for n in networks])
+            there = rows if is_own else rows.assign(network=network)
             beside = statistics.beside(there, runs, source.selection if is_own else None)
+            titles = labels.joined([results.networks.get(n, n) for n in networks])
             host = fitted_host(table, network, studies, results.hosts)
             lines.append(
                 statistics.agreement(beside).assign(
                     network=network,
-                    network_title=results.networks.get(network, network),
+                    network_title=titles,
                     own=is_own,
                     host_fitted=bool(host),
                 )

@@ -101,7 +101,7 @@ def sureness(
     own = succeeded(on_own_host(runs))
     parts = []
     for label, constants in enumerate(rows["constants"]):
-        of_row = own[own["constants"] == constants]
+        of_row = own[(own["constants"] == constants) & (own["network"] == rows["network"][label])]
         if len(of_row) < 2:
             continue
         places = _places(len(of_row))

@@ -43,7 +43,7 @@ from experiments.models.study import (
     Study,
     WorstCase,
 )
-from experiments.published import PublishedTable, TableDescription, load_table
+from experiments.published import PublishedTable, TableDescription
 from experiments.results import read_frame
 from experiments.workflow import (
     ADDED_RUNS,
@@ -529,7 +529,7 @@ class Results:
 
     @once
     def published(self) -> pd.DataFrame:
-        """All rows of all published tables.
+        """All rows of the published tables that a study names.
 
         Returns:
             Columns table, report (the name by which it is cited), kind (published or measured),
@@ -559,9 +559,7 @@ class Results:
 
     @once
     def _tables(self) -> list[PublishedTable]:
-        config = self.workflow.path
-        paths = sorted((config.parent / "published").glob("*.yaml"))
-        return [load_table(config, path.stem) for path in paths]
+        return sorted(self.workflow.tables.values(), key=lambda table: f"{table.name}.yaml")
 
     # What took real time.
 
@@ -800,7 +798,7 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
             "mark": marks[table.report],
             "row": row.number,
             "controller": table.description.controller,
-            "network": table.description.network,
+            "network": table.networks[row.number],
             "replayable": row.has_all_constants,
             **{CONSTANT + name: value for name, value in row.constants.items()},
             **row.metrics,

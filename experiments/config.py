@@ -42,9 +42,9 @@ def load_workflow(config: Path) -> Workflow:
     tables = {
         table: load_table(config, table) for study in studies.values() for table in study.tables
     }
-    for table in names_in(config.parent / "published"):  # the analysis reads all of them
-        description = (tables.get(table) or load_table(config, table)).description
-        load_network(config, description.network, f"{config.parent / 'published' / table}.yaml")
+    for name, table in tables.items():
+        for network in dict.fromkeys(table.networks.values()):
+            load_network(config, network, f"{config.parent / 'published' / name}.yaml")
     own_sections = settings.report.files if settings.report else ()
     sections = {name: load_section(config, name) for name in own_sections}
     workflow = Workflow(
@@ -107,6 +107,17 @@ def _check_studies(workflow: Workflow) -> None:
                 raise KneepointError(
                     f"{path}: controller is {study.controller}, but table {table_name} describes "
                     f"{table.description.controller}; make them agree"
+                )
+            missing = {row.network for row in table.rows if row.network} - {*study.networks}
+            if table_name == study.table and missing:
+                raise KneepointError(
+                    f"{path}: networks lack {', '.join(sorted(missing))}, where table {table_name} "
+                    "has rows; add what is missing"
+                )
+            if table_name == study.table and study.traffic and workflow.settings.audit.runs:
+                raise KneepointError(
+                    f"{path}: the audit adds runs without traffic; write audit: {{runs: []}} into "
+                    f"{workflow.path}"
                 )
             if table_name in (study.table, *study.fit) and not table.replayable:
                 raise KneepointError(

@@ -30,29 +30,42 @@ _METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
 
 
 _MOST_BYTES = 2**20
+_UNIT = re.compile(r"(?:(\d+\.?\d*) )?(.*)", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 class Column(ConfigModel):
-    """Meaning of one column of a published table: a parameter or a metric."""
+    """Meaning of one column of a published table: a parameter, a metric, or the network."""
 
     constant: str | None = Field(default=None, description="parameter of the table's controller")
     metric: Metric | None = Field(default=None, description="metric of a run")
-    unit: str = Field(description="unit as printed; metrics are converted, parameters must match")
+    network: Mapping[str, Name] | None = Field(
+        default=None, description="network of each row: a file of networks/ for each printed word"
+    )
+    unit: str = Field(
+        default="",
+        description="unit as printed; metrics are converted, parameters must match; a metric's may "
+        "have a factor: 5.04 Mbit/s for a share of 5.04 Mbit/s",
+    )
+    above: float = Field(
+        default=0, description="what a printed metric has on top of ours, in the metric's own unit"
+    )
 
     @model_validator(mode="after")
     def _holds_one_thing(self) -> Self:
-        if (self.constant is None) == (self.metric is None):
-            raise ValueError("needs exactly one of constant and metric")
-        if self.metric and self.unit not in _METRIC_UNITS[self.metric]:
+        if sum(each is not None for each in (self.constant, self.metric, self.network)) != 1:
+            raise ValueError("needs exactly one of constant, metric and network")
+        if self.metric and not (_UNIT.fullmatch(self.unit) and self.factor):
             known = ", ".join(_METRIC_UNITS[self.metric])
             raise ValueError(f"unit {self.unit!r} is unknown for {self.metric}; known: {known}")
         return self
 
     @property
     def factor(self) -> float:
-        """Converts a printed value into Kneepoint's unit."""
-        return _METRIC_UNITS[self.metric][self.unit] if self.metric else 1.0
+        """Converts a printed value into Kneepoint's unit; 0 for an unknown unit."""
+        factor, unit = _UNIT.fullmatch(self.unit).groups()  # type: ignore[union-attr]
+        known = _METRIC_UNITS[self.metric] if self.metric else {unit: 1.0}
+        return float(factor or 1) * known.get(unit, 0)
 
 
 class Reference(ConfigModel):
@@ -114,7 +127,7 @@ class TableDescription(ConfigModel):
 
     @model_validator(mode="after")
     def _has_each_thing_once(self) -> Self:
-        names = [column.constant or column.metric for column in self.columns.values()]
+        names = [c.constant or c.metric or "network" for c in self.columns.values()]
         for name in names:
             if names.count(name) > 1 or name in self.constants:
                 raise ValueError(f"{name} has two sources; keep one column or constant")
@@ -139,7 +152,8 @@ class TableDescription(ConfigModel):
 class PublishedRow:
     """One row: its parameters, and the printed metrics, in Kneepoint's units.
 
-    `steps` has the value of one unit in each metric's last printed digit.
+    `steps` has the value of one unit in each metric's last printed digit; `network` is named where
+    rows have networks of their own.
     """
 
     number: int
@@ -147,6 +161,7 @@ class PublishedRow:
     metrics: Mapping[str, float]
     steps: Mapping[str, float]
     has_all_constants: bool
+    network: str | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +181,11 @@ class PublishedTable:
             return self.name
         number, dash, _ = self.name.partition("-")
         return f"Report {number}" if number.isdigit() and dash else self.description.source
+
+    @property
+    def networks(self) -> dict[int, str]:
+        """The network of each row, by its number."""
+        return {row.number: row.network or self.description.network for row in self.rows}
 
     @property
     def replayable(self) -> list[PublishedRow]:
@@ -265,18 +285,31 @@ def _read_row(
     metrics: dict[str, float] = {}
     steps: dict[str, float] = {}
     complete = True
+    network: str | None = None
     for name, column in description.columns.items():
         text = cells[name].strip()
-        if text:
+        if column.network is not None:
+            network = column.network.get(text)
+            if network is None:
+                near = suggestion(text, column.network)
+                raise KneepointError(
+                    f"{where}, column {name}: unknown network {quote(text)}; {near}"
+                )
+        elif text:
             value = _read_cell(f"{where}, column {name}", text) * column.factor
             if column.constant:
                 constants[column.constant] = value
             elif column.metric:
-                metrics[column.metric] = value
+                metrics[column.metric] = value - column.above
+                if value < column.above:
+                    raise KneepointError(
+                        f"{where}, column {name}: {text} is less than above, {column.above:g}; "
+                        "correct one"
+                    )
                 steps[column.metric] = _last_digit(text) * column.factor
         elif column.constant:
             complete = False
-    return PublishedRow(number, constants, metrics, steps, complete)
+    return PublishedRow(number, constants, metrics, steps, complete, network)
 
 
 def _last_digit(text: str) -> float:

@@ -29,6 +29,7 @@ _COMMANDS = {
     "results": "list the tables of the results, for analyses of your own",
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
+    "field": "make the report that sets all controllers side by side",
     "artifact": "write the report, its results and its claims as one archive",
     "new-report": "write the skeleton of a report of your own",
     "contest": "build, run and rank the entries of a contest",

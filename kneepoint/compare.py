@@ -27,7 +27,7 @@ from kneepoint.runs import (
     without_fault,
 )
 from kneepoint.workflow import NotMadeError
-from networks.config import load_network
+from networks.config import known_networks, load_network
 from networks.declared import Notation
 from networks.scenario import PreparedNetwork
 
@@ -39,6 +39,7 @@ LEAST_RUNS = 8
     kneepoint compare timely bounded_aimd
     kneepoint compare fixed_window:window=12 fixed_window:window=15 --network contest --runs 30
     kneepoint compare timely:beta=0.9,keepalive_ms=80 ./mine.so:limit_ms=80 --metric signal-delay
+    kneepoint compare copa timely --networks all
     kneepoint compare reno cubic --plot reno-cubic.svg
     kneepoint compare reno cubic --json | jq .overall
 """)
@@ -51,6 +52,12 @@ LEAST_RUNS = 8
     metavar="NAME",
     help="A file of config/networks; give several. Otherwise the training network and the held-out "
     "ones of the configuration.",
+)
+@click.option(
+    "--networks",
+    "every",
+    type=click.Choice(["all"]),
+    help="All networks of config/networks that one flow can have to itself.",
 )
 @click.option(
     "--runs",
@@ -73,6 +80,7 @@ def command(
     a: str,
     b: str,
     networks: tuple[str, ...],
+    every: str | None,
     runs: int | None,
     seed: int,
     metric: str,
@@ -88,7 +96,10 @@ def command(
     need. docs/statistics.md explains the interval, the test and the verdict.
     """
     wanted = [_setting(text) for text in (a, b)]
-    names, left_out = _networks(config, networks, [controller for controller, _ in wanted])
+    if every and networks:
+        raise KneepointError("--networks all stands for all networks; remove --network")
+    controllers = [controller for controller, _ in wanted]
+    names, left_out = _networks(config, networks, controllers, bool(every))
     prepared = [prepared_network(name) for name in names]
     settings = EmulatorSettings.of(EMULATE)
     specs = [
@@ -117,17 +128,20 @@ def _setting(text: str) -> tuple[str, Mapping[str, float]]:
 
 
 def _networks(
-    config: Path, named: Sequence[str], controllers: Sequence[str]
+    config: Path, named: Sequence[str], controllers: Sequence[str], every: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Makes what is missing; returns the networks, and the default ones that cannot be made."""
+    """Makes what is missing; returns the networks, and those, not named, that cannot be made."""
     if named:
         names = list(dict.fromkeys(named))
         make_what_is_missing(config, names, controllers)
         return names, []
     held_out = read_config(config, Settings).hold_out
-    if held_out is None:
+    if every:
+        names = [name for name in known_networks(config) if not _has_classes(config, name)]
+    elif held_out is None:
         raise KneepointError(f"{config}: has no hold_out; name networks: --network NAME")
-    names = [held_out.training, *held_out.networks]
+    else:
+        names = [held_out.training, *held_out.networks]
     for name in names:
         load_network(config, name)
     make_what_is_missing(config, [], controllers)
@@ -139,6 +153,16 @@ def _networks(
         if not made:
             raise
         return made, [name for name in names if name not in made]
+
+
+def _has_classes(config: Path, network: str) -> bool:
+    """Whether its queue expects flows of several classes."""
+    return (
+        float(
+            Notation.parse(load_network(config, network).uplink_queue).parameters.get("classes", 1)
+        )
+        > 1
+    )
 
 
 def _is_made(config: Path, network: str) -> bool:

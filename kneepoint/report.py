@@ -24,6 +24,11 @@ def command(cores: str, config: Path, as_json: bool) -> None:
     running experiments, their progress and the best so far. Snakemake's own
     output goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set.
     """
+    make(config, cores, as_json)
+
+
+def make(config: Path, cores: str, as_json: bool) -> None:
+    """Makes a configuration's report, and prints where it is."""
     workflow = load_workflow(config)
     results = workflow.results
     make_checked(workflow, [], cores, quiet=as_json)

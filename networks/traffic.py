@@ -34,6 +34,20 @@ class Tcp(ConfigModel):
     receive_window_packets: int | None = Field(
         default=None, ge=1, le=2**20, description="receive window (packets)"
     )
+    send_buffer_bytes: int | None = Field(
+        default=None,
+        ge=1448,
+        le=2**40,
+        description="the sender's socket buffer: unacknowledged data fits it, at least a segment's "
+        "1448 bytes (tcp_wmem in Linux; null: unlimited)",
+    )
+    receive_buffer_bytes: int | None = Field(
+        default=None,
+        ge=2896,
+        le=2**40,
+        description="the receiver's socket buffer: it offers half of it as window, as in Linux, at "
+        "least a segment's 1448 bytes (tcp_rmem; null: unlimited)",
+    )
     ecn: bool | None = Field(
         default=None,
         description="whether packets may be marked instead of dropped (RFC 3168; null: false)",

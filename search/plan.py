@@ -93,7 +93,10 @@ class StudyPlan:
         Those of the opponent follow, with the same seeds.
         """
         row = self.rows[trial] if self.study.table else None
-        places = self._places_of_fit or [(row, network) for network in self.networks]
+        own = row.network if row else None
+        places = self._places_of_fit or [
+            (row, network) for network in self.networks if own in (None, network.name)
+        ]
         places = [place for place in places for _ in range(self.study.runs_per_trial)]
         seeds = [run_seed(self.seed, trial, run) for run in range(len(places))]
         if self.study.race:

@@ -158,7 +158,10 @@ class __attribute__((visibility("hidden"))) Adapter {
             ack.flight = event->flight;
             ack.delivered = event->delivered;
           }
-          if (event->size >= sizeof(kneepoint_ack)) ack.marked = event->marked;
+          if (event->size >= offsetof(kneepoint_ack, is_buffer_limited)) ack.marked = event->marked;
+          if (event->size >= sizeof(kneepoint_ack)) {
+            ack.is_buffer_limited = event->is_buffer_limited != 0;
+          }
           of(controller).on_ack(ack);
         });
       };

@@ -70,7 +70,7 @@ class Bic final : public Controller {
   double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
-    if (ack.is_recovering) return;
+    if (ack.is_recovering or ack.is_buffer_limited) return;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + acknowledged, ssthresh_);

@@ -76,6 +76,8 @@ struct kneepoint_ack {
   /* Of the packets delivered since the last acknowledgment, those that a queue marked; 0 for a
    * rule that does not need it. */
   uint64_t marked;
+
+  int is_buffer_limited; /* a socket's buffer holds less than the window */
 };
 
 struct kneepoint_keepalive {

@@ -38,7 +38,7 @@ class Reno final : public Controller {
   double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
-    if (ack.is_recovering) return;
+    if (ack.is_recovering or ack.is_buffer_limited) return;
     auto acknowledged = static_cast<double>(ack.acknowledged);
     if (cwnd_ < ssthresh_) {
       const double room = ssthresh_ - cwnd_;

@@ -242,6 +242,12 @@ Fields tcp_fields(TcpSettings& tcp) {
                 "a connection's first segments that are acknowledged at once: 16 in Linux"),
           whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
                 "what the receiver offers"),
+          whole("send_buffer_bytes", tcp.send_buffer_bytes, tcp_payload_bytes,
+                TcpSettings::unlimited_bytes,
+                "of the sender's socket: what is not acknowledged fits it"),
+          whole("receive_buffer_bytes", tcp.receive_buffer_bytes, 2 * tcp_payload_bytes,
+                TcpSettings::unlimited_bytes,
+                "of the receiver's socket, which offers half of it as window, as in Linux"),
           flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)"),
           flag("rack", tcp.rack, "losses are found by time, and by probes of the tail (RFC 8985)"),
           flag("prr", tcp.prr, "recovery sends in proportion to what is delivered (RFC 6937)")};

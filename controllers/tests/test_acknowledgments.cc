@@ -73,9 +73,11 @@ TEST(a_program_that_appends_less_to_an_acknowledgment_is_understood) {
   ack.measured_rtt_us = 7;
   ack.delivered = 9;
   ack.marked = 1;
+  ack.is_buffer_limited = 1;
   for (const size_t size :
        {offsetof(kneepoint_ack, now_us), offsetof(kneepoint_ack, measured_rtt_us),
-        offsetof(kneepoint_ack, marked), sizeof(kneepoint_ack)}) {
+        offsetof(kneepoint_ack, marked), offsetof(kneepoint_ack, is_buffer_limited),
+        sizeof(kneepoint_ack)}) {
     ack.size = size;
     EXPECT_EQUAL(calls.on_ack(&controller, &ack), 0);
   }
@@ -90,4 +92,6 @@ TEST(a_program_that_appends_less_to_an_acknowledgment_is_understood) {
   EXPECT_EQUAL(controller.acks[2].marked, 0u);
   EXPECT_EQUAL(controller.acks[3].delivered, 9u);
   EXPECT_EQUAL(controller.acks[3].marked, 1u);
+  EXPECT_EQUAL(controller.acks[3].is_buffer_limited, false);
+  EXPECT_EQUAL(controller.acks[4].is_buffer_limited, true);
 }

@@ -1,5 +1,6 @@
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "algorithms/adapter.hh"
@@ -66,6 +67,30 @@ TEST(sack_sends_every_hole_again_before_new_data) {
   EXPECT_EQUAL(t.send(200'000), "0 1 2 3 4 ");
   EXPECT_EQUAL(t.retransmissions, 5u);
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
+}
+
+// What is sacked stays in the sender's buffer, which the last segment may exceed.
+TEST(a_send_buffer_holds_what_is_not_acknowledged_cumulatively) {
+  Opened t({.send_buffer_bytes = 4 * 1448 + 1});
+  EXPECT_EQUAL(t.send(100'000), "0 1 2 3 4 ");
+  t.acknowledge(0, {{1, 2}}, 200'000);
+  EXPECT_EQUAL(t.send(200'000), "");
+  t.acknowledge(2, {}, 200'000);
+  EXPECT_EQUAL(t.controller.acks.back().is_buffer_limited, true);
+  EXPECT_EQUAL(t.send(200'000), "5 6 ");
+  t.controller.cwnd = 5;  // no more than the buffer has
+  t.acknowledge(3, {}, 210'000);
+  EXPECT_EQUAL(t.controller.acks.back().is_buffer_limited, false);
+}
+
+TEST(a_receiver_offers_half_of_its_buffer) {
+  for (const auto& [buffer_bytes, window_packets, offered] :
+       {std::tuple{2896u, 100u, 1u}, {8 * 1448u - 1, 100u, 3u}, {8 * 1448u, 3u, 3u}}) {
+    TcpReceiver receiver({.delayed_ack_us = 0,
+                          .receive_window_packets = window_packets,
+                          .receive_buffer_bytes = buffer_bytes});
+    EXPECT_EQUAL(receiver.receive({.number = 0}, false, 0)->window_packets, offered);
+  }
 }
 
 // RFC 6675, rules 3 and 4 of NextSeg. Of ten segments 2 and 8 are lost: 8 has one above it.

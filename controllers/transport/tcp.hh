@@ -1,6 +1,7 @@
 // What both ends of a TCP connection know: its settings, and what they send each other.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +25,24 @@ struct TcpSettings {
   Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
   uint64_t quick_acks = 0;  // so many of a connection's first segments are; 16 in Linux
   uint64_t receive_window_packets = 1 << 20;
+  // Of both sockets; as in Linux, data stays in the sender's until it is acknowledged cumulatively,
+  // and half of the receiver's is for what the kernel keeps beside the data (tcp_adv_win_scale).
+  uint64_t send_buffer_bytes = unlimited_bytes;
+  uint64_t receive_buffer_bytes = unlimited_bytes;
   bool ecn = false;   // RFC 3168
   bool rack = false;  // losses are found by time, and a lost tail by a probe, RFC 8985; with SACK
   bool prr = false;   // recovery sends in proportion to what is delivered, RFC 6937; with SACK
   bool counts_marks = false;  // in place of ecn: acknowledgments have the count, as of RFC 9768
+
+  // Data enters a buffer that is not full: the last segment may exceed it.
+  uint64_t buffered_packets() const {
+    return (send_buffer_bytes + tcp_payload_bytes - 1) / tcp_payload_bytes;
+  }
+  uint64_t offered_packets() const {
+    return std::min(receive_window_packets, receive_buffer_bytes / 2 / tcp_payload_bytes);
+  }
+
+  static constexpr uint64_t unlimited_bytes = 1ULL << 40;
 };
 
 struct TcpSegment {

@@ -63,7 +63,7 @@ TcpAcknowledgment TcpReceiver::acknowledge() {
   has_unacknowledged_ = false;
   timer_us_ = never;
   TcpAcknowledgment ack{.next_expected = next_expected_,
-                        .window_packets = settings_.receive_window_packets,
+                        .window_packets = settings_.offered_packets(),
                         .echoes_mark = echoes_mark_,
                         .marks = marks_};
   if (gathered_.empty()) return ack;

@@ -52,7 +52,7 @@ void TcpSender::answer_syn(Microseconds now_us) {
 
 void TcpSender::accept(Microseconds now_us) {
   if (state_ != State::syn_answered) return;
-  peer_window_ = settings_.receive_window_packets;
+  peer_window_ = settings_.offered_packets();
   open(now_us);
 }
 
@@ -234,7 +234,8 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered
                   .measured_rtt_us = last_rtt_us_,
                   .flight = board_.in_flight(),
                   .delivered = board_.delivered(),
-                  .marked = marks - std::exchange(marks_, marks)};
+                  .marked = marks - std::exchange(marks_, marks),
+                  .is_buffer_limited = window_packets() > most_outstanding()};
   controller_.on_ack(heard);
   if (log_ != nullptr)
     log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());

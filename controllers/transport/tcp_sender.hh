@@ -68,7 +68,11 @@ class TcpSender {
   enum class State { closed, syn_to_send, syn_sent, syn_answered, established };
 
   uint64_t window_packets() const;
-  bool has_new() const { return board_.next() < end_ and board_.outstanding() < peer_window_; }
+  // What the sockets' buffers hold, whatever the window says.
+  uint64_t most_outstanding() const { return std::min(peer_window_, settings_.buffered_packets()); }
+  bool has_new() const {
+    return board_.next() < end_ and board_.outstanding() < most_outstanding();
+  }
   bool is_held_back(Microseconds now_us);
   std::optional<TcpSegment> send_doubtful(Microseconds now_us);
   TcpSegment retransmit(uint64_t number, Microseconds now_us);

@@ -15,13 +15,15 @@ def main() -> None:
     parser.add_argument("--into", type=Path, required=True, help="folder of the pages; emptied")
     parser.add_argument("--build", type=Path, default=Path("build"), help="the built programs")
     arguments = parser.parse_args()
+    catalogue = load_catalogue(arguments.build / "emulate")
     pages = {
-        "controllers": reference.controllers_page(load_catalogue(arguments.build / "emulate")),
+        "controllers": reference.controllers_page(catalogue),
         "configuration": reference.configuration_page(),
         "tables": reference.tables_page(),
         "commands": reference.commands_page(arguments.build),
     }
-    gather(arguments.into, pages)
+    declared = {name: reference.parameters(each) for name, each in catalogue.controllers.items()}
+    gather(arguments.into, pages, declared)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ DOCS = ROOT / "docs"
 CONTENTS: Mapping[str, tuple[str, ...]] = {
     "First hour": ("tutorial", "own-report"),
     "How to": ("how-to/*",),
-    "Reference": ("reference", "controllers"),
+    "Reference": ("reference", "controllers", "field"),
     "Explanation": (
         *("emulator", "entries", "limits", "networks", "searches", "statistics", "contest"),
         *("real-runs", "kernel-tcp", "many-machines", "workflow", "decisions/index"),
@@ -33,12 +33,15 @@ _AS_TEXT = re.compile(r"^```(mermaid|csv)$", re.MULTILINE)
 """Languages that the site's highlighter does not know."""
 
 
-def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
+def gather(
+    into: Path, reference: Mapping[str, str], parameters: Mapping[str, str] | None = None
+) -> list[Path]:
     """Writes the pages of the site into an empty folder; returns them.
 
     Args:
         into: folder; what it held is gone afterwards.
         reference: the text of each page of the reference, by its name.
+        parameters: what ends a controller's section of the page of the field, by its name.
 
     Raises:
         KneepointError: a link leads nowhere, or a page has the name of one of the generator's own.
@@ -51,6 +54,9 @@ def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
         if str(place.with_suffix("")) in _SPHINX_OWN:
             raise KneepointError(f"{page}: Sphinx has a page of that name; rename this one")
     texts = {place: converted(page) for place, page in pages.items()}
+    field = Path("field.md")
+    if field in texts:
+        texts[field] = with_ends(texts[field], parameters or {})
     texts[Path("index.md")] = converted(ROOT / "README.md") + "".join(
         _toctree(names, title) for title, names in CONTENTS.items()
     )
@@ -61,6 +67,16 @@ def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
     for place, text in texts.items():
         write_whole(into / place, text)
     return [into / place for place in texts]
+
+
+def with_ends(text: str, ends: Mapping[str, str]) -> str:
+    """Returns a page with more text at the end of the sections whose titles `ends` has."""
+    first, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    for number, section in enumerate(sections):
+        title, _, _ = section.partition("\n")
+        if title in ends:
+            sections[number] = f"{section.rstrip()}\n\n{ends[title].rstrip()}\n\n"
+    return "## ".join([first, *sections])
 
 
 def converted(page: Path) -> str:

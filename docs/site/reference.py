@@ -44,6 +44,11 @@ def controllers_page(catalogue: Catalogue) -> str:
 
 
 def _controller(controller: Controller) -> str:
+    return f"## {controller.name}\n\n{controller.summary}.\n\n{parameters(controller)}"
+
+
+def parameters(controller: Controller) -> str:
+    """A table of a controller's parameters."""
     rows = [
         (
             f"`{name}`",
@@ -56,7 +61,7 @@ def _controller(controller: Controller) -> str:
         for name, each in controller.constants.items()
     ]
     head = ("parameter", "default", "usual range", "allowed", "unit", "meaning")
-    return f"## {controller.name}\n\n{controller.summary}.\n\n{table(head, rows)}"
+    return table(head, rows)
 
 
 def _limits(least: float, most: float) -> str:

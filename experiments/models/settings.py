@@ -40,6 +40,10 @@ class HoldOut(ConfigModel):
     published: Literal["all", "best"] = Field(
         default="all", description="every replayed row, or only the best of each controller"
     )
+    defaults: bool = Field(
+        default=False,
+        description="whether the defaults of each tuned controller count as published settings",
+    )
     repeats: int = Field(
         default=5,
         ge=1,

@@ -593,15 +593,20 @@ class Study(ConfigModel):
         learns = self.sampler.kind != "grid" or self.is_grid_search
         return wants_power and not self.table and learns
 
-    def count_runs(self, rows: int) -> int | None:
-        """The number of runs, given the number of table rows; None if the sampler decides."""
+    def count_runs(self, rows: int, are_placed: bool = False) -> int | None:
+        """The number of runs; None if the sampler decides.
+
+        Args:
+            rows: number of table rows.
+            are_placed: whether each row has its own network.
+        """
         if self.table:
             trials: int | None = rows
         elif self.sampler.kind == "grid":
             trials = math.prod(len(each.values or ()) for each in self.searched.values())
         else:
             trials = self.sampler.trials
-        pairs = rows if self.fit else len(self.networks)
+        pairs = rows if self.fit else 1 if are_placed else len(self.networks)
         each = pairs * self.runs_per_trial
         each *= 2 if self.opponent else 1
         return None if trials is None else trials * each

@@ -3,8 +3,9 @@
 Besides its runs, whose trial numbers count the settings, it writes settings.parquet and
 networks.parquet.
 
-Published settings are the rows of the tables that studies replayed on the training network; a
-controller's best one has the greatest power in our own runs. Its tuned settings are the best trials
+Published settings are the rows of the tables that studies replayed on the training network, and the
+declared defaults where these are wanted; a controller's best one has the greatest power in our own
+runs, and defaults come after rows. Its tuned settings are the best trials
 of the studies that tune it there. All run again, on the training network as well: the best of many
 trials is biased by selection, whereas a fresh run is not.
 """
@@ -117,6 +118,9 @@ def find_settings(job: Job) -> list[FoundSetting]:
     """
     workflow, held = job.workflow, configured(job)
     rows = [row for name in workflow.replays for row in _replayed_rows(job, name, held.training)]
+    if held.defaults:
+        first = {workflow.studies[name].controller: name for name in reversed(workflow.tunings)}
+        rows += [_defaults(job, first[controller]) for controller in reversed(first)]
     tuned = [_tuned(job, name, held.training) for name in workflow.tunings]
     best: dict[str, FoundSetting] = {}
     for row in rows:
@@ -167,6 +171,23 @@ def _tuned(job: Job, study: str, training: str) -> FoundSetting:
     if not runs:
         raise unusable(path, f"runs.parquet has no runs of trial {trial} on {training}")
     return _found(job, study, "tuned", runs)
+
+
+def _defaults(job: Job, study: str) -> FoundSetting:
+    """The declared defaults of a study's controller; a row that was replayed comes before them."""
+    controller = job.controller(job.workflow.studies[study].controller)
+    return FoundSetting(
+        controller=controller.name,
+        origin="published",
+        best=False,
+        study=study,
+        table=None,
+        row=None,
+        constants=controller.complete({}, f"study {study}"),
+        published_power=None,
+        study_power=0,
+        study_runs=0,
+    )
 
 
 def _found(

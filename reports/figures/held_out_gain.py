@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
-from analysis.frames import Record
+from analysis.frames import Record, records
 from analysis.held_out import PUBLISHED, TUNED, standings
 from common.tables import Tables
 from reports.figures import only, style
@@ -22,9 +22,7 @@ def draw(_: Record, tables: Tables) -> Figure:
         rows.assign(
             **(100 * rows[_SCORES]),
             name=rows["controller"].map(labels.sentence),
-            from_=(rows["table"] + " row " + (rows["row"] + 1).astype(str)).where(
-                rows["origin"] == PUBLISHED, TUNED
-            ),
+            from_=[_found_in(row) for row in records(rows)],
         )
         for rows in (tables["held_out_settings"], standings(tables))
     )
@@ -60,3 +58,10 @@ def draw(_: Record, tables: Tables) -> Figure:
 
 
 subjects = only("held_out_settings", "all")
+
+
+def _found_in(setting: Record) -> str:
+    if setting["origin"] != PUBLISHED:
+        return TUNED
+    has_row = isinstance(setting["table"], str)
+    return f"{setting['table']} row {setting['row'] + 1:.0f}" if has_row else "defaults"

@@ -525,6 +525,33 @@ def test_a_replay_on_another_network_is_named_and_gives_no_verdict() -> None:
     assert set(evidence["remark"]["elsewhere"]) == {"lab"}
 
 
+def test_each_row_of_a_table_is_judged_on_its_own_network() -> None:
+    (table,) = tables = ("001-fixed-window",)
+    published = synthetic.published_rows().query("table == @table").drop(index=7)  # made wrong
+    there = np.arange(len(published)) % 2 == 1
+    published["network"] = np.where(there, "lab", synthetic.NETWORK)
+    runs = []
+    for window in range(5, 95, 5):
+        rate, delay = synthetic.fixed_window(window)
+        for n in range(8):
+            for name, ours in ((synthetic.NETWORK, delay * (1 + n / 1000)), ("lab", 3 * delay)):
+                run = synthetic.run_row(
+                    "fixed_window", {"window": window}, rate, ours, network=name
+                )
+                runs.append(run)
+    networks = (synthetic.NETWORK, "lab")
+    study = synthetic.study(table, runs, table=table, compare=tables, networks=networks)
+    found = synthetic.analysed(synthetic.MadeUp(published=published, studies=[study]), "audit")
+    rows = found["audit"].sort_values("row")
+    assert rows["network"].tolist() == published["network"].tolist()
+    assert set(rows["runs"]) == {8} and set(rows["sure"]) == {1.0}
+    assert set(rows["agreement"][~there]) == {"reproduced"}
+    assert set(rows["agreement"][there]) == {"off"}
+    (line,) = records(found["audit_tables"])
+    assert (line["rows"], line["network"], line["own"]) == (len(rows), synthetic.NETWORK, True)
+    assert line["network_title"].endswith(" and lab")
+
+
 def test_runs_of_a_table_that_varies_what_this_leaves_open_are_not_its_own() -> None:
     def runs(window: int, factor: float, n: int = 5) -> list[dict[str, object]]:
         rate, delay = synthetic.fixed_window(window)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from networks.traffic import LINUX
+from networks.traffic import LINUX, Tcp
 from tests.controllers.emulator import EMULATE
 
 SEGMENT_BITS = 1448 * 8
@@ -622,6 +623,50 @@ def test_first_segments_are_acknowledged_at_once(tmp_path: Path) -> None:
     _, lines = logged(tmp_path, uplink=link, downlink=link, flows=[flow], duration_s=5)
     acknowledged = [int(line[3]) for line in lines if line[2] == "ack"]
     assert acknowledged == [0, 1, 2, 3, 5, 7, 9]
+
+
+@pytest.mark.parametrize("controller", ["reno", "cubic", "bic", "hybla"])
+@pytest.mark.parametrize(
+    ("buffers", "held"),
+    [
+        ({"send_buffer_bytes": 144_801}, 101),  # the last segment may exceed it
+        ({"receive_buffer_bytes": 2 * 144_801}, 100),  # half is not for data
+        ({"send_buffer_bytes": 144_800, "receive_buffer_bytes": 2 * 72_400}, 50),
+    ],
+)
+def test_a_buffer_bounds_an_unlimited_queue_and_the_window(
+    tmp_path: Path, controller: str, buffers: dict[str, int], held: int
+) -> None:
+    link = {"rate_mbps": 4, "delay_ms": 10}
+    flow = tcp(controller, tcp={**buffers, "delayed_ack_ms": 0})
+    figures = run(
+        tmp_path,
+        uplink=link,
+        downlink={**link, "rate_mbps": 1000},
+        flows=[flow],
+        duration_s=30,
+        measure_from_s=10,
+        interval_s=1,
+    )["flows"][0]
+    serialization_ms = 1504 * 8 / 4e3
+    assert figures["rtt_p50_ms"] == pytest.approx(held * serialization_ms, abs=serialization_ms)
+    assert held < max(figures["window_by_interval_packets"]) < held + 20
+
+
+@pytest.mark.parametrize(
+    ("key", "least"), [("send_buffer_bytes", 1448), ("receive_buffer_bytes", 2896)]
+)
+def test_a_buffer_smaller_than_a_segment_is_refused(tmp_path: Path, key: str, least: int) -> None:
+    file = tmp_path / "scenario.json"
+    link = {"rate_mbps": 4}
+    flow = tcp("reno", tcp={key: least - 1})
+    file.write_text(json.dumps({"uplink": link, "downlink": link, "flows": [flow]}))
+    refused = subprocess.run([EMULATE, "--scenario", file], capture_output=True, text=True)
+    assert refused.returncode == 2
+    (line,) = refused.stderr.splitlines()
+    assert str(file) in line and f"{key} {least - 1} is outside [{least}," in line
+    with pytest.raises(ValidationError, match=f"greater than or equal to {least}"):
+        Tcp.model_validate({key: least - 1})
 
 
 @pytest.mark.parametrize(

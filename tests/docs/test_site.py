@@ -79,6 +79,22 @@ def test_every_page_is_there_and_every_link_leads_to_a_page(tmp_path: Path) -> N
     assert listed <= contents
 
 
+def test_each_controller_of_the_field_has_its_parameters(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    gather.gather(tmp_path, {}, {"hybla": "THE PARAMETERS", "The field": "no section"})
+    (section,) = [part for part in _sections(tmp_path / "field.md") if "THE PARAMETERS" in part]
+    assert section.startswith("hybla\n") and section.endswith("\n\nTHE PARAMETERS")
+    told = {part.partition("\n")[0]: part for part in _sections(ROOT / "docs/field.md")}
+    for name in told.keys() - {"# The field", "Figures", "Against published figures"}:
+        assert name in catalogue.controllers and "Source: " in told[name]
+    assert "`rtt0_ms`" in reference.parameters(catalogue.controllers["hybla"])
+
+
+def _sections(page: Path) -> list[str]:
+    return [part.strip() for part in page.read_text().split("\n## ")]
+
+
 def test_a_link_to_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "ROOT", tmp_path)
     (tmp_path / "page.md").write_text("```\n[fine](absent.md)\n```\n[see](absent.md#there)\n")

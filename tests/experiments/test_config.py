@@ -79,6 +79,40 @@ def test_a_sound_configuration_is_read_whole(write: Write) -> None:
     assert list(workflow.networks) == ["wire"]
 
 
+def test_rows_of_a_table_have_their_own_networks_and_metrics_a_base(write: Write) -> None:
+    columns: dict[str, Any] = {"place": {"network": {"here": "wire", "there": "contest"}}}
+    columns |= {"share": {"metric": "throughput_mbps", "unit": "2.5 Mbit/s"}}
+    columns |= {"rtt": {"metric": "queueing_delay_p95_ms", "unit": "s", "above": 100}}
+    changes = {"columns": columns, "ignore": [], "constants": {"window": 5}}
+    csv = "place,share,rtt\nhere,0.50,0.15\nthere,0.25,0.1\n"
+    study = {"networks": ["wire", "contest"]}
+    rows = _check(write(study=study, table=changes, csv=csv)).tables["printed"].rows
+    assert [row.network for row in rows] == ["wire", "contest"]
+    assert [dict(row.metrics) for row in rows] == [
+        pytest.approx({"throughput_mbps": 1.25, "queueing_delay_p95_ms": 50}),
+        pytest.approx({"throughput_mbps": 0.625, "queueing_delay_p95_ms": 0}),
+    ]
+    assert rows[0].steps == pytest.approx({"throughput_mbps": 0.025, "queueing_delay_p95_ms": 10})
+
+
+def test_the_fields_report_compares_what_it_tunes() -> None:
+    workflow = load_workflow(Path("config/field.yaml"))
+    tuned = [workflow.studies[name].controller for name in workflow.tunings]
+    assert len(tuned) == len(set(tuned)) >= 23
+    for name, comparison in workflow.comparisons.items():
+        assert [setting.controller for setting in comparison.settings] == tuned, name
+
+
+def test_a_replay_with_traffic_gets_no_further_runs(write: Write) -> None:
+    config = write(study={"traffic": "alone"})
+    (config.parent / "traffic").mkdir()
+    (config.parent / "traffic/alone.yaml").write_text("title: Alone\nflows: {first: {}}\n")
+    with pytest.raises(KneepointError, match=r"windows.yaml: .* write audit: \{runs: \[\]\}"):
+        load_workflow(config)
+    config = write(study={"traffic": "alone"}, config={"audit": {"runs": []}})
+    assert load_workflow(config).studies["windows"].traffic == "alone"
+
+
 def test_a_sound_configuration_is_split_by_engine(write: Write) -> None:
     workflow = _check(write("real time"))
     assert workflow.of_engine("mahimahi") == (("windows",), ("again",))

@@ -107,6 +107,21 @@ def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:
     assert found[3].study_power == pytest.approx(0.25 * 15 / 0.155, rel=0.001)
 
 
+def test_defaults_are_held_out_and_the_best_published_where_no_row_was_replayed(
+    open_job: Open, studied: Path
+) -> None:
+    found = [s for s in find_settings(open_job(defaults=True)) if s.table is None]
+    assert [(s.origin, s.best, s.study, s.study_runs) for s in found] == [
+        ("published", False, "tuned", 0),
+        ("tuned", True, "tuned", 1),
+    ]
+    assert found[0].constants == {"keepalive_ms": 1000, "window": 50}
+    held = {**HOLD_OUT, "defaults": True, "published": "best"}
+    content = {"studies": ["tuned"], "hold_out": held}
+    alone = find_settings(fakes.job_of(studied, "hold_out", content))
+    assert [(s.origin, s.best) for s in alone] == [("published", True), ("tuned", True)]
+
+
 def test_the_best_of_a_grid_over_three_parameters_is_held_out(
     open_job: Open, tmp_path: Path
 ) -> None:

@@ -75,6 +75,20 @@ def test_default_networks_are_the_training_and_the_held_out_ones(workspace: Path
     assert found["left_out"] == []
 
 
+def test_all_networks_are_those_that_a_flow_can_have_to_itself(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    router = {**NETWORK, "uplink": {"rate_mbps": 8}}
+    shared = workspace / "config/networks/shared.yaml"
+    write(shared, {**router, "uplink_queue": "drr:packets=9,classes=2,per_class=1"})
+    monkeypatch.setattr(compare, "known_networks", lambda _: ["slow", "shared", "wire"])
+    found = answer(workspace, *WINDOWS, "--networks", "all", "--runs", "2")
+    assert [each["network"] for each in found["networks"]] == ["slow", "wire"]
+    both = ("--networks", "all", "--network", "wire")
+    assert "remove --network" in refused(workspace, *WINDOWS, *both)
+    shared.unlink()
+
+
 def test_network_that_cannot_be_prepared_is_left_out_and_named(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,18 @@ def test_table_makes_a_trial_of_each_row_that_has_its_constants() -> None:
     ]
 
 
+def test_a_row_with_its_own_network_runs_there_alone() -> None:
+    printed = table("printed", [{"window": 3}, {"window": 5}, {"window": 9}])
+    rows = zip(printed.rows, ("air", "wire", "air"), strict=True)
+    placed = replace(printed, rows=[replace(row, network=name) for row, name in rows])
+    networks = [network("wire"), network("air")]
+    planned = plan({"printed": placed}, networks, table="printed", runs_per_trial=2)
+    runs = [planned.runs_of(trial, point) for trial, point in enumerate(planned.points or ())]
+    places = [[run.spec.network.name for run in of_trial] for of_trial in runs]
+    assert places == [["air"] * 2, ["wire"] * 2, ["air"] * 2]
+    assert planned.study.count_runs(3, are_placed=True) == 6
+
+
 def test_constants_of_a_table_come_before_those_of_the_study() -> None:
     printed = table("printed", [{"window": 3}, {"window": 5}])
     planned = plan(
