@@ -8,6 +8,7 @@ that differences are of pairs. One run a network draws no interval: it is NaN.
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,8 @@ FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
 SEED = derive_seed("held_out")
 """Of every bootstrap here."""
 RESAMPLES = 2_000
+FLIPS_OF_A_DUEL = 19_999
+"""Enough for 5 % after Holm's correction of a thousand pairs."""
 
 
 def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[float]") -> Floats:
@@ -145,6 +148,32 @@ def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> 
     table = pd.DataFrame(found, columns=["gain_low", "gain_high", "gain_p"], index=gains.index)
     table["gain_p"] = holm(table["gain_p"].tolist())
     return gains.join(table.astype(float))
+
+
+def duels(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
+    """Each setting against each other: on how many networks it is ahead, beyond chance or not.
+
+    The p value is that of the sign-flip test over pairs of runs, corrected by Holm for the number
+    of pairs of settings; NaN where one fails on a network.
+
+    Returns:
+        Columns trial, other, networks, ahead, p.
+    """
+    means, logs = values.mean(axis=2), [_log_means(each) for each in values]
+    pairs = list(combinations(range(len(trials)), 2))
+    found = [[b - a for a, b in zip(logs[i], logs[j], strict=True)] for i, j in pairs]
+    p_values = [
+        sign_flip_test(strata, SEED, FLIPS_OF_A_DUEL)
+        if all(np.isfinite(each).all() for each in strata)
+        else math.nan
+        for strata in found
+    ]
+    rows = [
+        (trials[one], trials[other], values.shape[1], int((means[one] > means[other]).sum()), p)
+        for (i, j), p in zip(pairs, holm(p_values), strict=True)
+        for one, other in ((i, j), (j, i))
+    ]
+    return pd.DataFrame(rows, columns=["trial", "other", "networks", "ahead", "p"])
 
 
 def _log_means(of_networks: Floats) -> list[Floats]:

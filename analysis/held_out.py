@@ -18,6 +18,7 @@ import pandas as pd
 from analysis import across, generality, labels, planes, statistics
 from analysis.frames import Record, records
 from analysis.metrics import POWER
+from analysis.paired import Floats
 from analysis.results import Results, StudyRuns
 from analysis.schema import STAGES
 from analysis.statistics import counted
@@ -68,9 +69,16 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         "held_out_gains": _with_printed(gained, results, str(networks["network"].iloc[0])),
         "held_out_networks": networks,
         "held_out_profiles": across.profiles(of_ranked, trials),
+        "held_out_duels": _duels(ranked, of_ranked),
         "held_out_power": on_networks,
         "generality": generality.compute(results, found),
     }
+
+
+def _duels(ranked: pd.DataFrame, values: Floats) -> pd.DataFrame:
+    """The tuned settings against each other: see `across.duels`."""
+    is_tuned = (ranked["origin"] != PUBLISHED).to_numpy()
+    return across.duels(values[is_tuned], ranked.loc[is_tuned, "trial"].tolist())
 
 
 def standings(tables: Tables) -> pd.DataFrame:

@@ -348,6 +348,13 @@ _HELD_OUT = (
         _real("factor", "share", "low", "high"),
     ),
     _table(
+        "held_out_duels",
+        "a tuned setting against another: on how many of the held-out networks its mean power is "
+        "greater, and the p value of the difference over all of them, by Holm",
+        _whole("trial", "other", "networks", "ahead"),
+        _real("p"),
+    ),
+    _table(
         "held_out_networks",
         "a network with its omniscient bound, the setting that comes nearest, and the studies that "
         "searched it",

@@ -110,6 +110,19 @@ def test_profiles_have_the_interval_of_their_seeds() -> None:
     assert (first["low"], first["share"], first["high"]) == (0.5, 1, 1)
 
 
+def test_duels_count_networks_and_correct_for_the_number_of_pairs() -> None:
+    noise = 1 + np.arange(8) / 1000
+    by_network = np.array([[1, 2, 3], [2, 4, 2], [1, 2, 3]], dtype=float)  # settings, networks
+    found = across.duels(by_network[:, :, None] * noise, [7, 8, 9]).set_index(["trial", "other"])
+    assert found["ahead"].tolist() == [1, 2, 0, 0, 2, 1]  # 7 and 8, 7 and 9, 8 and 9, both ways
+    assert set(found["networks"]) == {3}
+    p = found["p"].to_dict()
+    assert p[7, 9] == 1  # alike
+    assert 0 < p[7, 8] == p[8, 7] < 0.05
+    failed = across.duels(np.array([[[1.0, 1]], [[0.0, 0]]]), [7, 8])
+    assert failed["ahead"].tolist() == [1, 0] and failed["p"].isna().all()
+
+
 @pytest.mark.parametrize(
     ("values", "middle"),
     [
