@@ -28,9 +28,9 @@ struct Ack {
   int64_t measured_rtt_us = -1;  // as precise as the transport's clock; -1: none was measured
   uint64_t flight = 0;           // packets, after it: sent, neither delivered nor known to be lost
   uint64_t delivered = 0;        // packets so far, SACK included
-  bool is_buffer_limited = false;  // a socket's buffer holds less than the window
 
   uint64_t marked = 0;  // packets since the last one, for a rule that needs counted marks
+  bool is_buffer_limited = false;  // a socket's buffer holds less than the window
 
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
 };
