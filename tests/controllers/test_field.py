@@ -87,6 +87,19 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # Kumar et al., SIGCOMM 2020: its microseconds are milliseconds; reset_after is ours.
+    "swift": {
+        "target_ms": 25,
+        "ai": 1,
+        "beta": 0.8,
+        "max_mdf": 0.5,
+        "scaling_range": 5,
+        "scaling_low": 0.1,
+        "scaling_high": 100,
+        "reset_after": 5,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
 }
 
 
