@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "tests/running.hh"
 
@@ -94,5 +95,22 @@ class Bottleneck {
   uint64_t sent_ = 0;
   uint64_t delivered_ = 0;
 };
+
+// How long each rate of sending lasts, from now on, in shares of `rate`.
+struct Phase {
+  double gain;
+  double length_s;
+};
+inline std::vector<Phase> phases(Bottleneck& link, double rate, double length_s) {
+  std::vector<Phase> all;
+  const double end_s = link.now_s() + length_s;
+  while (link.now_s() < end_s) {
+    const double gain = 1e6 / link.controller().pacing_us() / rate;
+    if (all.empty() or std::abs(all.back().gain - gain) > 0.02) all.push_back({gain, 0});
+    all.back().length_s += 0.001;
+    link.run_until(link.now_s() + 0.001);
+  }
+  return all;
+}
 
 }  // namespace kneepoint::test

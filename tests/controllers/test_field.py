@@ -87,6 +87,18 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # draft-huitema-ccwg-c4-spec.
+    "c4": {
+        "push": 1.25,
+        "weak_push": 1.0625,
+        "recovery": 0.9375,
+        "cruise_rtts": 4,
+        "beta": 0.25,
+        "delay_ms": 25,
+        "max_jitter_ms": 250,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
     # Kumar et al., SIGCOMM 2020: its microseconds are milliseconds; reset_after is ours.
     "swift": {
         "target_ms": 25,
