@@ -108,6 +108,19 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "keepalive_ms": 100,
     },
     "sprout_ewma": {"new_share": 0.125, "horizon_ms": 100, "keepalive_ms": 100},
+    # Zaki et al., SIGCOMM 2015; old_share is ours.
+    "verus": {
+        "epoch_ms": 5,
+        "ratio": 6,
+        "small_step_ms": 1,
+        "step_ms": 2,
+        "kept": 0.7,
+        "refit_s": 1,
+        "slow_start_ms": 500,
+        "old_share": 0.875,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
     # Kumar et al., SIGCOMM 2020: its microseconds are milliseconds; reset_after is ours.
     "swift": {
         "target_ms": 25,
