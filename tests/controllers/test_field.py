@@ -121,6 +121,19 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # Dong et al., NSDI 2018, section 5.
+    "vivace": {
+        "exponent": 0.9,
+        "latency": 900,
+        "loss": 11.35,
+        "tolerated_gradient": 0.01,
+        "probe": 0.05,
+        "theta": 1,
+        "boundary": 0.05,
+        "boundary_step": 0.1,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
     # Kumar et al., SIGCOMM 2020: its microseconds are milliseconds; reset_after is ours.
     "swift": {
         "target_ms": 25,
