@@ -3,12 +3,13 @@
 //
 // The delivery rate's interval is the draft's, or longer where a packet left after a pause. Senders
 // here always have data and send single packets: neither limits of the application nor the quantum
-// matter. TCP's retransmissions hide the losses found since the acknowledgment before.
+// matter.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "algorithms/delivery_rate.hh"
+#include "algorithms/losses_told.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 
@@ -84,7 +85,7 @@ class C4 final : public Controller {
   }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
-    sent_ = static_cast<double>(sequence_number + 1);
+    losses_.on_sent(sequence_number);
     delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
   }
 
@@ -108,9 +109,7 @@ class C4 final : public Controller {
   }
 
   // Probes after a timeout say nothing about congestion.
-  void on_loss(const Loss& loss) override {
-    has_timed_out_ = has_timed_out_ or loss.kind == Loss::Kind::timed_out;
-  }
+  void on_loss(const Loss& loss) override { losses_.on_loss(loss); }
 
  private:
   enum class State { initial, recovery, cruising, pushing };
@@ -123,12 +122,7 @@ class C4 final : public Controller {
   }
 
   void hear_losses(const Ack& ack) {
-    const double missing =
-        sent_ - static_cast<double>(ack.delivered) - static_cast<double>(ack.flight);
-    const double lost = has_timed_out_ ? 0 : std::max(missing - missing_, 0.0);
-    missing_ = missing;
-    has_timed_out_ = false;
-    loss_share_ = 1 - (1 - loss_share_) * std::pow(kept_, lost);
+    loss_share_ = 1 - (1 - loss_share_) * std::pow(kept_, losses_.on_ack(ack));
     loss_share_ *= std::pow(kept_, static_cast<double>(ack.acknowledged));
   }
 
@@ -238,9 +232,7 @@ class C4 final : public Controller {
   bool has_pushed_ = false;
   bool is_congested_ = false;
   bool has_seen_jitter_ = false;
-  bool has_timed_out_ = false;
-  double sent_ = 0;
-  double missing_ = 0;
+  LossesTold losses_{};
   double loss_share_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "algorithms/by_number.hh"
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
@@ -143,14 +144,12 @@ class Verus final : public Controller {
   }
 
   void on_sent(uint64_t sequence_number, int64_t) override {
-    if (sequence_number - next_ >= windows_.size()) widen(sequence_number);
-    window_at(sequence_number) = cwnd_;
+    windows_.at_new(sequence_number) = cwnd_;
   }
 
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
-    const double window_then = window_at(ack.sequence_number);
-    next_ = ack.sequence_number + 1;
+    const double window_then = windows_.take(ack.sequence_number);
     if (measures_rtt(ack)) measure(ack, window_then);
     if (least_ms_.is_empty()) return;
     if (is_repairing_) {
@@ -170,7 +169,7 @@ class Verus final : public Controller {
   void on_loss(const Loss& loss) override {
     const double now = static_cast<double>(loss.now_us) / 1e6;
     if (is_slow_start_) leave_slow_start(now);
-    const double lost = is_repairing_ ? cwnd_ : window_at(next_);
+    const double lost = is_repairing_ ? cwnd_ : windows_.first();
     cwnd_ =
         loss.kind == Loss::Kind::timed_out ? least_window_ : std::max(kept_ * lost, least_window_);
     is_repairing_ = true;
@@ -182,15 +181,6 @@ class Verus final : public Controller {
   }
 
  private:
-  double& window_at(uint64_t number) { return windows_[number & (windows_.size() - 1)]; }
-  void widen(uint64_t number) {
-    std::vector<double> narrow(2 * windows_.size());
-    narrow.swap(windows_);
-    for (uint64_t each = next_; each < number; ++each) {
-      window_at(each) = narrow[each & (narrow.size() - 1)];
-    }
-  }
-
   void measure(const Ack& ack, double window_then) {
     const double delay_ms = rtt_ms(ack);
     least_ms_.add(delay_ms, now_s(ack), least_span_s_);
@@ -244,8 +234,7 @@ class Verus final : public Controller {
   double slow_start_ms_;
   DelayProfile profile_{};
   WindowedLeast least_ms_{};
-  std::vector<double> windows_ = std::vector<double>(64);  // when each packet left
-  uint64_t next_ = 0;                                      // not acknowledged
+  ByNumber<double> windows_{};  // when each packet left
   double srtt_ms_ = 0;
   double epoch_most_ms_ = 0;
   double most_ms_ = 0;
