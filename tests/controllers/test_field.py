@@ -134,6 +134,18 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # draft-ietf-ccwg-bbr; what it draws at random has its mean.
+    "bbr3": {
+        "startup_gain": 2.77,
+        "cwnd_gain": 2,
+        "up_gain": 1.25,
+        "loss_threshold": 0.02,
+        "beta": 0.7,
+        "probe_wait_s": 2.5,
+        "probe_rtt_ms": 200,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
     # Kumar et al., SIGCOMM 2020: its microseconds are milliseconds; reset_after is ours.
     "swift": {
         "target_ms": 25,
