@@ -1,14 +1,14 @@
 // BBR, version 3: like the first, with bounds of rate and flight that follow losses, and probes for
 // more at a time that suits flows of Reno. draft-ietf-ccwg-bbr.
 //
-// Senders here always have data: only ProbeRTT limits what they send. What the draft draws at
-// random has its mean. Losses are judged by the packet whose acknowledgment tells of them, and
-// TCP's retransmissions hide those found since the acknowledgment before; a loss that was none is
-// not undone. Transports reduce the window in their recoveries themselves.
+// Senders here always have data. What the draft draws at random has its mean. Losses are judged by
+// the packet whose acknowledgment tells of them; none is undone. Transports reduce the window in
+// their recoveries themselves.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "algorithms/bbr3_model.hh"
 #include "algorithms/by_number.hh"
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/losses_told.hh"
@@ -82,7 +82,7 @@ class Bbr3 final : public Controller {
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
     delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
     losses_.on_sent(sequence_number);
-    records_.at_new(sequence_number) = {++flight_, lost_};
+    records_.at_new(sequence_number) = {++flight_, short_.all_lost()};
   }
 
   void on_ack(const Ack& ack) override {
@@ -91,37 +91,33 @@ class Bbr3 final : public Controller {
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     is_limited_by_window_ = flight_ >= std::floor(cwnd_);
     flight_ = static_cast<double>(ack.flight);
-    hear_losses(ack);
+    const double lost = losses_.on_ack(ack);
+    if (lost > 0) short_.lose(lost, delivery_.delivered());
     const Record sent = records_.take(ack.sequence_number);
     if (sample) learn(*sample, sent);
-    if (measures_rtt(ack)) measure_rtt(rtt_ms(ack) / 1e3, now);
-    if (not sample or least_s_ == never_) return;
-    measure_aggregation(acknowledged, now);
+    if (measures_rtt(ack)) rtt_.add(rtt_ms(ack) / 1e3, now);
+    if (not sample or not rtt_.is_known()) return;
+    extra_.add(acknowledged, now, rate(), cwnd_, rounds_, pipe_.is_full ? 10 : 1);
     move(*sample, sent, acknowledged, now);
-    if (ends_loss_round_) {
-      latest_rate_ = sample->packets_per_s;
-      latest_flight_ = delivery_.delivered() - sample->delivered_before;
-    }
+    short_.advance(*sample, delivery_.delivered());
     control(acknowledged);
   }
 
   void on_loss(const Loss& loss) override {
     losses_.on_loss(loss);
-    if (loss.kind != Loss::Kind::timed_out) return;
-    cwnd_ = 1;
+    if (loss.kind == Loss::Kind::timed_out) cwnd_ = 1;
   }
 
  private:
   enum class State { startup, drain, down, cruise, refill, up, probe_rtt };
-  enum class Acks { none, starting, feedback, stopping };
   struct Record {
     double flight;  // with the packet
     double lost;    // before it
   };
 
   double most_rate() const { return rates_.is_empty() ? 0 : rates_.most(); }
-  double rate() const { return std::min(most_rate(), short_rate_); }
-  double bdp(double gain) const { return gain * rate() * least_s_; }
+  double rate() const { return std::min(most_rate(), short_.rate()); }
+  double bdp(double gain) const { return gain * rate() * rtt_.least_s(); }
   bool is_probing() const {
     return state_ == State::startup or state_ == State::refill or state_ == State::up;
   }
@@ -134,106 +130,51 @@ class Bbr3 final : public Controller {
   }
   double with_headroom() const {
     if (long_flight_ == never_) return never_;
-    return std::max(long_flight_ - std::max(1.0, headroom_ * long_flight_), least_window_);
+    return std::max(long_flight_ - std::max(1.0, 0.15 * long_flight_), least_window_);
   }
   double probe_rtt_window() const { return std::max(bdp(0.5), least_window_); }
   double target_flight() const { return std::min(bdp(1), cwnd_); }
 
-  void hear_losses(const Ack& ack) {
-    const double lost = losses_.on_ack(ack);
-    if (lost == 0) return;
-    if (not has_lost_in_round_) loss_round_delivered_ = delivery_.delivered();
-    if (not has_lost_in_round_) lost_before_round_ = lost_;
-    has_lost_in_round_ = true;
-    ++loss_ranges_;
-    lost_ += lost;
-  }
-
-  // Sections 5.5.5 to 5.5.10: rounds, the greatest rate of two cycles, and the bounds of losses.
+  // Rounds, the greatest rate of two cycles, and the bounds of losses.
   void learn(const RateSample& sample, const Record& sent) {
+    const double delivered = delivery_.delivered();
     ends_round_ = sample.delivered_before >= next_round_;
     if (ends_round_) {
       begin_round();
       ++rounds_;
       ++rounds_since_probe_;
     }
-    latest_rate_ = std::max(latest_rate_, sample.packets_per_s);
-    latest_flight_ = std::max(latest_flight_, delivery_.delivered() - sample.delivered_before);
     if (sample.packets_per_s >= most_rate() or not sample.is_limited) {
       rates_.add(sample.packets_per_s, cycles_, 1);
     }
-    ends_loss_round_ = sample.delivered_before >= loss_round_delivered_;
-    if (not ends_loss_round_) return;
-    loss_round_delivered_ = delivery_.delivered();
-    const bool is_lossy = lost_ - lost_before_round_ > loss_threshold_ * sent.flight;
-    if (state_ == State::startup and is_lossy and loss_ranges_ >= startup_losses_) {
-      is_full_ = true;
-      long_flight_ = std::max(bdp(1), latest_flight_);
+    if (not short_.learn(sample, delivered)) return;
+    const bool is_lossy = short_.lost() > loss_threshold_ * sent.flight;
+    if (state_ == State::startup and is_lossy and short_.ranges() >= 6) {
+      pipe_.is_full = true;
+      long_flight_ = std::max(bdp(1), short_.latest_flight());
     }
-    if (has_lost_in_round_ and not is_probing()) {
-      short_rate_ = std::max(latest_rate_, beta_ * std::min(short_rate_, most_rate()));
-      short_flight_ = std::max(latest_flight_, beta_ * std::min(short_flight_, cwnd_));
-    }
-    has_lost_in_round_ = false;
-    loss_ranges_ = 0;
-    lost_before_round_ = lost_;
+    if (not is_probing()) short_.bound(most_rate(), cwnd_, beta_);
+    short_.end_round();
   }
 
   void begin_round() { next_round_ = delivery_.delivered(); }
 
-  void measure_rtt(double rtt, double now) {
-    is_stale_ = now > probed_s_ + probe_rtt_wait_s_ and probe_least_s_ < never_;
-    if (rtt < probe_least_s_ or is_stale_) {
-      probe_least_s_ = rtt;
-      probed_s_ = now;
-    }
-    if (probe_least_s_ < least_s_ or now > least_found_s_ + least_span_s_) {
-      least_s_ = probe_least_s_;
-      least_found_s_ = probed_s_;
-    }
-  }
-
-  // What arrives beyond the rate, since when it last arrived below it.
-  void measure_aggregation(double acknowledged, double now) {
-    double expected = rate() * (now - extra_began_s_);
-    if (extra_delivered_ <= expected) {
-      extra_delivered_ = expected = 0;
-      extra_began_s_ = now;
-    }
-    extra_delivered_ += acknowledged;
-    extra_.add(std::min(extra_delivered_ - expected, cwnd_), rounds_, is_full_ ? 10 : 1);
-  }
-
-  void look_whether_full(const RateSample& sample) {
-    if (is_full_now_ or not ends_round_ or sample.is_limited) return;
-    if (sample.packets_per_s >= full_rate_ * full_growth_) {
-      look_anew(sample.packets_per_s);
-    } else if (++full_rounds_ >= 3) {
-      is_full_now_ = is_full_ = true;
-    }
-  }
-  void look_anew(double packets_per_s) {
-    full_rate_ = packets_per_s;
-    full_rounds_ = 0;
-    is_full_now_ = false;
-  }
-
   void move(const RateSample& sample, const Record& sent, double acknowledged, double now) {
-    look_whether_full(sample);
-    if (state_ == State::startup and is_full_) {
+    if (ends_round_) pipe_.look(sample);
+    if (state_ == State::startup and pipe_.is_full) {
       state_ = State::drain;
       drain_round_ = rounds_;
     }
     if (state_ == State::drain and (flight_ <= with_quanta(bdp(1)) or rounds_ > drain_round_ + 3)) {
       go_down(now);
     }
-    if (is_full_ and not adapt(sample, sent, acknowledged, now) and is_in_probe_bw()) {
+    if (pipe_.is_full and not adapt(sample, sent, acknowledged, now) and is_in_probe_bw()) {
       advance(sample, now);
     }
-    if (is_stale_ and state_ != State::probe_rtt) {
+    if (rtt_.is_stale() and state_ != State::probe_rtt) {
       state_ = State::probe_rtt;
       probe_ends_s_ = 0;
-      acks_ = Acks::stopping;
+      is_stopping_ = true;
       begin_round();
     }
     if (state_ == State::probe_rtt) probe_rtt(now);
@@ -241,23 +182,19 @@ class Bbr3 final : public Controller {
 
   // What a probe's acknowledgments say of the flight; whether they have decided the state.
   bool adapt(const RateSample& sample, const Record& sent, double acknowledged, double now) {
-    if (acks_ == Acks::starting and ends_round_) acks_ = Acks::feedback;
-    if (acks_ == Acks::stopping and ends_round_) {
-      is_probe_sample_ = false;
-      acks_ = Acks::none;
+    if (is_stopping_ and ends_round_) {
+      is_probe_sample_ = is_stopping_ = false;
       if (is_in_probe_bw() and not sample.is_limited) ++cycles_;
       if (is_in_probe_bw() and was_cautious_ and not was_too_high_) {
         refill();
         return true;
       }
     }
-    if (lost_ - sent.lost > loss_threshold_ * sent.flight) {
+    if (short_.all_lost() - sent.lost > loss_threshold_ * sent.flight) {
       if (not is_probe_sample_) return false;
       was_too_high_ = true;
       is_probe_sample_ = false;
-      if (not sample.is_limited) {
-        long_flight_ = std::max(sent.flight, beta_ * target_flight());
-      }
+      if (not sample.is_limited) long_flight_ = std::max(sent.flight, beta_ * target_flight());
       if (state_ == State::up) go_down(now);
       return state_ == State::down;
     }
@@ -286,18 +223,15 @@ class Bbr3 final : public Controller {
     } else if (state_ == State::refill) {
       if (not ends_round_) return;
       is_probe_sample_ = true;
-      acks_ = Acks::starting;
       begin_round();
-      look_anew(sample.packets_per_s);
+      pipe_.begin(sample.packets_per_s);
       state_ = State::up;
       steepen();
-    } else if (was_too_high_ and flight_ >= long_flight_) {
-      was_cautious_ = true;
-      was_too_high_ = false;
-      go_down(now);
-    } else if (is_limited_by_window_ and cwnd_ >= long_flight_) {
-      look_anew(sample.packets_per_s);
-    } else if (is_full_now_) {
+    } else {
+      was_cautious_ = was_too_high_ and flight_ >= long_flight_;
+      const bool is_bounded = is_limited_by_window_ and cwnd_ >= long_flight_;
+      if (is_bounded) pipe_.begin(sample.packets_per_s);
+      if (not was_cautious_ and not pipe_.is_full_now) return;
       was_too_high_ = false;
       go_down(now);
     }
@@ -305,21 +239,19 @@ class Bbr3 final : public Controller {
 
   void go_down(double now) {
     state_ = State::down;
-    has_lost_in_round_ = false;
-    latest_rate_ = latest_flight_ = 0;
+    short_.begin();
     up_packets_for_one_ = never_;
     rounds_since_probe_ = 0;
     cycle_began_s_ = now;
-    acks_ = Acks::stopping;
+    is_stopping_ = true;
     begin_round();
   }
 
   void refill() {
     state_ = State::refill;
-    short_rate_ = short_flight_ = never_;
+    short_.forget();
     up_rounds_ = 0;
-    was_cautious_ = false;
-    acks_ = Acks::none;
+    was_cautious_ = is_stopping_ = false;
     begin_round();
   }
 
@@ -334,10 +266,10 @@ class Bbr3 final : public Controller {
     }
     has_probed_round_ = has_probed_round_ or ends_round_;
     if (not has_probed_round_ or now <= probe_ends_s_) return;
-    probed_s_ = now;
-    short_rate_ = short_flight_ = never_;
+    rtt_.probed(now);
+    short_.forget();
     state_ = State::startup;
-    if (not is_full_) return;
+    if (not pipe_.is_full) return;
     go_down(now);
     state_ = State::cruise;
   }
@@ -345,17 +277,17 @@ class Bbr3 final : public Controller {
   double pacing_gain() const {
     return state_ == State::startup ? startup_gain_
            : state_ == State::drain ? 0.5
-           : state_ == State::down  ? down_gain_
+           : state_ == State::down  ? 0.9
            : state_ == State::up    ? up_gain_
                                     : 1;
   }
 
   void control(double acknowledged) {
     const double paced = pacing_gain() * rate() * 0.99;  // a percent less, against queues
-    if (is_full_ or paced > pacing_rate_) pacing_rate_ = std::max(paced, 1.0);
+    if (pipe_.is_full or paced > pacing_rate_) pacing_rate_ = std::max(paced, 1.0);
     const double gain = cwnd_gain_ + (state_ == State::up ? 0.25 : 0);
-    const double most = with_quanta(bdp(gain) + (extra_.is_empty() ? 0 : extra_.most()));
-    if (is_full_) {
+    const double most = with_quanta(bdp(gain) + extra_.most());
+    if (pipe_.is_full) {
       cwnd_ = std::min(cwnd_ + acknowledged, most);
     } else if (cwnd_ < most or delivery_.delivered() < initial_window_) {
       cwnd_ += acknowledged;
@@ -363,20 +295,13 @@ class Bbr3 final : public Controller {
     if (state_ == State::probe_rtt) cwnd_ = std::min(cwnd_, probe_rtt_window());
     const bool has_room = state_ == State::cruise or state_ == State::probe_rtt;
     const double bound = has_room ? with_headroom() : is_in_probe_bw() ? long_flight_ : never_;
-    cwnd_ = std::min(cwnd_, std::max(std::min(bound, short_flight_), least_window_));
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+    cwnd_ = std::clamp(std::min({cwnd_, bound, short_.flight()}), least_window_, widest_);
   }
 
   static constexpr double never_ = std::numeric_limits<double>::infinity();
   static constexpr double least_window_ = 4;
   static constexpr double segment_bits_ = 1448 * 8;
   static constexpr double widest_ = 1 << 20;
-  static constexpr int startup_losses_ = 6;
-  static constexpr double down_gain_ = 0.9;
-  static constexpr double full_growth_ = 1.25;
-  static constexpr double headroom_ = 0.15;
-  static constexpr double least_span_s_ = 10;
-  static constexpr double probe_rtt_wait_s_ = 5;
 
   double initial_window_;
   double startup_gain_;
@@ -389,48 +314,30 @@ class Bbr3 final : public Controller {
   double cwnd_;
   double pacing_rate_ = 0;  // packets/s
   State state_ = State::startup;
-  Acks acks_ = Acks::none;
   DeliveryRate delivery_{};
   WindowedMost rates_{};  // by cycles
-  WindowedMost extra_{};  // by rounds
+  Aggregation extra_{};
+  LeastRtt rtt_{};
+  FullPipe pipe_{};
+  ShortTerm short_{};
   ByNumber<Record> records_{};
   LossesTold losses_{};
   double flight_ = 0;
-  double lost_ = 0;
-  double lost_before_round_ = 0;
-  int loss_ranges_ = 0;
   double rounds_ = 0;
   double next_round_ = 0;
   double cycles_ = 0;
-  double loss_round_delivered_ = 0;
-  double latest_rate_ = 0;
-  double latest_flight_ = 0;
-  double short_rate_ = never_;
-  double short_flight_ = never_;
   double long_flight_ = never_;
-  double least_s_ = never_;
-  double least_found_s_ = 0;
-  double probe_least_s_ = never_;
-  double probed_s_ = 0;
   double probe_ends_s_ = 0;
-  double extra_began_s_ = 0;
-  double extra_delivered_ = 0;
-  double full_rate_ = 0;
-  double full_rounds_ = 0;
   double drain_round_ = 0;
   double rounds_since_probe_ = 0;
   double cycle_began_s_ = 0;
   double up_packets_for_one_ = never_;
   double up_rounds_ = 0;
   bool ends_round_ = false;
-  bool ends_loss_round_ = false;
-  bool has_lost_in_round_ = false;
   bool has_probed_round_ = false;
-  bool is_full_ = false;
-  bool is_full_now_ = false;
-  bool is_stale_ = false;
   bool is_limited_by_window_ = false;
   bool is_probe_sample_ = false;
+  bool is_stopping_ = false;  // the acknowledgments of a probe end with this round
   bool was_too_high_ = false;
   bool was_cautious_ = false;
 };
