@@ -126,6 +126,26 @@ TEST(bbr3_lets_losses_bound_rate_and_flight) {
   EXPECT_EQUAL(sent(20, {{"beta", 0.95}}) > 0.35, true);
 }
 
+TEST(bbr3_leaves_room_for_three_quanta) {
+  // Of what a millisecond holds, at most 64 kB of 1448 bytes.
+  for (const auto& [packets_per_s, window] :
+       std::vector<std::pair<double, double>>{{30'000, 3 * 29.7}, {60'000, 132.6}}) {
+    Bottleneck link("bbr3", {}, packets_per_s, 0.1);
+    link.run_until(3);
+    EXPECT_NEAR(link.window(), window, 0.02 * window);
+  }
+}
+
+TEST(bbr3_remembers_the_least_rtt_of_ten_seconds) {
+  Bottleneck link("bbr3", {}, rate, 100);
+  link.run_until(5);
+  link.set_rtt(200);
+  link.run_until(10.5);
+  EXPECT_EQUAL(link.window() < 3 * bdp, true);
+  link.run_until(18);
+  EXPECT_NEAR(link.window(), 2 * rate * 0.202, 20);
+}
+
 TEST(bbr3_begins_anew_after_a_timeout) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(4);

@@ -51,6 +51,7 @@ TEST(vivace_doubles_until_its_utility_falls) {
   for (size_t i = 0; i < 7; ++i)
     EXPECT_NEAR(all.at(i), 10 / 0.1002 * std::pow(2, i), 0.02 * all[i]);
   EXPECT_EQUAL(all.at(7) < rate, true);
+  EXPECT_NEAR(link.window() * link.controller().pacing_us(), 2e6, 1);  // two seconds
 }
 
 TEST(vivace_steps_by_gradient_confidence_and_boundary) {
