@@ -71,6 +71,22 @@ TEST(verus_only_falls_beyond_a_ratio_of_its_least_delay) {
   }
 }
 
+TEST(verus_forgets_a_least_delay_of_ten_minutes_ago) {
+  for (const double minutes : {9.9, 10.1}) {
+    Clocked flow = profiled(900, {{"ratio", 2}});
+    for (int i = 0; i < 100; ++i) flow.ack(300, 1, minutes * 600);
+    EXPECT_NEAR(step_ms(flow, 300), minutes > 10 ? 2 : -2, 0.05);
+  }
+}
+
+TEST(verus_grows_by_a_packet_an_epoch_without_a_profile) {
+  Clocked flow("verus", {{"initial_window", 10}, {"slow_start_ms", 200}});
+  EXPECT_EQUAL(flow.ack(250), 11);
+  EXPECT_EQUAL(flow.ack(250), 12);
+  EXPECT_EQUAL(flow.ack(250, 1, 4), 12);
+  EXPECT_EQUAL(flow.ack(250, 1, 1.1), 13);
+}
+
 TEST(verus_goes_on_from_what_a_loss_leaves) {
   Clocked flow = profiled();
   // Slow start has doubled it since the lost packet left.
