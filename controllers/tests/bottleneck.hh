@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "tests/running.hh"
 
@@ -21,6 +22,8 @@ class Bottleneck {
         rtt_us_(rtt_ms * 1e3) {}
 
   void set_rate(double packets_per_s) { gap_us_ = 1e6 / packets_per_s; }
+  // Every such packet never arrives.
+  void lose_every(uint64_t packets) { lost_every_ = packets; }
   void set_rtt(double rtt_ms) { rtt_us_ = rtt_ms * 1e3; }
 
   void run_until(double end_s) {
@@ -70,6 +73,7 @@ class Bottleneck {
   void acknowledge() {
     const Packet packet = out_.front();
     out_.pop_front();
+    if (lost_every_ > 0 and packet.number % lost_every_ == 0) return;
     const auto rtt_us = static_cast<int64_t>(std::llround(now_us_ - packet.sent_us));
     const auto now_us = static_cast<int64_t>(std::llround(now_us_));
     controller_->on_ack({.sequence_number = packet.number,
@@ -93,6 +97,24 @@ class Bottleneck {
   std::deque<Packet> out_{};
   uint64_t sent_ = 0;
   uint64_t delivered_ = 0;
+  uint64_t lost_every_ = 0;
 };
+
+// How long each rate of sending lasts, from now on, in shares of `rate`.
+struct Phase {
+  double gain;
+  double length_s;
+};
+inline std::vector<Phase> phases(Bottleneck& link, double rate, double length_s) {
+  std::vector<Phase> all;
+  const double end_s = link.now_s() + length_s;
+  while (link.now_s() < end_s) {
+    const double gain = 1e6 / link.controller().pacing_us() / rate;
+    if (all.empty() or std::abs(all.back().gain - gain) > 0.02) all.push_back({gain, 0});
+    all.back().length_s += 0.001;
+    link.run_until(link.now_s() + 0.001);
+  }
+  return all;
+}
 
 }  // namespace kneepoint::test

@@ -9,6 +9,8 @@
 
 using namespace kneepoint;
 using kneepoint::test::Bottleneck;
+using kneepoint::test::Phase;
+using kneepoint::test::phases;
 
 namespace {
 
@@ -19,23 +21,6 @@ constexpr double bdp = rate * least_s;
 constexpr double quanta = 6;  // three of two segments, between 1.2 and 24 Mbit/s
 
 double sending_rate(const Bottleneck& link) { return 1e6 / link.controller().pacing_us(); }
-
-// How long each rate of sending lasts, from now on.
-struct Phase {
-  double gain;
-  double length_s;
-};
-std::vector<Phase> phases(Bottleneck& link, double length_s) {
-  std::vector<Phase> all;
-  const double end_s = link.now_s() + length_s;
-  while (link.now_s() < end_s) {
-    const double gain = sending_rate(link) / rate;
-    if (all.empty() or std::abs(all.back().gain - gain) > 0.02) all.push_back({gain, 0});
-    all.back().length_s += 0.001;
-    link.run_until(link.now_s() + 0.001);
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -68,7 +53,7 @@ TEST(bbr_cycles_through_eight_phases_of_a_round_trip) {
   while (sending_rate(link) < 1.2 * rate) link.run_until(link.now_s() + 0.001);
   while (sending_rate(link) > 1.1 * rate) link.run_until(link.now_s() + 0.001);
   // From the phase that drains.
-  const auto all = phases(link, 3);
+  const auto all = phases(link, rate, 3);
   EXPECT_NEAR(all[0].gain, 0.75, 0.01);
   EXPECT_EQUAL(all[0].length_s <= least_s + 0.003, true);
   EXPECT_NEAR(all[1].gain, 1, 0.01);
@@ -85,7 +70,7 @@ TEST(bbr_gains_are_parameters) {
   EXPECT_NEAR(link.window(), 1.5 * bdp + quanta, 0.5);
   double least = 2;
   double most = 0;
-  for (const Phase& phase : phases(link, 2)) {
+  for (const Phase& phase : phases(link, rate, 2)) {
     least = std::min(least, phase.gain);
     most = std::max(most, phase.gain);
   }

@@ -91,6 +91,78 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
+    # draft-huitema-ccwg-c4-spec.
+    "c4": {
+        "push": 1.25,
+        "weak_push": 1.0625,
+        "recovery": 0.9375,
+        "cruise_rtts": 4,
+        "beta": 0.25,
+        "delay_ms": 25,
+        "max_jitter_ms": 250,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
+    # Winstein, Sivaraman & Balakrishnan, NSDI 2013; the keepalive is ours.
+    "sprout": {
+        "sigma": 200,
+        "outage_escape": 1,
+        "percentile": 5,
+        "horizon_ticks": 5,
+        "keepalive_ms": 100,
+    },
+    "sprout_ewma": {"new_share": 0.125, "horizon_ms": 100, "keepalive_ms": 100},
+    # Zaki et al., SIGCOMM 2015; old_share is ours.
+    "verus": {
+        "epoch_ms": 5,
+        "ratio": 6,
+        "small_step_ms": 1,
+        "step_ms": 2,
+        "kept": 0.7,
+        "refit_s": 1,
+        "slow_start_ms": 500,
+        "old_share": 0.875,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
+    # Dong et al., NSDI 2018, section 5.
+    "vivace": {
+        "exponent": 0.9,
+        "latency": 900,
+        "loss": 11.35,
+        "tolerated_gradient": 0.01,
+        "probe": 0.05,
+        "theta": 1,
+        "boundary": 0.05,
+        "boundary_step": 0.1,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
+    # draft-ietf-ccwg-bbr; what it draws at random has its mean.
+    "bbr3": {
+        "startup_gain": 2.77,
+        "cwnd_gain": 2,
+        "up_gain": 1.25,
+        "loss_threshold": 0.02,
+        "beta": 0.7,
+        "probe_wait_s": 2.5,
+        "probe_rtt_ms": 200,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
+    # Kumar et al., SIGCOMM 2020: its microseconds are milliseconds; reset_after is ours.
+    "swift": {
+        "target_ms": 25,
+        "ai": 1,
+        "beta": 0.8,
+        "max_mdf": 0.5,
+        "scaling_range": 5,
+        "scaling_low": 0.1,
+        "scaling_high": 100,
+        "reset_after": 5,
+        "initial_window": 10,
+        "keepalive_ms": 1000,
+    },
 }
 
 
@@ -182,20 +254,28 @@ def test_prague_and_cubic_share_dualpi2(
     assert queued_ms[0] < 1.2 and queued_ms[2] < 1.2 and 15 < queued_ms[1] < 25
 
 
-def test_vegas_has_the_throughput_of_a_reproduction_of_sprout(
-    contest: Link, tmp_path: Path
+@pytest.mark.parametrize(
+    ("controller", "throughput_mbps", "within"),
+    [(flow("vegas", whole_packets=1), 4.23, 0.02), ({"controller": "sprout"}, 3.55, 0.2)],
+)
+def test_throughput_is_that_of_a_reproduction_of_sprout(
+    contest: Link,
+    tmp_path: Path,
+    controller: dict[str, Any],
+    throughput_mbps: float,
+    within: float,
 ) -> None:
-    """Stanford CS 244: 4.23 Mbit/s without a limit of the queue."""
+    """Stanford CS 244, without a limit of the queue."""
     link = over(
         tmp_path,
         {
             "uplink": {"trace": str(contest.uplink), "delay_ms": 20},
             "downlink": {"trace": str(contest.downlink), "delay_ms": 20},
-            "flows": [flow("vegas", whole_packets=1)],
+            "flows": [controller],
             "duration_s": 140,
         },
     )
-    assert link["throughput_mbps"] == pytest.approx(4.23, rel=0.02)
+    assert link["throughput_mbps"] == pytest.approx(throughput_mbps, rel=within)
 
 
 @pytest.mark.parametrize(("name", "power"), [("dalida", 44.3)])

@@ -1,0 +1,48 @@
+// What arrives in each tick of the receiver's clock, as Sprout's receiver counts it (Winstein,
+// Sivaraman, Balakrishnan, NSDI 2013, section 3), from acknowledgments.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "algorithms/controller.hh"
+
+namespace kneepoint {
+
+class ReceiverTicks {
+ public:
+  static constexpr int64_t tick_ms = 20;
+
+  // Calls tick(packets, is_busy) for each tick that ended before this packet arrived. The link was
+  // busy in all of it if each packet can have been in the queue when the one before it left it; if
+  // not, the link could have delivered more.
+  template <class Tick>
+  void add(const Ack& ack, const Tick& tick) {
+    least_way_ms_ = std::min(least_way_ms_, ack.received_ms - ack.sent_ms);
+    const int64_t due_ms = ack.sent_ms + least_way_ms_;  // without a queue
+    const int64_t end_ms = ack.received_ms / tick_ms * tick_ms;
+    if (begin_ms_ < 0) begin_ms_ = end_ms;
+    begin_ms_ = std::max(begin_ms_, end_ms - longest_ms_);  // a clock may say anything
+    for (; begin_ms_ < end_ms; begin_ms_ += tick_ms) {
+      const bool has_waited = due_ms <= begin_ms_ + tick_ms;
+      tick(packets_, is_busy_ and has_waited);
+      is_busy_ = has_waited;
+      packets_ = 0;
+    }
+    is_busy_ = is_busy_ and due_ms <= std::max(begin_ms_, last_ms_);
+    last_ms_ = ack.received_ms;
+    ++packets_;
+  }
+
+ private:
+  static constexpr int64_t longest_ms_ = 60'000;
+
+  int64_t begin_ms_ = -1;
+  int64_t least_way_ms_ = std::numeric_limits<int64_t>::max();  // with the clocks' difference
+  uint64_t packets_ = 0;
+  bool is_busy_ = false;
+  int64_t last_ms_ = 0;
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,254 @@
+// Sprout: a belief about the link's rate, updated with each tick's arrivals, and a window that with
+// a chosen confidence arrives within a horizon. Winstein, Sivaraman, Balakrishnan, NSDI 2013.
+//
+// The receiver's part runs here, on the receiver's times in acknowledgments: the same observations,
+// one way back later, as its forecasts would be. The window bounds the packets in flight at any
+// time, not once in a tick. Of a tick at whose end nothing waited the paper observes nothing; here
+// that the link could deliver at least what it did.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "algorithms/receiver_ticks.hh"
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+constexpr double tick_s = ReceiverTicks::tick_ms / 1e3;
+constexpr size_t bins = 256;
+constexpr double most_in_tick = 1000 * tick_s;  // packets, of the last bin
+using Bins = std::array<float, bins>;
+
+double mean_of(size_t bin) { return most_in_tick * static_cast<double>(bin) / (bins - 1); }
+
+// The Poisson probability of each number of arrivals in a tick, or of at least that number, by the
+// link's rate. Made when first asked for.
+class Likelihood {
+ public:
+  const Bins& exactly(size_t arrivals) {
+    while (exactly_.size() <= arrivals) add();
+    return exactly_[arrivals];
+  }
+  const Bins& at_least(size_t arrivals) {
+    while (at_least_.size() <= arrivals) add();
+    return at_least_[arrivals];
+  }
+
+ private:
+  void add() {
+    const auto arrivals = static_cast<double>(exactly_.size());
+    Bins exactly{};
+    for (size_t bin = 0; bin < bins; ++bin) {
+      const double mean = mean_of(bin);
+      const double log_likelihood = arrivals * std::log(mean) - mean - std::lgamma(arrivals + 1);
+      exactly[bin] = static_cast<float>(mean > 0 ? std::exp(log_likelihood) : arrivals == 0);
+    }
+    Bins more{};
+    if (exactly_.empty()) more.fill(1);
+    for (size_t bin = 0; not exactly_.empty() and bin < bins; ++bin) {
+      more[bin] = std::max(at_least_.back()[bin] - exactly_.back()[bin], 0.0F);
+    }
+    exactly_.push_back(exactly);
+    at_least_.push_back(more);
+  }
+
+  std::vector<Bins> exactly_{};
+  std::vector<Bins> at_least_{};
+};
+
+// How a rate moves in a tick: in Brownian motion that ends at the first bin and at the last; out of
+// the first, an outage, with a rate of its own.
+class Motion {
+ public:
+  Motion(double sigma, double escape) : stays_(static_cast<float>(std::exp(-escape * tick_s))) {
+    const double deviation = sigma * std::sqrt(tick_s) * (bins - 1) / 1000;  // bins
+    const auto beyond = [&](double distance) {
+      return 0.5 * std::erfc(distance / deviation / std::sqrt(2.0));
+    };
+    const auto fours = static_cast<size_t>(std::ceil(3 * deviation / 4));  // see weigh()
+    const size_t reach = std::min(4 * fours, bins - 4);
+    for (size_t i = 0; i <= reach; ++i) {
+      const auto distance = static_cast<double>(i);
+      weights_.push_back(static_cast<float>(beyond(distance - 0.5) - beyond(distance + 0.5)));
+      tails_.push_back(static_cast<float>(beyond(distance + 0.5)));
+    }
+    wide_.resize(bins + 2 * reach);
+  }
+
+  // Where probability goes.
+  void spread(Bins& belief) {
+    const float stuck = stays_ * belief[0];
+    belief[0] -= stuck;
+    float below = 0;
+    float above = 0;
+    for (size_t i = 0; i < tails_.size(); ++i) {
+      below += tails_[i] * belief[i];
+      above += tails_[i] * belief[bins - 1 - i];
+    }
+    weigh(belief, 0, 0);
+    belief[0] += stuck + below;
+    belief[bins - 1] += above;
+  }
+
+  // What to expect of values after the motion.
+  void expect(Bins& values) {
+    const float first = values[0];
+    weigh(values, values.front(), values.back());
+    values[0] = stays_ * first + (1 - stays_) * values[0];
+  }
+
+ private:
+  void weigh(Bins& values, float before, float after) {
+    const size_t reach = weights_.size() - 1;
+    float* const centre = wide_.data() + reach;
+    std::fill_n(wide_.data(), reach, before);
+    std::copy_n(values.data(), bins, centre);
+    std::fill_n(centre + bins, reach, after);
+    for (size_t i = 0; i < bins; ++i) values[i] = weights_[0] * centre[i];
+    // Four at once: loading and storing sums would cost more than all else.
+    for (size_t d = 1; d <= reach; d += 4) {
+      const std::array<float, 4> w{weights_[d], weights_[d + 1], weights_[d + 2], weights_[d + 3]};
+      const float* const left = centre - d;
+      const float* const right = centre + d;
+      for (size_t i = 0; i < bins; ++i) {
+        const float near = w[0] * (left[i] + right[i]) + w[1] * (left[i - 1] + right[i + 1]);
+        const float far = w[2] * (left[i - 2] + right[i + 2]) + w[3] * (left[i - 3] + right[i + 3]);
+        values[i] += near + far;
+      }
+    }
+  }
+
+  float stays_;
+  std::vector<float> weights_{};  // by distance, in bins
+  std::vector<float> tails_{};    // beyond that distance
+  std::vector<float> wide_{};
+};
+
+class Sprout final : public Controller {
+ public:
+  explicit Sprout(Constants& constants)
+      : Controller(constants, 100),
+        motion_(constants.real({.name = "sigma",
+                                .fallback = 200,
+                                .low = 50,
+                                .high = 500,
+                                .least = 20,
+                                .most = 1000,
+                                .scale = Scale::log,
+                                .unit = "packets/s/sqrt(s)",
+                                .meaning = "how fast the link's rate moves"}),
+                constants.real({.name = "outage_escape",
+                                .fallback = 1,
+                                .low = 0.1,
+                                .high = 10,
+                                .scale = Scale::log,
+                                .unit = "1/s",
+                                .meaning = "rate at which outages end"})),
+        risk_(static_cast<float>(
+                  constants.real({.name = "percentile",
+                                  .fallback = 5,
+                                  .low = 1,
+                                  .high = 75,
+                                  .most = 99,
+                                  .unit = "%",
+                                  .meaning = "probability that less arrives than is forecast"})) /
+              100),
+        horizon_ticks_(static_cast<size_t>(
+            constants.integer({.name = "horizon_ticks",
+                               .fallback = 5,
+                               .low = 2,
+                               .high = 8,
+                               .least = 1,
+                               .most = 8,
+                               .unit = "20 ms",
+                               .meaning = "time in which the packets in flight arrive"}))) {
+    belief_.fill(1.0F / bins);
+    ones_.fill(1);
+    make_forecasts();
+    forecast();
+  }
+
+  double window() const override { return static_cast<double>(window_); }
+
+  void on_ack(const Ack& ack) override {
+    bool has_news = false;
+    ticks_.add(ack, [&](uint64_t packets, bool is_busy) {
+      motion_.spread(belief_);
+      const auto arrivals = std::min<size_t>(packets, bins);
+      observe(is_busy ? likelihood_.exactly(arrivals) : likelihood_.at_least(arrivals));
+      has_news = true;
+    });
+    if (has_news) forecast();
+  }
+
+ private:
+  void observe(const Bins& likelihood) {
+    for (size_t bin = 0; bin < bins; ++bin) belief_[bin] *= likelihood[bin];
+    const float sum = product(belief_, ones_);
+    // More than the greatest rate allows: it is the greatest.
+    if (not(sum > 1e-30F)) belief_.back() = 1;
+    const float scale = sum > 1e-30F ? 1 / sum : 1;
+    // No rate is ever impossible.
+    for (float& each : belief_) each = each * scale + 1e-20F;
+  }
+
+  static float product(const Bins& one, const Bins& other) {
+    std::array<float, 4> sums{};
+    for (size_t bin = 0; bin < bins; bin += 4) {
+      for (size_t i = 0; i < 4; ++i) sums[i] += one[bin + i] * other[bin + i];
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+
+  // The probability that at most so many packets arrive within the horizon, by the present rate.
+  void make_forecasts() {
+    const size_t most = horizon_ticks_ * static_cast<size_t>(most_in_tick) + 1;
+    std::vector<Bins> exactly(most);
+    exactly[0].fill(1);
+    for (size_t tick = 0; tick < horizon_ticks_; ++tick) {
+      std::vector<Bins> later(most);
+      for (size_t total = 0; total < most; ++total) {
+        for (size_t now = 0; now <= std::min(total, most_now_); ++now) {
+          const Bins& likelihood = likelihood_.exactly(now);
+          const Bins& rest = exactly[total - now];
+          for (size_t bin = 0; bin < bins; ++bin) later[total][bin] += likelihood[bin] * rest[bin];
+        }
+        motion_.expect(later[total]);
+      }
+      exactly.swap(later);
+    }
+    for (size_t total = 1; total < most; ++total) {
+      for (size_t bin = 0; bin < bins; ++bin) exactly[total][bin] += exactly[total - 1][bin];
+    }
+    at_most_ = std::move(exactly);
+  }
+
+  // From where it was: it moves little.
+  void forecast() {
+    while (window_ + 1 < at_most_.size() and product(belief_, at_most_[window_]) <= risk_)
+      ++window_;
+    while (window_ > 0 and product(belief_, at_most_[window_ - 1]) > risk_) --window_;
+  }
+
+  static constexpr size_t most_now_ = 45;  // arrivals in a tick, at a mean of 20
+
+  Motion motion_;
+  float risk_;
+  size_t horizon_ticks_;
+  Likelihood likelihood_{};
+  ReceiverTicks ticks_{};
+  Bins belief_{};
+  Bins ones_{};
+  std::vector<Bins> at_most_{};
+  size_t window_ = 0;  // packets
+};
+
+const Registration<Sprout> registration{
+    "sprout", "what arrives in time with a chosen confidence, by an inferred rate",
+    "Winstein, Sivaraman & Balakrishnan, NSDI 2013", needs::receiver_clock};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,61 @@
+// Sprout-EWMA: the window is what arrives within a horizon at the smoothed rate of arrivals.
+// Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 5.3. The rate is computed here instead of
+// at the receiver, from the same arrivals, one way back later, as a forecast would be.
+#include <algorithm>
+
+#include "algorithms/receiver_ticks.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class SproutEwma final : public Controller {
+ public:
+  explicit SproutEwma(Constants& constants)
+      : Controller(constants, 100),
+        cwnd_(initial_window(constants)),
+        new_share_(constants.real({.name = "new_share",
+                                   .fallback = 0.125,
+                                   .low = 0.01,
+                                   .high = 1,
+                                   .most = 1,
+                                   .scale = Scale::log,
+                                   .unit = "1",
+                                   .meaning = "weight of a tick of 20 ms in the rate"})),
+        horizon_ticks_(constants.real({.name = "horizon_ms",
+                                       .fallback = 100,
+                                       .low = 40,
+                                       .high = 160,
+                                       .least = 20,
+                                       .unit = "ms",
+                                       .meaning = "time in which the packets in flight arrive"}) /
+                       ReceiverTicks::tick_ms),
+        rate_(cwnd_ / horizon_ticks_) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    ticks_.add(ack, [this](uint64_t packets, bool is_busy) {
+      const auto arrived = static_cast<double>(packets);
+      if (is_busy or arrived > rate_) rate_ += new_share_ * (arrived - rate_);
+    });
+    cwnd_ = std::min(rate_ * horizon_ticks_, widest_);
+  }
+
+ private:
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double new_share_;
+  double horizon_ticks_;
+  double rate_;  // packets in a tick
+  ReceiverTicks ticks_{};
+};
+
+const Registration<SproutEwma> registration{
+    "sprout_ewma", "the window that the smoothed rate of arrivals carries within a horizon",
+    "Winstein, Sivaraman & Balakrishnan, NSDI 2013", needs::receiver_clock};
+
+}  // namespace
+}  // namespace kneepoint

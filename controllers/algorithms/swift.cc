@@ -1,0 +1,148 @@
+// Swift: additive increase below a target of the delay, multiplicative decrease above it, and less
+// than one packet in flight by pacing. Kumar et al., SIGCOMM 2020, section 3 and Algorithm 1.
+//
+// The paper's target grows with the hops of a path; here with its least RTT. Its microseconds are
+// milliseconds. No host tells its own delay apart: the fabric's window is the only one.
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+class Swift final : public Controller {
+ public:
+  explicit Swift(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(initial_window(constants)),
+        target_ms_(constants.real({.name = "target_ms",
+                                   .fallback = 25,
+                                   .low = 5,
+                                   .high = 200,
+                                   .scale = Scale::log,
+                                   .unit = "ms",
+                                   .meaning = "delay beyond the least RTT that it aims at"})),
+        ai_(constants.real({.name = "ai",
+                            .fallback = 1,
+                            .low = 0.1,
+                            .high = 5,
+                            .scale = Scale::log,
+                            .unit = "packets/RTT",
+                            .meaning = "additive increase"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 0.8,
+                              .low = 0.1,
+                              .high = 1,
+                              .unit = "1",
+                              .meaning = "decrease per share of the RTT beyond its target"})),
+        max_mdf_(constants.real({.name = "max_mdf",
+                                 .fallback = 0.5,
+                                 .low = 0.1,
+                                 .high = 0.9,
+                                 .most = 1,
+                                 .unit = "1",
+                                 .meaning = "greatest decrease, of the window"})),
+        scaling_range_(constants.real({.name = "scaling_range",
+                                       .fallback = 5,
+                                       .low = 0,
+                                       .high = 10,
+                                       .unit = "1",
+                                       .meaning = "added to the target of small windows"})),
+        scaling_low_(constants.real({.name = "scaling_low",
+                                     .fallback = 0.1,
+                                     .low = 0.1,
+                                     .high = 1,
+                                     .least = 0.01,
+                                     .most = 1,
+                                     .unit = "packets",
+                                     .meaning = "window up to which the addition is greatest"})),
+        scaling_high_(constants.real({.name = "scaling_high",
+                                      .fallback = 100,
+                                      .low = 10,
+                                      .high = 200,
+                                      .least = 2,
+                                      .unit = "packets",
+                                      .meaning = "window from which there is none"})),
+        reset_after_(constants.integer({.name = "reset_after",
+                                        .fallback = 5,
+                                        .low = 1,
+                                        .high = 10,
+                                        .least = 1,
+                                        .unit = "1",
+                                        .meaning = "timeouts in a row to the least window"})) {}
+
+  // Less than a packet is one, and a pause.
+  double window() const override { return std::max(cwnd_, 1.0); }
+  double pacing_us() const override {
+    return cwnd_ < 1 ? std::min(1e3 * rtt_ms_ / cwnd_, longest_us_) : 0;
+  }
+
+  void on_ack(const Ack& ack) override {
+    timeouts_ = 0;
+    if (measures_rtt(ack)) {
+      rtt_ms_ = rtt_ms(ack);
+      least_ms_.add(rtt_ms_, now_s(ack), least_span_s_);
+    }
+    if (least_ms_.is_empty()) return;
+    const double target_ms = least_ms_.least() + target_ms_ + scaling_ms();
+    if (rtt_ms_ < target_ms) {
+      const double increase = ai_ * static_cast<double>(ack.acknowledged);
+      cwnd_ = std::min(cwnd_ + (cwnd_ >= 1 ? increase / cwnd_ : increase), widest_);
+    } else {
+      decrease(beta_ * (rtt_ms_ - target_ms) / rtt_ms_, now_s(ack));
+    }
+  }
+
+  void on_loss(const Loss& loss) override {
+    if (loss.kind == Loss::Kind::timed_out and ++timeouts_ >= reset_after_) {
+      cwnd_ = least_;
+    } else {
+      decrease(max_mdf_, static_cast<double>(loss.now_us) / 1e6);
+    }
+  }
+
+  // Without retransmissions, a silence counts as a retransmission timeout, unless it is a pause.
+  void on_keepalive(int64_t now_ms) override {
+    if (pacing_us() < 1e3 * keepalive_ms())
+      on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  // Section 3.5: in proportion to 1/sqrt(cwnd), since n flows queue by its square root.
+  double scaling_ms() const {
+    const double none = 1 / std::sqrt(scaling_high_);
+    const double share = (1 / std::sqrt(cwnd_) - none) / (1 / std::sqrt(scaling_low_) - none);
+    return scaling_range_ * target_ms_ * std::clamp(share, 0.0, 1.0);
+  }
+
+  // At most once in a round trip.
+  void decrease(double share, double now) {
+    if (now - decreased_s_ < rtt_ms_ / 1e3) return;
+    decreased_s_ = now;
+    cwnd_ = std::max(cwnd_ * (1 - std::min(share, max_mdf_)), least_);
+  }
+
+  static constexpr double least_ = 0.01;
+  static constexpr double widest_ = 1 << 20;
+  static constexpr double longest_us_ = 10e6;
+  static constexpr double least_span_s_ = 600;  // routes change
+  double cwnd_;
+  double target_ms_;
+  double ai_;
+  double beta_;
+  double max_mdf_;
+  double scaling_range_;
+  double scaling_low_;
+  double scaling_high_;
+  double reset_after_;
+  double rtt_ms_ = 0;
+  WindowedLeast least_ms_{};
+  double decreased_s_ = -1;
+  int timeouts_ = 0;
+};
+
+const Registration<Swift> registration{"swift", "holds the delay at a target, below a packet too",
+                                       "Kumar et al., SIGCOMM 2020"};
+
+}  // namespace
+}  // namespace kneepoint

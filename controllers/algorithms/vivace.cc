@@ -1,0 +1,288 @@
+// PCC Vivace: tries a higher and a lower rate in monitor intervals of an RTT, and follows the
+// gradient of a utility of throughput, RTT and losses. Dong et al., NSDI 2018, sections 3 and 4.
+//
+// Pairs of trials come in alternating order instead of a random one. Rates count segments of 1448
+// bytes. Only acknowledgments begin intervals. The paper has no window; here two seconds of the
+// rate bound what an outage may queue.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
+
+namespace kneepoint {
+namespace {
+
+// What was sent at one rate for a round trip, and what became of it.
+class Interval {
+ public:
+  enum class Use { none, start, higher, lower };
+
+  Interval(Use use, double rate_mbps, uint64_t first, double now)
+      : use_(use), rate_mbps_(rate_mbps), first_(first), began_s_(now) {}
+
+  Use use() const { return use_; }
+  double rate_mbps() const { return rate_mbps_; }
+  bool has(uint64_t number) const { return number < end_; }
+  void end(uint64_t next, double now) {
+    end_ = next;
+    length_s_ = now - began_s_;
+  }
+
+  void add(const Ack& ack) {
+    acknowledged_ += static_cast<double>(ack.acknowledged);
+    if (not measures_rtt(ack)) return;
+    const double rtt = rtt_s(ack);
+    const double sent_s = now_s(ack) - rtt - began_s_;
+    ++samples_;
+    sum_t_ += sent_s;
+    sum_r_ += rtt;
+    sum_tt_ += sent_s * sent_s;
+    sum_tr_ += sent_s * rtt;
+  }
+
+  // How much the RTT grows in a second, by linear regression over the times of sending.
+  double rtt_gradient() const {
+    const double spread = samples_ * sum_tt_ - sum_t_ * sum_t_;
+    return spread > 1e-12 ? (samples_ * sum_tr_ - sum_t_ * sum_r_) / spread : 0;
+  }
+  double sent() const { return static_cast<double>(end_ - first_); }
+  double loss() const { return sent() > 0 ? std::max(1 - acknowledged_ / sent(), 0.0) : 0; }
+  double sent_per_s() const { return length_s_ > 0 ? sent() / length_s_ : 0; }
+
+ private:
+  Use use_;
+  double rate_mbps_;
+  uint64_t first_;
+  uint64_t end_ = UINT64_MAX;
+  double began_s_;
+  double length_s_ = 0;
+  double acknowledged_ = 0;
+  double samples_ = 0;
+  double sum_t_ = 0;
+  double sum_r_ = 0;
+  double sum_tt_ = 0;
+  double sum_tr_ = 0;
+};
+
+class Vivace final : public Controller {
+ public:
+  explicit Vivace(Constants& constants)
+      : Controller(constants, 1000),
+        initial_window_(initial_window(constants)),
+        exponent_(constants.real({.name = "exponent",
+                                  .fallback = 0.9,
+                                  .low = 0.5,
+                                  .high = 0.99,
+                                  .least = 0.01,
+                                  .most = 1,
+                                  .unit = "1",
+                                  .meaning = "of the rate, in the utility"})),
+        latency_(constants.real({.name = "latency",
+                                 .fallback = 900,
+                                 .low = 1,
+                                 .high = 2000,
+                                 .scale = Scale::log,
+                                 .unit = "1",
+                                 .meaning = "price of a growing RTT (b)"})),
+        loss_(constants.real({.name = "loss",
+                              .fallback = 11.35,
+                              .low = 1,
+                              .high = 50,
+                              .scale = Scale::log,
+                              .unit = "1",
+                              .meaning = "price of losses (c)"})),
+        tolerated_gradient_(constants.real({.name = "tolerated_gradient",
+                                            .fallback = 0.01,
+                                            .low = 0.001,
+                                            .high = 0.1,
+                                            .scale = Scale::log,
+                                            .unit = "s/s",
+                                            .meaning = "change of the RTT that counts as none"})),
+        probe_(constants.real({.name = "probe",
+                               .fallback = 0.05,
+                               .low = 0.01,
+                               .high = 0.2,
+                               .least = 1e-3,
+                               .most = 0.5,
+                               .unit = "1",
+                               .meaning = "how far trials lie from the rate"})),
+        theta_(constants.real({.name = "theta",
+                               .fallback = 1,
+                               .low = 0.1,
+                               .high = 10,
+                               .scale = Scale::log,
+                               .unit = "1",
+                               .meaning = "step for a gradient of the utility"})),
+        boundary_(constants.real({.name = "boundary",
+                                  .fallback = 0.05,
+                                  .low = 0.01,
+                                  .high = 0.5,
+                                  .least = 1e-3,
+                                  .most = 1,
+                                  .unit = "1",
+                                  .meaning = "greatest step at first, of the rate"})),
+        boundary_step_(constants.real({.name = "boundary_step",
+                                       .fallback = 0.1,
+                                       .low = 0,
+                                       .high = 0.5,
+                                       .most = 1,
+                                       .unit = "1",
+                                       .meaning = "by which a bounded step raises the "
+                                                  "boundary"})) {}
+
+  double window() const override {
+    return rate_mbps_ <= 0 ? initial_window_ : std::clamp(2 * sent_per_s(), 10.0, widest_);
+  }
+
+  double pacing_us() const override { return rate_mbps_ <= 0 ? 0 : 1e6 / sent_per_s(); }
+
+  void on_sent(uint64_t sequence_number, int64_t) override { next_ = sequence_number + 1; }
+
+  void on_ack(const Ack& ack) override {
+    if (measures_rtt(ack)) {
+      const double rtt = rtt_ms(ack) / 1e3;
+      srtt_s_ = srtt_s_ == 0 ? rtt : 0.875 * srtt_s_ + 0.125 * rtt;
+    }
+    if (srtt_s_ == 0) return;
+    const double now = now_s(ack);
+    if (rate_mbps_ <= 0) {
+      rate_mbps_ = to_mbps(initial_window_ / srtt_s_);
+      begin(Interval::Use::start, rate_mbps_, now);
+    }
+    while (intervals_.size() > 1 and not intervals_.front().has(ack.sequence_number)) {
+      judge(intervals_.front());
+      intervals_.pop_front();
+    }
+    if (ack.sequence_number >= first_) intervals_.front().add(ack);
+    if (now >= ends_s_) go_on(now);
+  }
+
+ private:
+  using Use = Interval::Use;
+
+  static double to_mbps(double packets_per_s) { return packets_per_s * segment_bits_ / 1e6; }
+  double sent_per_s() const { return trial_mbps_ * 1e6 / segment_bits_; }
+
+  void begin(Use use, double rate_mbps, double now) {
+    if (intervals_.empty()) {
+      first_ = next_;
+    } else {
+      intervals_.back().end(next_, now);
+    }
+    trial_mbps_ = rate_mbps;
+    intervals_.emplace_back(use, rate_mbps, next_, now);
+    ends_s_ = now + srtt_s_;
+  }
+
+  // The next trial, or the rate itself while results are on their way.
+  void go_on(double now) {
+    if (is_starting_ and not awaits_) {
+      rate_mbps_ = start_mbps_ > 0 ? 2 * start_mbps_ : rate_mbps_;
+      awaits_ = true;
+      begin(Use::start, rate_mbps_, now);
+    } else if (not is_starting_ and trials_ < 2) {
+      const bool is_higher = (trials_ == 0) == begins_higher_;
+      ++trials_;
+      begin(is_higher ? Use::higher : Use::lower,
+            rate_mbps_ * (is_higher ? 1 + probe_ : 1 - probe_), now);
+    } else {
+      begin(Use::none, rate_mbps_, now);
+    }
+  }
+
+  double utility(const Interval& interval) const {
+    const double gradient = interval.rtt_gradient();
+    const double counted = std::abs(gradient) < tolerated_gradient_ ? 0 : gradient;
+    const double mbps = to_mbps(interval.sent_per_s());
+    return std::pow(mbps, exponent_) - latency_ * mbps * counted - loss_ * mbps * interval.loss();
+  }
+
+  void judge(const Interval& interval) {
+    if (interval.use() == Use::none) return;
+    const double value = utility(interval);
+    if (interval.use() == Use::start) {
+      start(interval.rate_mbps(), value);
+    } else {
+      (interval.use() == Use::higher ? higher_ : lower_) = value;
+      if (++judged_ == 2) step();
+    }
+  }
+
+  // Doubles as long as that is of use.
+  void start(double rate_mbps, double value) {
+    awaits_ = false;
+    is_starting_ = is_starting_ and (start_mbps_ == 0 or value > start_utility_);
+    if (not is_starting_) {
+      rate_mbps_ = trial_mbps_ = start_mbps_;
+      return;
+    }
+    start_mbps_ = rate_mbps;
+    start_utility_ = value;
+  }
+
+  void step() {
+    trials_ = judged_ = 0;
+    begins_higher_ = not begins_higher_;
+    const double gradient = (higher_ - lower_) / (2 * probe_ * rate_mbps_);
+    const bool rises = gradient > 0;
+    same_ = rises == rose_ ? same_ + 1 : 1;
+    if (rises != rose_) bounded_ = 0;
+    rose_ = rises;
+    const double confidence = same_ <= 3 ? same_ : 2 * same_ - 3;
+    const double wanted = confidence * theta_ * std::abs(gradient);
+    // The boundary rises with each step that reaches it, and falls to what a lesser one needs.
+    const double most = (boundary_ + bounded_ * boundary_step_) * rate_mbps_;
+    if (wanted > most) {
+      ++bounded_;
+    } else if (boundary_step_ > 0) {
+      const double needed = (wanted / rate_mbps_ - boundary_) / boundary_step_;
+      bounded_ = std::max(std::ceil(needed), 0.0);
+    }
+    const double moved = std::min(wanted, most);
+    rate_mbps_ = std::clamp(rate_mbps_ + (rises ? moved : -moved), least_mbps_, most_mbps_);
+  }
+
+  static constexpr double segment_bits_ = 1448 * 8;
+  static constexpr double least_mbps_ = 0.1;
+  static constexpr double most_mbps_ = 5000;
+  static constexpr double widest_ = 1 << 20;
+
+  double initial_window_;
+  double exponent_;
+  double latency_;
+  double loss_;
+  double tolerated_gradient_;
+  double probe_;
+  double theta_;
+  double boundary_;
+  double boundary_step_;
+  std::deque<Interval> intervals_{};  // of which something is in flight
+  double rate_mbps_ = 0;
+  double trial_mbps_ = 0;
+  double srtt_s_ = 0;
+  uint64_t next_ = 0;   // to be sent
+  uint64_t first_ = 0;  // in an interval
+  double ends_s_ = 0;
+  bool is_starting_ = true;
+  bool awaits_ = true;  // the result of a start
+  double start_mbps_ = 0;
+  double start_utility_ = 0;
+  bool begins_higher_ = true;
+  int trials_ = 0;
+  int judged_ = 0;
+  double higher_ = 0;
+  double lower_ = 0;
+  bool rose_ = true;
+  double same_ = 0;
+  double bounded_ = 0;
+};
+
+const Registration<Vivace> registration{"vivace", "follows the gradient of a utility of its rate",
+                                        "Dong et al., NSDI 2018"};
+
+}  // namespace
+}  // namespace kneepoint

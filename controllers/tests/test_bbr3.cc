@@ -1,0 +1,158 @@
+// BBR, version 3, over a bottleneck of 500 packets/s and 100 ms, against draft-ietf-ccwg-bbr.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/bottleneck.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Bottleneck;
+using kneepoint::test::phases;
+
+namespace {
+
+constexpr double rate = 500;
+constexpr double least_s = 0.102;
+constexpr double bdp = rate * least_s;
+constexpr double paced = 0.99;
+
+double gain(const Bottleneck& link) { return 1e6 / link.controller().pacing_us() / rate / paced; }
+
+bool is_near(double value, double wanted) { return std::abs(value - wanted) < 0.01; }
+
+}  // namespace
+
+TEST(bbr3_doubles_and_drains) {
+  Bottleneck link("bbr3", {}, rate, 100);
+  EXPECT_EQUAL(link.window(), 10);
+  link.run_until(2);
+  EXPECT_NEAR(gain(link), 2.77, 0.01);
+  EXPECT_NEAR(link.window(), 2 * bdp, 7);  // and what has come beyond the rate in a round
+  const auto all = phases(link, rate * paced, 1);
+  EXPECT_NEAR(all.at(1).gain, 0.5, 0.01);
+  EXPECT_NEAR(all.at(1).length_s, 0.2, 0.1);
+  EXPECT_NEAR(all.at(2).gain, 1, 0.01);
+  // The pipe is full after three rounds of twice the product, 204 ms each.
+  Bottleneck again("bbr3", {{"startup_gain", 2}, {"cwnd_gain", 1.5}}, rate, 100);
+  again.run_until(1.9);
+  EXPECT_NEAR(gain(again), 2, 0.01);
+  EXPECT_NEAR(again.window(), 1.5 * bdp, 7);
+}
+
+TEST(bbr3_probes_for_more_in_time) {
+  struct Case {
+    double wait_s;
+    double up;
+  };
+  for (const auto& [wait_s, up] : {Case{1, 1.25}, {1.5, 1.25}, {1.5, 1.4}}) {
+    Bottleneck link("bbr3", {{"probe_wait_s", wait_s}, {"up_gain", up}}, rate, 100);
+    link.run_until(3);
+    double least_gap_s = 1e9;
+    double gap_s = -1e9;
+    double longest_s = 0;
+    int probes = 0;
+    double before = 0;
+    for (const auto& phase : phases(link, rate * paced, 40)) {
+      if (is_near(phase.gain, up)) {
+        least_gap_s = gap_s > 0 ? std::min(least_gap_s, gap_s) : least_gap_s;
+        gap_s = 0;
+        EXPECT_NEAR(before, 1, 0.01);
+        longest_s = std::max(longest_s, phase.length_s);
+        ++probes;
+      }
+      gap_s += is_near(phase.gain, up) ? 0 : phase.length_s;
+      before = phase.gain;
+    }
+    // Three rounds without a quarter more, which it lengthens itself.
+    EXPECT_NEAR(longest_s, 3.8 * least_s, 0.06);
+    EXPECT_EQUAL(probes > 6, true);
+    EXPECT_NEAR(least_gap_s, wait_s + least_s, 0.12);  // a round more, to fill the pipe
+  }
+}
+
+TEST(bbr3_looks_for_the_least_rtt) {
+  for (const double length_ms : {200.0, 400.0}) {
+    Bottleneck link("bbr3", {{"probe_rtt_ms", length_ms}}, rate, 100);
+    link.run_until(3);
+    std::vector<double> begins;
+    double length_s = 0;
+    double least = 1e9;
+    for (int i = 0; i < 30'000; ++i) {
+      link.run_until(3 + i / 1e3);
+      const bool is_short = link.window() < 0.6 * bdp;
+      if (is_short and (begins.empty() or link.now_s() - begins.back() > 2)) {
+        begins.push_back(link.now_s());
+      }
+      length_s += is_short ? 0.001 : 0;
+      least = std::min(least, link.window());
+    }
+    EXPECT_NEAR(least, bdp / 2, 1.5);
+    EXPECT_EQUAL(begins.size() >= 4, true);
+    for (size_t i = 1; i < begins.size(); ++i) {
+      EXPECT_NEAR(begins[i] - begins[i - 1], 5 + length_ms / 1e3, 0.8);
+    }
+    const auto probes = static_cast<double>(begins.size());
+    EXPECT_NEAR(length_s / probes, length_ms / 1e3 + 1.2 * least_s, 0.12);
+  }
+}
+
+TEST(bbr3_finds_more_and_less) {
+  for (const double factor : {10.0, 0.5}) {
+    Bottleneck link("bbr3", {}, rate, 100);
+    link.run_until(5);
+    link.set_rate(factor * rate);
+    link.run_until(45);
+    const auto before = static_cast<double>(link.delivered());
+    link.run_until(55);
+    EXPECT_NEAR((static_cast<double>(link.delivered()) - before) / (10 * factor * rate), 1, 0.06);
+    EXPECT_EQUAL(link.queue() < 1.5 * factor * bdp, true);
+  }
+}
+
+TEST(bbr3_lets_losses_bound_rate_and_flight) {
+  const auto sent = [](uint64_t lost_every, const Constants::Values& values) {
+    Bottleneck link("bbr3", values, rate, 100);
+    link.run_until(5);
+    link.lose_every(lost_every);
+    link.run_until(25);
+    const auto before = static_cast<double>(link.delivered());
+    link.run_until(45);
+    return (static_cast<double>(link.delivered()) - before) / (20 * rate);
+  };
+  EXPECT_EQUAL(sent(100, {}) > 0.75, true);  // a percent is tolerated
+  EXPECT_EQUAL(sent(20, {}) < 0.3, true);    // five are not
+  EXPECT_EQUAL(sent(20, {{"loss_threshold", 0.2}}) > 0.6, true);
+  EXPECT_EQUAL(sent(20, {{"beta", 0.95}}) > 0.35, true);
+}
+
+TEST(bbr3_leaves_room_for_three_quanta) {
+  // Of what a millisecond holds, at most 64 kB of 1448 bytes.
+  for (const auto& [packets_per_s, window] :
+       std::vector<std::pair<double, double>>{{30'000, 3 * 29.7}, {60'000, 132.6}}) {
+    Bottleneck link("bbr3", {}, packets_per_s, 0.1);
+    link.run_until(3);
+    EXPECT_NEAR(link.window(), window, 0.02 * window);
+  }
+}
+
+TEST(bbr3_remembers_the_least_rtt_of_ten_seconds) {
+  Bottleneck link("bbr3", {}, rate, 100);
+  link.run_until(5);
+  link.set_rtt(200);
+  link.run_until(10.5);
+  EXPECT_EQUAL(link.window() < 3 * bdp, true);
+  link.run_until(18);
+  EXPECT_NEAR(link.window(), 2 * rate * 0.202, 20);
+}
+
+TEST(bbr3_begins_anew_after_a_timeout) {
+  Bottleneck link("bbr3", {}, rate, 100);
+  link.run_until(4);
+  const double before = link.window();
+  link.controller().on_loss(
+      {.now_ms = 4000, .now_us = 4'000'000, .kind = Loss::Kind::timed_out, .in_flight = 50});
+  EXPECT_EQUAL(link.window(), 1);
+  link.run_until(4.5);
+  EXPECT_NEAR(link.window(), before, 20);
+}

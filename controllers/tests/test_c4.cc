@@ -1,0 +1,199 @@
+// C4 against the numbers of draft-huitema-ccwg-c4-spec.
+#include <cmath>
+#include <vector>
+
+#include "tests/bottleneck.hh"
+#include "tests/check.hh"
+#include "tests/clocked.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Bottleneck;
+using kneepoint::test::Clocked;
+using kneepoint::test::phases;
+
+namespace {
+
+constexpr double rate = 500;
+
+// Sends at its nominal rate, one packet delivered each gap.
+Clocked cruising(double gap_ms, Constants::Values more = {}, double rtt_ms = 100) {
+  more["initial_window"] = std::max(std::ceil(rtt_ms / gap_ms), 1.0);
+  Clocked flow("c4", more);
+  for (const double gain : {2.0, 0.9375, 1.0}) {
+    for (int i = 0; i < 1e5 and std::abs(gap_ms * 1e3 / flow.pacing_us() / gain - 1) > 0.01; ++i) {
+      flow.ack(rtt_ms, 1, gap_ms);
+    }
+  }
+  return flow;
+}
+
+// Of a segment of 1448 bytes.
+double gap_ms(double bytes_per_s) { return 1448e3 / bytes_per_s; }
+
+// What is left of the rate, once the flow recovers.
+double kept(Clocked& flow, double gap) { return gap * 1e3 / flow.pacing_us() / 0.9375; }
+
+}  // namespace
+
+TEST(c4_doubles_its_measured_rate_until_it_rises_no_more) {
+  Bottleneck link("c4", {}, rate, 100);
+  EXPECT_EQUAL(link.window(), 10);
+  link.run_until(1.119);
+  EXPECT_EQUAL(link.controller().pacing_us(), 0);
+  link.run_until(1.121);  // the tenth of ten
+  EXPECT_NEAR(link.window(), 2 * 10 / 0.12 * 0.102, 0.01);
+  link.run_until(1.7);
+  EXPECT_NEAR(1e6 / link.controller().pacing_us(), 2 * rate, 2);
+  EXPECT_NEAR(link.window(), 2 * rate * 0.102, 0.5);
+  // Three round trips of 204 ms without an increase: what waits does not count.
+  link.run_until(2.3);
+  EXPECT_NEAR(link.window(), 2 * rate * 0.102, 0.5);
+  link.run_until(2.6);
+  EXPECT_EQUAL(link.window() < 1.1 * rate * 0.102, true);
+}
+
+TEST(c4_recovers_cruises_and_pushes) {
+  for (const double cruise : {4.0, 6.0}) {
+    Bottleneck link("c4", {{"cruise_rtts", cruise}}, rate, 100);
+    link.run_until(5);
+    const auto cycle = phases(link, rate, 20);
+    int pushes = 0;
+    for (size_t i = 2; i + 1 < cycle.size(); ++i) {
+      if (std::abs(cycle[i].gain - 1.0625) > 0.001) continue;
+      EXPECT_NEAR(cycle[i].length_s, 0.103, 0.005);
+      EXPECT_NEAR(cycle[i - 1].gain, 1, 0.001);
+      EXPECT_NEAR(cycle[i - 1].length_s, cruise * 0.103, 0.01);
+      EXPECT_NEAR(cycle[i + 1].gain, 0.9375, 0.001);
+      ++pushes;
+    }
+    EXPECT_NEAR(pushes, 20 / (0.103 * (cruise + 2)), 5);
+  }
+}
+
+TEST(c4_pushes_harder_after_a_push_that_raised_its_rate) {
+  Bottleneck link("c4", {}, rate, 100);
+  link.run_until(20);
+  link.set_rate(10 * rate);
+  std::string steps;
+  double last = link.controller().pacing_us();
+  while (link.now_s() < 22) {
+    link.run_until(link.now_s() + 0.0005);
+    const double step = last / link.controller().pacing_us();
+    last = link.controller().pacing_us();
+    if (std::abs(step - 1.0625) < 0.003) steps += "weak ";
+    if (std::abs(step - 1.25) < 0.003) steps += "hard ";
+    if (std::abs(step - 2 / 0.9375) < 0.05) steps += "initial ";
+  }
+  link.run_until(22.6);
+  EXPECT_EQUAL(steps, "weak hard hard initial ");
+  EXPECT_NEAR(1e6 / link.controller().pacing_us(), 2 * 10 * rate, 20);
+}
+
+TEST(c4_takes_any_increase_after_a_weak_push_and_a_sixteenth_after_a_hard_one) {
+  struct Case {
+    double growth;
+    double third;
+  };
+  // The first push after it finds 1.0625 of it; this sees those after.
+  for (const auto& [growth, third] : {Case{1.01, 1.0625}, {1.12, 1.0625}, {1.25, 1.25}}) {
+    Bottleneck link("c4", {}, rate, 100);
+    link.run_until(20);
+    link.set_rate(growth * rate);
+    std::vector<double> pushes;
+    double before = 0;
+    for (const auto& [gain, length_s] : phases(link, rate, 2.5)) {
+      if (length_s < 0.2 and before > 0) pushes.push_back(gain / before);
+      before = length_s < 0.2 ? 0 : gain;
+    }
+    EXPECT_NEAR(pushes.at(0), 1.25, 0.01);
+    EXPECT_NEAR(pushes.at(1), third, 0.02);
+  }
+}
+
+TEST(c4_begins_anew_where_jitter_is_high) {
+  // Where the least RTT, 100 ms, is less than 2/5 of the nominal one.
+  for (const double rtt_ms : {245.0, 260.0}) {
+    Clocked flow = cruising(2);
+    flow.ack(rtt_ms, 1, 2);
+    for (int i = 0; i < 60; ++i) flow.ack(i == 0 ? rtt_ms : 100, 1, 2);
+    const double gain = rtt_ms < 250 ? 1 : 2;
+    EXPECT_NEAR(2e3 / flow.pacing_us(), 0.75 * gain, 0.05);
+  }
+}
+
+// Rates in bytes/s, and shares of the nominal RTT beyond it that are no congestion.
+TEST(c4_reacts_to_delay_the_earlier_the_faster_it_is) {
+  struct Case {
+    double bytes_per_s;
+    double share;
+  };
+  for (const auto& [bytes_per_s, share] : {Case{4e4, 0.25},
+                                           {5.25e5, (4 - 3 * 0.46) / 16},
+                                           {1e6, 1.24 / 16},
+                                           {5.5e6, 1.12 / 16},
+                                           {1e7, 1 / 16.0},
+                                           {2e7, 1 / 16.0}}) {
+    const double gap = gap_ms(bytes_per_s);
+    const double margin_ms = share * 100;
+    Clocked flow = cruising(gap);
+    flow.ack(99.99 + margin_ms, 1, gap);
+    EXPECT_NEAR(flow.pacing_us(), gap * 1e3, 10 * gap);
+    Clocked late = cruising(gap);
+    late.ack(100 + 1.1 * margin_ms, 1, gap);
+    EXPECT_NEAR(kept(late, gap), 0.9, 0.01);
+    Clocked slow = cruising(gap);
+    slow.ack(300, 1, gap);
+    EXPECT_NEAR(kept(slow, gap), 0.75, 0.01);
+    // What is heard until the end of the round trip is of the same congestion.
+    slow.ack(300, 1, gap);
+    EXPECT_NEAR(kept(slow, gap), 0.75, 0.01);
+  }
+  // 25 ms at most.
+  for (const double more : {0.01, 2.5}) {
+    Clocked flow = cruising(36, {{"delay_ms", 20}});
+    flow.ack(119.99 + more, 1, 36);
+    EXPECT_NEAR(flow.pacing_us() / 36e3, more < 0.02 ? 1 : 1 / 0.9375 / (1 - 2.49 / 20), 0.001);
+  }
+}
+
+TEST(c4_reacts_to_its_smoothed_share_of_losses) {
+  struct Case {
+    double bytes_per_s;
+    double threshold;
+  };
+  for (const auto& [bytes_per_s, threshold] :
+       {Case{4e4, 0.52}, {5.25e5, 0.02 + 0.5 * 0.54}, {2e7, 0.02}}) {
+    const double gap = gap_ms(bytes_per_s);
+    uint64_t lost = 0;  // in a row: the share is then 15/16 (1 - (15/16)^lost)
+    while (15 / 16.0 * (1 - std::pow(15 / 16.0, lost + 1)) < threshold) ++lost;
+    for (const uint64_t more : {0u, 1u}) {
+      Clocked flow = cruising(gap, {}, 50 * gap);
+      flow.skip(lost + more);
+      flow.ack(50 * gap, 1, gap);
+      EXPECT_NEAR(kept(flow, gap), more == 0 ? 1 / 0.9375 : 0.75, 0.01);
+    }
+  }
+  Clocked flow = cruising(2);
+  flow.skip(40);
+  flow.lose(Loss::Kind::timed_out);  // timers say nothing about congestion
+  flow.ack(100, 1, 2);
+  EXPECT_NEAR(flow.pacing_us(), 2e3, 5);
+}
+
+TEST(c4_takes_the_longest_rtt_of_its_quiet_eras_for_the_path) {
+  // Of an era of jitter it remembers 7/8 with each that is quiet; jitter counts up to 250 ms.
+  const auto nominal_ms = [](Clocked& flow) {
+    return flow.window() * flow.pacing_us() / 1e3;  // of the window that is paced
+  };
+  Clocked flow = cruising(2, {{"delay_ms", 1e6}});
+  EXPECT_NEAR(nominal_ms(flow), 100, 0.5);
+  flow.ack(110, 1, 2);
+  const auto era = [&] {
+    const double before = nominal_ms(flow);
+    for (int i = 0; i < 400 and nominal_ms(flow) == before; ++i) flow.ack(100, 1, 2);
+    return nominal_ms(flow);
+  };
+  const double most = era();
+  EXPECT_NEAR(most, 110, 0.5);
+  EXPECT_NEAR(era(), (7 * most + 100) / 8, 0.1);
+}

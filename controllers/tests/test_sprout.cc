@@ -1,0 +1,180 @@
+// Sprout and Sprout-EWMA (Winstein, Sivaraman, Balakrishnan, NSDI 2013), against particles that
+// move and are weighed as the paper's model says.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "algorithms/receiver_ticks.hh"
+#include "tests/check.hh"
+#include "tests/running.hh"
+
+using namespace kneepoint;
+using kneepoint::test::make_controller;
+
+namespace {
+
+// Acknowledgments of what arrived in ticks of the receiver's clock, at least 20 ms after it left.
+class Arrivals {
+ public:
+  Arrivals(const std::string& name, const Constants::Values& values)
+      : controller_(make_controller(name, values)) {}
+
+  // So many in a tick, which have waited for each other or have not.
+  void tick(int64_t packets, bool is_busy) {
+    for (int64_t i = 0; i < packets; ++i) arrive(now_ms_ + 20 * i / packets, is_busy ? 300 : 20);
+    now_ms_ += 20;
+  }
+  void arrive(int64_t received_ms, int64_t way_ms) {
+    controller_->on_ack({.sequence_number = number_++,
+                         .sent_ms = received_ms - way_ms,
+                         .received_ms = received_ms,
+                         .ack_received_ms = received_ms + 20});
+  }
+  double window() const { return controller_->window(); }
+
+ private:
+  LoadedController controller_;
+  uint64_t number_ = 0;
+  int64_t now_ms_ = 1000;
+};
+
+struct Model {
+  double sigma = 200;
+  double escape = 1;
+  double percentile = 5;
+  int horizon = 5;
+};
+
+class Particles {
+ public:
+  explicit Particles(const Model& model) : model_(model) {
+    for (double& rate : rates_) rate = 1000 * uniform_(random_);
+  }
+  void move(double& rate) {
+    if (rate <= 0 and uniform_(random_) < std::exp(-model_.escape * 0.02)) return;
+    rate = std::clamp(rate + model_.sigma * std::sqrt(0.02) * normal_(random_), 0.0, 1000.0);
+  }
+  // Weighed by the probability of so many arrivals, or of at least so many.
+  void tick(int packets, bool is_busy) {
+    std::vector<double> weights;
+    for (double& rate : rates_) {
+      move(rate);
+      const double mean = rate * 0.02;
+      double term = std::exp(-mean);
+      double less = 0;
+      for (int i = 0; i < packets; ++i, term *= mean / i) less += term;
+      weights.push_back(is_busy ? term : 1 - less);
+    }
+    std::discrete_distribution<size_t> draw(weights.begin(), weights.end());
+    const std::vector<double> before = rates_;
+    for (double& rate : rates_) rate = before[draw(random_)];
+  }
+  double forecast() {
+    std::vector<int> totals;
+    for (double rate : rates_) {
+      int total = 0;
+      for (int tick = 0; tick < model_.horizon; ++tick) {
+        move(rate);
+        total += std::poisson_distribution<int>(std::max(rate * 0.02, 1e-9))(random_);
+      }
+      totals.push_back(total);
+    }
+    std::ranges::sort(totals);
+    return totals[static_cast<size_t>(model_.percentile / 100 *
+                                      static_cast<double>(totals.size()))];
+  }
+
+ private:
+  Model model_;
+  std::mt19937_64 random_{1};
+  std::normal_distribution<double> normal_{};
+  std::uniform_real_distribution<double> uniform_{};
+  std::vector<double> rates_ = std::vector<double>(20'000);
+};
+
+}  // namespace
+
+TEST(receiver_ticks_count_arrivals_and_tell_whether_the_link_was_busy) {
+  struct Case {
+    std::vector<std::pair<int64_t, int64_t>> packets;  // sent, received
+    std::string ticks;
+  };
+  // The least way is 20 ms, by the first packet.
+  for (const auto& [packets, expected] :
+       std::vector<Case>{{{{0, 20}, {1, 25}, {2, 30}, {3, 41}}, "3- "},  // the first may have idled
+                         {{{0, 20}, {10, 41}, {11, 50}, {12, 61}}, "1- 2+ "},   // all waited
+                         {{{0, 20}, {10, 41}, {22, 42}, {12, 61}}, "1- 2- "},   // one found it idle
+                         {{{0, 20}, {10, 41}, {11, 50}, {41, 61}}, "1- 2- "},   // idle at the end
+                         {{{0, 20}, {10, 41}, {11, 130}}, "1- 1+ 0+ 0+ 0+ "},   // an outage
+                         {{{0, 20}, {10, 41}, {100, 130}}, "1- 1- 0- 0- 0- "},  // nothing was sent
+                         {{{0, 20}, {10, 41}, {5, 30}, {11, 61}}, "1- 2+ "}}) {  // out of order
+    ReceiverTicks ticks;
+    std::string seen;
+    for (const auto& [sent_ms, received_ms] : packets) {
+      const Ack ack{.sequence_number = 0,
+                    .sent_ms = sent_ms,
+                    .received_ms = received_ms,
+                    .ack_received_ms = received_ms};
+      ticks.add(ack, [&](uint64_t count, bool is_busy) {
+        seen += std::to_string(count) + (is_busy ? "+ " : "- ");
+      });
+    }
+    EXPECT_EQUAL(seen, expected);
+  }
+}
+
+TEST(sprout_forecasts_what_particles_of_its_model_do) {
+  struct Case {
+    Model model;
+    int packets;
+    bool is_busy;
+  };
+  for (const auto& [model, packets, is_busy] : {Case{{}, 10, true},
+                                                {{}, 3, true},
+                                                {{}, 10, false},
+                                                {{}, 19, true},
+                                                {{.sigma = 400}, 10, true},
+                                                {{.percentile = 50}, 10, true},
+                                                {{.percentile = 25, .horizon = 8}, 10, true},
+                                                {{.escape = 10, .percentile = 75}, 0, true},
+                                                {{.percentile = 75}, 0, true}}) {
+    Arrivals flow("sprout", {{"sigma", model.sigma},
+                             {"outage_escape", model.escape},
+                             {"percentile", model.percentile},
+                             {"horizon_ticks", model.horizon}});
+    Particles particles(model);
+    EXPECT_NEAR(flow.window(), particles.forecast(), 1);  // of any rate
+    flow.tick(1, false);
+    for (int i = 0; i < 40; ++i) flow.tick(packets, is_busy);
+    flow.tick(1, true);
+    particles.tick(1, false);
+    for (int i = 0; i < 40; ++i) particles.tick(packets, is_busy);
+    EXPECT_NEAR(flow.window(), particles.forecast(), 1);
+  }
+}
+
+TEST(sprout_survives_arrivals_beyond_its_greatest_rate) {
+  Arrivals flow("sprout", {});
+  for (int i = 0; i < 20; ++i) flow.tick(300, true);
+  EXPECT_NEAR(flow.window(), 80, 6);  // 1,000 packets/s, less what luck may take
+  flow.arrive(int64_t{1} << 52, 20);  // a clock may say anything
+  EXPECT_EQUAL(flow.window() >= 0, true);
+}
+
+TEST(sprout_ewma_smooths_arrivals_of_busy_ticks) {
+  for (const double share : {0.125, 0.5}) {
+    Arrivals flow("sprout_ewma",
+                  {{"initial_window", 10}, {"new_share", share}, {"horizon_ms", 80}});
+    EXPECT_EQUAL(flow.window(), 10);
+    flow.tick(1, false);  // the link could have delivered more
+    flow.tick(6, true);
+    EXPECT_EQUAL(flow.window(), 10);
+    flow.tick(4, false);  // it delivered more
+    const double once = 2.5 + share * 3.5;
+    EXPECT_NEAR(flow.window(), 4 * once, 1e-9);
+    flow.tick(4, false);
+    EXPECT_NEAR(flow.window(), 4 * (once + std::max(share * (4 - once), 0.0)), 1e-9);
+  }
+}

@@ -1,0 +1,118 @@
+// Vivace against Dong et al., NSDI 2018, sections 3 and 4.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/bottleneck.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Bottleneck;
+using kneepoint::test::phases;
+
+namespace {
+
+constexpr double rate = 5000;  // many packets in an interval, so that counts say enough
+constexpr double megabits = 1448 * 8 / 1e6;  // a packet's
+
+// A link that is far wider from the tenth second on.
+Bottleneck widened(const Constants::Values& values = {}) {
+  Bottleneck link("vivace", values, rate, 100);
+  link.run_until(10);
+  link.set_rate(100 * rate);
+  return link;
+}
+
+// The rates between trials, which lie beside them by a twentieth.
+std::vector<double> rates(Bottleneck& link, double length_s) {
+  std::vector<double> all;
+  const auto parts = phases(link, 1, length_s);
+  for (size_t i = 2; i < parts.size(); ++i) {
+    const double higher = std::max(parts[i - 2].gain, parts[i - 1].gain);
+    const double lower = std::min(parts[i - 2].gain, parts[i - 1].gain);
+    const bool is_pair = std::abs(higher / lower - 1.05 / 0.95) < 1e-6;
+    if (is_pair and std::abs(lower / 0.95 / parts[i].gain - 1) < 1e-6) {
+      all.push_back(parts[i].gain);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST(vivace_doubles_until_its_utility_falls) {
+  Bottleneck link("vivace", {}, rate, 100);
+  EXPECT_EQUAL(link.window(), 10);
+  std::vector<double> all;
+  for (const auto& [gain, length_s] : phases(link, 1, 2.2)) {
+    if (std::isfinite(gain)) all.push_back(gain);
+  }
+  // Ten packets in a round trip of 100 ms, twice that, and so on; back from beyond the link's.
+  for (size_t i = 0; i < 7; ++i)
+    EXPECT_NEAR(all.at(i), 10 / 0.1002 * std::pow(2, i), 0.02 * all[i]);
+  EXPECT_EQUAL(all.at(7) < rate, true);
+  EXPECT_NEAR(link.window() * link.controller().pacing_us(), 2e6, 1);  // two seconds
+}
+
+TEST(vivace_steps_by_gradient_confidence_and_boundary) {
+  struct Case {
+    Constants::Values values;
+    double exponent = 0.9;
+    double theta = 1;
+    double boundary = 0.05;
+    double boundary_step = 0.1;
+  };
+  for (const auto& each : {Case{}, Case{{{"theta", 0.5}}, 0.9, 0.5}, Case{{{"exponent", 0.8}}, 0.8},
+                           Case{{{"boundary", 0.02}, {"boundary_step", 0.2}}, 0.9, 1, 0.02, 0.2}}) {
+    Bottleneck link = widened(each.values);
+    link.lose_every(4);  // it falls, and then rises step by step
+    link.run_until(12);
+    link.lose_every(0);
+    const auto all = rates(link, 6);
+    size_t first = 0;  // of the steps that rise without a pause
+    for (size_t i = 1; i < all.size(); ++i) first = all[i] < all[i - 1] ? i : first;
+    EXPECT_EQUAL(all.size() > first + 8, true);
+    // What a step of confidence 1 adds, as a share.
+    const auto unit = [&](double packets_per_s) {
+      return each.theta * each.exponent * std::pow(packets_per_s * megabits, each.exponent - 2);
+    };
+    // The turn itself lies between losses and none: the next has a confidence of 2 or 3.
+    int bounded = all[first + 1] / all[first] - 1 > 0.999 * each.boundary ? 1 : 0;
+    double same = std::round((all[first + 2] / all[first + 1] - 1) / unit(all[first + 1]));
+    same = std::clamp(same, 2.0, 3.0);
+    for (size_t i = first + 1; i < first + 8; ++i, ++same) {
+      const double wanted = (same <= 3 ? same : 2 * same - 3) * unit(all[i]);
+      const double most = each.boundary + bounded * each.boundary_step;
+      EXPECT_NEAR(all[i + 1] / all[i] - 1, std::min(wanted, most), 0.12 * std::min(wanted, most));
+      const double needed = std::ceil(std::max(wanted - each.boundary, 0.0) / each.boundary_step);
+      bounded = wanted > most ? bounded + 1 : static_cast<int>(needed);
+    }
+  }
+}
+
+TEST(vivace_weighs_losses_and_delay) {
+  // At 58 Mbit/s losses pay up to .9 x 58^-.1 / 11.35: 5.3 %.
+  const auto grows = [](uint64_t lost_every, const Constants::Values& values) {
+    Bottleneck link = widened(values);
+    link.lose_every(lost_every);
+    const auto all = rates(link, 6);
+    return all.back() > all.at(2);
+  };
+  EXPECT_EQUAL(grows(25, {}), true);
+  EXPECT_EQUAL(grows(15, {}), false);
+  EXPECT_EQUAL(grows(15, {{"loss", 8}}), true);
+  EXPECT_EQUAL(grows(25, {{"loss", 16}}), false);
+  // Without a price for delay the queue grows for ever, and so it does where no change counts.
+  const auto queue = [](const Constants::Values& values) {
+    Bottleneck link("vivace", values, rate, 100);
+    double sum = 0;
+    for (int i = 0; i < 300; ++i) {
+      link.run_until(10 + i / 10.0);
+      sum += link.queue() / 300;
+    }
+    return sum;
+  };
+  EXPECT_EQUAL(queue({}) < 1000, true);
+  EXPECT_EQUAL(queue({{"latency", 0}}) > 5000, true);
+  EXPECT_EQUAL(queue({{"tolerated_gradient", 10}}) > 5000, true);
+}
