@@ -33,10 +33,10 @@ TEMPLATE = Path(__file__).parent / "templates/rfc9743.md.jinja"
 def command(controller: str | None, cores: str, as_json: bool) -> None:
     """Make the report of the field, as `kneepoint report --config config/field.yaml` does.
 
-    It replays published tables of Vegas, CUBIC, Hybla, BIC and BBR, holds every controller with its
-    defaults and tuned against others on traces that no search has seen, and shows each beside Reno,
-    CUBIC and itself, behind several queues, under losses and a step of the delay. docs/field.md
-    says where each controller comes from.
+    It replays published tables, holds every controller with its defaults and tuned against others
+    on traces that no search has seen, and shows each beside Reno, CUBIC and itself, behind several
+    queues, under losses, a step of the delay and jumps of the rate. docs/field.md says where each
+    controller comes from.
     """
     workflow = load_workflow(CONFIG)
     known = [each.controller for each in workflow.comparisons["field-conditions"].settings]
@@ -73,7 +73,10 @@ def by_rfc9743(controller: str, setting: int, table: Callable[[str], pd.DataFram
         return one(figures, **place, source=source, metric=metric)
 
     def interval(row: "pd.Series[float]", factor: float, digits: int, unit: str) -> str:
-        mean, low, high = (f"{factor * row[name]:.{digits}f}" for name in ("mean", "low", "high"))
+        mean, low, high = (
+            f"{round(factor * row[name], digits) + 0.0:.{digits}f}"  # no -0.00
+            for name in ("mean", "low", "high")
+        )
         return f"{mean} ({low} to {high}) {unit}"
 
     def rtt(network: str) -> str:

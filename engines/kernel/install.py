@@ -5,7 +5,7 @@ python3 -B -m engines.kernel.install
 
 from common.errors import KneepointError, run_command_line
 from engines.kernel.diagnosis import diagnose, missing_packages
-from engines.mahimahi.system import install_packages, require_root
+from engines.system import install_packages, require_root
 
 
 def main() -> None:

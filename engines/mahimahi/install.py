@@ -17,7 +17,7 @@ from engines.mahimahi.diagnosis import (
     require_machine,
 )
 from engines.mahimahi.proof import prove
-from engines.mahimahi.system import (
+from engines.system import (
     IP_FORWARD,
     IP_FORWARD_AT_BOOT,
     RECORD,

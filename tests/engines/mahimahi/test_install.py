@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
-from engines.mahimahi import system
+from engines import system
 from engines.mahimahi.install import WRAPPER_SCRIPT
-from engines.mahimahi.system import PIN, Changes, older_entries, read_plan
+from engines.system import PIN, Changes, older_entries, read_plan
 
 DEBIAN_12, UBUNTU = (
     {"ID": name, "VERSION_CODENAME": codename}

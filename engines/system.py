@@ -1,4 +1,4 @@
-"""What `make mahimahi` changes on a system, recorded so that it can be undone; its packages.
+"""What `make mahimahi` and `make kernel-rig` change on a system, recorded so that it can be undone.
 
 Packages that this release lacks come from Debian 11 or Ubuntu 20.04.
 """
