@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "algorithms/delivery_rate.hh"
+#include "algorithms/full_pipe.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 
@@ -94,7 +95,7 @@ class Bbr final : public Controller {
     if (sample and (not sample->is_limited or sample->packets_per_s >= rate())) {
       rate_.add(sample->packets_per_s, rounds_, rate_rounds_);
     }
-    if (ends_round and not is_full_ and not sample->is_limited) look_whether_full();
+    if (ends_round and not sample->is_limited) pipe_.look(rate(), full_growth_);
     const bool is_stale = has_rtt() and now > least_found_s_ + least_span_s_;
     if (measures_rtt(ack) and (not has_rtt() or rtt_s(ack) <= least_s_ or is_stale)) {
       least_s_ = rtt_ms(ack) / 1e3;
@@ -103,7 +104,7 @@ class Bbr final : public Controller {
     if (rate_.is_empty() or not has_rtt()) return;
     move(now, flight, ends_round, is_stale);
     const double wanted = pacing_gain() * rate();
-    if (wanted != pacing_rate_ and (is_full_ or wanted > pacing_rate_)) set_rate(wanted);
+    if (wanted != pacing_rate_ and (pipe_.is_full or wanted > pacing_rate_)) set_rate(wanted);
     set_window(static_cast<double>(ack.acknowledged));
   }
 
@@ -139,17 +140,8 @@ class Bbr final : public Controller {
     return phase_ == 0 ? probe_gain_ : 2 - probe_gain_;
   }
 
-  void look_whether_full() {
-    if (rate() >= full_growth_ * full_rate_) {
-      full_rate_ = rate();
-      rounds_of_full_rate_ = 0;
-    } else if (++rounds_of_full_rate_ >= 3) {
-      is_full_ = true;
-    }
-  }
-
   void move(double now, double flight, bool ends_round, bool is_stale) {
-    if (state_ == State::startup and is_full_) state_ = State::drain;
+    if (state_ == State::startup and pipe_.is_full) state_ = State::drain;
     if (state_ == State::drain and flight <= inflight(1)) cruise(now);
     if (state_ == State::probe_bw) advance_cycle(now, flight);
     if (is_stale and state_ != State::probe_rtt) {
@@ -189,12 +181,12 @@ class Bbr final : public Controller {
     if (not has_probed_round_ or now <= probe_ends_s_) return;
     least_found_s_ = now;
     state_ = State::startup;
-    if (is_full_) cruise(now);
+    if (pipe_.is_full) cruise(now);
   }
 
   void set_window(double acknowledged) {
-    const double target = inflight(is_full_ ? cwnd_gain_ : high_gain_);
-    if (is_full_) {
+    const double target = inflight(pipe_.is_full ? cwnd_gain_ : high_gain_);
+    if (pipe_.is_full) {
       cwnd_ = std::min(cwnd_ + acknowledged, target);
     } else if (cwnd_ < target or delivery_.delivered() < initial_delivered_) {
       cwnd_ += acknowledged;
@@ -223,9 +215,7 @@ class Bbr final : public Controller {
   double quantum_ = 1;
   double rounds_ = 0;
   double next_round_delivered_ = 0;
-  double full_rate_ = 0;
-  int rounds_of_full_rate_ = 0;
-  bool is_full_ = false;
+  FullPipe pipe_{};
   double least_s_ = -1;
   double least_found_s_ = 0;
   State state_ = State::startup;

@@ -11,6 +11,7 @@
 #include "algorithms/bbr3_model.hh"
 #include "algorithms/by_number.hh"
 #include "algorithms/delivery_rate.hh"
+#include "algorithms/full_pipe.hh"
 #include "algorithms/losses_told.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
@@ -160,7 +161,7 @@ class Bbr3 final : public Controller {
   void begin_round() { next_round_ = delivery_.delivered(); }
 
   void move(const RateSample& sample, const Record& sent, double acknowledged, double now) {
-    if (ends_round_) pipe_.look(sample);
+    if (ends_round_ and not sample.is_limited) pipe_.look(sample.packets_per_s, 1.25);
     if (state_ == State::startup and pipe_.is_full) {
       state_ = State::drain;
       drain_round_ = rounds_;

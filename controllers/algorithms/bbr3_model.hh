@@ -1,4 +1,4 @@
-// What BBR, version 3, knows of a path: draft-ietf-ccwg-bbr, section 5.5, and 5.3.1.2 of the pipe.
+// What BBR, version 3, knows of a path: draft-ietf-ccwg-bbr, section 5.5.
 #pragma once
 
 #include <algorithm>
@@ -8,32 +8,6 @@
 #include "algorithms/measures.hh"
 
 namespace kneepoint {
-
-// The pipe is full after three rounds in which the rate has grown by less than a quarter.
-class FullPipe {
- public:
-  // At the end of a round.
-  void look(const RateSample& sample) {
-    if (is_full_now or sample.is_limited) return;
-    if (sample.packets_per_s >= rate_ * 1.25) {
-      begin(sample.packets_per_s);
-    } else if (++rounds_ >= 3) {
-      is_full_now = is_full = true;
-    }
-  }
-  void begin(double packets_per_s) {
-    rate_ = packets_per_s;
-    rounds_ = 0;
-    is_full_now = false;
-  }
-
-  bool is_full = false;  // once
-  bool is_full_now = false;
-
- private:
-  double rate_ = 0;
-  int rounds_ = 0;
-};
 
 // The least RTT of ten seconds. It wants to be looked for when five have found none as short.
 class LeastRtt {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
 
+#include "algorithms/by_number.hh"
 #include "algorithms/measures.hh"
 
 namespace kneepoint {
@@ -24,9 +24,8 @@ class DeliveryRate {
   void on_sent(uint64_t sequence_number, double now_s) {
     if (next_to_send_ == next_unacknowledged_) first_sent_s_ = delivered_s_ = now_s;
     next_to_send_ = sequence_number + 1;
-    if (next_to_send_ - next_unacknowledged_ > sent_.size()) widen();
-    at(sequence_number) = {now_s, first_sent_s_, delivered_s_, delivered_,
-                           delivered_ < limited_until_};
+    sent_.at_new(sequence_number) = {now_s, first_sent_s_, delivered_s_, delivered_,
+                                     delivered_ < limited_until_};
   }
 
   // None where nothing new is acknowledged, or faster than any round trip allows (section 3.3).
@@ -38,7 +37,7 @@ class DeliveryRate {
         ack.sequence_number >= next_unacknowledged_ and ack.sequence_number < next_to_send_;
     if (not is_new) return std::nullopt;
     next_unacknowledged_ = ack.sequence_number + 1;
-    const Sent& sent = at(ack.sequence_number);
+    const Sent sent = sent_.take(ack.sequence_number);
     first_sent_s_ = sent.sent_s;
     if (measures_rtt(ack)) {
       // Senders say when in whole milliseconds; the RTT says it better.
@@ -65,19 +64,10 @@ class DeliveryRate {
     bool is_limited;
   };
 
-  Sent& at(uint64_t number) { return sent_[number & (sent_.size() - 1)]; }
-  void widen() {
-    std::vector<Sent> narrow(2 * sent_.size());
-    narrow.swap(sent_);
-    for (uint64_t number = next_unacknowledged_; number + 1 < next_to_send_; ++number) {
-      at(number) = narrow[number & (narrow.size() - 1)];
-    }
-  }
-
   static constexpr double tick_s_ = 1e-3;  // of datagrams' clocks
   static constexpr double never_ = std::numeric_limits<double>::infinity();
 
-  std::vector<Sent> sent_ = std::vector<Sent>(64);  // a power of two of them
+  ByNumber<Sent> sent_{};
   uint64_t next_unacknowledged_ = 0;
   uint64_t next_to_send_ = 0;
   double first_sent_s_ = 0;

@@ -25,6 +25,10 @@ struct Parameter {
   const char* below = "";  // the parameter that it must be less than
 };
 
+constexpr Parameter flag(const char* name, bool fallback, const char* meaning) {
+  return {name, ParameterType::whole, 0, 1, fallback, "0 or 1", meaning};
+}
+
 struct Kind {
   std::string meaning;
   std::vector<Parameter> parameters{};

@@ -8,6 +8,7 @@
 
 #include "common/notation.hh"
 #include "common/random.hh"
+#include "common/registration.hh"
 #include "common/time.hh"
 
 namespace kneepoint {
@@ -23,10 +24,7 @@ class Impairment {
 // Makes one from its checked parameters.
 using MakeImpairment = std::unique_ptr<Impairment> (*)(const Notation& given, Random random);
 
-class ImpairmentRegistration {
- public:
-  ImpairmentRegistration(const std::string& name, const Kind& kind, MakeImpairment make);
-};
+using ImpairmentRegistration = Registration<MakeImpairment>;
 
 // How strongly a draw resembles the one before it.
 inline constexpr Parameter correlation{

@@ -54,7 +54,7 @@ ImpairmentRegistration distribution(const char* name, const char* meaning, const
            {time_ms("mean", 0, "added to each packet's delay"),
             {"deviation", ParameterType::positive, 0, 60'000, std::nullopt, "ms", deviation, true},
             correlation,
-            {"ordered", ParameterType::whole, 0, 1, 0, "0 or 1", "no packet overtakes another"}}},
+            flag("ordered", false, "no packet overtakes another")}},
           [](const Notation& given, Random random) -> std::unique_ptr<Impairment> {
             const JitterSettings settings{.mean_us = given["mean"] * 1000,
                                           .deviation_us = given["deviation"] * 1000,

@@ -33,9 +33,8 @@ constexpr Parameter length(const char* name, const char* meaning) {
 const ImpairmentRegistration registration{
     "on_off",
     {"on and off in turn, as mm-onoff: what arrives while it is off is lost",
-     {length("on", "for which it is on"),
-      length("off", "for which it is off"),
-      {"exponential", ParameterType::whole, 0, 1, 0, "0 or 1", "these are means of random times"}}},
+     {length("on", "for which it is on"), length("off", "for which it is off"),
+      flag("exponential", false, "these are means of random times")}},
     [](const Notation& given, Random random) -> std::unique_ptr<Impairment> {
       return std::make_unique<OnOff>(given["on"], given["off"], given["exponential"] != 0, random);
     }};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/notation.hh"
+#include "common/registration.hh"
 #include "common/time.hh"
 #include "queues/fifo.hh"
 #include "queues/packet_queue.hh"
@@ -16,18 +17,12 @@ namespace kneepoint {
 // Makes a queue from its checked parameters; the seed is for policies that draw random numbers.
 using MakeQueue = std::unique_ptr<PacketQueue> (*)(const Notation& given, uint64_t seed);
 
-class QueueRegistration {
- public:
-  QueueRegistration(const std::string& name, const Kind& kind, MakeQueue make);
-};
+using QueueRegistration = Registration<MakeQueue>;
 
 // Parameters that several queues have.
 inline constexpr double most_counted = 1e15;
 constexpr Parameter required_ms(const char* name, const char* meaning) {
   return {name, ParameterType::whole, 1, longest_run_ms, std::nullopt, "ms", meaning, true};
-}
-constexpr Parameter flag(const char* name, bool fallback, const char* meaning) {
-  return {name, ParameterType::whole, 0, 1, fallback, "0 or 1", meaning};
 }
 constexpr Parameter ecn(bool fallback) {
   return flag("ecn", fallback, "marks packets in place of dropping them");
