@@ -157,12 +157,8 @@ def _networks(
 
 def _has_classes(config: Path, network: str) -> bool:
     """Whether its queue expects flows of several classes."""
-    return (
-        float(
-            Notation.parse(load_network(config, network).uplink_queue).parameters.get("classes", 1)
-        )
-        > 1
-    )
+    queue = Notation.parse(load_network(config, network).uplink_queue)
+    return float(queue.parameters.get("classes", 1)) > 1
 
 
 def _is_made(config: Path, network: str) -> bool:

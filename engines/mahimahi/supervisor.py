@@ -124,7 +124,6 @@ class Supervisor(ABC):
                 late = f"the run did not end within {limit_s:g} s"
                 begun_s = time.monotonic()
                 self._wait(lambda: self._is_over(shells, begun_s), limit_s, late, _POLL_S)
-            self._end()
         self._check_ended_well()
         figures = self._figures()
         answer = self._answer(figures)
@@ -143,10 +142,6 @@ class Supervisor(ABC):
     @abstractmethod
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
         """Starts what must run outside once the shells have begun."""
-
-    @abstractmethod
-    def _end(self) -> None:
-        """Ends what runs outside, when the shells have ended."""
 
     @abstractmethod
     def _check(self) -> None:
@@ -289,11 +284,6 @@ class Datagrams(Supervisor):
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
         pass
 
-    def _end(self) -> None:
-        self._receiver.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._receiver.wait(_PATIENCE_S)
-
     def _check(self) -> None:
         if self._receiver.poll() is not None:
             said = self._last_words("receiver.out")
@@ -363,10 +353,9 @@ class KernelTcp(Supervisor):
         self._wait(lambda: tcp.listen(self._ports), _START_LIMIT_S, late)
         self._folder.add("go", b"")
 
-    def _end(self) -> None:
-        pass
-
     def _check(self) -> None:
+        if self._has(f"work/{tcp.OVER}"):
+            return
         for number in range(len(self._ports)):
             for name in (f"work/flow{number}", f"work/server{number}"):
                 if self._has(f"{name}.failed"):

@@ -29,6 +29,8 @@ from engines.mahimahi.processes import INSIDES
 
 PROGRAMS = ("iperf3", "ping", "ss")
 SAMPLE_S = 0.1
+OVER = "over"
+"""The file that says that the run is over: what iperf3 then says of the link is no failure."""
 _SETTINGS = Path("/proc/sys/net/ipv4")
 _PACING = "bbr"
 _PATH = f"PATH={shlex.quote(SEARCH_PATH)}"
@@ -100,6 +102,7 @@ def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
     """
     lines = [
         _PATH,
+        f"trap ': > {OVER}; exit' HUP",  # from mm-link, at the trace's end
         'echo "$MAHIMAHI_BASE" > base.part; mv base.part base',
         f"until [ -e {shlex.quote(str(go))} ]; do sleep 0.01; done",
         _sampling("inside", f"sport >= :{data_port(0)} and sport <= :{data_port(len(ports))}"),
@@ -117,7 +120,7 @@ def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
             rest_s = max(0.01, load.duration_s - probe.start_s - _PING_ENDS_EARLIER_S)
             words = ["timeout", "--signal", "INT", f"{rest_s:g}", *words]
         lines.append(_started(f"probe{number}", probe.start_s, words))
-    lines.append(f"sleep {load.duration_s:g}" if ends else "wait")
+    lines.append(f"sleep {load.duration_s:g}; : > {OVER}" if ends else "wait")
     return "\n".join(lines) + "\n"
 
 
