@@ -45,7 +45,7 @@ def plan(job: Job, name: str) -> Plan:
         KneepointError: a study has no results, or a network is not prepared.
     """
     results = Results(job.workflow, job.catalogue)
-    results.audited()  # complains before anything runs
+    _ = results.audited  # complains before anything runs
     engine = job.engine()
     seed = study_seed(job.workflow.settings.seed, name)
 

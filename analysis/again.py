@@ -15,8 +15,8 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
     rows, settings = tables["agreement"], tables["agreement_settings"]
     if rows.empty:
-        return {"again": pd.DataFrame()}
-    again = beside_real(settings, results.again(), results.emulated())
+        return {}
+    again = beside_real(settings, results.again, results.emulated)
     outside = rows[rows["inside"].eq(False)].merge(settings[["trial", "label"]], on="trial")
     return {"again": told(outside, again)}
 

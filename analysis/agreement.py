@@ -10,7 +10,6 @@ from analysis import labels
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Confirmation, Results
-from analysis.schema import STAGES
 from analysis.statistics import spread, succeeded
 from common.tables import Tables
 from experiments.exchanged import UNEXPLAINED
@@ -36,11 +35,11 @@ _TICK_MS = 1.0
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    found = results.confirmation()
+    found = results.confirmation
     if found is None or found.runs.empty:
-        return {table.name: pd.DataFrame() for table in STAGES["agreement"].tables}
+        return {}
     settings = _named(found)
-    rows = beside_real(settings, found.runs, results.emulated())
+    rows = beside_real(settings, found.runs, results.emulated)
     outside = explained(rows[rows["inside"].eq(False)], found.runs)
     columns = ["scheduling_ms", "usual_ms", "why"]
     rows = rows.join(outside[columns]).fillna({"why": ""})

@@ -6,7 +6,6 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import pandas as pd
@@ -21,15 +20,17 @@ from analysis.checks import (
     replays,
     truncations,
 )
-from analysis.frames import CONSTANT, Record, records, together
+from analysis.frames import CONSTANT, Parts, Record, records, together
 from analysis.host_fits import fitted_host
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.nearness import OFF, agreements, is_within, not_close, sureness
 from analysis.neighbours import neighbours
-from analysis.results import Results, Source
-from analysis.schema import STAGES, VERDICTS, WITHIN_SPREAD
+from analysis.results import Results
+from analysis.schema import VERDICTS, WITHIN_SPREAD
+from analysis.spread import Selection
 from common.tables import Tables
 from experiments.exchanged import CONTRADICTED, REPORTS
+from experiments.published import TableDescription
 
 CHECKS = (arithmetic, repetitions, conflicts, neighbours, replays)
 
@@ -53,8 +54,7 @@ NOTHING: Record = {
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage (see `analysis.schema`), and what decides on added runs (`analysis.added_runs`)."""
-    published = results.published()
-    found: dict[str, list[pd.DataFrame]] = {table.name: [] for table in STAGES["audit"].tables}
+    found, published = Parts(list), results.published
     for comparison, kind in ((REPORTS, "published"), (MEASURED, "measured")):
         rows = published[published["kind"] == kind]
         for name, table in _compare(rows, results).items():
@@ -65,22 +65,22 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFrame]:
     """The tables of one comparison; none if no study replays any of its rows."""
-    studies, added, sources = results.audited(), results.added_runs(), dict(results.sources())
+    studies, added, sources = results.audited, results.added_runs, dict(results.sources)
     parts: list[pd.DataFrame] = []
     lines: list[pd.DataFrame] = []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
-        replays = [study for study in studies if table in study.compare and not study.fit]
+        replays = [study for study in studies if table in study.compare and not study.config.fit]
         if not replays:
             continue
-        source = sources.get(table, Source())
+        source, selection = sources[table], Selection.of(sources[table])
         own = list(rows["network"].unique())
-        used = dict.fromkeys(chain(*(study.networks for study in replays)))
+        used = dict.fromkeys(chain(*(study.config.networks for study in replays)))
         for networks in (own, *([network] for network in used if network not in own)):
             network, is_own = str(networks[0]), networks is own
             runs = pd.concat([statistics.runs_of(table, n, studies, added) for n in networks])
             there = rows if is_own else rows.assign(network=network)
-            beside = statistics.beside(there, runs, source.selection if is_own else None)
-            titles = labels.joined([results.networks.get(n, n) for n in networks])
+            beside = statistics.beside(there, runs, selection if is_own else None)
+            titles = labels.joined([results.title(each) for each in networks])
             host = fitted_host(table, network, studies, results.hosts)
             lines.append(
                 statistics.agreement(beside).assign(
@@ -91,10 +91,10 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
                 )
             )
             if is_own:
-                source = replace(source, fitted=(*source.fitted, *host))
-                sure = math.nan if source.fitted else sureness(beside, runs, source.selection)
+                fitted = (*source.fitted, *host)
+                sources[table] = source.model_copy(update={"fitted": fitted})
+                sure = math.nan if fitted else sureness(beside, runs, selection)
                 parts.append(beside.assign(sure=sure))
-                sources[table] = source
     if not parts:
         return {}
     tables = pd.concat(lines, ignore_index=True)
@@ -112,34 +112,31 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
 
 
 def _described(
-    tables: pd.DataFrame, rows: pd.DataFrame, sources: Mapping[str, Source]
+    tables: pd.DataFrame, rows: pd.DataFrame, sources: Mapping[str, TableDescription]
 ) -> pd.DataFrame:
     """The replays of tables with their sources and, on a table's own network, their verdicts."""
     counts = pd.crosstab(rows["table"], rows["verdict"]).reindex(columns=VERDICTS, fill_value=0)
     found = tables.join(counts, on="table")
     found.loc[~found["own"], list(VERDICTS)] = 0
-    said = [sources.get(table, Source()) for table in found["table"]]
-    selections = [source.selection for source in said]
+    said = [sources[table] for table in found["table"]]
     return found.assign(
-        source=[source.text for source in said],
+        source=[source.source for source in said],
         report=found["table"].map(rows.drop_duplicates("table").set_index("table")["report"]),
-        selected=pd.Series([each.extreme if each else None for each in selections], dtype=object),
-        held=[json.dumps(dict(source.held)) for source in said],
+        selected=pd.Series([source.selected for source in said], dtype=object),
+        held=[json.dumps(dict(source.constants)) for source in said],
         unstated=[json.dumps(dict(source.unstated)) for source in said],
     )
 
 
 def audit(
-    rows: pd.DataFrame,
-    sources: Mapping[str, Source] | None = None,
-    elsewhere: Mapping[str, str] | None = None,
+    rows: pd.DataFrame, sources: Mapping[str, TableDescription], elsewhere: Mapping[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The verdict on each row, and the evidence for it.
 
     Args:
         rows: from `statistics.beside`, with columns step_<metric> where the digits are known, and
             sure (see `nearness.sureness`).
-        sources: of the tables; a source's `fitted` are parameters and host settings.
+        sources: of the tables; `fitted` of one has the host's settings, too.
         elsewhere: for some tables, other networks than their own on which they were replayed.
 
     Returns:
@@ -159,17 +156,16 @@ def audit(
     evidence: list[Record] = []
     for label, row in enumerate(records(found)):
         table, key = row["table"], (row["table"], row["row"])
-        source = (sources or {}).get(table, Source())
         verdict, pieces = _judge(
             row,
             against.get(key, []),
-            source,
+            sources[table],
             spreads.get(label, []),
-            (elsewhere or {}).get(table, ""),
+            elsewhere.get(table, ""),
         )
         verdicts.append({"checks": "", "wrong": "", **verdict})
         pieces += [cut_off[key]] if key in cut_off else []
-        pieces += _beside(row, source, verdict["verdict"])
+        pieces += _beside(row, sources[table], verdict["verdict"])
         evidence += [{"table": table, "row": row["row"], **NOTHING, **piece} for piece in pieces]
     found = found.join(pd.DataFrame(verdicts))
     found["clear"] = _are_clear(found)
@@ -223,7 +219,7 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
 def _judge(
     row: Record,
     against: Sequence[Finding],
-    source: Source,
+    source: TableDescription,
     spread: Sequence[Record],
     elsewhere: str,
 ) -> tuple[Record, list[Record]]:
@@ -248,11 +244,11 @@ def _judge(
     return {"verdict": "unexplained"}, evidence
 
 
-def _beside(row: Record, source: Source, verdict: str) -> Iterator[Record]:
+def _beside(row: Record, source: TableDescription, verdict: str) -> Iterator[Record]:
     """What is to be known of a row whatever its numbers are."""
     if row["settings"] > 1:
         yield {"kind": "nearest", "remark": row["nearest"]}
-    if selection := source.selection:
+    if selection := Selection.of(source):
         of = {"low": selection.least, "high": selection.most}
         yield {"kind": "selected", "remark": selection.extreme, **of}
     if verdict == "unexplained" and source.unstated:

@@ -1,22 +1,46 @@
 """How controllers behave: one run over time, comparisons, sweeps of a network, worst cases."""
 
-from collections.abc import Mapping
+import json
+import math
+from dataclasses import asdict
 
 import pandas as pd
 
-from analysis import comparisons, showcase, worst_cases
-from analysis.frames import together
+from analysis import comparisons, link_log, over_time, worst_cases
+from analysis.frames import Parts, together
 from analysis.results import Results
-from analysis.schema import STAGES
 from common.tables import Tables
+from experiments.models.study import EMULATOR, MAHIMAHI
 
 
-def compute(results: Results, _: Tables) -> Mapping[str, pd.DataFrame]:
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    parts = [each.compute(results) for each in (showcase, comparisons, worst_cases)]
-    return together(
-        {
-            table.name: [part[table.name] for part in parts if len(part.get(table.name, ()))]
-            for table in STAGES["behaviour"].tables
+    found = Parts(list)
+    _showcase(found, results)
+    comparisons.add(found, results)
+    worst_cases.add(found, results)
+    return together(found)
+
+
+def _showcase(found: Parts, results: Results) -> None:
+    """Adds one run over time: in the emulator, and in real mahimahi if it ran there too."""
+    for engine, shown in ((EMULATOR, results.showcase), (MAHIMAHI, results.real_showcase)):
+        if shown is None:
+            continue
+        controller, network = shown.config.controller, shown.config.network
+        run = controller if engine == EMULATOR else f"real-{controller}"
+        metrics, flow = link_log.metrics(shown.log), shown.flow
+        summary = {
+            "run": run,
+            "engine": engine,
+            "controller": controller,
+            "constants": json.dumps(dict(shown.config.constants)),
+            "network": network,
+            "network_title": results.title(network),
+            **asdict(metrics),
+            "power": metrics.power,
+            "utilization": metrics.throughput_mbps / metrics.capacity_mbps,
+            "mean_window_packets": flow.mean_window(shown.log.last_ms / 1000) if flow else math.nan,
         }
-    )
+        found["showcase"].append(pd.DataFrame([summary]))
+        found["series"].append(over_time.of_logs(shown.log, flow, run))

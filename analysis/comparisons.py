@@ -5,21 +5,22 @@ A figure is a metric of a flow, of a probe or of the link: `ping.rtt_mean_ms`, `
 
 import json
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis import over_time, statistics
-from analysis.frames import CONSTANT, Record, records, select, together
+from analysis import labels, over_time, statistics
+from analysis.frames import CONSTANT, Parts, Record, records, select
 from analysis.metrics import FIGURES, THROUGHPUT
-from analysis.results import Compared, NetworkSweep, Results
+from analysis.results import Compared, Results, StudyRuns
 from common.tables import Tables
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
-from experiments.models.study import EMULATOR, KERNEL
+from experiments.models.study import EMULATOR, KERNEL, Engine
+from networks.config import Network
 from networks.traffic import TrafficFile
 
 Floats = NDArray[np.float64]
@@ -43,28 +44,29 @@ _NO_PARAMETER: Record = {"parameter": None, "value": math.nan, "bdp_packets": ma
 _OF_CYCLE = ("run", "engine", *_PLACE, *_TITLES, "comparison", "flow")
 
 
-def compute(results: Results) -> dict[str, pd.DataFrame]:
-    """The tables traffic_figures, series, and those that begin with comparison_."""
-    found: defaultdict[str, list[pd.DataFrame]] = defaultdict(list)
-    compared = results.comparisons()
-    for name in dict.fromkeys(each.name for each in compared):
-        by_engine = {each.engine: each for each in compared if each.name == name}
-        figures = pd.concat(map(figures_of, by_engine.values()), ignore_index=True)
+def add(found: Parts, results: Results) -> None:
+    """Adds to the tables traffic_figures, series, and those that begin with comparison_."""
+    for name, group in groupby(results.comparisons, lambda each: each.name):
+        engines = list(group)
+        figures = pd.concat(
+            [figures_of(each.engine, each.runs, each.traffic, each.networks) for each in engines],
+            ignore_index=True,
+        )
         for table, frame in {
             "traffic_figures": spread(figures).assign(**_NO_PARAMETER),
-            "comparison_published": beside_published(next(iter(by_engine.values())), figures),
-            "comparison_shares": pd.concat([shares(each) for each in by_engine.values()]),
+            "comparison_published": beside_published(engines[0], figures),
+            "comparison_shares": pd.concat([shares(each) for each in engines]),
             "comparison_runs": pd.DataFrame(
-                [key for each in by_engine.values() for key, *_ in _first_runs(each)]
+                [key for each in engines for key, *_ in _first_runs(each)]
             ),
         }.items():
-            if len(frame):
-                found[table].append(frame.assign(comparison=name))
-        found["series"] += [part for each in by_engine.values() for part in series(each)]
-    for sweep in results.network_sweeps():
-        if sweep.study.sampler == "grid" and len(sweep.study.trials) >= FEWEST:
-            found["traffic_figures"].append(_swept(sweep))
-    return together(found)
+            found[table].append(frame.assign(comparison=name))
+        found["series"] += [part for each in engines for part in series(each)]
+    for study in results.studies:
+        varies_network_alone = len(study.searched) == len(study.of_network) == 1
+        is_grid = study.config.sampler.kind == "grid" and len(study.trials) >= FEWEST
+        if study.config.traffic and varies_network_alone and is_grid:
+            found["traffic_figures"].append(_swept(study, results))
 
 
 def summaries(tables: Tables) -> pd.DataFrame:
@@ -75,8 +77,19 @@ def summaries(tables: Tables) -> pd.DataFrame:
 # Figures --------------------------------------------------------------------------------------
 
 
-def figures_of(compared: Compared) -> pd.DataFrame:
+def figures_of(
+    engine: Engine,
+    runs: pd.DataFrame,
+    traffic: Mapping[str, TrafficFile],
+    networks: Mapping[str, Network],
+) -> pd.DataFrame:
     """Every figure of every run that succeeded.
+
+    Args:
+        engine: where they ran.
+        runs: see `Compared`.
+        traffic: the traffic by name.
+        networks: the networks by name.
 
     Returns:
         Columns engine, trial, label, traffic, traffic_title, network, network_title, seed, source,
@@ -84,16 +97,16 @@ def figures_of(compared: Compared) -> pd.DataFrame:
         the completion time of a finite one, the mean RTT of a probe).
     """
     rows = []
-    for run in records(statistics.succeeded(compared.runs)):
-        traffic = compared.traffic[run["traffic"]]
+    for run in records(statistics.succeeded(runs)):
+        sent = traffic[run["traffic"]]
         place = {name: run[name] for name in (*_PLACE, *_TITLES, "seed")}
-        for source, metric, value in _values(run, traffic, compared.duration_s[run["network"]]):
-            is_endless = source in traffic.flows and traffic.flows[source].bytes is None
+        for source, metric, value in _values(run, sent, networks[run["network"]].duration_s):
+            is_endless = source in sent.flows and sent.flows[source].bytes is None
             shown = metric in _SHOWN and source != LINK
             shown &= metric != "throughput_mbps" or is_endless
-            shown &= metric != "rtt_mean_ms" or source in traffic.probes
+            shown &= metric != "rtt_mean_ms" or source in sent.probes
             figure = {"source": source, "metric": metric, "value": value, "shown": shown}
-            rows.append({"engine": compared.engine, **place, **figure})
+            rows.append({"engine": engine, **place, **figure})
     return pd.DataFrame(rows)
 
 
@@ -139,17 +152,27 @@ def spread(figures: pd.DataFrame) -> pd.DataFrame:
 # Studies of a network -------------------------------------------------------------------------
 
 
-def _swept(sweep: NetworkSweep) -> pd.DataFrame:
+def _swept(study: StudyRuns, results: Results) -> pd.DataFrame:
     """The spread of every figure at each value of the network's parameter."""
-    parameter = sweep.study.searched[0].name
-    values = sweep.study.trials.set_index("trial")[CONSTANT + parameter].astype(float)
-    figures = spread(figures_of(sweep.compared))
+    parameter, networks = study.searched[0].name, results.workflow.networks
+    values = study.trials.set_index("trial")[CONSTANT + parameter].astype(float)
+    runs = results.titled(study.runs).assign(label=labels.words(study.config.controller))
+    figures = spread(figures_of(EMULATOR, runs, results.workflow.traffic, networks))
     return figures.assign(
-        comparison=sweep.study.name,
+        comparison=study.name,
         parameter=parameter,
         value=figures["trial"].map(values),
-        bdp_packets=sweep.bdp_packets,
+        bdp_packets=_bdp_packets(networks[study.config.networks[0]]),
     )
+
+
+def _bdp_packets(network: Network) -> float:
+    """The uplink's rate times the round-trip propagation delay, in packets of 1504 bytes.
+
+    NaN where the uplink has a trace.
+    """
+    rate_mbps = network.uplink.rate_mbps or network.uplink.constant_mbps
+    return math.nan if rate_mbps is None else rate_mbps * 2e3 * network.delay_ms / (8 * 1504)
 
 
 def network_sweep_points(tables: Tables) -> pd.DataFrame:
@@ -191,10 +214,10 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
     same pings.
     """
     rows: list[Record] = []
-    first = next(iter(compared.traffic))
-    for number, printed in enumerate(compared.published):
+    label = compared.runs.drop_duplicates("trial").set_index("trial")["label"]
+    for number, printed in enumerate(compared.config.published):
         source, _, metric = printed.figure.partition(".")
-        traffic = printed.traffic or first
+        traffic = printed.traffic or compared.config.traffic[0]
         place = {"trial": printed.setting, "traffic": traffic, "network": printed.network}
         ours = figures
         for name, value in {**place, "source": source, "metric": metric}.items():
@@ -202,8 +225,8 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
         row = {
             "number": number,
             **place,
-            "label": compared.settings[printed.setting],
-            "network_title": compared.networks[printed.network],
+            "label": label[printed.setting],
+            "network_title": compared.networks[printed.network].title,
             "source": source,
             "metric": metric,
             "published": printed.value,

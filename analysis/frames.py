@@ -1,7 +1,7 @@
 """Rows of frames as plain dictionaries, and other helpers for frames of runs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:  # slow to import, and not needed to plot one run
@@ -48,11 +48,16 @@ def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
     return runs.join(columns)
 
 
-def together(frames: Mapping[str, Sequence["pd.DataFrame"]]) -> dict[str, "pd.DataFrame"]:
-    """Concatenates each table's frames; without any, a frame without columns."""
+Parts = defaultdict[str, list["pd.DataFrame"]]
+"""Frames by the table that they are part of."""
+
+
+def together(parts: Parts) -> dict[str, "pd.DataFrame"]:
+    """Concatenates each table's frames; a table without a row is left out."""
     import pandas as pd
 
     return {
-        name: pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-        for name, parts in frames.items()
+        name: pd.concat(frames, ignore_index=True)
+        for name, every in parts.items()
+        if (frames := [frame for frame in every if len(frame)])
     }

@@ -19,7 +19,7 @@ from analysis.statistics import counted
 
 def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
     """The table generality."""
-    networks_of = {study.name: study.networks for study in results.studies()}
+    networks_of = {study.name: study.config.networks for study in results.studies}
     tuned = found.settings[found.settings["origin"] == "tuned"]
     is_training = found.networks.set_index("network")["is_training"]
     training = str(is_training.index[is_training][0])
@@ -42,7 +42,7 @@ def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
                         "specialist": specialist["study"],
                         "generalist": generalist["study"],
                         "networks": len(networks),
-                        "network_titles": [results.networks.get(n, n) for n in networks],
+                        "network_titles": [results.title(each) for each in networks],
                         **_ratio("training", {training: by_network[training]}),
                         **_ratio(
                             "held_out",

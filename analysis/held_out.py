@@ -20,7 +20,6 @@ from analysis.frames import Record, records
 from analysis.metrics import POWER
 from analysis.paired import Floats
 from analysis.results import Results, StudyRuns
-from analysis.schema import STAGES
 from analysis.statistics import counted
 from common.tables import Tables
 
@@ -31,9 +30,9 @@ SURE = 0.05
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    found = results.hold_out()
+    found = results.hold_out
     if found is None:
-        return {table.name: pd.DataFrame() for table in STAGES["held_out"].tables}
+        return {}
     networks = found.networks.sort_values("is_training", ascending=False, kind="stable")
     networks = networks.reset_index(drop=True)
     relative = relative_power(found.runs, networks)
@@ -46,7 +45,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     label = ranked.set_index("trial")["label"]
     networks["nearest"] = wide.max().to_numpy()
     networks["nearest_label"] = label[wide.idxmax()].to_numpy()
-    searched = searched_by(results.studies())
+    searched = searched_by(results.studies)
     networks["searched_by"] = [searched.get(name, []) for name in networks["network"]]
     bounds = networks[~networks["is_training"]].set_index("network")[POWER]
     best = found.settings.loc[found.settings["best"], "trial"].tolist()
@@ -93,8 +92,8 @@ def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
     """The studies that searched each network, grids and fits among them, but no replays."""
     found: dict[str, list[str]] = {}
     for study in studies:
-        for network in study.networks if study.table is None else ():
-            found.setdefault(network, []).append(study.title)
+        for network in study.config.networks if study.config.table is None else ():
+            found.setdefault(network, []).append(study.config.title)
     return found
 
 
@@ -242,10 +241,10 @@ def gains(
 
 def _with_printed(gained: pd.DataFrame, results: Results, training: str) -> pd.DataFrame:
     """The gains with the best that a report prints, and with the search of the tuned setting."""
-    printed = best_printed(results.published(), training).drop(columns="network")
+    printed = best_printed(results.published, training).drop(columns="network")
     names = {"table": "printed_table", "row": "printed_row", POWER: "printed_power"}
     found = gained.merge(printed.rename(columns=names), on="controller", how="left")
-    studies = {study.name: study for study in results.studies()}
+    studies = {study.name: study for study in results.studies}
     searches = [studies.get(name) for name in gained["tuned_study"]]
     trials = pd.array([len(each.trials) if each else None for each in searches], "Int64")
     names_of = [[one.name for one in each.searched] if each else [] for each in searches]

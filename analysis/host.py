@@ -13,12 +13,12 @@ _LATE = "scheduling_delay_p99_us"
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
     found = {
-        "probe": probe(results.probe()),
-        "scheduling_delays": results.delays(),
-        "calibration": calibration(results.calibration()),
-        "wake_spread": results.spread(),
+        "probe": probe(results.probe),
+        "scheduling_delays": results.delays,
+        "calibration": calibration(results.calibration),
+        "wake_spread": results.spread,
     }
-    return {name: pd.DataFrame() if table is None else table for name, table in found.items()}
+    return {name: table for name, table in found.items() if table is not None}
 
 
 def calibration(fit: StudyRuns | None) -> pd.DataFrame | None:
@@ -29,7 +29,7 @@ def calibration(fit: StudyRuns | None) -> pd.DataFrame | None:
     trials = fit.trials.sort_values("value", kind="stable")
     best = fit.runs[fit.runs["trial"] == trials["trial"].iloc[0]]
     found = trials[["trial", "value", *names]].astype(dict.fromkeys(names, float))
-    return found.assign(controller=fit.controller, rows=best["row"].nunique())
+    return found.assign(controller=fit.config.controller, rows=best["row"].nunique())
 
 
 def probe(host: ProbedHost | None) -> pd.DataFrame | None:

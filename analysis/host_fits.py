@@ -23,7 +23,7 @@ def fitted_host(
     found = [
         name
         for study in _fits(network, studies, hosts)
-        if table in study.fit
+        if table in study.config.fit
         for name in _at_best(study)
     ]
     return tuple(dict.fromkeys(found))
@@ -35,8 +35,8 @@ def host_ends(network: str, results: Results) -> list[dict[str, float]]:
     Nothing where the host was not fitted, or where one row cannot tell.
     """
     ends: list[dict[str, float]] = []
-    for study in _fits(network, results.audited(), results.hosts):
-        for line in records(recovery(study, results.published())):
+    for study in _fits(network, results.audited, results.hosts):
+        for line in records(recovery(study, results.published)):
             values = dict.fromkeys((line["low"], line["high"]))
             ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]
     return [end for end in ends if all(value == value for value in end.values())]
@@ -45,9 +45,9 @@ def host_ends(network: str, results: Results) -> list[dict[str, float]]:
 def _fits(network: str, studies: Iterable[StudyRuns], hosts: Hosts) -> Iterator[StudyRuns]:
     """The fits of a host that have come out as the network's host is."""
     for study in studies:
-        if study.fit and study.is_of_host and not study.trials["value"].isna().all():
+        if study.config.fit and not study.config.space and study.trials["value"].notna().any():
             best = _at_best(study)
-            fitted = [{**hosts.get(each, {}), **best} for each in study.networks]
+            fitted = [{**hosts.get(each, {}), **best} for each in study.config.networks]
             if any(_is_alike(each, hosts.get(network, {})) for each in fitted):
                 yield study
 

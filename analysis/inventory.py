@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.frames import Record
-from analysis.results import Results
+from analysis.results import Repeats, Results, StudyRuns, shown
 from analysis.statistics import exclusions
 from common.tables import Tables
 from experiments.models.study import EMULATOR, MAHIMAHI, Engine
@@ -21,10 +21,11 @@ Found = tuple[Record, pd.DataFrame]
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    found = [*_of_engine(results, EMULATOR), *_compared(results), *_emulated(results)]
-    if results.is_real:
-        found += [*_of_engine(results, MAHIMAHI), *_real(results)]
-    found += [(_what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()) for name in results.missing()]
+    found = [*_of_engine(results, EMULATOR, results.studies, results.repeats)]
+    found += [*_compared(results), *_emulated(results)]
+    found += [*_of_engine(results, MAHIMAHI, results.real_studies, results.real_repeats)]
+    found += [*_real(results)]
+    found += [(_what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()) for name in results.missing]
     runs = [frame for _, frame in found if len(frame)]
     excluded = exclusions(pd.concat(runs, ignore_index=True)) if runs else pd.DataFrame()
     inventory = pd.DataFrame([{**what, **_counts(frame)} for what, frame in found])
@@ -40,51 +41,53 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     }
 
 
-def _of_engine(results: Results, engine: Engine) -> Iterator[Found]:
+def _of_engine(
+    results: Results, engine: Engine, studies: Sequence[StudyRuns], repeats: Sequence[Repeats]
+) -> Iterator[Found]:
     """Its studies and repetitions."""
-    for study in results.studies(engine):
-        titles = [results.networks.get(name, name) for name in study.networks]
-        about: Record = {"controllers": [study.controller], "network_titles": titles}
-        about |= {"title": study.title, "settings": len(study.trials)}
+    for study in studies:
+        titles = [results.title(name) for name in study.config.networks]
+        about: Record = {"controllers": [study.config.controller], "network_titles": titles}
+        about |= {"title": study.config.title, "settings": len(study.trials)}
         yield _what(study.name, "study", engine, **about), study.runs
-    for each in results.repeats(engine):
-        names = each.settings["controller"].drop_duplicates().tolist()
-        about = {"controllers": names, "title": each.title, "settings": len(each.settings)}
+    for each in repeats:
+        settings = each.config.settings
+        names = list(dict.fromkeys(setting.controller for setting in settings))
+        about = {"controllers": names, "title": each.config.title, "settings": len(settings)}
         yield _what(each.name, "repeat", engine, **about), each.runs
 
 
 def _compared(results: Results) -> Iterator[Found]:
     """Its comparisons, those on the kernel's TCP where they were made."""
-    for each in results.comparisons():
+    for each in results.comparisons:
         about = {
-            "title": each.title,
+            "title": each.config.title,
             "controllers": list(dict.fromkeys(each.runs["controller"])),
             "network_titles": list(dict.fromkeys(each.runs["network_title"])),
             "traffic_titles": list(dict.fromkeys(each.runs["traffic_title"])),
             "settings": each.runs["trial"].nunique(),
-            "source": each.source,
-            "wanted_engines": list(each.wanted_engines),
+            "source": each.config.source,
+            "wanted_engines": list(map(shown, each.config.engines)),
         }
         yield _what(each.name, "comparison", each.engine, **about), each.runs
 
 
 def _emulated(results: Results) -> Iterator[Found]:
-    held = results.hold_out()
-    if held is not None:
-        yield _what("hold_out", "hold_out", EMULATOR), held.runs
-    for each in results.hardenings():
-        titles = [results.networks.get(name, name) for name in each.networks]
-        about: Record = {"title": each.title, "settings": len(each.rounds)}
-        about |= {"controllers": [each.controller], "network_titles": titles}
+    if results.hold_out is not None:
+        yield _what("hold_out", "hold_out", EMULATOR), results.hold_out.runs
+    for each in results.hardenings:
+        titles = [results.title(name) for name in each.tune.networks]
+        about: Record = {"title": each.config.title, "settings": len(each.rounds)}
+        about |= {"controllers": [each.tune.controller], "network_titles": titles}
         yield _what(each.name, "hardening", EMULATOR, **about), each.runs
-    added = results.added_runs()
+    added = results.added_runs
     if len(added):
         settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
         yield _what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
 
 
 def _real(results: Results) -> Iterator[Found]:
-    probe, confirmed = results.probe(), results.confirmation()
+    probe, confirmed = results.probe, results.confirmation
     if probe is not None:
         yield _what("probe", "probe", MAHIMAHI), probe.runs
     if confirmed is not None:
@@ -94,7 +97,7 @@ def _real(results: Results) -> Iterator[Found]:
 
 def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Returns each trial's setting on each network, and the first of its runs."""
-    replayed = {study.name: study.table for study in results.studies()}
+    replayed = {study.name: study.config.table for study in results.studies}
     by = ["study", "trial", "row", "network", "traffic"]
     kept = ["engine", "controller", "constants", "seed", "run_id"]
     parts = []

@@ -25,6 +25,7 @@ from analysis.metrics import METRICS, POWER
 from analysis.results import Searched, StudyRuns
 from analysis.statistics import succeeded
 from common.tables import Tables
+from experiments.models.study import Fit
 from search.objective import FIT_METRICS, loss_of
 
 DRAWS = 1000
@@ -52,9 +53,10 @@ def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
     Returns:
         As `recovered`, and the column fitted_rows.
     """
-    rows = pd.concat(fitted_rows(published, study.fit).values(), ignore_index=True)
-    losses = row_losses(study.runs, rows, study.robust)
-    found = recovered(study.trials, losses, rows, study.searched, study.seed)
+    rows = pd.concat(fitted_rows(published, study.config.fit).values(), ignore_index=True)
+    assert isinstance(study.config.objective, Fit)
+    losses = row_losses(study.runs, rows, study.config.objective.robust)
+    found = recovered(study.trials, losses, rows, study.searched, study.record.seed)
     return found.assign(fitted_rows=len(rows))
 
 
@@ -79,7 +81,7 @@ def of_searches(tables: Tables) -> pd.DataFrame:
 def all_disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
     """Each row of each table of a fit beside its best trial: see `disagreement`."""
     best = int(study.trials.sort_values("value", kind="stable")["trial"].iloc[0])
-    tables = fitted_rows(published, study.fit).values()
+    tables = fitted_rows(published, study.config.fit).values()
     return pd.concat([disagreement(study.runs, table, best) for table in tables])
 
 

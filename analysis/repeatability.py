@@ -3,10 +3,9 @@
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import together
+from analysis.frames import Parts, together
 from analysis.metrics import METRICS
-from analysis.results import Results
-from analysis.schema import STAGES
+from analysis.results import Repeats, Results
 from common.tables import Tables
 from experiments.models.study import EMULATOR, MAHIMAHI
 
@@ -17,24 +16,39 @@ _OF = ["whose", "setting", "label"]
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["repeatability"].tables}
-    for engine in (EMULATOR, MAHIMAHI):
-        for repeats in results.repeats(engine):
-            label = repeats.settings.set_index("setting")["label"]
+    found = Parts(list)
+    for engine, every in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
+        for repeats in every:
             runs = statistics.succeeded(repeats.runs).assign(whose=engine)
-            parts = [runs]
-            if engine == MAHIMAHI and (emulated := results.emulated()) is not None:
-                keys = runs[["setting", "controller", "constants"]].drop_duplicates()
-                parts.append(emulated.merge(keys, on=["controller", "constants"]))
-                parts[-1] = statistics.succeeded(parts[-1]).assign(whose=CALIBRATED)
-            every = pd.concat(parts, ignore_index=True)
-            every["label"] = every["setting"].map(label)
-            found["repeatability_runs"].append(every[[*_OF, *METRICS]])
-            published = repeats.published[repeats.published["setting"].isin(runs["setting"])]
-            named = published.set_index(["setting", "metric", "source"]).add_prefix("published_")
-            published = named.reset_index().assign(whose=engine)
-            found["repeatability_published"].append(published)
+            found["repeatability_runs"].append(runs[[*_OF, *METRICS]])
+            if engine == MAHIMAHI and results.emulated is not None:
+                alike = ["controller", "constants"]
+                keys = runs[["setting", "label", *alike]].drop_duplicates()
+                emulated = statistics.succeeded(results.emulated).merge(keys, on=alike)
+                emulated = emulated.assign(whose=CALIBRATED)
+                found["repeatability_runs"].append(emulated[[*_OF, *METRICS]])
+            published = _published(repeats)
+            is_there = published["setting"].isin(runs["setting"])
+            found["repeatability_published"].append(published[is_there].assign(whose=engine))
     return together(found)
+
+
+def _published(repeats: Repeats) -> pd.DataFrame:
+    """The published means of its settings: columns of the table repeatability_published."""
+    rows = [
+        {
+            "setting": repeats.key(each.setting),
+            "metric": each.metric,
+            "source": each.source,
+            "published_mean": each.mean,
+            "published_standard_deviation": each.standard_deviation,
+            "published_n": each.n,
+            "published_step": each.step,
+            "published_standard_deviation_step": each.standard_deviation_step or each.step,
+        }
+        for each in repeats.config.published
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["setting"])
 
 
 def spreads(tables: Tables) -> pd.DataFrame:

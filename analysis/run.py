@@ -20,14 +20,15 @@ from common.tables import TableFolder, Tables, conform, write
 
 
 def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The tables of a stage, as they are after they were written and read.
+    """The tables of a stage, as they are after they were written and read; one may be empty.
 
     Raises:
         KneepointError: a result or a table that it reads is missing or damaged.
     """
     with labels.printed_as(results.names):
         found = importlib.import_module(f"analysis.{name}").compute(results, tables)
-    return {schema.name: conform(schema, found[schema.name]) for schema in STAGES[name].tables}
+    nothing = pd.DataFrame()
+    return {each.name: conform(each, found.get(each.name, nothing)) for each in STAGES[name].tables}
 
 
 def write_stage(results: Results, name: str) -> None:

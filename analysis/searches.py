@@ -8,17 +8,28 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis import statistics, surface
-from analysis.frames import CONSTANT, Record, record, records, together
+from analysis.frames import CONSTANT, Parts, Record, record, records, together
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
 from analysis.recovery import all_disagreements, pinned
-from analysis.results import FRONT, Results, StudyRuns
-from analysis.schema import STAGES
+from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
 from common.tables import Tables
-from experiments.models.study import EMULATOR, MAHIMAHI
+from experiments.models.study import (
+    EMULATOR,
+    MAHIMAHI,
+    Bounded,
+    Fit,
+    Flows,
+    Formula,
+    Front,
+    Least,
+    Objective,
+    Power,
+    WorstCase,
+)
 from experiments.results import OBJECTIVES, VIOLATION
 
 ONE_PEAK = ("ternary", "golden")
@@ -38,48 +49,43 @@ _NOT_PINNED: Record = {
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`. Every fit is also a search."""
-    published = results.published()
-    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["searches"].tables}
-    for engine in (EMULATOR, MAHIMAHI):
-        studies = results.studies(engine)
-        held = results.hold_out() if engine == EMULATOR else None
-        luck = Luck(studies, results.repeats(engine), held)
+    found = Parts(list)
+    for engine, studies, luck in (
+        (EMULATOR, results.studies, Luck(results.studies, results.repeats, results.hold_out)),
+        (MAHIMAHI, results.real_studies, Luck(results.real_studies, results.real_repeats, None)),
+    ):
         for study in studies:
-            if study.fit or study.sampler not in ENUMERATING or study.is_grid_search:
-                parts = _search(study, luck, results, engine, tables, published)
-                for name, frame in parts.items():
+            config = study.config
+            if config.fit or config.sampler.kind not in ENUMERATING or config.is_grid_search:
+                for name, frame in _search(study, luck, results, engine, tables).items():
                     found[name].append(frame.assign(search=study.name))
     whole = together(found)
-    if len(whole["searches"]):
+    if "searches" in whole:
         whole["searches"]["emulated_power"] = _emulated_power(whole["searches"])
     return whole
 
 
 def _search(
-    study: StudyRuns,
-    luck: Luck,
-    results: Results,
-    engine: str,
-    tables: Tables,
-    published: pd.DataFrame,
+    study: StudyRuns, luck: Luck, results: Results, engine: str, tables: Tables
 ) -> dict[str, pd.DataFrame]:
     """The tables of one search; none where no trial has a value."""
     study = _aside(study)
-    trials = study.trials
-    values = -trials["value"] if study.minimised else trials["value"]
-    is_on_one = study.objective in ("mean", "worst") and len(study.networks) == 1
-    chance = luck.of(study.controller, study.networks[0]) if is_on_one else Chance()
+    trials, config, goal = study.trials, study.config, study.config.objective
+    values = -trials["value"] if goal.minimises else trials["value"]
+    is_power = isinstance(goal, Power) and goal.power in ("mean", "worst")
+    is_on_one = is_power and len(config.networks) == 1
+    chance = luck.of(config.controller, config.networks[0]) if is_on_one else Chance()
     best = statistics.best(values, trials["n_runs"], chance)
     if best is None:
         return {}
     first = record(trials, best.label)
-    weights, shares = importances(trials, study.searched, study.minimised)
-    limit = NEAR * first["value"] if study.minimised else math.nan
+    weights, shares = importances(trials, study.searched, goal.minimises)
+    limit = NEAR * first["value"] if goal.minimises else math.nan
     near = trials[trials["value"] <= limit]
     constants = [
         {
             "constant": each.name,
-            "unit": results.unit(study.controller, each.name),
+            "unit": results.unit(config.controller, each.name),
             "low": each.low,
             "high": each.high,
             "logarithmic": each.logarithmic,
@@ -92,37 +98,37 @@ def _search(
         for each in study.searched
     ]
     told, found = pd.DataFrame(constants), {}
-    if not study.fit or engine != EMULATOR:
+    if not config.fit or engine != EMULATOR:
         told = told.assign(**_NOT_PINNED)
     else:
-        told = told.merge(pinned(study, published), on="constant")
-        found["recovery_rows"] = all_disagreements(study, published)
+        told = told.merge(pinned(study, results.published), on="constant")
+        found["recovery_rows"] = all_disagreements(study, results.published)
     past = _trials(study)
-    networks = _on_networks(study, int(first["trial"]), results, published, tables["audit"])
+    networks = _on_networks(study, int(first["trial"]), results, tables["audit"])
     plane = _surface(study, past, weights)
     summary = {
         "engine": engine,
-        "title": study.title,
-        "controller": study.controller,
-        "networks": list(study.networks),
+        "title": config.title,
+        "controller": config.controller,
+        "networks": list(config.networks),
         "network_titles": networks["network_title"].tolist(),
-        "sampler": study.sampler,
-        "objective": study.objective,
-        "fit": list(study.fit),
-        "robust": study.robust,
-        "traffic": study.traffic,
-        "expression": study.expression,
-        "keeping": json.dumps(dict(study.keeping)),
-        "tunes": study.objective in POWERS and study.is_alone,
+        "sampler": config.sampler.kind,
+        "objective": _kind(goal),
+        "fit": list(config.fit),
+        "robust": not isinstance(goal, Fit) or goal.robust,
+        "traffic": results.workflow.traffic[config.traffic].title if config.traffic else None,
+        "expression": goal.expression if isinstance(goal, Formula) else None,
+        "keeping": json.dumps(dict(goal.keeping) if isinstance(goal, Least) else {}),
+        "tunes": config.tunes,
         "searched": len(study.searched),
         "trials": len(trials),
         "runs": trials["n_runs"].sum(),
         "failed": past["failed"].sum(),
         "stopped": past["stopped"].sum(),
         "beyond": past["beyond"].sum(),
-        "pairs": study.pairs,
-        "bound_ms": study.bound_ms,
-        **_against_bound(past[past["on_front"].fillna(False)], study.omniscient),
+        "pairs": len(config.networks) * config.runs_per_trial if config.race else 0,
+        "bound_ms": goal.delay_ms if isinstance(goal, Bounded) else math.nan,
+        **_against_bound(past[past["on_front"].fillna(False)], study.record.bounds),
         "best_trial": int(first["trial"]),
         "best_value": first["value"],
         **{metric: first[metric] for metric in SHOWN},
@@ -140,6 +146,26 @@ def _search(
         "search_networks": networks,
         "search_trials": past,
     }
+
+
+def _kind(goal: Objective) -> str:
+    """An objective's name in the tables: that of a power over networks is one of POWERS."""
+    match goal:
+        case Power():
+            return goal.power
+        case Flows():
+            return "worst_flow" if goal.flows == "worst" else goal.flows
+    return _KINDS[type(goal)]
+
+
+_KINDS: Mapping[type[Objective], str] = {
+    Bounded: "bounded",
+    Formula: "expression",
+    Front: "front",
+    Least: "least",
+    WorstCase: "worst_case",
+    Fit: "misfit",
+}
 
 
 def _aside(study: StudyRuns) -> StudyRuns:
@@ -182,18 +208,19 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
 
     In a search for a front, the metrics are the objectives.
     """
-    trials, is_front = study.trials, study.objective == FRONT
+    trials, goal = study.trials, study.config.objective
+    is_front = isinstance(goal, Front)
     if is_front:
         goals = dict(zip(SHOWN, (*OBJECTIVES, "value"), strict=True))
         trials = trials.assign(**{metric: trials[name] for metric, name in goals.items()})
     measured = trials["value"].notna() & (trials["reason"] == "")
     done = trials.dropna(subset=["value"])
-    order = done.sort_values("value", ascending=study.minimised, kind="stable").index
+    order = done.sort_values("value", ascending=goal.minimises, kind="stable").index
     rank = pd.Series(range(1, len(order) + 1), index=order).reindex(trials.index).astype("Int64")
     searched = [CONSTANT + each.name for each in study.searched]
     columns = ["trial", "stopped", "beyond", *SHOWN, *searched]
     more = trials[columns].assign(measured=measured, rank=rank)
-    past = statistics.history(trials, study.minimised).merge(more, on="trial")
+    past = statistics.history(trials, goal.minimises).merge(more, on="trial")
     past["failed"] &= ~(past["stopped"] | past["beyond"])
     past = past.astype(dict.fromkeys(searched, float))
     flags = {
@@ -206,10 +233,11 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
 
 def _brackets(study: StudyRuns) -> pd.DataFrame:
     """Where the peak of a search of one constant can be after a trial; nothing for others."""
-    if len(study.searched) != 1 or study.sampler not in ONE_PEAK:
+    if len(study.searched) != 1 or study.config.sampler.kind not in ONE_PEAK:
         return pd.DataFrame(columns=["trial", "low", "high"], dtype=float)
     only = study.searched[0]
-    value = -study.trials["value"] if study.minimised else study.trials["value"]
+    is_least = study.config.objective.minimises
+    value = -study.trials["value"] if is_least else study.trials["value"]
     found = statistics.brackets(study.trials.assign(value=value), only.name)
     return found.fillna({"low": only.low, "high": only.high})
 
@@ -226,14 +254,14 @@ def _surface(
 
 def _beside_sweep(study: StudyRuns, first: Record, tables: Tables) -> Record:
     """How a search for one peak agrees with a sweep of the same constant."""
-    nothing = {"sweep": None, "sweep_agrees": None}
-    is_on_one = study.is_alone and len(study.networks) == 1
-    if study.sampler not in ONE_PEAK or study.minimised or not is_on_one:
+    nothing, config = {"sweep": None, "sweep_agrees": None}, study.config
+    is_on_one = study.is_alone and len(config.networks) == 1
+    if config.sampler.kind not in ONE_PEAK or config.objective.minimises or not is_on_one:
         return nothing
     only = study.searched[0].name
     for sweep in records(tables["sweeps"]):
         alike = sweep["controller"], sweep["network"], sweep["constant"]
-        if alike == (study.controller, study.networks[0], only):
+        if alike == (config.controller, config.networks[0], only):
             points = tables["sweep_points"]
             of_sweep = points[points["sweep"] == sweep["sweep"]]
             good = of_sweep.loc[of_sweep["best"] | of_sweep["tied"], "value"]
@@ -250,27 +278,27 @@ _NOTHING_PUBLISHED: Record = {
 
 
 def _on_networks(
-    study: StudyRuns, trial: int, results: Results, published: pd.DataFrame, audited: pd.DataFrame
+    study: StudyRuns, trial: int, results: Results, audited: pd.DataFrame
 ) -> pd.DataFrame:
     """The best trial network by network, each with what was published for that network."""
     runs = study.runs[study.runs["trial"] == trial]
     lines = []
-    for network in study.networks:
+    for network in study.config.networks:
         there = runs[runs["network"] == network]
         good = statistics.succeeded(there)
         means = {metric: float(good[metric].mean()) for metric in SHOWN}
         means[POWER] = float(good[POWER].sum()) / len(there)  # a failed run has none
-        fresh = study.fresh.get(network, {})
+        fresh = study.record.fresh.networks.get(network, {}) if study.record.fresh else {}
         lines.append(
             {
                 "network": network,
-                "network_title": results.networks.get(network, network),
+                "network_title": results.title(network),
                 "runs": len(there),
                 "failed": len(there) - len(good),
                 **means,
                 "fresh_power": fresh.get(POWER, math.nan),
                 "fresh_half_width": fresh.get("high", math.nan) - fresh.get(POWER, math.nan),
-                **_beside_published(study, network, means[POWER], published, audited),
+                **_beside_published(study, network, means[POWER], results.published, audited),
             }
         )
     return pd.DataFrame(lines)
@@ -281,12 +309,11 @@ def _beside_published(
 ) -> Record:
     """The best power published for the controller, ours there, what the search gained over it."""
     rows = published.reindex(columns=[*published.columns.drop(POWER, errors="ignore"), POWER])
-    is_comparable = study.objective in POWERS and study.is_alone
-    if is_comparable and len(rows):
-        alike = (rows["controller"] == study.controller) & (rows["network"] == network)
+    if study.config.tunes and len(rows):
+        alike = (rows["controller"] == study.config.controller) & (rows["network"] == network)
         rows = rows[alike].dropna(subset=[POWER])
         rows = rows.sort_values(POWER, ascending=False, kind="stable")
-    if not is_comparable or rows.empty:
+    if not study.config.tunes or rows.empty:
         return dict(_NOTHING_PUBLISHED)
     row = records(rows)[0]
     printed = {

@@ -7,13 +7,14 @@ normally distributed: an interval holds both that of Student's t and that of the
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
 from analysis.metrics import METRICS, POWER
+from experiments.published import TableDescription
 
 LEVEL = 0.99
 """The probability with which a prediction interval holds a further run."""
@@ -30,6 +31,11 @@ class Selection:
     extreme: Literal["best", "worst"]
     least: int = 2
     most: int = MOST_SELECTED
+
+    @classmethod
+    def of(cls, table: TableDescription) -> Self | None:
+        """How a published table's rows were selected, if they were."""
+        return cls(table.selected, *table.selected_of or ()) if table.selected else None
 
 
 def figures(runs: Mapping[str, Floats], selection: Selection | None = None) -> dict[str, Floats]:

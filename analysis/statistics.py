@@ -258,9 +258,9 @@ def runs_of(
     the studies that compare themselves with it. Other studies' runs and added ones count only if
     they have the same constants: they may be of another table, which varies what this leaves open.
     """
-    compared = [study for study in studies if table in study.compare and not study.fit]
-    here = [study for study in compared if network in study.networks]
-    replays = [study for study in here if study.table == table] or here
+    compared = [study for study in studies if table in study.compare and not study.config.fit]
+    here = [study for study in compared if network in study.config.networks]
+    replays = [study for study in here if study.config.table == table] or here
     constants = {each for study in replays for each in study.runs["constants"]}
     runs = pd.concat([*(study.runs for study in compared), added], ignore_index=True)
     return runs[(runs["network"] == network) & runs["constants"].isin(constants)]

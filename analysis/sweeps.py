@@ -8,32 +8,27 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import CONSTANT, STEP, Record, records, select, together
+from analysis.frames import CONSTANT, STEP, Parts, Record, records, select, together
 from analysis.metrics import METRICS, POWER
 from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
-from analysis.schema import STAGES
 from analysis.statistics import Chance
 from common.tables import Tables
 
 FEWEST = 8
 """A sweep has at least this many values of a constant."""
 
-Parts = dict[str, list[pd.DataFrame]]
-"""Frames by the table that they are of."""
-
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    studies, published = results.studies(), results.published()
-    luck = Luck(studies, results.repeats(), results.hold_out())
-    found: Parts = {table.name: [] for table in STAGES["sweeps"].tables}
+    found, studies, published = Parts(list), results.studies, results.published
+    luck = Luck(studies, results.repeats, results.hold_out)
     taken: Counter[str] = Counter()
     order = published["table"].unique().tolist()
     for constant, alike in _varied_alone(studies).items():
         _sweep(found, results, constant[2], alike, luck, order, taken)
     for study in studies:
-        if not study.fit and study.is_alone:
-            for network in study.networks:
+        if not study.config.fit and study.is_alone:
+            for network in study.config.networks:
                 _grid(found, results, study, network, published)
     return together(found)
 
@@ -47,7 +42,7 @@ class Luck:
         self._frames = (
             [each.runs for each in repeats],
             [held.runs.drop_duplicates("run_id")] if held else [],
-            [study.runs for study in studies if not study.fit and study.is_alone],
+            [each.runs for each in studies if not each.config.fit and each.is_alone],
         )
 
     def of(self, controller: str, network: str) -> Chance:
@@ -73,13 +68,14 @@ def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str
     """Studies by controller, network, the one constant that they vary, and all others."""
     groups: dict[tuple[str, str, str, str], list[StudyRuns]] = {}
     for study in studies:
-        if study.fit or not study.is_alone or len(study.networks) != 1:
+        config = study.config
+        if config.fit or not study.is_alone or len(config.networks) != 1:
             continue
         varied = _varied(study.runs)
         if len(varied) == 1:
             held = json.loads(study.runs["constants"].iloc[0])
             others = json.dumps({name: held[name] for name in held if name != varied[0]})
-            alike = study.controller, study.networks[0], varied[0], others
+            alike = config.controller, config.networks[0], varied[0], others
             groups.setdefault(alike, []).append(study)
     return groups
 
@@ -94,7 +90,7 @@ def _sweep(
     taken: Counter[str],
 ) -> None:
     """Adds a sweep, if it has enough values."""
-    controller, network = studies[0].controller, studies[0].networks[0]
+    controller, network = studies[0].config.controller, studies[0].config.networks[0]
     runs = pd.concat([study.runs for study in studies], ignore_index=True)
     curve = statistics.response(runs, constant)
     best = statistics.best(curve[POWER], curve["runs"], luck.of(controller, network))
@@ -107,7 +103,7 @@ def _sweep(
         "sweep": key,
         "controller": controller,
         "network": network,
-        "network_title": results.networks.get(network, network),
+        "network_title": results.title(network),
         "constant": constant,
         "unit": results.unit(controller, constant),
         "tables": [table for table in order if any(table in each.compare for each in studies)],
@@ -199,18 +195,19 @@ def _grid(
         return
     is_published = axes == printed
     rows = rows if is_published else rows[:0]
-    key = study.name if len(study.networks) == 1 else f"{study.name}-{network}"
+    config = study.config
+    key = study.name if len(config.networks) == 1 else f"{study.name}-{network}"
     grid = {
         "grid": key,
-        "title": study.title,
-        "controller": study.controller,
+        "title": config.title,
+        "controller": config.controller,
         "network": network,
-        "network_title": results.networks.get(network, network),
-        "networks": len(study.networks),
+        "network_title": results.title(network),
+        "networks": len(config.networks),
         "x_name": axes[1],
         "y_name": axes[0],
-        "x_unit": results.unit(study.controller, axes[1]),
-        "y_unit": results.unit(study.controller, axes[0]),
+        "x_unit": results.unit(config.controller, axes[1]),
+        "y_unit": results.unit(config.controller, axes[0]),
         "table": table if is_published else None,
         "report": rows["report"].iloc[0] if is_published else None,
     }
@@ -221,7 +218,7 @@ def _grid(
         if name not in axes:
             effect = statistics.effect(runs, CONSTANT + name, [x, y])
             effect["mean"] = effect.groupby("value")["relative"].transform("mean")
-            unit = results.unit(study.controller, name)
+            unit = results.unit(config.controller, name)
             found["grid_effects"].append(effect.assign(grid=key, constant=name, unit=unit))
 
 

@@ -6,28 +6,26 @@ import math
 import pandas as pd
 
 from analysis import link_log, over_time
-from analysis.frames import CONSTANT, Record, record, records, select, together
+from analysis.frames import CONSTANT, Parts, Record, record, records, select
 from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import OF_NETWORK, WORST_CASE, HardeningRuns, Results, StudyRuns
+from analysis.results import OF_NETWORK, HardeningRuns, Results, StudyRuns
 from common.tables import Tables
+from experiments.models.study import WorstCase
+from networks.config import Network
 from networks.scenario import DELAYS
 
 
-def compute(results: Results) -> dict[str, pd.DataFrame]:
-    """The tables worst_cases, series and hardening_rounds."""
-    names = ("worst_cases", "series", "hardening_rounds")
-    found: dict[str, list[pd.DataFrame]] = {name: [] for name in names}
-    for study in results.studies():
-        if study.objective == WORST_CASE:
-            for name, frame in _worst_case(results, study).items():
-                found[name].append(frame)
-    for hardening in results.hardenings():
+def add(found: Parts, results: Results) -> None:
+    """Adds to the tables worst_cases, series and hardening_rounds."""
+    for study in results.studies:
+        if isinstance(study.config.objective, WorstCase):
+            _worst_case(found, results, study)
+    for hardening in results.hardenings:
         found["hardening_rounds"].append(_rounds(results, hardening))
-    return together(found)
 
 
-def _worst_case(results: Results, study: StudyRuns) -> dict[str, pd.DataFrame]:
-    """The least trial, its first run, and that run over time."""
+def _worst_case(found: Parts, results: Results, study: StudyRuns) -> None:
+    """Adds the least trial, its first run, and that run over time."""
     trial = record(study.trials, int(study.trials["value"].to_numpy().argmin()))
     of_trial = study.runs[study.runs["trial"] == trial["trial"]]
     run = record(of_trial, of_trial.index[0])
@@ -35,9 +33,9 @@ def _worst_case(results: Results, study: StudyRuns) -> dict[str, pd.DataFrame]:
     summary = {
         "search": study.name,
         "run": f"worst-case-{study.name}",
-        "controller": study.controller,
+        "controller": study.config.controller,
         "constants": run["constants"],
-        "opponent": study.opponent,
+        "opponent": study.config.opponent.controller if study.config.opponent else None,
         "network": json.dumps({s.name: trial[CONSTANT + s.name] for s in study.of_network}),
         "trial": trial["trial"],
         "value": trial["value"],
@@ -47,25 +45,24 @@ def _worst_case(results: Results, study: StudyRuns) -> dict[str, pd.DataFrame]:
         "utilization": run["utilization"],
         **{name: run[name] for name in ("capacity_mbps", THROUGHPUT, SIGNAL_DELAY, QUEUEING_DELAY)},
     }
-    log = results.worst_case_log(study.name)
-    found = {"worst_cases": pd.DataFrame([{**summary, "failed": log is None}])}
+    log = results.worst_case_logs.get(study.name)
+    found["worst_cases"].append(pd.DataFrame([{**summary, "failed": log is None}]))
     if log is not None:
         series = over_time.of_logs(log, run=summary["run"])
         end_s = link_log.end_s(select(series, quantity=over_time.RATES[0])["time_s"])
-        base = over_time.long(
-            {over_time.BASE_DELAY: _base_delays(study, trial, end_s)}, summary["run"]
-        )
-        found["series"] = pd.concat([series, base])
-    return found
+        network = results.workflow.networks[study.config.networks[0]]
+        delays = {over_time.BASE_DELAY: _base_delays(network, trial, end_s)}
+        found["series"] += [series, over_time.long(delays, summary["run"])]
 
 
-def _base_delays(study: StudyRuns, trial: Record, end_s: float) -> tuple[list[float], list[float]]:
+def _base_delays(network: Network, trial: Record, end_s: float) -> tuple[list[float], list[float]]:
     """When the propagation delay of a trial's network begins or changes (s), and to what (ms).
 
     The delay is that of one direction.
     """
-    delays = [trial.get(f"{CONSTANT}{OF_NETWORK}{name}", study.delays[name]) for name in DELAYS]
-    delay_ms, step_ms, period_s = delays
+    delay_ms, step_ms, period_s = (
+        trial.get(f"{CONSTANT}{OF_NETWORK}{name}", getattr(network, name) or 0.0) for name in DELAYS
+    )
     halves = range(math.ceil(end_s / (period_s / 2)) if step_ms else 1)
     return (
         [half * period_s / 2 for half in halves],
@@ -75,16 +72,16 @@ def _base_delays(study: StudyRuns, trial: Record, end_s: float) -> tuple[list[fl
 
 def _rounds(results: Results, hardening: HardeningRuns) -> pd.DataFrame:
     columns = ["repeat", "round", "own", "worst_case", "constants", "network"]
-    titles = [results.networks.get(name, name) for name in hardening.networks]
-    tuning, worst_case = hardening.trials
+    tune, worst_case = hardening.tune, hardening.worst_case
+    titles = [results.title(name) for name in tune.networks]
     return hardening.rounds[columns].assign(
         hardening=hardening.name,
-        title=hardening.title,
-        controller=hardening.controller,
-        opponent=hardening.opponent,
+        title=hardening.config.title,
+        controller=tune.controller,
+        opponent=worst_case.opponent.controller if worst_case.opponent else None,
         network_titles=pd.Series([titles] * len(hardening.rounds)),
-        tuning_trials=tuning,
-        worst_case_trials=worst_case,
+        tuning_trials=tune.sampler.trials or 0,
+        worst_case_trials=worst_case.sampler.trials or 0,
     )
 
 

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,21 +14,20 @@ import pandas as pd
 from analysis.flow_log import FlowLog
 from analysis.link_log import LinkLog
 from analysis.metrics import METRICS
-from analysis.results import (
-    HeldOutRuns,
-    Repeats,
-    Results,
-    Searched,
-    ShowcaseRun,
-    Source,
-    StudyRuns,
-    published_frame,
-)
+from analysis.results import HeldOutRuns, Repeats, Results, Searched, ShowcaseRun, StudyRuns
 from analysis.run import run
 from analysis.schema import STAGES
-from experiments.models.study import EMULATOR
+from common.study_record import BestTrial, Fresh, StudyRecord
+from engines.catalogue import Catalogue
+from experiments.models.comparison import Repeat
+from experiments.models.settings import Settings, Showcase
+from experiments.models.study import Range, Sampler, Study
+from experiments.published import TableDescription
+from experiments.workflow import Workflow
+from networks.config import LinkTrace, Network
 
 NETWORK = "contest"
+SHOWCASE = Showcase(controller="fixed_window", constants={"window": 12}, network=NETWORK)
 
 
 def _digest(*of: object) -> str:
@@ -94,38 +95,49 @@ def fixed_window(window: float, noise: float = 0.0) -> tuple[float, float]:
 
 
 def study(
-    name: str, runs: Sequence[Mapping[str, object]], logarithmic: Sequence[str] = (), **more: object
+    name: str,
+    runs: Sequence[Mapping[str, object]],
+    logarithmic: Sequence[str] = (),
+    searched: Sequence[Searched] | None = None,
+    bounds: Mapping[str, Mapping[str, float]] | None = None,
+    **config: Any,
 ) -> StudyRuns:
-    """A study of these runs, one a trial unless they say otherwise."""
+    """A study of these runs, one a trial unless they say otherwise, and of this configuration.
+
+    It searches what differs between the runs, unless `searched` says what.
+    """
     table = pd.DataFrame(list(runs))
     table["study"] = name
     if table["trial"].nunique() == 1:
         table["trial"] = range(len(table))
     constants = [column for column in table.columns if column.startswith("constant_")]
-    searched = tuple(
-        Searched(c.removeprefix("constant_"), table[c].min(), table[c].max(), c[9:] in logarithmic)
-        for c in constants
-        if table[c].nunique() > 1
-    )
+    if searched is None:
+        varied = [each for each in constants if table[each].nunique() > 1]
+        searched = [
+            Searched(c[9:], table[c].min(), table[c].max(), c[9:] in logarithmic) for c in varied
+        ]
+        config["space"] = {c[9:]: Range(values=tuple(table[c].unique())) for c in varied}
     trials = table[["study", "trial", "reason", *constants, *METRICS]].copy()
     trials["n_runs"] = 1
     trials.insert(2, "value", table["power"])
     trials.insert(2, "state", np.where(table["status"] == "ok", "COMPLETE", "FAIL"))
-    values: dict[str, object] = {
+    config = {
         "title": name,
         "controller": table["controller"].iloc[0],
         "networks": (NETWORK,),
-        "sampler": "grid",
-        "objective": "mean",
-        "fit": (),
-        "robust": True,
-        "searched": searched,
-        "compare": (),
-        "seed": 7,
-        "fresh": _fresh(table),
-        **more,
+        **config,
+        "sampler": Sampler.model_construct(kind=config.get("sampler", "grid")),
     }
-    return StudyRuns(name=name, trials=trials, runs=table, **values)  # type: ignore[arg-type]
+    best = BestTrial(0, 1.0, {}, {})
+    fresh = Fresh(5, 1.0, 1.0, 1.0, _fresh(table))
+    record = StudyRecord(name, "power", 7, len(trials), best, bounds or {}, fresh)
+    made = Study.model_construct(**config)  # as far as the analysis needs one
+    return StudyRuns(name, made, tuple(searched), record, trials, table)
+
+
+def changed(study: StudyRuns, **config: Any) -> StudyRuns:
+    """The study with another configuration."""
+    return replace(study, config=study.config.model_copy(update=config))
 
 
 def _fresh(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
@@ -241,6 +253,7 @@ def repeats() -> Repeats:
             {"window": window},
             *fixed_window(window, 0.002 * random.normal()),
             setting=f"windows:{i}",
+            label=f"fixed window {window}",
             trial=i,
             run=run,
             study="windows",
@@ -248,27 +261,22 @@ def repeats() -> Repeats:
         for i, (window, n) in enumerate(((12, 10), (15, 25)))
         for run in range(n)
     ]
-    settings = pd.DataFrame(
+    published = (
+        {**{"mean": 12.868, "standard_deviation": 0.046, "n": 10, "step": 0.001}, "setting": 0},
+        {**{"mean": 11.6, "n": 25, "step": 0.01}, "setting": 1},
+    )
+    config = Repeat.model_validate(
         {
-            "setting": ["windows:0", "windows:1"],
-            "controller": "fixed_window",
+            "title": "Windows repeated",
             "network": NETWORK,
-            "label": ["fixed window 12", "fixed window 15"],
+            "repeats": 10,
+            "settings": [
+                {"controller": "fixed_window", "constants": {"window": each}} for each in (12, 15)
+            ],
+            "published": [{**each, "metric": "power", "source": "Report"} for each in published],
         }
     )
-    published = pd.DataFrame(
-        {
-            "setting": ["windows:0", "windows:1"],
-            "metric": "power",
-            "mean": [12.868, 11.6],
-            "standard_deviation": [0.046, np.nan],
-            "n": [10, 25],
-            "step": [0.001, 0.01],
-            "standard_deviation_step": [0.001, 0.01],
-            "source": ["Report 000, Table 1", "Report 004, text"],
-        }
-    )
-    return Repeats("windows", "Windows repeated", settings, published, pd.DataFrame(runs))
+    return Repeats("windows", config, pd.DataFrame(runs))
 
 
 def hold_out() -> HeldOutRuns:
@@ -358,132 +366,68 @@ def flow_log(seconds: int = 20) -> FlowLog:
     return FlowLog(times, np.floor(times), times, 40.0 + 15 * np.sin(times) ** 2)
 
 
-class Parts(dict[str, Any]):
-    """Parts of results, which note what of them is read."""
-
-    read: dict[str, Any]
-
-    def __init__(self, parts: Mapping[str, Any]) -> None:
-        super().__init__(parts)
-        self.read = {}
-
-    def get(self, name: str, default: Any = None) -> Any | None:
-        self.read[name] = super().get(name)
-        return super().get(name, default)
-
-
-def _given(name: str, nothing: Callable[[], Any] = lambda: None) -> Any:
-    """A method that returns a part."""
-
-    def given(self: "MadeUp", *_: object) -> Any:
-        found = self.parts.get(name)
-        return nothing() if found is None else found
-
-    return given
-
-
-def _of_engine(name: str) -> Any:
-    """A method that returns a part, or that of real mahimahi."""
-
-    def given(self: "MadeUp", engine: str = EMULATOR) -> Any:
-        return self.parts.get(name if engine == EMULATOR else f"real_{name}")
-
-    return given
+LINK = LinkTrace(constant_mbps=5.04)
+WORKFLOW = Workflow(
+    path=Path("config.yaml"),
+    settings=Settings(seed=1),
+    networks={
+        NETWORK: Network(title="Verizon LTE, short", uplink=LINK, downlink=LINK, duration_s=20)
+    },
+    studies={},
+    repeats={},
+    comparisons={},
+    traffic={},
+    tables={},
+    sections={},
+)
+DESCRIPTION = TableDescription.model_construct(source="", controller="", columns={})
 
 
 class MadeUp(Results):
-    """Results that stand in no folder; what is not given is not there."""
+    """Results that stand in no folder: what is not given is not there."""
 
     def __init__(self, **parts: Any) -> None:
-        self.parts = Parts(parts)
-
-    def start_noting(self) -> dict[str, Any]:
-        """Returns the parts that will have been read from now on."""
-        self.parts.read = {}
-        return self.parts.read
-
-    def has(self, name: str, part: object) -> bool:
-        """Whether a part is this very object."""
-        return dict.get(self.parts, name) is part
+        super().__init__(WORKFLOW, Catalogue({"controllers": [], "broken": []}))
+        self.parts = parts
+        published = parts.get("published", self.published)
+        described = dict.fromkeys(published["table"].unique(), DESCRIPTION)
+        vars(self).update(
+            {
+                "hosts": {NETWORK: {"host_latency_us": 600.0}},
+                "units": {("fixed_window", "window"): "packets"},
+                "audited": parts.get("studies", []),
+                **parts,
+                "sources": {**described, **parts.get("sources", {})},
+            }
+        )
 
     def but(self, **parts: Any) -> "MadeUp":
         """The same with other parts."""
         return MadeUp(**{**self.parts, **parts})
 
-    names = property(_given("printed_names", dict))
-    networks = property(_given("titles", lambda: {NETWORK: "Verizon LTE, short"}))
-    hosts = property(_given("hosts", lambda: {NETWORK: {"host_latency_us": 600.0}}))
-    units = property(_given("units", lambda: {("fixed_window", "window"): "packets"}))
-    is_real = property(_given("is_real", bool))
-    comparisons, network_sweeps, hardenings, missing = (
-        _given(name, list) for name in ("comparisons", "network_sweeps", "hardenings", "missing")
-    )
-    added_runs = _given("added_runs", pd.DataFrame)
-    published = _given("published", lambda: published_frame([]))
-    sources = _given("sources", dict)
-    showcase = _of_engine("showcase")
-    hold_out, probe, confirmation, calibration = (
-        _given(name) for name in ("hold_out", "probe", "confirmation", "calibration")
-    )
-    delays, spread, emulated, again = (
-        _given(name) for name in ("delays", "spread", "emulated", "again")
-    )
 
-    def studies(self, engine: str = EMULATOR) -> list[StudyRuns]:
-        return list(_of_engine("studies")(self, engine) or ())
-
-    def audited(self) -> list[StudyRuns]:
-        return self.studies()
-
-    def having(self, added: pd.DataFrame) -> "MadeUp":
-        return self.but(added_runs=added)
-
-    def repeats(self, engine: str = EMULATOR) -> list[Repeats]:
-        return list(_of_engine("repeats")(self, engine) or ())
-
-    def worst_case_log(self, study: str) -> LinkLog | None:
-        logs: Mapping[str, LinkLog] = self.parts.get("worst_case_logs") or {}
-        return logs.get(study)
-
-
-Done = tuple[Mapping[str, Any], Mapping[str, pd.DataFrame], dict[str, pd.DataFrame]]
-_done: dict[str, list[Done]] = {}
-"""Of each stage: the parts and the tables that it has read, and what it gave."""
+@cache
+def _analysed(results: Results, stages: tuple[str, ...]) -> dict[str, pd.DataFrame]:
+    tables: dict[str, pd.DataFrame] = {}
+    for stage in stages:
+        tables |= run(results, stage, tables)
+    return tables
 
 
 def analysed(results: Results, *stages: str) -> dict[str, pd.DataFrame]:
-    """The tables of these stages, or of all.
-
-    A stage that has read the very same parts and tables before is not computed again.
-    """
-    tables: dict[str, pd.DataFrame] = {}
-    for stage in stages or STAGES:
-        tables |= _analysed(results, stage, tables)
-    return {name: table.copy() for name, table in tables.items()}
-
-
-def _analysed(
-    results: Results, stage: str, tables: Mapping[str, pd.DataFrame]
-) -> dict[str, pd.DataFrame]:
-    if not isinstance(results, MadeUp):
-        return run(results, stage, tables)
-    read = {name: tables[name] for name in STAGES[stage].reads if name in tables}
-    for parts, before, given in _done.get(stage, ()):
-        if all(results.has(*part) for part in parts.items()) and _same(before, read):
-            return given
-    parts_read = results.start_noting()
-    given = run(results, stage, tables)
-    _done.setdefault(stage, []).append((parts_read, read, given))
-    return given
-
-
-def _same(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
-    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
+    """The tables of these stages, or of all; computed once for the same results."""
+    found = _analysed(results, stages or tuple(STAGES))
+    return {name: table.copy() for name, table in found.items()}
 
 
 def results(**more: Any) -> MadeUp:
     """Everything of the emulator at once."""
-    return MadeUp(**{**_parts(), **more})
+    return _whole().but(**more) if more else _whole()
+
+
+@cache
+def _whole() -> MadeUp:
+    return MadeUp(**_parts())
 
 
 @cache
@@ -499,7 +443,9 @@ def _parts() -> dict[str, Any]:
         ),
         "repeats": (repeats(),),
         "hold_out": hold_out(),
-        "showcase": ShowcaseRun("fixed_window", {"window": 12}, NETWORK, link_log(), flow_log()),
+        "showcase": ShowcaseRun(SHOWCASE, link_log(), flow_log()),
         "published": published_rows(),
-        "sources": {"001-fixed-window": Source("Report 001, Table 2.1")},
+        "sources": {
+            "001-fixed-window": DESCRIPTION.model_copy(update={"source": "Report 001, Table 2.1"})
+        },
     }

@@ -11,9 +11,9 @@ import pandas as pd
 
 from analysis.metrics import METRICS
 from analysis.results import Confirmation, ProbedHost, Repeats, Searched, ShowcaseRun, StudyRuns
-from experiments.models.study import MAHIMAHI
+from experiments.models.study import MAHIMAHI, Fit
 from tests.analysis import synthetic
-from tests.analysis.synthetic import NETWORK, link_log, run_row
+from tests.analysis.synthetic import SHOWCASE, link_log, run_row
 
 BUSY = "the host was too busy for 1 earlier tries (scheduling delay 7.1 ms)"
 THRESHOLD = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
@@ -115,11 +115,15 @@ def calibration() -> StudyRuns:
             rows.append(
                 {**run, "constant_host_latency_us": latency, "constant_host_wake_mean_us": wake}
             )
-    found = synthetic.study("calibration", rows, fit=("confirm",), objective="misfit")
+    found = synthetic.study(
+        "calibration",
+        rows,
+        searched=(Searched("host_latency_us", 0, 100), Searched("host_wake_mean_us", 50, 200)),
+        objective=Fit(fit=("confirm",)),
+    )
     trials = found.trials.drop_duplicates("trial").reset_index(drop=True)
     trials["value"] = 1e-4 * (1 + trials["trial"])
-    searched = (Searched("host_latency_us", 0, 100), Searched("host_wake_mean_us", 50, 200))
-    return replace(found, trials=trials, searched=searched)
+    return replace(found, trials=trials)
 
 
 def delays() -> pd.DataFrame:
@@ -152,13 +156,12 @@ def spread() -> pd.DataFrame:
 def repeats() -> Repeats:
     """The best window ten times for real."""
     whole = synthetic.repeats()
-    return replace(
-        whole,
-        name="real-window",
-        settings=whole.settings.head(1),
-        published=whole.published.head(1),
-        runs=whole.runs[whole.runs["setting"] == "windows:0"].assign(engine=MAHIMAHI),
+    config = whole.config.model_copy(
+        update={"settings": whole.config.settings[:1], "published": whole.config.published[:1]}
     )
+    runs = whole.runs[whole.runs["setting"] == whole.key(0)]
+    runs = runs.assign(setting="real-window:0", engine=MAHIMAHI)
+    return Repeats("real-window", config, runs)
 
 
 @cache
@@ -169,7 +172,7 @@ def parts() -> dict[str, Any]:
         "is_real": True,
         "real_studies": (replace(search, name="real-best-window"),),
         "real_repeats": (repeats(),),
-        "real_showcase": ShowcaseRun("fixed_window", {"window": 12}, NETWORK, link_log()),
+        "real_showcase": ShowcaseRun(SHOWCASE, link_log()),
         "probe": probe(),
         "confirmation": confirmation(),
         "calibration": calibration(),

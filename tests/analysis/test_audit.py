@@ -2,6 +2,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,16 +13,22 @@ from analysis.checks import Finding
 from analysis.frames import STEP, records, select
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.neighbours import neighbours, outside
-from analysis.results import Searched, Source
+from analysis.results import Searched
 from analysis.schema import VERDICTS
-from analysis.spread import Selection
+from experiments.models.study import Fit
 from tests.analysis import published, synthetic
 
 WITH_BOTH = ("001-fixed-window", "004-fixed-window", "001-aimd", "004-bounded-aimd")
 
 
+def judged(rows: pd.DataFrame, **described: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The audit of rows whose tables are described so."""
+    source = synthetic.DESCRIPTION.model_copy(update=described)
+    return audit.audit(rows, dict.fromkeys(rows["table"], source), {})
+
+
 def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
-    return audit.audit(rows)[0]
+    return judged(rows)[0]
 
 
 def against(rows: pd.DataFrame) -> list[Finding]:
@@ -87,7 +94,7 @@ def as_printed(ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_the_rows_that_cannot_be_right_are_found_and_no_other() -> None:
-    found, evidence = audit.audit(as_printed(published.honest(1)))
+    found, evidence = judged(as_printed(published.honest(1)))
     wrong = found[found["verdict"] == "contradicted"].set_index(["table", "row"])
     assert set(wrong.index) == set(published.RIGHT)
     checks_of = wrong["checks"].to_dict()
@@ -239,7 +246,7 @@ def test_a_number_that_was_cut_off_is_no_evidence(
     numbers: tuple[float, float, float], cut_off: str
 ) -> None:
     rows = beside([numbers[0]], [numbers[1]], [numbers[2]])
-    found, evidence = audit.audit(rows)
+    found, evidence = judged(rows)
     assert found["verdict"].tolist() == ["reproduced"]
     (piece,) = records(evidence[evidence["kind"] == "truncation"])
     assert piece["metric"] == cut_off
@@ -352,8 +359,7 @@ def test_verdicts_and_their_evidence() -> None:
     )
     rows.loc[3, "runs"] = 0
     unstated = dict.fromkeys(["keepalive_ms", "initial_window"], "")
-    source = Source(unstated=unstated, remark="its logs differ")
-    found, evidence = audit.audit(rows, {"001-windows": source})
+    found, evidence = judged(rows, unstated=unstated, remark="its logs differ")
     assert found["verdict"].tolist() == ["reproduced", "close", "unexplained", "not comparable"]
     differences = [("difference", THROUGHPUT), ("difference", SIGNAL_DELAY)]
     pieces = list(zip(evidence["row"], evidence["kind"], evidence["metric"], strict=True))
@@ -363,7 +369,7 @@ def test_verdicts_and_their_evidence() -> None:
     by_kind = evidence.set_index("kind")
     assert by_kind["constants"]["unstated"] == ("keepalive_ms", "initial_window")
     assert by_kind["remark"]["remark"] == "its logs differ"
-    fitted, evidence = audit.audit(rows, {"001-windows": Source(fitted=("host_latency_us",))})
+    fitted, evidence = judged(rows, fitted=("host_latency_us",))
     assert fitted["verdict"].tolist() == ["fitted"] * 3 + ["not comparable"]
     assert evidence.set_index("kind")["constants"]["fitted"].tolist() == [("host_latency_us",)] * 3
 
@@ -372,7 +378,7 @@ def test_a_row_between_our_own_runs_is_not_unexplained() -> None:
     rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 110), (2.0, 230)])
     rows["low_signal_delay_p95_ms"] = [98, 205]
     assert verdicts(rows)["verdict"].tolist() == ["within our spread", "unexplained"]
-    _, evidence = audit.audit(rows)
+    _, evidence = judged(rows)
     (piece,) = records(evidence[evidence["kind"] == "spread"])
     assert (piece["row"], piece["metric"], piece["low"]) == (0, SIGNAL_DELAY, 98)
     rows["low_signal_delay_p95_ms"] = [101.2, math.nan]  # 100 may be 100.9, cut off
@@ -386,7 +392,7 @@ def test_a_host_that_fits_as_well_explains_a_row() -> None:
     for metric, low, high in ((THROUGHPUT, [0.9, 1.9], [1.1, 2.1]), (SIGNAL_DELAY, 95, 240)):
         rows[f"host_low_{metric}"], rows[f"host_high_{metric}"] = low, high
     rows.loc[1, f"host_low_{SIGNAL_DELAY}"] = 210
-    found, evidence = audit.audit(rows)
+    found, evidence = judged(rows)
     assert found["verdict"].tolist() == ["within our spread", "unexplained"]
     (piece,) = records(evidence[evidence["kind"] == "host"])
     assert (piece["row"], piece["metric"], piece["low"], piece["high"]) == (
@@ -401,7 +407,7 @@ def test_a_verdict_is_clear_if_further_runs_would_not_change_it() -> None:
     rows = beside([1.0] * 4, [100, 100, 100, 130], ours=[(1.0, 100)] * 4)
     rows["sure"] = [1.0, 0.9, math.nan, 0.5]
     assert verdicts(rows)["clear"].tolist() == [True, False, False, False]
-    fitted, _ = audit.audit(rows, {"001-windows": Source(fitted=("alpha",))})
+    fitted, _ = judged(rows, fitted=("alpha",))
     assert fitted["clear"].all()
 
 
@@ -418,7 +424,7 @@ def test_a_contradiction_by_few_runs_alone_is_not_clear() -> None:
 
 def test_rows_that_were_selected_say_so() -> None:
     rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 120), (2.0, 200)])
-    _, evidence = audit.audit(rows, {"001-windows": Source(selection=Selection("best", 3, 9))})
+    _, evidence = judged(rows, selected="best", selected_of=(3, 9))
     told = evidence[evidence["kind"] == "selected"]
     assert told["remark"].tolist() == ["best", "best"]
     assert set(zip(told["low"], told["high"], strict=True)) == {(3, 9)}
@@ -426,7 +432,7 @@ def test_rows_that_were_selected_say_so() -> None:
 
 def test_a_fitted_row_can_be_contradicted() -> None:
     rows = published.planted(beside([1.0, 2.0], [100, 200], [10.0, 10.0]), 1, power=11.0)
-    found, _ = audit.audit(rows, {"001-windows": Source(fitted=("host_latency_us",))})
+    found, _ = judged(rows, fitted=("host_latency_us",))
     assert found["verdict"].tolist() == ["fitted", "contradicted"]
 
 
@@ -434,7 +440,7 @@ def test_what_the_report_does_not_say_is_not_comparable() -> None:
     rows = beside([math.nan, math.nan], [math.nan, math.nan], [math.nan, 42.64])
     rows.loc[1, "replayable"] = False
     rows.loc[1, [f"ours_{metric}" for metric in METRICS]] = math.nan
-    _, evidence = audit.audit(published.compared(rows))
+    _, evidence = judged(published.compared(rows))
     assert evidence["kind"].tolist() == ["no number", "no constants"]
 
 
@@ -483,14 +489,15 @@ def test_the_stage_has_every_row_of_compared_tables_once() -> None:
 
 def test_what_fits_of_the_host_used_is_fitted() -> None:
     host = (Searched("host_latency_us", 0, 1000),)
-    fit = synthetic.windows_study("fit", fit=("004-fixed-window",), searched=host)
+    objective = Fit(fit=("004-fixed-window",))
+    fit = synthetic.windows_study("fit", objective=objective, searched=host)
     latencies = [100.0 * trial for trial in range(len(fit.trials))]
     best = 3
     trials = fit.trials.assign(constant_host_latency_us=latencies, value=1.0)
     trials.loc[best, "value"] = 0.1
-    fit = replace(fit, trials=trials, objective="misfit")
+    fit = replace(fit, trials=trials)
     results = synthetic.results()
-    results = results.but(studies=(*results.studies(), fit))
+    results = results.but(studies=(*results.studies, fit))
 
     def verdicts(**host: float) -> "pd.Series[str]":
         replayed = results.but(hosts={synthetic.NETWORK: host})
@@ -511,7 +518,7 @@ def test_a_replay_on_another_network_is_named_and_gives_no_verdict() -> None:
     ]
     there = synthetic.study("there", runs, compare=tables, networks=("lab",))
     results = synthetic.results()
-    both = synthetic.analysed(results.but(studies=(*results.studies(), there)), "audit")
+    both = synthetic.analysed(results.but(studies=(*results.studies, there)), "audit")
     here = synthetic.analysed(results, "audit")
     assert both["audit"]["verdict"].tolist() == here["audit"]["verdict"].tolist()
     (replay,) = records(select(both["audit_tables"], own=False))
@@ -575,12 +582,12 @@ def test_runs_of_a_table_that_varies_what_this_leaves_open_are_not_its_own() -> 
             synthetic.study(
                 tables[0],
                 [run for window in range(5, 95, 5) for run in runs(window, 1.0)],
-                **{"table": tables[0], "compare": tables[:1]},
+                table=tables[0],
             ),
             synthetic.study(
                 tables[1],
                 [run for factor in (1.0, 2.0, 90.0) for run in runs(5, factor)],
-                **{"table": tables[1], "compare": tables[1:]},
+                table=tables[1],
             ),
         ],
     )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from analysis import over_time
 from analysis.comparisons import (
     beside_kernel,
     beside_published,
-    compute,
     cycles,
     epochs_of,
     figures_of,
@@ -22,11 +22,12 @@ from analysis.comparisons import (
     spread,
 )
 from analysis.frames import records, select
-from analysis.results import Compared, NetworkSweep
+from analysis.results import Compared
 from engines.base import FLOW_METRICS, PROBE_METRICS
-from experiments.models.comparison import PublishedFigure
+from experiments.models.comparison import Comparison
+from networks.config import Network
 from networks.traffic import TrafficFile
-from tests.analysis.synthetic import MadeUp, analysed, study
+from tests.analysis.synthetic import LINK, WORKFLOW, MadeUp, analysed, study
 
 TRAFFIC = TrafficFile.model_validate(
     {
@@ -38,6 +39,13 @@ TRAFFIC = TrafficFile.model_validate(
         },
         "probes": {"ping": {}},
     }
+)
+ROUTER = Network(
+    title="A router",
+    uplink=LINK,
+    downlink=LINK,
+    delay_ms=10,
+    duration_s=90,
 )
 PAIR = TrafficFile.model_validate(
     {"title": "Two", "flows": {"first": {}, "second": {"controller": "reno"}}}
@@ -85,19 +93,23 @@ def compared(
     traffic: TrafficFile = TRAFFIC,
     published: Sequence[Mapping[str, Any]] = (),
 ) -> Compared:
-    return Compared(
-        name="buffers",
-        engine=engine,
-        title="Buffers",
-        source="Report 003",
-        wanted_engines=("emulator", "kernel"),
-        settings=("Reno", "CUBIC"),
-        traffic={"web": traffic},
-        networks={"router": "A router"},
-        duration_s={"router": 90.0},
-        published=tuple(PublishedFigure.model_validate(each) for each in published),
-        runs=pd.DataFrame(list(runs)),
+    config = Comparison.model_validate(
+        {
+            "title": "Buffers",
+            "source": "Report 003",
+            "engines": {"emulator": {"repeats": 1}, "kernel": {"repeats": 1}},
+            "settings": [{"controller": "reno"}, {"controller": "cubic"}],
+            "traffic": "web",
+            "networks": ["router"],
+            "published": published,
+        }
     )
+    networks = {"router": ROUTER}
+    return Compared("buffers", config, engine, {"web": traffic}, networks, pd.DataFrame(list(runs)))
+
+
+def figures(ours: Compared) -> pd.DataFrame:
+    return figures_of(ours.engine, ours.runs, ours.traffic, ours.networks)
 
 
 def pages(*seconds: float, engine: str = "emulator", published: Any = ()) -> Compared:
@@ -112,7 +124,7 @@ def pages(*seconds: float, engine: str = "emulator", published: Any = ()) -> Com
 
 
 def test_every_flow_and_probe_has_its_figures() -> None:
-    told = spread(figures_of(pages(2, 4)))
+    told = spread(figures(pages(2, 4)))
     told = told.set_index(["source", "metric"])
     assert told.loc[("page", "completion_s"), "mean"] == 3
     assert tuple(told.loc[("ping", "rtt_mean_ms"), ["least", "greatest"]]) == (200, 400)
@@ -146,7 +158,7 @@ def test_published_numbers_stand_beside_the_range_of_our_runs(
     published: dict[str, object], position: str
 ) -> None:
     ours = pages(2, 4, published=[published])
-    (row,) = beside_published(ours, figures_of(ours)).to_dict("records")
+    (row,) = beside_published(ours, figures(ours)).to_dict("records")
     assert (row["position"], row["verdict"]) == (position, position)
     assert row["off"] == pytest.approx(
         {"near": 0.0375, "outside": 0.2375}.get(position, row["off"]), nan_ok=True
@@ -163,7 +175,7 @@ def test_a_mean_that_the_source_prints_as_the_least_is_contradicted() -> None:
             printed(300, "ping.rtt_mean_ms", place="console"),
         ],
     )
-    rows = beside_published(ours, figures_of(ours)).to_dict("records")
+    rows = beside_published(ours, figures(ours)).to_dict("records")
     assert [row["verdict"] for row in rows] == ["contradicted", "inside", "inside"]
     assert (rows[0]["extreme"], rows[0]["extreme_is"]) == ("console", "least")
     assert rows[0]["conflicts"] == ["console"]
@@ -172,12 +184,12 @@ def test_a_mean_that_the_source_prints_as_the_least_is_contradicted() -> None:
 def test_a_mean_without_another_mean_is_not_contradicted() -> None:
     alike = [printed(260, "ping.rtt_mean_ms"), printed(260, "ping.rtt_min_ms")]
     ours = pages(2, 4, published=alike)
-    assert beside_published(ours, figures_of(ours))["extreme"].isna().all()
+    assert beside_published(ours, figures(ours))["extreme"].isna().all()
 
 
 def test_numbers_for_one_setting_that_differ_are_told_of_each_other() -> None:
     ours = pages(2, 4, published=[printed(2.5), printed(3.5), printed(2.45, high=2.6)])
-    rows = beside_published(ours, figures_of(ours)).to_dict("records")
+    rows = beside_published(ours, figures(ours)).to_dict("records")
     assert [row["conflicts"] for row in rows] == [
         ["item 3.5"],
         ["item 2.5", "item 2.45"],
@@ -194,7 +206,7 @@ def told_of(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:
-    both = pd.concat([figures_of(pages(2, 4)), figures_of(pages(3.2, 3.4, engine="kernel"))])
+    both = pd.concat([figures(pages(2, 4)), figures(pages(3.2, 3.4, engine="kernel"))])
     told = {
         (row["source"], row["metric"]): row
         for row in beside_kernel({"traffic_figures": told_of(both)}).to_dict("records")
@@ -206,7 +218,7 @@ def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:
     )
     assert told["long", "throughput_mbps"]["agrees"]
     assert not told["ping", "rtt_mean_ms"]["agrees"], "9 % apart"
-    wide = pd.concat([figures_of(pages(2, 4)), figures_of(pages(2.9, 9, engine="kernel"))])
+    wide = pd.concat([figures(pages(2, 4)), figures(pages(2.9, 9, engine="kernel"))])
     assert (
         beside_kernel({"traffic_figures": told_of(wide)}).set_index("source").loc["page", "agrees"]
     ), "inside the range"
@@ -275,7 +287,7 @@ def test_the_stage_writes_figures_series_and_cycles() -> None:
         "throughput_by_interval_mbps": [1.4] * len(window),
     }
     run = run_of({"long": flow}, queue=[5.0] * len(window))
-    tables = compute(MadeUp(comparisons=[compared([run], traffic=alone)]))
+    tables = analysed(MadeUp(comparisons=[compared([run], traffic=alone)]), "behaviour")
     of_window, queue = (
         select(tables["series"], quantity=name) for name in (over_time.WINDOW, over_time.QUEUE)
     )
@@ -286,7 +298,6 @@ def test_the_stage_writes_figures_series_and_cycles() -> None:
     (cycle,) = cycles(tables).to_dict("records")
     assert (cycle["epochs"], cycle["top_packets"], cycle["duration_s"]) == (2, 85, 9.5)
     assert cycle["top_kb"] == pytest.approx(85 * 1.448)
-    assert all(frame.empty for frame in compute(MadeUp()).values())
 
 
 def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
@@ -312,12 +323,15 @@ def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
             }
             for n, v in enumerate((5, 20, 100))
         ],
-        traffic="A page and pings",
+        traffic="web",
+        networks=("router",),
     )
-    sweep = NetworkSweep(buffers, compared(records(runs)), 2.5)
-    tables = analysed(MadeUp(studies=[buffers], network_sweeps=[sweep]), "behaviour", "inventory")
+    buffers = replace(buffers, runs=runs)
+    workflow = replace(WORKFLOW, traffic={"web": TRAFFIC}, networks={"router": ROUTER})
+    tables = analysed(MadeUp(studies=[buffers], workflow=workflow), "behaviour", "inventory")
     points = network_sweep_points(tables)
     points = points[(points["source"] == "page") & (points["metric"] == "completion_s")]
     assert dict(zip(points["value"], points["mean"], strict=True)) == {5: 2, 20: 3, 100: 5}
     (told,) = records(network_sweeps(tables))
-    assert (told["study"], told["values"], told["bdp_packets"]) == ("buffers", 3, 2.5)
+    assert (told["study"], told["values"]) == ("buffers", 3)
+    assert told["bdp_packets"] == pytest.approx(5.04e6 * 0.02 / 8 / 1504)

@@ -43,15 +43,15 @@ def results() -> synthetic.MadeUp:
         constants=[str(run["constants"]) for run in (runs[0], runs[9])],
     )
     studies = [
-        replace(synthetic.tpe_study(20), name=name, controller="timely", networks=networks)
+        synthetic.study(name, runs[:1], controller="timely", networks=networks)
         for name, networks in (("alone", ("contest",)), ("together", ("contest", "rural")))
     ]
     found = replace(held, settings=settings, runs=pd.DataFrame(runs))
-    return synthetic.MadeUp(studies=tuple(studies[:1]), hold_out=found).but(studies=tuple(studies))
+    return synthetic.MadeUp(studies=studies, hold_out=found)
 
 
 def stage(found: synthetic.MadeUp) -> pd.DataFrame:
-    held = found.hold_out()
+    held = found.hold_out
     assert held is not None
     return compute(found, held)
 

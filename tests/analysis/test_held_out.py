@@ -184,11 +184,11 @@ def test_the_stage_orders_by_power_on_the_training_network() -> None:
 
 def test_runs_of_settings_tell_how_much_chance_does_where_nothing_else_is_repeated() -> None:
     results = synthetic.results()
-    studies, held = results.studies(), results.hold_out()
+    studies, held = results.studies, results.hold_out
     # Trials 1 and 2 are the same runs: three of them, as of each of the others.
     found = Luck(studies, (), held).of("fixed_window", "contest")
     assert (found.degrees, round(found.cv, 5)) == (2, 0.004)
-    found = Luck(studies, results.repeats(), held).of("delay_threshold", "contest")
+    found = Luck(studies, results.repeats, held).of("delay_threshold", "contest")
     assert (found.degrees, round(found.cv, 5)) == (4, 0.004)
 
 

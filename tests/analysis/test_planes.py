@@ -28,7 +28,7 @@ def test_front_is_what_nothing_dominates(
 
 def test_planes_have_means_covariances_and_a_knee() -> None:
     results = synthetic.results()
-    held = results.hold_out()
+    held = results.hold_out
     assert held is not None
     best = held.settings.loc[held.settings["best"], "trial"].tolist()
     planes = compute(held.runs, best)

@@ -19,6 +19,8 @@ from analysis.recovery import (
     row_losses,
 )
 from analysis.results import Searched, StudyRuns
+from common.study_record import BestTrial, StudyRecord
+from experiments.models.study import Fit, Study
 from search.objective import MISFIT_SCALE, loss_of
 
 LIMIT = Searched("limit_ms", 50, 500)
@@ -180,11 +182,11 @@ def test_disagreement_by_hand() -> None:
 def test_a_fit_has_intervals_and_rows() -> None:
     trials, runs, _ = _fit()
     values = np.abs(np.log(trials["constant_limit_ms"] / 200))
-    study = StudyRuns(
-        *("fit", "A fit", "c", ("contest",), "tpe", "misfit", ("t",), True, (LIMIT,), (), 1),
-        trials=trials.assign(value=values),
-        runs=runs,
+    config = Study.model_construct(
+        title="A fit", controller="c", networks=("contest",), objective=Fit(fit=("t",))
     )
+    record = StudyRecord("A fit", "fit", 1, len(trials), BestTrial(0, 0.0, {}, {}))
+    study = StudyRuns("fit", config, (LIMIT,), record, trials.assign(value=values), runs)
     published = _published([20.0] * 20).assign(replayable=True, constant_window=1.0)
     (line,) = records(recovery(study, published))
     assert (line["constant"], line["fitted_rows"]) == ("limit_ms", 20)

@@ -7,7 +7,6 @@ import pytest
 
 from analysis.results import Results, Searched
 from common.errors import KneepointError
-from experiments.models.study import MAHIMAHI
 from experiments.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from experiments.planners.held_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from experiments.results import write_table
@@ -19,24 +18,22 @@ CONFIG = Path("config/config.yaml")
 @pytest.mark.usefixtures("workspace")
 def test_studies_repeats_tables_and_showcase_are_read() -> None:
     results = Results.of(CONFIG)
-    windows, fit = results.studies()
-    assert (windows.title, windows.sampler, windows.seed) == ("Fixed windows", "grid", 77)
+    windows, fit = results.studies
+    assert (windows.config.title, windows.record.seed) == ("Fixed windows", 77)
     assert windows.compare == ("007-windows",)
     assert windows.runs["constant_window"].tolist() == [6, 12]
-    assert (fit.fit, fit.objective, fit.minimised) == (("007-windows",), "misfit", True)
-    assert fit.compare == ()
+    assert (fit.config.fit, fit.compare) == (("007-windows",), ())
     assert fit.searched == (Searched("host_latency_us", 0, 3000, least=0),)
     assert fit.trials["constant_host_latency_us"].tolist() == [900, 1100]
-    (repeats,) = results.repeats()
-    assert repeats.settings["label"].tolist() == ["fixed window 12", "fixed window 15"]
+    (repeats,) = results.repeats
+    assert repeats.runs["label"].unique().tolist() == ["fixed window 12", "fixed window 15"]
     assert repeats.runs["setting"].value_counts().to_dict() == {"again:0": 3, "again:1": 3}
-    assert repeats.published["setting"].tolist() == ["again:0"]
-    published = results.published()
+    published = results.published
     assert published["throughput_mbps"].tolist() == [1.306, 2.274, 3.0]
     assert published["replayable"].tolist() == [True, True, False]
     assert results.networks == {"contest": "A constant link"}
     assert results.units == {("fixed_window", "window"): "packets"}
-    shown = results.showcase()
+    shown = results.showcase
     assert shown is not None
     assert shown.log.last_ms == 10
 
@@ -75,7 +72,7 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     ):
         table = pa.Table.from_pylist(rows, schema=schema)
         write_table(results / "hold_out" / f"{name}.parquet", table)
-    found = Results.of(config / "config.yaml").hold_out()
+    found = Results.of(config / "config.yaml").hold_out
     assert found is not None
     assert found.settings["constant_window"].tolist() == [12, 12]
     assert found.settings["origin"].tolist() == ["published", "tuned"]
@@ -83,7 +80,7 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     assert found.runs["constant_window"].tolist() == [6, 12]
     (results / "hold_out" / "settings.parquet").unlink()
     with pytest.raises(KneepointError, match=r"hold_out/settings\.parquet: .*No such file"):
-        Results.of(config / "config.yaml").hold_out()
+        _ = Results.of(config / "config.yaml").hold_out
 
 
 REAL = """
@@ -142,13 +139,13 @@ def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert not Results.of(CONFIG).is_real
     results = Results.of(ask_for_real_runs(workspace))
     assert results.is_real
-    assert [study.name for study in results.studies()] == ["windows", "fit"]
-    assert [each.name for each in results.repeats()] == ["again"]
-    assert results.missing() == ["real-windows", "real-again", "probe", "confirm"]
-    assert (results.studies(MAHIMAHI), results.repeats(MAHIMAHI)) == ([], [])
+    assert [study.name for study in results.studies] == ["windows", "fit"]
+    assert [each.name for each in results.repeats] == ["again"]
+    assert results.missing == ["real-windows", "real-again", "probe", "confirm"]
+    assert (results.real_studies, results.real_repeats) == ([], [])
     for found in (
-        *(results.showcase(MAHIMAHI), results.probe(), results.confirmation()),
-        *(results.calibration(), results.emulated(), results.again(), results.delays()),
+        *(results.real_showcase, results.probe, results.confirmation),
+        *(results.calibration, results.emulated, results.again, results.delays),
     ):
         assert found is None
 
@@ -157,29 +154,28 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
     results = Results.of(config)
-    assert [study.name for study in results.studies()] == ["windows", "fit"]
-    assert [each.name for each in results.repeats()] == ["again"]
-    assert [study.name for study in results.studies(MAHIMAHI)] == ["real-windows"]
-    assert [each.name for each in results.repeats(MAHIMAHI)] == ["real-again"]
-    assert results.showcase(MAHIMAHI) is not None
-    assert results.missing() == []
-    again, emulated = results.again(), results.emulated()
+    assert [study.name for study in results.studies] == ["windows", "fit"]
+    assert [each.name for each in results.repeats] == ["again"]
+    assert [study.name for study in results.real_studies] == ["real-windows"]
+    assert [each.name for each in results.real_repeats] == ["real-again"]
+    assert results.real_showcase is not None
+    assert results.missing == []
+    again, emulated = results.again, results.emulated
     assert again is not None and len(again) == 2
     assert emulated is not None and emulated["constant_window"].tolist() == [6, 12]
-    probe = results.probe()
+    probe = results.probe
     assert probe is not None
     assert (probe.slots, probe.cores, probe.busy_us) == (1, 4, 2000)
     assert probe.levels["concurrency"].tolist() == [1, 2]
-    confirmed = results.confirmation()
+    confirmed = results.confirmation
     assert confirmed is not None
     assert confirmed.settings["constant_window"].tolist() == [6, 12]
     assert confirmed.settings["origins"][0] == ("calibration", "contradicted")
     assert confirmed.settings["rows"].tolist() == [("007-windows 0", "007-windows 2"), ()]
-    fit = results.calibration()
+    fit = results.calibration
     assert fit is not None
     assert fit.searched == (Searched("host_latency_us", 0, 50, least=0),)
-    assert fit.minimised
-    delays, spread = results.delays(), results.spread()
+    delays, spread = results.delays, results.spread
     assert delays is not None and delays["one_in"].tolist()[:3] == [1, 2, 4]
     assert spread is not None and spread["is_best"].tolist() == [False, True, False]
 
@@ -190,17 +186,17 @@ def test_a_damaged_probe_is_named(workspace: Path, text: str) -> None:
     run_for_real(workspace / "results")
     (workspace / "results" / "probe" / "probe.json").write_text(text)
     with pytest.raises(KneepointError, match=r"probe\.json: cannot be used .*; rebuild it"):
-        Results.of(config).probe()
+        _ = Results.of(config).probe
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"seed": "x"}'])
 def test_a_damaged_summary_is_named(workspace: Path, text: str) -> None:
     (workspace / "results" / "fit" / "study.json").write_text(text)
     with pytest.raises(KneepointError, match=r"fit/study\.json: cannot be used"):
-        Results.of(CONFIG).studies()
+        _ = Results.of(CONFIG).studies
 
 
 def test_a_missing_result_is_named(workspace: Path) -> None:
     (workspace / "results" / "fit" / "runs.parquet").unlink()
     with pytest.raises(KneepointError, match=r"fit/runs\.parquet: .*rebuild it"):
-        Results.of(CONFIG).studies()
+        _ = Results.of(CONFIG).studies

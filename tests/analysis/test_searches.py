@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.frames import records, select
+from experiments.models.study import Fit
 from tests.analysis import synthetic, synthetic_real
 
 
@@ -54,7 +55,7 @@ def test_a_search_knows_what_was_published_and_what_ours_is_there() -> None:
 
 
 def test_a_fit_has_its_best_at_the_least() -> None:
-    fit = synthetic.ternary_study(fit=("001-fixed-window",), objective="misfit")
+    fit = synthetic.ternary_study(objective=Fit(fit=("001-fixed-window",)))
     fit = replace(fit, runs=fit.runs.assign(row=0))
     found = stage(synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows()[:1]))
     (search,) = records(found["searches"])
@@ -76,7 +77,8 @@ def test_a_search_over_two_networks_compares_with_what_was_published_for_each() 
     tuned = synthetic.grid_study(sampler="tpe")
     there = tuned.runs.assign(network="far", power=tuned.runs["power"] / 2)
     runs = pd.concat([tuned.runs, there], ignore_index=True)
-    both = replace(tuned, runs=runs, networks=(synthetic.NETWORK, "far"))
+    both = synthetic.changed(tuned, networks=(synthetic.NETWORK, "far"))
+    both = replace(both, runs=runs)
     found = stage(synthetic.results(studies=(both,)))
     (search,) = records(found["searches"])
     assert search["margin"] != search["margin"]
@@ -88,9 +90,9 @@ def test_a_search_over_two_networks_compares_with_what_was_published_for_each() 
 
 
 def test_a_grid_over_three_constants_is_a_search_and_others_are_not() -> None:
-    grid = replace(synthetic.grid_study(), compare=())
+    grid = synthetic.grid_study()
     assert stage(synthetic.MadeUp(studies=(grid,)))["searches"].empty
-    searching = replace(grid, is_grid_search=True)
+    searching = synthetic.changed(grid, compare=())
     (search,) = records(stage(synthetic.MadeUp(studies=(searching,)))["searches"])
     assert (search["sampler"], search["searched"], search["tunes"]) == ("grid", 3, True)
     assert search["best_value"] == grid.trials["value"].max()
@@ -98,7 +100,9 @@ def test_a_grid_over_three_constants_is_a_search_and_others_are_not() -> None:
 
 def test_the_emulators_best_is_that_of_the_same_network() -> None:
     here = synthetic.ternary_study()
-    there = replace(here, name="there", networks=("far",), runs=here.runs.assign(network="far"))
-    there = replace(there, trials=here.trials.assign(value=2 * here.trials["value"]))
+    there = synthetic.changed(here, networks=("far",))
+    trials = here.trials.assign(value=2 * here.trials["value"])
+    runs = here.runs.assign(network="far")
+    there = replace(there, name="there", trials=trials, runs=runs)
     found = stage(synthetic.MadeUp(studies=(here, there)))["searches"]
     assert found["emulated_power"].tolist() == found["best_value"].tolist()

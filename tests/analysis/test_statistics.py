@@ -206,8 +206,8 @@ def test_a_table_has_the_runs_of_what_replays_it_and_no_other_values_of_what_it_
     def runs(*starts: int, **more: object) -> list[dict[str, object]]:
         return [synthetic.run_row("aimd", {"alpha": 1, "start": s}, 2, 100, **more) for s in starts]
 
-    replay = synthetic.study("replay", runs(2), table="mine", compare=("mine",))
-    beside = synthetic.study("beside", runs(2, 10), table="other", compare=("other", "mine"))
+    replay = synthetic.study("replay", runs(2), table="mine")
+    beside = synthetic.study("beside", runs(2, 10), table="other", compare=("mine",))
     added = pd.DataFrame(runs(2, 2, 10, 30))
 
     def starts(*studies: StudyRuns) -> list[int]:

@@ -6,6 +6,7 @@ import pytest
 from analysis.frames import select
 from analysis.results import StudyRuns
 from analysis.sweeps import bests, grids, published_points
+from experiments.models.study import Fit
 from tests.analysis import synthetic
 
 
@@ -45,7 +46,7 @@ def test_sweeps_keep_apart_what_was_held_at_other_values() -> None:
 
 
 def test_sweeps_leave_fits_and_searches_of_several_constants_out() -> None:
-    fit = synthetic.windows_study(fit=("001-fixed-window",))
+    fit = synthetic.windows_study(objective=Fit(fit=("001-fixed-window",)))
     assert stage(synthetic.MadeUp(studies=(fit, synthetic.tpe_study())))["sweeps"].empty
 
 

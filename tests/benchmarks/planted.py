@@ -17,7 +17,7 @@ from analysis.added_runs import until_clear
 from analysis.checks import resolution
 from analysis.frames import CONSTANT, STEP, Record, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Results, Source
+from analysis.results import Results
 from analysis.spread import Selection
 from tests.analysis import synthetic
 
@@ -84,7 +84,11 @@ def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.
     tables, studies, sources, faults = [], [], {}, []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
         selection = _selection(random)
-        sources[table] = Source(selection=selection)
+        if selection:
+            of = (selection.least, selection.most)
+            sources[table] = synthetic.DESCRIPTION.model_copy(
+                update={"selected": selection.extreme, "selected_of": of}
+            )
         chosen = _chosen(rows, random) if wrong else set()
         cuts_off = random.random() < 1 / 3
         printed, studied = [], []
@@ -101,8 +105,7 @@ def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.
         published=pd.concat(tables, ignore_index=True), sources=sources, studies=studies
     )
     found = audit.compute(_with_added(results, shuffled), {})["audit"]
-    selected = {table: source.selection is not None for table, source in sources.items()}
-    found = found.assign(selected=found["table"].map(selected))
+    found = found.assign(selected=found["table"].isin(sources))
     return found.merge(pd.DataFrame(faults), on=["table", "row"])
 
 

@@ -24,6 +24,7 @@ from analysis.results import Results, StudyRuns
 from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
+from experiments.models.study import Fit
 from networks.scenario import PreparedNetwork
 from tests.benchmarks.planted import stated
 
@@ -38,8 +39,9 @@ def planted_tables(
     A row of a table in `means` is the mean of so many runs.
     """
     settings = EmulatorSettings.of(EMULATE)
-    controller = load_catalogue(EMULATE).controllers[study.controller]
-    network = PreparedNetwork.load(Path("build/networks") / study.networks[0] / "network.json")
+    controller = load_catalogue(EMULATE).controllers[study.config.controller]
+    prepared = Path("build/networks") / study.config.networks[0] / "network.json"
+    network = PreparedNetwork.load(prepared)
     constants = dict(planted)
     latency_us = constants.pop("host_latency_us", network.host_latency_us)
     network = replace(network, host_latency_us=latency_us)
@@ -72,15 +74,18 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=Path("config/config.yaml"))
     arguments = parser.parse_args()
     results = Results.of(arguments.config)
-    study = next(each for each in results.studies() if each.name == arguments.study)
-    rows = pd.concat(fitted_rows(results.published(), study.fit).values(), ignore_index=True)
+    study = next(each for each in results.studies if each.name == arguments.study)
+    goal = study.config.objective
+    if not isinstance(goal, Fit):
+        parser.error(f"{arguments.study} fits no table")
+    rows = pd.concat(fitted_rows(results.published, goal.fit).values(), ignore_index=True)
     planted = _pairs(arguments.planted)
     means = {name: int(count) for name, count in _pairs(arguments.mean).items()}
     found = []
     tables = planted_tables(study, rows, planted, means)
     for table in itertools.islice(tables, arguments.tables):
-        losses = row_losses(study.runs, table, study.robust)
-        found.append(recovered(study.trials, losses, table, study.searched, study.seed))
+        losses = row_losses(study.runs, table, goal.robust)
+        found.append(recovered(study.trials, losses, table, study.searched, study.record.seed))
     of_constant = pd.concat(found).groupby("constant", sort=False)
     print(f"{arguments.study}: {arguments.tables} planted tables")
     for name, lines in ((str(name), lines) for name, lines in of_constant):

@@ -162,7 +162,7 @@ def _printed(
 def judged(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
     """The audit of these printings: table, row, spoiled, verdict."""
     found = beside(printings, seed, size)
-    return audit.audit(found)[0]
+    return audit.audit(found, dict.fromkeys(found["table"], synthetic.DESCRIPTION), {})[0]
 
 
 def main() -> None:

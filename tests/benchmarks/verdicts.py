@@ -37,7 +37,7 @@ ALARMS = ("contradicted", "unexplained")
 
 def printable(results: Results) -> pd.DataFrame:
     """The published rows that studies replay with one setting, with its constants as JSON."""
-    published = results.published()
+    published = results.published
     audited = pd.read_parquet(results.folder / "audit.parquet")
     single = audited[(audited["settings"] == 1) & (audited["kind"] == "published")]
     rows = published.merge(single[["table", "row"]], on=["table", "row"])

@@ -6,6 +6,7 @@ constants, and three controllers are tuned. Tables are checked against the numbe
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import pytest
 
 from analysis.frames import CONSTANT
 from analysis.labels import DASH, MINUS
-from analysis.results import HeldOutRuns, Searched, Source, StudyRuns, published_frame
-from analysis.spread import Selection
+from analysis.results import HeldOutRuns, Searched, StudyRuns, published_frame
+from experiments.models.study import Fit
 from experiments.published import PublishedTable, load_table
 from tests.analysis import synthetic
 from tests.reports.told import Told, told
@@ -100,9 +101,8 @@ def _windows() -> StudyRuns:
                 runs.append(
                     synthetic.run_row("my_window", constants, throughput, delays[run], **at)
                 )
-    compare = ("windows-of-nguyen", "bench-7")
     return synthetic.study(
-        "windows", runs, networks=(LAB,), compare=compare, table="windows-of-nguyen"
+        "windows", runs, networks=(LAB,), table="windows-of-nguyen", compare=("bench-7",)
     )
 
 
@@ -129,9 +129,7 @@ def _grid() -> StudyRuns:
         for cut in (0.25, 0.5, 0.75)
         for wait in (100, 200)
     ]
-    return synthetic.study(
-        "steps", runs, title="Steps of the hop", networks=(LAB,), is_grid_search=True
-    )
+    return synthetic.study("steps", runs, title="Steps of the hop", networks=(LAB,))
 
 
 def _search(name: str, networks: dict[str, float], trials: int = 40, **more: Any) -> StudyRuns:
@@ -149,7 +147,7 @@ def _search(name: str, networks: dict[str, float], trials: int = 40, **more: Any
     kept = made.trials.drop_duplicates("trial").reset_index(drop=True)
     kept[means.columns] = means.to_numpy()
     kept["value"] = kept["power"]
-    return StudyRuns(**{**vars(made), "trials": kept.assign(n_runs=len(networks))})
+    return replace(made, trials=kept.assign(n_runs=len(networks)))
 
 
 def _sweep(network: str) -> StudyRuns:
@@ -177,15 +175,16 @@ def _fit() -> StudyRuns:
         for trial, latency in enumerate(latencies)
         for row, (size, numbers) in enumerate(printed.items())
     ]
-    made = synthetic.study("host", runs, networks=(LAB,), fit=("windows-of-nguyen",))
+    made = synthetic.study(
+        "host",
+        runs,
+        searched=[Searched("host_latency_us", 300, 1200, least=0)],
+        networks=(LAB,),
+        objective=Fit(fit=("windows-of-nguyen",)),
+    )
     trials = made.trials.drop_duplicates("trial").reset_index(drop=True)
     trials = trials.assign(value=[0.1, 0.2, 0.3, 0.4], constant_host_latency_us=latencies)
-    more = {
-        "searched": (Searched("host_latency_us", 300, 1200, least=0),),
-        "objective": "misfit",
-        "trials": trials.drop(columns=CONSTANT + "size"),
-    }
-    return StudyRuns(**{**vars(made), **more})
+    return replace(made, trials=trials.drop(columns=CONSTANT + "size"))
 
 
 def _hold_out() -> HeldOutRuns:
@@ -231,7 +230,7 @@ def _tables(folder: Path) -> list[PublishedTable]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Told:
     tables = _tables(tmp_path_factory.mktemp("config"))
     results = synthetic.MadeUp(
-        titles=TITLES,
+        networks=TITLES,
         units=UNITS,
         hosts={name: {"host_latency_us": 600.0} for name in TITLES},
         studies=(
@@ -245,14 +244,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Told:
             _fit(),
         ),
         published=published_frame(tables),
-        sources={
-            table.name: Source(
-                table.description.source,
-                table.report,
-                Selection(table.description.selected) if table.description.selected else None,
-            )
-            for table in tables
-        },
+        sources={table.name: table.description for table in tables},
         hold_out=_hold_out(),
         added_runs=_added_runs(),
     )

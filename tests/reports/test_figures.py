@@ -19,6 +19,7 @@ from analysis.frames import Record, records
 from analysis.metrics import METRICS
 from analysis.schema import TABLES
 from common.errors import KneepointError
+from experiments.models.study import Fit
 from reports import draw, figures
 from reports.figures import style
 from reports.inline_svg import Inliner
@@ -126,7 +127,7 @@ def test_heat_map_prints_every_cell(tables: Tables) -> None:
 
 
 def test_search_curve_is_in_the_order_of_the_constant() -> None:
-    fit = synthetic.ternary_study(fit=("001-fixed-window",), sampler="grid")
+    fit = synthetic.ternary_study(objective=Fit(fit=("001-fixed-window",)), sampler="grid")
     fit = dataclasses.replace(fit, runs=fit.runs.assign(row=0))
     fit_alone = synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows()[:1])
     tables = synthetic.analysed(synthetic.MadeUp())
@@ -208,7 +209,7 @@ def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
     found = {labels.sentence(each["constant"]): each["best"] for each in searched}
     assert x_of(ring) == [found[axes.get_xlabel()]]
     assert bar.get_ylabel() == "Power (Mbit/s/s)"
-    worse = dataclasses.replace(study, fit=("001-delay-threshold",), objective="misfit")
+    worse = synthetic.changed(study, objective=Fit(fit=("001-delay-threshold",)))
     worse = dataclasses.replace(worse, runs=worse.runs.assign(row=0))
     row = synthetic.published_rows()[:1].assign(table="001-delay-threshold")
     fit_alone = synthetic.MadeUp(studies=(worse,), published=row)

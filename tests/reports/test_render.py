@@ -115,14 +115,16 @@ def test_every_figure_that_there_is_data_for_has_its_place(
 def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
     """Wherever a user's words go, into text, heads, tables and figures."""
     results = synthetic.results()
-    held, (repeats,) = synthetic.hold_out(), results.repeats()
+    held, (repeats,) = synthetic.hold_out(), results.repeats
     networks = held.networks
+    published = repeats.config.published
+    printed = tuple(each.model_copy(update={"source": NASTY}) for each in published)
     titled = results.but(
-        studies=tuple(replace(each, title=f"{NASTY} {each.name}") for each in results.studies()),
-        repeats=(replace(repeats, published=repeats.published.assign(source=NASTY)),),
+        studies=[synthetic.changed(s, title=f"{NASTY} {s.name}") for s in results.studies],
+        repeats=[replace(repeats, config=repeats.config.model_copy(update={"published": printed}))],
         sources={
-            name: replace(source, text=f"{NASTY} {name}", remark=NASTY)
-            for name, source in results.sources().items()
+            name: source.model_copy(update={"source": f"{NASTY} {name}", "remark": NASTY})
+            for name, source in results.sources.items()
         },
         hold_out=replace(
             held, networks=networks.assign(title=[f"{NASTY} {n}" for n in networks["network"]])

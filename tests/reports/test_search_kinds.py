@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.results import StudyRuns
+from experiments.models.study import Bounded, Front, Race
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 
@@ -24,7 +25,7 @@ def searched(name: str, **more: Any) -> StudyRuns:
 
 @pytest.fixture(scope="module")
 def front() -> StudyRuns:
-    study = searched("front", objective="front", omniscient=BOUND)
+    study = searched("front", objective=Front(front="mean"), bounds=BOUND)
     objectives = {
         "objective_throughput_mbps": [float(point[0]) for point in POINTS],
         "objective_signal_delay_p95_ms": [float(point[1]) for point in POINTS],
@@ -48,7 +49,7 @@ def test_front_has_its_knee_and_its_hypervolume(front: StudyRuns) -> None:
 
 
 def test_bound_is_told_and_what_breaks_it_is_never_best() -> None:
-    study = searched("bounded", objective="bounded", bound_ms=90.0)
+    study = searched("bounded", objective=Bounded(throughput="mean", delay_ms=90))
     throughput = [point[0] for point in POINTS]
     violation = [point[1] / 90 - 1 for point in POINTS]
     trials = study.trials.assign(value=throughput, violation=violation)
@@ -60,7 +61,7 @@ def test_bound_is_told_and_what_breaks_it_is_never_best() -> None:
 
 
 def test_bound_that_nothing_keeps_is_told() -> None:
-    study = searched("bounded", objective="bounded", bound_ms=45.0)
+    study = searched("bounded", objective=Bounded(throughput="mean", delay_ms=45))
     violation = [point[1] / 45 - 1 for point in POINTS]
     trials = study.trials.assign(value=[point[0] for point in POINTS], violation=violation)
     report = told(synthetic.MadeUp(studies=(replace(study, trials=trials),)))
@@ -68,7 +69,7 @@ def test_bound_that_nothing_keeps_is_told() -> None:
 
 
 def test_race_tells_what_it_stopped_and_saved() -> None:
-    study = searched("raced", pairs=8)
+    study = searched("raced", race=Race(), runs_per_trial=8)
     state = ["COMPLETE", "COMPLETE", "PRUNED", "COMPLETE", "PRUNED", "PRUNED"]
     n_runs = [8 if each == "COMPLETE" else 3 for each in state]
     value = [20.0, 33.0, 99.0, 40.0, 99.0, 99.0]  # stopped ones say nothing

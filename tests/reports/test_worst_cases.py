@@ -10,6 +10,8 @@ import pytest
 from analysis import over_time
 from analysis.frames import select
 from analysis.results import HardeningRuns, Searched, StudyRuns
+from experiments.models.settings import Hardening
+from experiments.models.study import Rival, Sampler, Setting, Study, WorstCase
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 
@@ -21,10 +23,11 @@ def worst_case(**more: Any) -> StudyRuns:
         synthetic.run_row("timely", {"beta": 0.5}, throughput=4 * value, delay=100)
         for value in VALUES
     ]
-    study = synthetic.study("worst", runs, sampler="tpe", objective="worst_case", **more)
+    goal = WorstCase(worst_case=Rival(**more))
     delay_ms = Searched("network_delay_ms", 5, 100)
+    study = synthetic.study("worst", runs, searched=[delay_ms], sampler="tpe", objective=goal)
     trials = study.trials.assign(value=VALUES, constant_network_delay_ms=[5.0, 90.0, 40.0])
-    return replace(study, trials=trials, searched=(delay_ms,))
+    return replace(study, trials=trials)
 
 
 def made_up(study: StudyRuns, **logs: Any) -> Told:
@@ -39,7 +42,7 @@ def test_worst_case_is_told_and_shown() -> None:
 
 
 def test_worst_case_against_another_controller_names_it() -> None:
-    report = made_up(worst_case(opponent="cubic"), worst=synthetic.link_log())
+    report = made_up(worst_case(against=Setting(controller="cubic")), worst=synthetic.link_log())
     assert report.rows("worst-cases-found")[0][2:4] == ("CUBIC", "2")
 
 
@@ -95,9 +98,17 @@ def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
         }
     )
     runs = pd.DataFrame([synthetic.run_row("timely", {"beta": 0.5}, 2, 100)])
-    hard = HardeningRuns(
-        "hard", "Hardened", "timely", (synthetic.NETWORK,), None, (60, 80), rounds, runs
+    tune, worst_case = (
+        Study.model_construct(
+            title="A study",
+            controller="timely",
+            networks=(synthetic.NETWORK,),
+            sampler=Sampler(kind="tpe", trials=trials),
+        )
+        for trials in (60, 80)
     )
+    wanted = Hardening(title="Hardened", tune="tune", worst_case="worst")
+    hard = HardeningRuns("hard", wanted, tune, worst_case, rounds, runs)
     return told_by(synthetic.analysed(synthetic.MadeUp(hardenings=(hard,))))
 
 
