@@ -7,6 +7,7 @@ from dataclasses import asdict
 import pandas as pd
 
 from analysis import comparisons, link_log, over_time, worst_cases
+from analysis.flow_log import mean_window
 from analysis.frames import Parts, together
 from analysis.results import Results
 from common.tables import Tables
@@ -30,6 +31,7 @@ def _showcase(found: Parts, results: Results) -> None:
         controller, network = shown.config.controller, shown.config.network
         run = controller if engine == EMULATOR else f"real-{controller}"
         metrics, flow = link_log.metrics(shown.log), shown.flow
+        end_s = shown.log["time_ms"].iloc[-1] / 1000
         summary = {
             "run": run,
             "engine": engine,
@@ -40,7 +42,7 @@ def _showcase(found: Parts, results: Results) -> None:
             **asdict(metrics),
             "power": metrics.power,
             "utilization": metrics.throughput_mbps / metrics.capacity_mbps,
-            "mean_window_packets": flow.mean_window(shown.log.last_ms / 1000) if flow else math.nan,
+            "mean_window_packets": math.nan if flow is None else mean_window(flow, end_s),
         }
         found["showcase"].append(pd.DataFrame([summary]))
         found["series"].append(over_time.of_logs(shown.log, flow, run))

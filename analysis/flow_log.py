@@ -8,46 +8,20 @@ After a header line, one event a line, times in microseconds:
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from common.errors import KneepointError
 
-Floats = NDArray[np.float64]
+FlowLog: TypeAlias = pd.DataFrame
+"""The acknowledgments and keepalives of a flow in order: columns time_s, rtt_ms (NaN of a
+keepalive), and window_packets, the controller's window after it."""
 
 _HEADER = b"# kneepoint flow log, version 1"
 _TOLD = re.compile(rb"^(\d+) (\d+) (?:ack \d+ (\d+)|keepalive) (\S+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class FlowLog:
-    """The windows of one flow, and the RTTs of its acknowledgments, in time order.
-
-    A window is the controller's after an acknowledgment or a keepalive, in packets.
-    """
-
-    window_s: Floats
-    window_packets: Floats
-    rtt_s: Floats
-    rtt_ms: Floats
-
-    def windows(self) -> dict[str, Floats]:
-        """The window wherever it changes, and at the end: columns time_s, window_packets."""
-        changed = np.append(True, np.diff(self.window_packets) != 0)
-        changed[-1] = True
-        return {
-            "time_s": self.window_s[changed],
-            "window_packets": self.window_packets[changed],
-        }
-
-    def mean_window(self, end_s: float) -> float:
-        """The window's mean over time, from the first event to `end_s`."""
-        lasts = np.diff(np.append(self.window_s, max(end_s, self.window_s[-1])))
-        total = float(lasts.sum())
-        return float((self.window_packets * lasts).sum()) / total if total else float("nan")
 
 
 def read_flow_log(path: Path, flow: int = 0) -> FlowLog:
@@ -66,11 +40,18 @@ def read_flow_log(path: Path, flow: int = 0) -> FlowLog:
     if not told:
         raise KneepointError(f"{path}: flow {flow} has no acknowledgment and no keepalive")
     times_us, _, rtts_ms, windows = zip(*told, strict=True)
-    seconds = np.array(times_us).astype(float) / 1e6
-    is_ack = np.array([len(rtt) > 0 for rtt in rtts_ms])
-    return FlowLog(
-        window_s=seconds,
-        window_packets=np.array(windows).astype(float),
-        rtt_s=seconds[is_ack],
-        rtt_ms=np.array([rtt for rtt in rtts_ms if rtt]).astype(float),
+    return pd.DataFrame(
+        {
+            "time_s": np.array(times_us).astype(float) / 1e6,
+            "rtt_ms": np.array([rtt or b"nan" for rtt in rtts_ms]).astype(float),
+            "window_packets": np.array(windows).astype(float),
+        }
     )
+
+
+def mean_window(log: FlowLog, end_s: float) -> float:
+    """The window's mean over time, from the first event to `end_s`."""
+    times_s = log["time_s"].to_numpy()
+    lasts = np.diff(np.append(times_s, max(end_s, times_s[-1])))
+    total = float(lasts.sum())
+    return float((log["window_packets"] * lasts).sum()) / total if total else float("nan")

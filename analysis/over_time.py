@@ -21,21 +21,22 @@ WINDOW, RTT, BASE_DELAY = "window_packets", "rtt_ms", "base_delay_ms"
 def of_logs(log: LinkLog, flow: FlowLog | None = None, run: str = "") -> pd.DataFrame:
     """What the logs of a run say: see `long`.
 
-    The queue and the window stand wherever they change.
+    The queue and the window stand wherever they change, and the window at the end.
     """
     rates, signal = link_log.rates(log), link_log.signal_delay(log)
-    packets = link_log.packet_delays(log)
-    queue = pd.DataFrame(link_log.queue_length(log)).drop_duplicates("time_ms", keep="last")
+    packets, queue = link_log.departures(log), link_log.queue_length(log)
     queue = queue[queue["packets"].diff() != 0]
     found = {
         **{name: (rates["start_s"], rates[name]) for name in RATES},
-        QUEUEING: (packets["departure_ms"] / 1000, packets["delay_ms"]),
+        QUEUEING: (packets["time_ms"] / 1000, packets["delay_ms"]),
         SIGNAL: (signal["time_ms"] / 1000, signal["delay_ms"]),
         QUEUE: (queue["time_ms"] / 1000, queue["packets"]),
     }
     if flow is not None:
-        windows = flow.windows()
-        found |= {WINDOW: (windows["time_s"], windows[WINDOW]), RTT: (flow.rtt_s, flow.rtt_ms)}
+        changes = flow[WINDOW].diff() != 0
+        changes.iloc[-1] = True
+        windows, acks = flow[changes], flow.dropna(subset=[RTT])
+        found |= {WINDOW: (windows["time_s"], windows[WINDOW]), RTT: (acks["time_s"], acks[RTT])}
     return long(found, run)
 
 

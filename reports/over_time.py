@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from analysis import link_log, over_time
-from analysis.flow_log import read_flow_log
+from analysis.flow_log import mean_window, read_flow_log
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from reports.figures import run_over_time, style
 
@@ -53,8 +53,8 @@ def draw(
     events = link_log.read_link_log(log)
     flow = read_flow_log(flow_log) if flow_log else None
     run = asdict(link_log.metrics(events))
-    if flow:
-        run["mean_window_packets"] = flow.mean_window(events.last_ms / 1000)
+    if flow is not None:
+        run["mean_window_packets"] = mean_window(flow, events["time_ms"].iloc[-1] / 1000)
     series = over_time.of_logs(events, flow)
     with style.house():
         figure = run_over_time.panels(series, run, noun)

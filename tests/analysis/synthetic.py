@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.flow_log import FlowLog
-from analysis.link_log import LinkLog
+from analysis.link_log import ARRIVAL, DEPARTURE, OPPORTUNITY, LinkLog
 from analysis.metrics import METRICS
 from analysis.results import HeldOutRuns, Repeats, Results, Searched, ShowcaseRun, StudyRuns
 from analysis.run import run
@@ -343,27 +343,25 @@ def link_log(seconds: int = 20) -> LinkLog:
     opportunity = opportunity[(opportunity < 9000) | (opportunity > 9700)]
     departure = opportunity[1::2]
     delay = 20 + (15 * np.sin(departure / 700)).astype(np.int64)
-    arrival = np.sort(departure - delay)
-    size = np.full_like
-    return LinkLog(
-        trace="made-up",
-        queue="infinite",
-        arrival_ms=arrival[arrival >= 0],
-        arrival_bytes=size(arrival[arrival >= 0], 1504),
-        opportunity_ms=opportunity,
-        opportunity_bytes=size(opportunity, 1504),
-        departure_ms=departure[departure >= delay],
-        departure_bytes=size(departure[departure >= delay], 1504),
-        departure_delay_ms=delay[departure >= delay],
-        drop_ms=opportunity[:0],
-        drop_packets=opportunity[:0],
-    )
+    departure, delay = departure[departure >= delay], delay[departure >= delay]
+    return events_of(np.sort(departure - delay), opportunity, departure, delay)
+
+
+def events_of(arrival: Any, opportunity: Any, departure: Any, delay: Any) -> LinkLog:
+    """The log of packets of 1504 bytes, given the times of events (ms)."""
+    kinds = {ARRIVAL: (arrival, 0), OPPORTUNITY: (opportunity, 0), DEPARTURE: (departure, delay)}
+    events = [
+        pd.DataFrame({"time_ms": times, "kind": kind, "amount": 1504, "delay_ms": delays})
+        for kind, (times, delays) in kinds.items()
+    ]
+    return pd.concat(events).sort_values("time_ms", kind="stable", ignore_index=True)
 
 
 def flow_log(seconds: int = 20) -> FlowLog:
     """A window that steps up each second; RTTs of 40 to 55 ms."""
     times = np.arange(1.0, seconds, 0.25)
-    return FlowLog(times, np.floor(times), times, 40.0 + 15 * np.sin(times) ** 2)
+    rtts = 40.0 + 15 * np.sin(times) ** 2
+    return pd.DataFrame({"time_s": times, "rtt_ms": rtts, "window_packets": np.floor(times)})
 
 
 LINK = LinkTrace(constant_mbps=5.04)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from analysis import link_log
-from analysis.link_log import LinkLog
 from common.errors import KneepointError
 from networks.omniscient import omniscient_bound
+from tests.analysis.synthetic import events_of
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,7 @@ def test_bound_refuses_a_run_without_a_usable_opportunity(times_ms: list[int], e
 def test_bound_is_what_the_metrics_make_of_such_a_run(seed: int) -> None:
     gaps = np.random.default_rng(seed).geometric(0.05 + 0.1 * seed, 2000) - 1
     times_ms = 1 + np.cumsum(gaps)
-    sizes = np.full(times_ms.size, 1504)
-    log = LinkLog(
-        trace="made-up",
-        queue="infinite",
-        arrival_ms=times_ms - 1,
-        arrival_bytes=sizes,
-        opportunity_ms=times_ms,
-        opportunity_bytes=sizes,
-        departure_ms=times_ms,
-        departure_bytes=sizes,
-        departure_delay_ms=np.ones(times_ms.size, dtype=np.int64),
-        drop_ms=times_ms[:0],
-        drop_packets=times_ms[:0],
-    )
+    log = events_of(times_ms - 1, times_ms, times_ms, 1)
     end_ms = int(times_ms[-1])
     measured = link_log.metrics(log)
     bound = omniscient_bound(times_ms.tolist(), end_ms)

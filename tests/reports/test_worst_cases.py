@@ -9,6 +9,7 @@ import pytest
 
 from analysis import over_time
 from analysis.frames import select
+from analysis.link_log import departures
 from analysis.results import HardeningRuns, Searched, StudyRuns
 from experiments.models.settings import Hardening
 from experiments.models.study import Rival, Sampler, Setting, Study, WorstCase
@@ -54,14 +55,15 @@ def test_worst_case_that_fails_is_told_without_a_figure() -> None:
 
 def test_worst_case_over_time_is_that_of_its_log() -> None:
     log = synthetic.link_log()
+    packets = departures(log)
     tables = synthetic.analysed(
         synthetic.MadeUp(studies=(worst_case(),), worst_case_logs={"worst": log})
     )
     series = tables["series"]
     total_mbit = select(series, quantity="egress_mbps")["value"].sum() * 0.5
-    assert total_mbit == pytest.approx(log.departure_bytes.sum() * 8 / 1e6)
+    assert total_mbit == pytest.approx(packets["amount"].sum() * 8 / 1e6)
     delays_ms = select(series, quantity=over_time.QUEUEING)["value"]
-    assert delays_ms.tolist() == log.departure_delay_ms.tolist()
+    assert delays_ms.tolist() == packets["delay_ms"].tolist()
 
 
 def test_delay_that_changes_is_told_and_drawn() -> None:
