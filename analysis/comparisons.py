@@ -37,9 +37,10 @@ FEWEST = 3
 """Fewer values of a network's parameter make no sweep."""
 
 _PAYLOAD_KB = 1.448
-_SHOWN = ("throughput_mbps", "completion_s", "rtt_mean_ms")
 _PLACE = ["trial", "traffic", "network"]
 _TITLES = ["label", "traffic_title", "network_title"]
+FIGURE = [*_TITLES, "engine", *_PLACE, "source", "metric", "shown"]
+"""A figure of a setting, whose replicates have a value each."""
 _NO_PARAMETER: Record = {"parameter": None, "value": math.nan, "bdp_packets": math.nan}
 _OF_CYCLE = ("run", "engine", *_PLACE, *_TITLES, "comparison", "flow")
 
@@ -53,7 +54,7 @@ def add(found: Parts, results: Results) -> None:
             ignore_index=True,
         )
         for table, frame in {
-            "traffic_figures": spread(figures).assign(**_NO_PARAMETER),
+            "traffic_figures": statistics.spreads(figures, FIGURE).assign(**_NO_PARAMETER),
             "comparison_published": beside_published(engines[0], figures),
             "comparison_shares": pd.concat([shares(each) for each in engines]),
             "comparison_runs": pd.DataFrame(
@@ -85,6 +86,9 @@ def figures_of(
 ) -> pd.DataFrame:
     """Every figure of every run that succeeded.
 
+    A summary has those that are shown: the throughput of an endless flow, the completion time of a
+    finite one, the mean RTT of a probe.
+
     Args:
         engine: where they ran.
         runs: see `Compared`.
@@ -92,22 +96,21 @@ def figures_of(
         networks: the networks by name.
 
     Returns:
-        Columns engine, trial, label, traffic, traffic_title, network, network_title, seed, source,
-        metric, value (a float), shown (whether a summary has it: the throughput of an endless flow,
-        the completion time of a finite one, the mean RTT of a probe).
+        Columns FIGURE and value.
     """
     rows = []
     for run in records(statistics.succeeded(runs)):
         sent = traffic[run["traffic"]]
-        place = {name: run[name] for name in (*_PLACE, *_TITLES, "seed")}
+        place = {name: run[name] for name in (*_PLACE, *_TITLES)}
         for source, metric, value in _values(run, sent, networks[run["network"]].duration_s):
-            is_endless = source in sent.flows and sent.flows[source].bytes is None
-            shown = metric in _SHOWN and source != LINK
-            shown &= metric != "throughput_mbps" or is_endless
-            shown &= metric != "rtt_mean_ms" or source in sent.probes
-            figure = {"source": source, "metric": metric, "value": value, "shown": shown}
-            rows.append({"engine": engine, **place, **figure})
-    return pd.DataFrame(rows)
+            shown = {
+                "throughput_mbps": source in sent.flows and sent.flows[source].bytes is None,
+                "rtt_mean_ms": source in sent.probes,
+                "completion_s": True,
+            }
+            figure = {"source": source, "metric": metric, "shown": shown.get(metric, False)}
+            rows.append({"engine": engine, **place, **figure, "value": value})
+    return pd.DataFrame(rows, columns=[*FIGURE, "value"])
 
 
 def _values(
@@ -134,21 +137,6 @@ def _is_known(value: object) -> bool:
     return value is not None and value == value
 
 
-def spread(figures: pd.DataFrame) -> pd.DataFrame:
-    """The spread of every figure over the replicates: see `statistics.spread`."""
-    by = ["engine", *_PLACE, "source", "metric"]
-    rows = [
-        {
-            **{name: group[name].iloc[0] for name in _TITLES},
-            **dict(zip(by, key, strict=True)),
-            "shown": bool(group["shown"].iloc[0]),
-            **statistics.spread(group["value"]).to_dict(),
-        }
-        for key, group in figures.groupby(by, sort=False)
-    ]
-    return pd.DataFrame(rows).astype({"n": int})
-
-
 # Studies of a network -------------------------------------------------------------------------
 
 
@@ -157,7 +145,8 @@ def _swept(study: StudyRuns, results: Results) -> pd.DataFrame:
     parameter, networks = study.searched[0].name, results.workflow.networks
     values = study.trials.set_index("trial")[CONSTANT + parameter].astype(float)
     runs = results.titled(study.runs).assign(label=labels.words(study.config.controller))
-    figures = spread(figures_of(EMULATOR, runs, results.workflow.traffic, networks))
+    figures = figures_of(EMULATOR, runs, results.workflow.traffic, networks)
+    figures = statistics.spreads(figures, FIGURE)
     return figures.assign(
         comparison=study.name,
         parameter=parameter,
@@ -179,8 +168,7 @@ def network_sweep_points(tables: Tables) -> pd.DataFrame:
     """The figures of studies that vary a parameter of a network: see the table traffic_figures."""
     found = tables["traffic_figures"].dropna(subset=["parameter"])
     found = found.rename(columns={"comparison": "study"})
-    spread_of = list(statistics.spread(pd.Series([1.0])).index)
-    columns = ["study", "source", "metric", "shown", "value", *spread_of]
+    columns = ["study", "source", "metric", "shown", "value", *statistics.SPREAD]
     return found[columns].reset_index(drop=True)
 
 
@@ -305,7 +293,7 @@ def beside_kernel(tables: Tables) -> pd.DataFrame:
     is_shown = told["shown"] | (told["metric"] == "loss_events_per_minute")
     found = told[is_shown & told["metric"].isin(_COMPARED)]
     keys = ["comparison", *_PLACE, *_TITLES, "source", "metric"]
-    values = ["n", "mean", "standard_deviation", "low", "high", "least", "greatest"]
+    values = [name for name in statistics.SPREAD if name != "cv"]
     sides = [
         found.loc[found["engine"] == engine, [*keys, *values]].rename(
             columns={name: f"{engine}_{name}" for name in values}
@@ -358,7 +346,7 @@ def shares(compared: Compared) -> pd.DataFrame:
                     "flow": flow,
                     "under_study": traffic.flows[flow].controller is None,
                     "flows": len(endless),
-                    **{n: share[n] for n in ("n", "mean", "low", "high", "least", "greatest")},
+                    **share.drop(["standard_deviation", "cv"]),
                     "jains_index": jain,
                     "utilization": float(group["utilization"].astype(float).mean()),
                     "queueing_delay_p95_ms": float(group["queueing_delay_p95_ms"].mean()),

@@ -4,15 +4,14 @@ A specialist was tuned on the training network alone, a generalist on several ne
 is one. Both run on held-out networks that neither has seen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from analysis.across import SEED
+from analysis.across import SEED, relative_runs
 from analysis.frames import Record, records
-from analysis.metrics import POWER
-from analysis.paired import holm, paired_ratio
+from analysis.paired import Floats, holm, paired_ratio
 from analysis.results import HeldOutRuns, Results
 from analysis.statistics import counted
 
@@ -35,7 +34,9 @@ def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
                 networks = networks_of[generalist["study"]]
                 pair = generalist["trial"], specialist["trial"]
                 runs = counted(found.runs[found.runs["trial"].isin(pair)])
-                by_network = _by_network(runs, *pair)
+                ones = pd.Series(1.0, runs["network"].drop_duplicates())
+                values = relative_runs(runs, pair, ones).swapaxes(0, 1)
+                powers = dict(zip(ones.index, values, strict=True))
                 lines.append(
                     {
                         "controller": controller,
@@ -43,11 +44,8 @@ def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
                         "generalist": generalist["study"],
                         "networks": len(networks),
                         "network_titles": [results.title(each) for each in networks],
-                        **_ratio("training", {training: by_network[training]}),
-                        **_ratio(
-                            "held_out",
-                            {name: by_network[name] for name in by_network if name != training},
-                        ),
+                        **_ratio("training", [powers.pop(training)]),
+                        **_ratio("held_out", list(powers.values())),
                     }
                 )
     table = pd.DataFrame(lines)
@@ -56,21 +54,13 @@ def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
     return table
 
 
-def _by_network(runs: pd.DataFrame, one: int, other: int) -> dict[str, tuple[pd.Series, pd.Series]]:
-    """The powers of two settings on each network, pair by pair of the same seed."""
-    powers = {
-        (name, trial): of[POWER].reset_index(drop=True)
-        for (name, trial), of in runs.groupby(["network", "trial"], sort=False)
-    }
-    names = runs["network"].drop_duplicates()
-    return {str(name): (powers[name, one], powers[name, other]) for name in names}
+def _ratio(where: str, powers: Sequence[Floats]) -> Record:
+    """The generalist's power over the specialist's, with its interval; none if a run failed.
 
-
-def _ratio(where: str, pairs: Mapping[str, tuple[pd.Series, pd.Series]]) -> Record:
-    """The generalist's power over the specialist's, with its interval; none if a run failed."""
+    Powers are those of both on each network, pair by pair of the same seed: shape (2, runs).
+    """
     names = (f"{where}_{name}" for name in ("change", "low", "high", "p"))
-    values = [(one.to_numpy(), other.to_numpy()) for one, other in pairs.values()]
-    if not values or any((each <= 0).any() for pair in values for each in pair):
+    if not powers or any((pair <= 0).any() for pair in powers):
         return dict.fromkeys(names, np.nan)
-    found = paired_ratio(values, SEED)
+    found = paired_ratio([(one, other) for one, other in powers], SEED)
     return dict(zip(names, (found.ratio - 1, found.low - 1, found.high - 1, found.p), strict=True))

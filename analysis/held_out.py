@@ -241,30 +241,16 @@ def gains(
 
 def _with_printed(gained: pd.DataFrame, results: Results, training: str) -> pd.DataFrame:
     """The gains with the best that a report prints, and with the search of the tuned setting."""
-    printed = best_printed(results.published, training).drop(columns="network")
     names = {"table": "printed_table", "row": "printed_row", POWER: "printed_power"}
-    found = gained.merge(printed.rename(columns=names), on="controller", how="left")
+    printed = statistics.best_printed(results.published, training)
+    printed = printed.rename(columns=names)[["controller", *names.values()]]
+    found = gained.merge(printed, on="controller", how="left")
     studies = {study.name: study for study in results.studies}
     searches = [studies.get(name) for name in gained["tuned_study"]]
     trials = pd.array([len(each.trials) if each else None for each in searches], "Int64")
     names_of = [[one.name for one in each.searched] if each else [] for each in searches]
     found = found.astype({"printed_row": "Int64", "printed_power": float})
     return found.assign(trials=trials, searched=pd.Series(names_of, found.index))
-
-
-def best_printed(published: pd.DataFrame, network: str) -> pd.DataFrame:
-    """The published row of each controller whose printed power on the network is the greatest.
-
-    Args:
-        published: columns table, row, controller, network and, if any is printed, power.
-        network: where it was measured.
-
-    Returns:
-        These rows, the first of equals.
-    """
-    rows = published.reindex(columns=["controller", "network", "table", "row", POWER])
-    rows = rows[rows["network"] == network].dropna(subset=[POWER])
-    return rows.sort_values(POWER, ascending=False, kind="stable").drop_duplicates("controller")
 
 
 def tuning(tables: Tables) -> pd.DataFrame:

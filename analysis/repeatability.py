@@ -53,7 +53,9 @@ def _published(repeats: Repeats) -> pd.DataFrame:
 
 def spreads(tables: Tables) -> pd.DataFrame:
     """The spread of each metric over the runs of each setting."""
-    return statistics.repeatability(tables["repeatability_runs"], _OF)
+    values = tables["repeatability_runs"].set_index(_OF).rename_axis(columns="metric")
+    long = pd.DataFrame({"value": values.stack(future_stack=True)}).reset_index()
+    return statistics.spreads(long, [*_OF, "metric"])
 
 
 def beside_published(tables: Tables) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis import statistics, surface
-from analysis.frames import CONSTANT, Parts, Record, record, records, together
+from analysis.frames import CONSTANT, Parts, Record, record, records, select, together
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
@@ -17,6 +17,7 @@ from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
 from common.tables import Tables
+from experiments.exchanged import REPORTS
 from experiments.models.study import (
     EMULATOR,
     MAHIMAHI,
@@ -262,8 +263,7 @@ def _beside_sweep(study: StudyRuns, first: Record, tables: Tables) -> Record:
     for sweep in records(tables["sweeps"]):
         alike = sweep["controller"], sweep["network"], sweep["constant"]
         if alike == (config.controller, config.networks[0], only):
-            points = tables["sweep_points"]
-            of_sweep = points[points["sweep"] == sweep["sweep"]]
+            of_sweep = select(tables["sweep_points"], sweep=sweep["sweep"])
             good = of_sweep.loc[of_sweep["best"] | of_sweep["tied"], "value"]
             agrees = bool((good == first[CONSTANT + only]).any())
             return {"sweep": sweep["sweep"], "sweep_agrees": agrees}
@@ -308,11 +308,7 @@ def _beside_published(
     study: StudyRuns, network: str, power: float, published: pd.DataFrame, audited: pd.DataFrame
 ) -> Record:
     """The best power published for the controller, ours there, what the search gained over it."""
-    rows = published.reindex(columns=[*published.columns.drop(POWER, errors="ignore"), POWER])
-    if study.config.tunes and len(rows):
-        alike = (rows["controller"] == study.config.controller) & (rows["network"] == network)
-        rows = rows[alike].dropna(subset=[POWER])
-        rows = rows.sort_values(POWER, ascending=False, kind="stable")
+    rows = select(statistics.best_printed(published, network), controller=study.config.controller)
     if not study.config.tunes or rows.empty:
         return dict(_NOTHING_PUBLISHED)
     row = records(rows)[0]
@@ -324,10 +320,9 @@ def _beside_published(
     searched = {each.name for each in study.searched}
     shown = {name: value for name, value in printed.items() if name in searched}
     ours = math.nan
-    if len(audited):
-        same = (audited["table"] == row["table"]) & (audited["row"] == row["row"])
-        replayed = audited[same & (audited["comparison"] == "reports") & (audited["runs"] > 0)]
-        ours = float(replayed[f"ours_{POWER}"].iloc[0]) if len(replayed) else math.nan
+    alike = select(audited, comparison=REPORTS, table=row["table"], row=row["row"])
+    if len(replayed := alike[alike["runs"] > 0]):
+        ours = float(replayed[f"ours_{POWER}"].iloc[0])
     return {
         "published_table": row["table"],
         "published_row": row["row"],

@@ -68,18 +68,19 @@ def spread(values: "pd.Series[float]") -> pd.Series:
     )
 
 
-def repeatability(runs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The spread of every metric for each group of runs: columns `by`, metric, those of `spread`.
+SPREAD = tuple(spread(pd.Series([1.0])).index)
+
+
+def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The spread of the column value for each group: columns `by` and SPREAD.
 
     Groups come in order of appearance; `by` names columns that have no missing value.
     """
     rows = [
-        {**dict(zip(by, key, strict=True)), "metric": metric, **spread(group[metric]).to_dict()}
-        for key, group in runs.groupby(list(by), sort=False)
-        for metric in METRICS
+        {**dict(zip(by, key, strict=True)), **spread(group["value"]).to_dict()}
+        for key, group in values.groupby(list(by), sort=False)
     ]
-    columns = [*by, "metric", *spread(pd.Series([1.0])).index]
-    return pd.DataFrame(rows, columns=columns).astype({"n": int})
+    return pd.DataFrame(rows, columns=[*by, *SPREAD]).astype({"n": int})
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,13 @@ def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
 
 
 # Published tables -----------------------------------------------------------------------------
+
+
+def best_printed(published: pd.DataFrame, network: str) -> pd.DataFrame:
+    """The published row of each controller whose printed power on the network is the greatest."""
+    rows = published.reindex(columns=published.columns.union([POWER], sort=False))
+    rows = rows[rows["network"] == network].dropna(subset=[POWER])
+    return rows.sort_values(POWER, ascending=False, kind="stable").drop_duplicates("controller")
 
 
 def beside(

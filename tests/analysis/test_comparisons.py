@@ -11,6 +11,7 @@ import pytest
 
 from analysis import over_time
 from analysis.comparisons import (
+    FIGURE,
     beside_kernel,
     beside_published,
     cycles,
@@ -19,10 +20,10 @@ from analysis.comparisons import (
     network_sweep_points,
     network_sweeps,
     shares,
-    spread,
 )
 from analysis.frames import records, select
 from analysis.results import Compared
+from analysis.statistics import spreads
 from engines.base import FLOW_METRICS, PROBE_METRICS
 from experiments.models.comparison import Comparison
 from networks.config import Network
@@ -124,7 +125,7 @@ def pages(*seconds: float, engine: str = "emulator", published: Any = ()) -> Com
 
 
 def test_every_flow_and_probe_has_its_figures() -> None:
-    told = spread(figures(pages(2, 4)))
+    told = spreads(figures(pages(2, 4)), FIGURE)
     told = told.set_index(["source", "metric"])
     assert told.loc[("page", "completion_s"), "mean"] == 3
     assert tuple(told.loc[("ping", "rtt_mean_ms"), ["least", "greatest"]]) == (200, 400)
@@ -202,7 +203,7 @@ NO_PARAMETER: dict[str, Any] = {"parameter": None, "value": math.nan, "bdp_packe
 
 
 def told_of(figures: pd.DataFrame) -> pd.DataFrame:
-    return spread(figures).assign(comparison="pages", **NO_PARAMETER)
+    return spreads(figures, FIGURE).assign(comparison="pages", **NO_PARAMETER)
 
 
 def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:

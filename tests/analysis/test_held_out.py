@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import pytest
 
-from analysis import held_out
+from analysis import held_out, statistics
 from analysis.frames import records
+from analysis.results import published_frame
 from analysis.sweeps import Luck
 from tests.analysis import synthetic
 
@@ -230,10 +231,10 @@ def test_best_printed_takes_the_reports_at_their_word() -> None:
             "power": [3.0, 9.0, 9.0, 4.0, 99.0, math.nan],
         }
     )
-    best = held_out.best_printed(published, "here")
+    best = statistics.best_printed(published, "here")
     assert best["controller"].tolist() == ["a", "b"]
     assert best[["table", "row", "power"]].to_numpy().tolist() == [["one", 1, 9.0], ["two", 1, 4.0]]
-    assert held_out.best_printed(pd.DataFrame({"table": []}), "here").empty
+    assert statistics.best_printed(published_frame([]), "here").empty
 
 
 def test_tuning_has_a_row_for_each_tuned_controller() -> None:

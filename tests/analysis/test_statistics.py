@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis import repeatability, statistics
-from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import StudyRuns
 from tests.analysis import synthetic
 
@@ -40,7 +40,7 @@ def test_spread_of_one_value_has_no_interval() -> None:
     assert found[["standard_deviation", "cv", "low", "high"]].isna().all()
 
 
-def test_repeatability_leaves_failed_runs_out() -> None:
+def test_spreads_leave_failed_runs_out() -> None:
     runs = pd.concat(
         [
             runs_of([12.0, 14.0], setting="a"),
@@ -50,8 +50,8 @@ def test_repeatability_leaves_failed_runs_out() -> None:
             runs_of([10.0], setting="b"),
         ]
     )
-    table = statistics.repeatability(statistics.succeeded(runs), ["setting"])
-    power = table[table["metric"] == POWER].set_index("setting")
+    runs = statistics.succeeded(runs).rename(columns={POWER: "value"})
+    power = statistics.spreads(runs, ["setting"]).set_index("setting")
     assert power["n"].to_dict() == {"a": 2, "b": 1}
     assert power["mean"].to_dict() == pytest.approx({"a": 13, "b": 10})
     assert math.isnan(power["low"]["b"])
@@ -68,7 +68,10 @@ def test_published_means_have_a_difference_and_z() -> None:
         published_n=[3, 5],
         source=["x", "x"],
     )
-    tables = {"repeatability_runs": runs, "repeatability_published": published}
+    tables = {
+        "repeatability_runs": runs[["whose", "setting", "label", *METRICS]],
+        "repeatability_published": published,
+    }
     found = repeatability.beside_published(tables)
     assert found["relative"].tolist() == pytest.approx([0.2, 0.0])
     assert found["z"][0] == pytest.approx(2 / math.sqrt(4 / 3 + 4 / 3))
