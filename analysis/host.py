@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis.frames import CONSTANT, records
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from analysis.results import ProbedHost, Results, StudyRuns
+from analysis.results import Results, StudyRuns
 from common.tables import Tables
 
 _LATE = "scheduling_delay_p99_us"
@@ -32,22 +32,18 @@ def calibration(fit: StudyRuns | None) -> pd.DataFrame | None:
     return found.assign(controller=fit.config.controller, rows=best["row"].nunique())
 
 
-def probe(host: ProbedHost | None) -> pd.DataFrame | None:
-    """Each run of a probe against the runs alone on the host: those of its first level.
-
-    relative_<metric> is to the mean of the lone runs, less one (throughput and signal delay).
-    """
-    if host is None:
+def probe(runs: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Each run of a probe against the runs alone on the host: those of its first level."""
+    if runs is None:
         return None
-    found = host.runs[["trial", "controller", _LATE]].rename(columns={"trial": "level"})
-    found = found.merge(host.levels, on="level").assign(failed=host.runs["status"] != "ok")
-    measured = host.runs.where(host.runs["status"] == "ok")
+    names = {"trial": "level", "level_reason": "reason"}
+    columns = ["trial", "controller", _LATE, "concurrency", "agrees", "level_reason"]
+    found = runs[columns].rename(columns=names).assign(failed=runs["status"] != "ok")
     for metric in (THROUGHPUT, SIGNAL_DELAY):
-        value = measured[metric].astype(float)
-        alone = value[host.runs["trial"] == 0].mean()
-        found[f"relative_{metric}"] = value / alone - 1
-    found[_LATE] = measured[_LATE].astype(float)
-    return found.assign(busy_us=float(host.busy_us), slots=host.slots, cores=host.cores)
+        value = runs[metric].astype(float).mask(found["failed"])
+        found[f"relative_{metric}"] = value / value[found["level"] == 0].mean() - 1
+    found[_LATE] = runs[_LATE].astype(float).mask(found["failed"])
+    return found.assign(**runs[["busy_us", "slots", "cores"]])
 
 
 def probe_runs(tables: Tables) -> pd.DataFrame:

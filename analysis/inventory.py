@@ -89,7 +89,7 @@ def _emulated(results: Results) -> Iterator[Found]:
 def _real(results: Results) -> Iterator[Found]:
     probe, confirmed = results.probe, results.confirmation
     if probe is not None:
-        yield _what("probe", "probe", MAHIMAHI), probe.runs
+        yield _what("probe", "probe", MAHIMAHI), probe
     if confirmed is not None:
         settings = len(confirmed.settings)
         yield _what("confirm", "confirm", MAHIMAHI, settings=settings), confirmed.runs

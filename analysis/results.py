@@ -136,21 +136,6 @@ class HeldOutRuns:
 
 
 @dataclass(frozen=True)
-class ProbedHost:
-    """How many real runs the host takes at once; `busy_us` spoils a run.
-
-    `levels` has columns level, concurrency, agrees, reason, in the order in which they were tried;
-    `runs` has the level as its trial, the first of them being of runs that had the host alone.
-    """
-
-    slots: int
-    cores: int
-    busy_us: float
-    levels: pd.DataFrame
-    runs: pd.DataFrame
-
-
-@dataclass(frozen=True)
 class Confirmation:
     """Settings that were run in real mahimahi.
 
@@ -410,20 +395,23 @@ class Results:
         return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
 
     @cached_property
-    def probe(self) -> ProbedHost | None:
-        """How many real runs the host takes at once."""
+    def probe(self) -> pd.DataFrame | None:
+        """The runs that show how many real runs the host takes at once: see the table probe.
+
+        The first level is of runs that had the host alone.
+        """
         path = self._path("probe", "probe.json")
         if path is None:
             return None
         try:
             found = read_json(path)
             levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
-            slots, cores = int(found["slots"]), int(found["cores"])
+            levels = levels.assign(slots=int(found["slots"]), cores=int(found["cores"]))
         except (OSError, ValueError, KeyError, TypeError):
             raise unusable(path, "it is damaged") from None
-        levels.insert(0, "level", range(len(levels)))
-        busy_us = self.workflow.settings.real_time.busy_us
-        return ProbedHost(slots, cores, busy_us, levels, read_frame(path.with_name("runs.parquet")))
+        levels = levels.rename(columns={"reason": "level_reason"})
+        runs = read_frame(path.with_name("runs.parquet")).join(levels, on="trial")
+        return runs.assign(busy_us=float(self.workflow.settings.real_time.busy_us))
 
     @cached_property
     def confirmation(self) -> Confirmation | None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.metrics import METRICS
-from analysis.results import Confirmation, ProbedHost, Repeats, Searched, ShowcaseRun, StudyRuns
+from analysis.results import Confirmation, Repeats, Searched, ShowcaseRun, StudyRuns
 from experiments.models.study import MAHIMAHI, Fit
 from tests.analysis import synthetic
 from tests.analysis.synthetic import SHOWCASE, link_log, run_row
@@ -75,7 +75,10 @@ def confirmation() -> Confirmation:
     return Confirmation(settings, real)
 
 
-def probe() -> ProbedHost:
+HOST = {"slots": 8, "cores": 4, "busy_us": 5000.0}
+
+
+def probe() -> pd.DataFrame:
     """Up to eight runs at once give what a lone one gives, sixteen do not."""
     random = np.random.default_rng(2)
     levels = (1, 2, 4, 8, 16)
@@ -88,20 +91,16 @@ def probe() -> ProbedHost:
             trial=level,
             run=run,
             study="probe",
+            concurrency=n,
+            agrees=n <= 8,
+            level_reason="" if n <= 8 else "with 16 at once throughput_mbps is 3.5",
+            **HOST,
             scheduling_delay_p99_us=(9000.0 if n > 8 else 150.0) * random.uniform(0.5, 2),
         )
         for level, n in enumerate(levels)
         for run in range(5 if n == 1 else n)
     ]
-    table = pd.DataFrame(
-        {
-            "level": range(len(levels)),
-            "concurrency": levels,
-            "agrees": [n <= 8 for n in levels],
-            "reason": ["" if n <= 8 else "with 16 at once throughput_mbps is 3.5" for n in levels],
-        }
-    )
-    return ProbedHost(8, 4, 5000.0, table, pd.DataFrame(rows))
+    return pd.DataFrame(rows)
 
 
 def calibration() -> StudyRuns:

@@ -1,19 +1,20 @@
 """The host of real runs, worked by hand."""
 
 import math
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from analysis import host
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from analysis.results import ProbedHost
-from tests.analysis import synthetic
+from tests.analysis import synthetic, synthetic_real
 from tests.analysis.synthetic import run_row
 
 
-def told(levels: pd.DataFrame, rows: list[dict[str, object]]) -> pd.DataFrame:
-    table = host.probe(ProbedHost(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+def told(rows: list[dict[str, object]]) -> pd.DataFrame:
+    level: dict[str, Any] = {"concurrency": 1, "agrees": True, "level_reason": ""}
+    table = host.probe(pd.DataFrame(rows).assign(**level, **synthetic_real.HOST))
     assert table is not None
     return host.probe_levels({"probe": table})
 
@@ -27,10 +28,7 @@ def test_probe_levels_worked_by_hand() -> None:
         for i, (throughput, delay, late) in enumerate(runs)
     ]
     rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1, "run": 2})
-    levels = pd.DataFrame(
-        {"level": [0, 1], "concurrency": [1, 3], "agrees": [True, False], "reason": ["", "x"]}
-    )
-    found = told(levels, rows)
+    found = told(rows)
     assert found["runs"].tolist() == [2, 2]
     assert found["failed"].tolist() == [0, 1]
     assert found[f"relative_{THROUGHPUT}"].tolist() == pytest.approx([0, 0.05])
@@ -42,9 +40,6 @@ def test_probe_levels_worked_by_hand() -> None:
 def test_probe_levels_keep_a_level_whose_runs_all_failed() -> None:
     rows = [run_row("c", {}, 2.0, 100.0, scheduling_delay_p99_us=1.0)]
     rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1})
-    levels = pd.DataFrame(
-        {"level": [0, 1], "concurrency": [1, 2], "agrees": [True, False], "reason": ["", "x"]}
-    )
-    found = told(levels, rows)
+    found = told(rows)
     assert found["runs"].tolist() == [1, 0]
     assert math.isnan(found["scheduling_delay_p99_us"][1])

@@ -1,7 +1,6 @@
 """What the report says and draws of real mahimahi."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -213,9 +212,8 @@ def test_probe_figure_marks_the_slots(analysed: Tables, report: Told) -> None:
 
 
 def test_probe_figure_does_without_scheduling_delays(analysed: Tables) -> None:
-    whole = synthetic_real.probe()
-    runs = whole.runs.assign(scheduling_delay_p99_us=None)
-    results = synthetic_real.results(probe=replace(whole, runs=runs))
+    runs = synthetic_real.probe().assign(scheduling_delay_p99_us=None)
+    results = synthetic_real.results(probe=runs)
     assert drawn(analysed | synthetic.analysed(results, "host"), "probe-host").axes
 
 
