@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from analysis import labels
-from analysis.frames import CONSTANT, Record, records
+from analysis.frames import CONSTANT, Record, constants_in, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Confirmation, Results
 from analysis.statistics import spread, succeeded
@@ -68,11 +68,10 @@ def _named(found: Confirmation) -> pd.DataFrame:
 
 def _varied(settings: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """For each controller the constants that differ among its settings, except the tuned one."""
-    constants = [name for name in settings.columns if name.startswith(CONSTANT)]
     others = settings[[origins != (TUNED,) for origins in settings["origins"]]]
     return {
         str(controller): tuple(
-            name.removeprefix(CONSTANT) for name in constants if group[name].nunique() > 1
+            name.removeprefix(CONSTANT) for name in constants_in(group, varied=True)
         )
         for controller, group in others.groupby("controller", sort=False)
     }
@@ -86,13 +85,12 @@ def _names(settings: pd.DataFrame, varied: Mapping[str, Sequence[str]]) -> list[
     """
     tuned = settings[[origins == (TUNED,) for origins in settings["origins"]]]
     tunings = tuned["controller"].value_counts()
-    constants = [name for name in settings.columns if name.startswith(CONSTANT)]
     names = []
     for setting in records(settings):
         controller, origins = setting["controller"], setting["origins"]
         differing = varied.get(controller, ())
         if origins == (TUNED,) and tunings[controller] > 1:
-            values = (setting[name] for name in constants)
+            values = (setting[name] for name in constants_in(settings))
             names.append("/".join(labels.number(value) for value in values if value == value))
         elif origins == (TUNED,) or not differing:
             names.append(", ".join(origins))
@@ -125,13 +123,11 @@ def beside_real(
         emulated: the emulator's, likewise, whatever their trial; None if there are none.
 
     Returns:
-        One row for each setting and metric: trial, metric; real_ and emulated_ n, mean,
-        standard_deviation; real_low, real_high, real_half_width (95 % t interval of the mean);
-        expected_low, expected_high, expected_half_width (the emulator's prediction interval for a
-        mean of as many runs as the real one, plus half a millisecond, because delays are whole
-        ones); difference (the emulator's mean less the real one), relative (that over the real
-        one), inside (whether the real mean lies in the prediction interval; NA if one of the
-        two is unknown).
+        For each setting and metric columns of the table agreement: real_low and real_high are the
+        95 % t interval of the mean; expected_low and expected_high the emulator's prediction
+        interval for a mean of as many runs as the real one, plus half a millisecond, because
+        delays are whole ones; `inside` says whether it holds the real mean (NA if either is
+        unknown).
     """
     rows = []
     for setting in records(settings):

@@ -20,7 +20,7 @@ from analysis.checks import (
     replays,
     truncations,
 )
-from analysis.frames import CONSTANT, Parts, Record, records, together
+from analysis.frames import Parts, Record, constants_in, records, together
 from analysis.host_fits import fitted_host
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.nearness import OFF, agreements, is_within, not_close, sureness
@@ -207,7 +207,7 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
     """A short name for each row: its report's number, and the parameters that its table varies."""
     texts = pd.Series("", index=rows.index, dtype=object)
     for _, group in rows.groupby("table", sort=False):
-        varied = [c for c in group.columns if c.startswith(CONSTANT) and group[c].nunique() > 1]
+        varied = constants_in(group, varied=True)
         report = labels.short_report(str(group["report"].iloc[0]))
         for label, row in zip(group.index, records(group), strict=True):
             values = "/".join(labels.number(row[c]) for c in varied if row[c] == row[c])

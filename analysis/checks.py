@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from analysis.frames import CONSTANT, STEP, Record, records
+from analysis.frames import STEP, Record, constants_in, records
 from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
@@ -254,7 +254,7 @@ def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
 def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
     """Labels of all pairs of rows that print the metric for the same parameters."""
     printed = rows[rows["replayable"].astype(bool) & rows[f"published_{metric}"].notna()]
-    keys = ["controller", "network", *(c for c in rows.columns if c.startswith(CONSTANT))]
+    keys = ["controller", "network", *constants_in(rows)]
     groups = printed.groupby(keys, sort=False, dropna=False)
     return [pair for _, group in groups for pair in combinations(group.index, 2)]
 

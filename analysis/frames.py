@@ -38,6 +38,12 @@ def extremes(values: "pd.DataFrame | pd.Series[float]") -> tuple[float, float]:
     return float(known.min()), float(known.max())
 
 
+def constants_in(frame: "pd.DataFrame", varied: bool = False) -> list[str]:
+    """The columns that hold constants; only those of several values, if `varied`."""
+    columns = [str(name) for name in frame.columns if str(name).startswith(CONSTANT)]
+    return [name for name in columns if not varied or frame[name].nunique() > 1]
+
+
 def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
     """The runs with a column `constant_<name>` for each constant that any of them has."""
     import pandas as pd

@@ -20,7 +20,7 @@ class Metric:
     title: str
     unit: str
     decimals: int
-    relative: float
+    relative: float = math.nan
     absolute: float = 0.0
     step: float = 0.0
 
@@ -62,29 +62,20 @@ def in_steps(value: float, step: float) -> str:
     return f"{value:.{max(0, -math.floor(math.log10(step) + tiny))}f}"
 
 
-@dataclass(frozen=True)
-class Figure:
-    """The name and format of a metric of a flow, a probe or a link."""
-
-    title: str
-    unit: str
-    decimals: int
-
-
 FIGURES = {
-    "throughput_mbps": Figure("Throughput", "Mbit/s", 3),
-    "goodput_mbps": Figure("Goodput", "Mbit/s", 3),
-    "utilization": Figure("Utilization", "", 3),
-    "queueing_delay_p95_ms": Figure("Queueing delay", "ms", 0),
-    "completion_s": Figure("Completion time", "s", 2),
-    "rtt_min_ms": Figure("Least RTT", "ms", 1),
-    "rtt_mean_ms": Figure("Mean RTT", "ms", 1),
-    "rtt_max_ms": Figure("Greatest RTT", "ms", 1),
-    "rtt_p95_ms": Figure("95th percentile of RTT", "ms", 1),
-    "answered": Figure("Answered probes", "", 1),
-    "loss": Figure("Loss", "", 4),
-    "retransmissions": Figure("Retransmissions", "", 0),
-    "mean_window_packets": Figure("Mean window", "packets", 1),
-    "loss_events_per_minute": Figure("Loss events", "1/min", 1),
+    "throughput_mbps": Metric("Throughput", "Mbit/s", 3),
+    "goodput_mbps": Metric("Goodput", "Mbit/s", 3),
+    "utilization": Metric("Utilization", "", 3),
+    "queueing_delay_p95_ms": Metric("Queueing delay", "ms", 0),
+    "completion_s": Metric("Completion time", "s", 2),
+    "rtt_min_ms": Metric("Least RTT", "ms", 1),
+    "rtt_mean_ms": Metric("Mean RTT", "ms", 1),
+    "rtt_max_ms": Metric("Greatest RTT", "ms", 1),
+    "rtt_p95_ms": Metric("95th percentile of RTT", "ms", 1),
+    "answered": Metric("Answered probes", "", 1),
+    "loss": Metric("Loss", "", 4),
+    "retransmissions": Metric("Retransmissions", "", 0),
+    "mean_window_packets": Metric("Mean window", "packets", 1),
+    "loss_events_per_minute": Metric("Loss events", "1/min", 1),
 }
-"""Figures of comparisons (see analysis.comparisons)."""
+"""Metrics of a flow, a probe or a link (see analysis.comparisons)."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.checks import FACTOR, LEAST_OTHERS, Finding, close, far, logarithms
-from analysis.frames import CONSTANT
+from analysis.frames import CONSTANT, constants_in
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 
 LEAST_NEIGHBOURS = 3
@@ -106,7 +106,7 @@ def _finding(table: pd.DataFrame, jump: Jump, limit: float) -> Finding:
 
 
 def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> Iterator[Line]:
-    constants = [c for c in table.columns if c.startswith(CONSTANT) and table[c].nunique() > 1]
+    constants = constants_in(table, varied=True)
     for constant in constants:
         place = table[constant].astype(float)
         if (place.dropna() > 0).all():

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.frames import CONSTANT, Record, records
+from analysis.frames import CONSTANT, Record, constants_in, records
 from analysis.metrics import METRICS, POWER
 from analysis.results import Searched, StudyRuns
 from analysis.statistics import succeeded
@@ -168,11 +168,7 @@ def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
 
 def _grid(published: pd.DataFrame) -> list[Whole]:
     """For each constant of a complete grid, the index of each row's value; otherwise nothing."""
-    varied = [
-        name
-        for name in published.columns
-        if name.startswith(CONSTANT) and published[name].nunique() > 1
-    ]
+    varied = constants_in(published, varied=True)
     cells = math.prod(published[name].nunique() for name in varied)
     whole = len(published) == cells == len(published[varied].drop_duplicates())
     if len(varied) < 2 or not whole:
@@ -265,8 +261,7 @@ def disagreement(runs: pd.DataFrame, published: pd.DataFrame, trial: int) -> pd.
     """
     of_trial = succeeded(runs[runs["trial"] == trial])
     ours = of_trial.groupby("row")[list(METRICS)].mean().reindex(published["row"])
-    constants = [name for name in published.columns if name.startswith(CONSTANT)]
-    table = published[["table", "line", *constants]].reset_index(drop=True)
+    table = published[["table", "line", *constants_in(published)]].reset_index(drop=True)
     for metric in METRICS:
         printed = published.get(metric, pd.Series(math.nan, index=published.index))
         table[f"published_{metric}"] = printed.to_numpy(dtype=float)

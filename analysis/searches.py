@@ -8,7 +8,16 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis import statistics, surface
-from analysis.frames import CONSTANT, Parts, Record, record, records, select, together
+from analysis.frames import (
+    CONSTANT,
+    Parts,
+    Record,
+    constants_in,
+    record,
+    records,
+    select,
+    together,
+)
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
@@ -312,13 +321,9 @@ def _beside_published(
     if not study.config.tunes or rows.empty:
         return dict(_NOTHING_PUBLISHED)
     row = records(rows)[0]
-    printed = {
-        name.removeprefix(CONSTANT): value
-        for name, value in row.items()
-        if name.startswith(CONSTANT) and value == value
-    }
+    names = [name.removeprefix(CONSTANT) for name in constants_in(rows[:1].dropna(axis="columns"))]
     searched = {each.name for each in study.searched}
-    shown = {name: value for name, value in printed.items() if name in searched}
+    shown = {name: row[CONSTANT + name] for name in names if name in searched}
     ours = math.nan
     alike = select(audited, comparison=REPORTS, table=row["table"], row=row["row"])
     if len(replayed := alike[alike["runs"] > 0]):

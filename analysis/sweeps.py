@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import CONSTANT, STEP, Parts, Record, records, select, together
+from analysis.frames import (
+    CONSTANT,
+    STEP,
+    Parts,
+    Record,
+    constants_in,
+    records,
+    select,
+    together,
+)
 from analysis.metrics import METRICS, POWER
 from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
 from analysis.statistics import Chance
@@ -275,10 +284,8 @@ def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
 
 def _varied(runs: pd.DataFrame) -> list[str]:
     """The constants that differ among the runs, those of fewer values first."""
-    columns = [name for name in runs.columns if name.startswith(CONSTANT)]
-    names = [name.removeprefix(CONSTANT) for name in columns]
-    counts = {name: _values(runs, name) for name in names}
-    return sorted((name for name, n in counts.items() if n > 1), key=lambda name: counts[name])
+    names = [name.removeprefix(CONSTANT) for name in constants_in(runs, varied=True)]
+    return sorted(names, key=lambda name: _values(runs, name))
 
 
 def _values(rows: pd.DataFrame, constant: str) -> int:
