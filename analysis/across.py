@@ -50,17 +50,10 @@ def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[
 
 
 def intervals(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """Statistics of each setting across networks.
+    """Statistics of each setting across networks: columns of the table held_out_settings.
 
-    Args:
-        values: relative to each network's bound.
-        trials: the settings.
-
-    Returns:
-        Columns trial, repeats (runs on each network), held_out_low, held_out_high (of the geometric
-        mean over networks of the mean), middle, middle_low, middle_high (the interquartile mean of
-        all runs: it uses more of them than a median and, unlike a mean, does not depend on one
-        network).
+    held_out is the geometric mean over networks of the mean, middle the interquartile mean of all
+    runs: it uses more of them than a median and, unlike a mean, does not depend on one network.
     """
     ends = np.array([_interval(_log_means(of_setting)) for of_setting in values])
     middle, low, high = _bootstrapped(_middle_means, values)
@@ -82,9 +75,6 @@ def profiles(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
 
     Dolan and More, Benchmarking optimization software with performance profiles, Mathematical
     Programming 91, 2002. On a network where every setting fails, none is within any factor.
-
-    Returns:
-        Columns trial, factor, share, low, high.
     """
     places = pd.MultiIndex.from_product([trials, FACTORS], names=["trial", "factor"])
     found = zip(("share", "low", "high"), _bootstrapped(_shares, values), strict=True)
@@ -155,9 +145,6 @@ def duels(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
 
     The p value is that of the sign-flip test over pairs of runs, corrected by Holm for the number
     of pairs of settings; NaN where one fails on a network.
-
-    Returns:
-        Columns trial, other, networks, ahead, p.
     """
     means, logs = values.mean(axis=2), [_log_means(each) for each in values]
     pairs = list(combinations(range(len(trials)), 2))

@@ -122,7 +122,7 @@ def _described(
     return found.assign(
         source=[source.source for source in said],
         report=found["table"].map(rows.drop_duplicates("table").set_index("table")["report"]),
-        selected=pd.Series([source.selected for source in said], dtype=object),
+        selected=found["table"].map({name: each.selected for name, each in sources.items()}),
         held=[json.dumps(dict(source.constants)) for source in said],
         unstated=[json.dumps(dict(source.unstated)) for source in said],
     )
@@ -140,10 +140,9 @@ def audit(
         elsewhere: for some tables, other networks than their own on which they were replayed.
 
     Returns:
-        The rows, with columns name, agreement (reproduced, close, off; empty where nothing can be
-        compared), checks (those that speak against the row, joined), wrong (the metric that they
-        say most against), verdict and clear (whether further runs would leave the verdict as it
-        is); and the evidence, without the column comparison.
+        The rows of the tables audit and audit_evidence, without the column comparison: agreement
+        is reproduced, close, off or, where nothing can be compared, empty; checks are those that
+        speak against the row, joined, wrong is the metric that they say most against.
     """
     rows = rows.reset_index(drop=True)
     against: dict[tuple[str, int], list[Finding]] = {}
@@ -169,7 +168,7 @@ def audit(
         evidence += [{"table": table, "row": row["row"], **NOTHING, **piece} for piece in pieces]
     found = found.join(pd.DataFrame(verdicts))
     found["clear"] = _are_clear(found)
-    return found, pd.DataFrame(evidence).astype({"other_row": "Int64"})
+    return found, pd.DataFrame(evidence)
 
 
 def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:

@@ -54,9 +54,8 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     trials = ranked["trial"].tolist()
     own = ranked.merge(across.intervals(of_ranked, trials), on="trial", validate="one_to_one")
     own = own.drop(columns=[*distinct.columns.drop("trial"), "training", "held_out"])
-    places = ["training_rank", "held_out_rank", "gap", "repeats"]
     settings = distinct.merge(scored, on="trial", validate="one_to_one")
-    settings = settings.merge(own, on="trial", how="left").astype(dict.fromkeys(places, "Int64"))
+    settings = settings.merge(own, on="trial", how="left")
     gained = gains(found.settings, relative, found.runs, networks)
     gained = across.paired_gains(gained, values, best)
     here = planes.compute(found.runs, trials)
@@ -175,9 +174,7 @@ def scores(relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
 def ranks(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
     """Settings by their rank on the training network, the best first.
 
-    Returns:
-        The columns of settings, then training, held_out, training_rank, held_out_rank (1 is the
-        best; equals share the better rank), gap (places lost from the one to the other).
+    The best has rank 1, and equals share the better rank; gap is the places lost.
     """
     table = settings.merge(scored, on="trial", validate="one_to_one")
     for name in ("training", "held_out"):
@@ -205,11 +202,10 @@ def gains(
         networks: which one is the training network.
 
     Returns:
-        One row for each tuned setting; missing where no published one was replayed: controller;
-        for both `published_` and `tuned_`: trial, study, table, row, constants, and the mean power
-        on the training network with the half width of its 95 % interval; tuned_study_power (in its
-        search); training_gain and held_out_gain (relative), margin (of training_gain: what chance
-        explains, 95 %), better and worse (held-out networks by the sign of the change).
+        For each tuned setting columns of the table held_out_gains, missing where no published one
+        was replayed: powers are on the training network, half_width is that of the 95 % interval;
+        margin is what chance explains of training_gain (95 %); better and worse are numbers of
+        held-out networks.
     """
     training = networks.loc[networks["is_training"], "network"].iloc[0]
     there = runs[runs["network"] == training]
@@ -235,8 +231,7 @@ def gains(
                 "worse": (change < 0).sum(),
             }
         rows.append(row)
-    table = pd.DataFrame(rows, columns=["controller", *_TEXT, *_WHOLE, *_REAL])
-    return table.astype({**dict.fromkeys(_WHOLE, "Int64"), **dict.fromkeys(_REAL, float)})
+    return pd.DataFrame(rows, columns=_GAINS)
 
 
 def _with_printed(gained: pd.DataFrame, results: Results, training: str) -> pd.DataFrame:
@@ -247,9 +242,8 @@ def _with_printed(gained: pd.DataFrame, results: Results, training: str) -> pd.D
     found = gained.merge(printed, on="controller", how="left")
     studies = {study.name: study for study in results.studies}
     searches = [studies.get(name) for name in gained["tuned_study"]]
-    trials = pd.array([len(each.trials) if each else None for each in searches], "Int64")
+    trials = [len(each.trials) if each else math.nan for each in searches]
     names_of = [[one.name for one in each.searched] if each else [] for each in searches]
-    found = found.astype({"printed_row": "Int64", "printed_power": float})
     return found.assign(trials=trials, searched=pd.Series(names_of, found.index))
 
 
@@ -277,13 +271,11 @@ def _chosen(constants: str | None, names: Iterable[str]) -> str | None:
     return json.dumps({name: values[name] for name in names})
 
 
-_TEXT = tuple(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("study", "table", "constants"))
-_WHOLE = (
+_GAINS = (
+    "controller",
+    *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("study", "table", "constants")),
     *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("trial", "row")),
-    "better",
-    "worse",
-)
-_REAL = (
+    *("better", "worse"),
     *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("power", "half_width")),
     *("tuned_study_power", "training_gain", "margin", "held_out_gain"),
 )

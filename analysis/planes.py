@@ -32,9 +32,7 @@ def compute(runs: pd.DataFrame, trials: Sequence[int]) -> pd.DataFrame:
         is_on_front = on_front(plane[THROUGHPUT], plane[SIGNAL_DELAY])
         power = plane["succeeded_power"].where(is_on_front)
         parts.append(plane.assign(on_front=is_on_front, knee=power == power.max()))
-    found = pd.concat(parts, ignore_index=True)
-    flags = dict.fromkeys(("on_front", "knee"), "boolean")
-    return found.astype({"succeeded": "Int64", **flags})
+    return pd.concat(parts, ignore_index=True)
 
 
 def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArray[np.bool_]:

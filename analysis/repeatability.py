@@ -59,12 +59,9 @@ def spreads(tables: Tables) -> pd.DataFrame:
 
 
 def beside_published(tables: Tables) -> pd.DataFrame:
-    """Published means beside ours.
+    """Published means beside ours (see `spreads`).
 
-    Returns:
-        One row for each published mean: its columns, ours (see `spreads`), relative (ours over
-        published, less one), z (the difference over its standard error, NaN unless both n and
-        deviations are known).
+    z is the difference over its standard error, NaN unless both n and deviations are known.
     """
     by = ["whose", "setting", "metric"]
     published = tables["repeatability_published"]

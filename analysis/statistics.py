@@ -33,11 +33,7 @@ def counted(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def exclusions(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that gave no result, alike ones together.
-
-    Returns:
-        Columns study, controller, network, constants, status (failed or fault), reason, runs.
-    """
+    """The runs that gave no result, alike ones together; their status is failed or fault."""
     without = runs[runs["status"] != "ok"]
     keys = ["study", "controller", "network", "constants", "status", "reason"]
     return without.groupby(keys, sort=False).size().rename("runs").reset_index()
@@ -197,12 +193,7 @@ def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
 
 
 def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """The effect of one constant while the others are held.
-
-    Returns:
-        One row for each group of `by` and value of `column`: columns group (a number), value,
-        power, relative (to the mean of its group, less one).
-    """
+    """The effect of one constant while the others are held: relative to the mean of its group."""
     table = runs.groupby([*by, column])[POWER].mean().reset_index()
     groups = table.groupby(list(by))
     return pd.DataFrame(
@@ -236,21 +227,15 @@ def beside(
     the nearest of them.
 
     Args:
-        published: columns table, row, controller, network, replayable (False: it lacks a
-            constant and is like no run), constant_* (NaN: its table does not have it) and those
-            METRICS that it prints (NaN: it does not print it).
+        published: rows of `Results.published`; one that is not replayable is like no run.
         runs: see `runs_of`. A column host, if there is one, is not "" for runs on another host than
             the network's.
         selection: how the rows were selected from many runs.
 
     Returns:
-        One row for each published row: its own columns with the metrics as published_<metric>;
-        of our runs the columns of `spread.figures` for each metric; host_low_<metric> and
-        host_high_<metric>, an interval that holds those of all hosts (NaN without another host);
-        relative_<metric> (ours over published, less one), difference_<metric>, runs, constants (of
-        our runs, as JSON), settings (distinct vectors of constants), nearest (in words what
-        distinguishes ours from the other settings), failed (further runs, which measured nothing)
-        and failure (why the first of these failed).
+        For each row columns of the table audit: its own, with the metrics as published_<metric>,
+        those of `spread.figures`, an interval that holds those of all hosts (NaN without another
+        host), the differences, and what ran; `failed` counts further runs, which measured nothing.
     """
     return pd.DataFrame(
         [_compared(line, _matching(line, runs), selection) for _, line in published.iterrows()]
@@ -382,12 +367,7 @@ def _within(rows: pd.DataFrame, metric: str) -> "pd.Series":
 
 
 def agreement(rows: pd.DataFrame) -> pd.DataFrame:
-    """How well each published table was met.
-
-    Returns:
-        One row a table: table, rows, compared, within, and for each metric median_<metric> and
-        worst_<metric>, the median and greatest absolute relative difference.
-    """
+    """How well each published table was met: median and worst are of relative differences."""
     lines = []
     for table, group in rows.groupby("table", sort=False):
         verdict = within_tolerance(group)
