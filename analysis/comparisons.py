@@ -124,15 +124,10 @@ def _values(
         for metric in metrics:
             if metric in FIGURES and _is_known(measured[metric]):
                 yield source, metric, float(measured[metric])
-        declared = traffic.flows.get(source)
-        if (
-            declared
-            and declared.bytes is None
-            and duration_s
-            and _is_known(measured["loss_events"])
-        ):
-            minutes = (duration_s - max(declared.start_s, traffic.measure_from_s)) / 60
-            yield source, "loss_events_per_minute", measured["loss_events"] / minutes
+        flow, losses = traffic.flows.get(source), measured.get("loss_events")
+        if flow and flow.bytes is None and duration_s and _is_known(losses):
+            minutes = (duration_s - max(flow.start_s, traffic.measure_from_s)) / 60
+            yield source, "loss_events_per_minute", losses / minutes
 
 
 def _is_known(value: object) -> bool:
@@ -296,10 +291,12 @@ def beside_kernel(tables: Tables) -> pd.DataFrame:
     keys = ["comparison", *_PLACE, *_TITLES, "source", "metric"]
     values = [name for name in statistics.SPREAD if name != "cv"]
     emulated, kernel = (
-        select(found, engine=each)[[*keys, *values]].set_index(keys).add_prefix(f"{each}_")
-        for each in (EMULATOR, KERNEL)
+        select(found, engine=engine)[[*keys, *values]].rename(
+            columns={name: f"{engine}_{name}" for name in values}
+        )
+        for engine in (EMULATOR, KERNEL)
     )
-    joined = emulated.reset_index().merge(kernel.reset_index(), on=keys)
+    joined = emulated.merge(kernel, on=keys)
     joined["relative"] = joined["emulator_mean"] / joined["kernel_mean"] - 1
     joined["size"] = joined["relative"].abs()
     joined["tolerance"] = joined["metric"].map(_COMPARED).astype(float)
