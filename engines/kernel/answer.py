@@ -13,7 +13,6 @@ from typing import Any
 from engines.kernel.netlink import TcpSocket, tcp_info
 from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Load, Scenario
 
-_FAIR, _SETTLED_INTERVALS = 0.9, 5
 _NOTHING = TcpSocket(0, 0, 0, **tcp_info(b""))
 
 
@@ -66,24 +65,15 @@ def answer_of_traffic(
     load: Load, flows: Sequence[FlowSamples], probes: Sequence[Sequence[float | None]]
 ) -> dict[str, Any]:
     """Returns that part of the answer which is about flows and probes."""
-    figures = [_flow(load, f, s) for f, s in zip(load.flows, flows, strict=True)]
     return {
-        "flows": figures,
+        "flows": [_flow(load, f, s) for f, s in zip(load.flows, flows, strict=True)],
         "probes": [_probe(rtts_ms) for rtts_ms in probes],
-        "jains_index": jains_index([flow["goodput_mbps"] for flow in figures]),
-        "convergence_s": _convergence_s(load, figures),
     }
 
 
 def quantile(values: Sequence[float], q: float) -> float | None:
     """Returns element floor(q n) of the n sorted values; None of none."""
     return sorted(values)[min(int(q * len(values)), len(values) - 1)] if values else None
-
-
-def jains_index(shares: Sequence[float]) -> float | None:
-    """Returns Jain's fairness index; None if all are zero."""
-    squares = sum(share * share for share in shares)
-    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
 
 
 def loss_events_s(samples: Sequence[tuple[float, TcpSocket]]) -> list[float]:
@@ -209,17 +199,3 @@ def _rates(load: Load, samples: FlowSamples) -> list[float]:
         packets[place] += receiver.packets_received - before
         before = receiver.packets_received
     return [count * PAYLOAD_BYTES * 8 / 1e6 / load.interval_s for count in packets]
-
-
-def _convergence_s(load: Load, flows: Sequence[dict[str, Any]]) -> float | None:
-    """Returns the time from the last flow's start until, for some intervals, shares were fair."""
-    if len(flows) < 2 or not load.interval_s:
-        return None
-    first = int(max(flow.start_s for flow in load.flows) / load.interval_s)
-    fair = 0
-    for number in range(first, _intervals(load)):
-        index = jains_index([flow["throughput_by_interval_mbps"][number] for flow in flows])
-        fair = fair + 1 if index is not None and index >= _FAIR else 0
-        if fair == _SETTLED_INTERVALS:
-            return (number + 1 - _SETTLED_INTERVALS - first) * load.interval_s
-    return None
