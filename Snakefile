@@ -31,7 +31,7 @@ from engines.built import (
     shared_object,
     source_of_controller,
 )
-from engines.kernel.diagnosis import diagnose as diagnose_kernel
+from engines.named import DIAGNOSES
 from common.complaints import complaints
 from experiments.check import load_checked
 from experiments.ray_cluster import require_answer
@@ -93,8 +93,8 @@ onstart:
     )  # again: Snakemake's own handler would wait for jobs that last hours
     try:
         workflow_lock = hold_workflow_lock()
-        if any(EXPERIMENTS[name].engine == KERNEL for name in wanted_in_real_time()):
-            diagnose_kernel()
+        for engine in {EXPERIMENTS[name].engine for name in wanted_in_real_time()}:
+            DIAGNOSES.get(engine, lambda: None)()
         if WORKFLOW.ray_address:
             require_answer(WORKFLOW.ray_address)
         if WORKFLOW.settings.storage_url:

@@ -22,6 +22,7 @@ from common.errors import unusable
 from common.files import read_json
 from common.study_record import StudyRecord
 from engines.catalogue import Catalogue, Controller, load_catalogue
+from engines.limits import LIMITS
 from experiments.config import load_workflow
 from experiments.models.comparison import Comparison, PublishedFigure
 from experiments.models.study import (
@@ -371,7 +372,8 @@ class Results:
     def studies(self, engine: Engine = EMULATOR) -> list[StudyRuns]:
         """The studies of an engine."""
         names, _ = self.workflow.of_engine(engine)
-        present = [name for name in names if engine == EMULATOR or self._is_there(name)]
+        is_made = not LIMITS[engine].is_real_time
+        present = [name for name in names if is_made or self._is_there(name)]
         return [self._study(name) for name in present]
 
     def audited(self) -> list[StudyRuns]:
@@ -382,9 +384,8 @@ class Results:
     def repeats(self, engine: Engine = EMULATOR) -> list[Repeats]:
         """The repeated settings of an engine."""
         _, names = self.workflow.of_engine(engine)
-        present = [
-            name for name in names if engine == EMULATOR or self._is_there(f"repeats/{name}")
-        ]
+        is_made = not LIMITS[engine].is_real_time
+        present = [name for name in names if is_made or self._is_there(f"repeats/{name}")]
         return [self._repeats(name) for name in present]
 
     @once
@@ -395,7 +396,7 @@ class Results:
             for engine in FOLDERS:
                 is_wanted = engine in wanted.engines
                 path = self.folder / FOLDERS[engine] / name / "runs.parquet"
-                if is_wanted and (engine == EMULATOR or path.exists()):
+                if is_wanted and (not LIMITS[engine].is_real_time or path.exists()):
                     found.append(self._comparison(name, wanted, engine, path))
         return found
 
@@ -741,7 +742,7 @@ def _searched(column: str, searched: Range, logarithmic: bool, controller: Contr
 
 def _shown(engine: ComparisonEngine) -> ComparisonEngine:
     """The kernel's own TCP counts as one engine, whatever links carry it."""
-    return EMULATOR if engine == EMULATOR else KERNEL
+    return KERNEL if LIMITS[engine].has_kernels_tcp else engine
 
 
 def _bdp_packets(network: Network) -> float:

@@ -132,9 +132,9 @@ class RunSpec:
         if self.entry is not None:
             subject = {"entry": self.entry.in_flow()}
         scenario = scenario_of(self.network, self.traffic, subject, self.seed)
-        if LIMITS.get(self.engine, EMULATOR).is_real_time:
+        if LIMITS.get(self.engine, EMULATOR).has_kernels_tcp:
             for flow in scenario["flows"]:
-                if flow.get("transport") == "tcp":  # the kernel's of the same name
+                if flow.get("transport") == "tcp":
                     flow.pop("controller_sha256", None)
         return scenario
 

@@ -19,9 +19,11 @@ class Limits:
         queues: its queues; each with the parameters that it needs and their bounds, or None for
             any; None: every queue.
         reasons: why it has other queues, by kind.
-        is_real_time: runs take real time.
+        is_real_time: runs take real time, never repeat themselves and may not have been made.
+        host_settings: keys of `real_time` in the configuration on which its runs depend.
         runs_per_core: concurrent runs; None: one in each of the host's slots.
         real_host: stands for the host in a run's description, if the host is not emulated.
+        has_kernels_tcp: TCP is the kernel's own, not our controllers.
         programs: what it needs in the build folder besides the emulator, which lists controllers.
     """
 
@@ -30,8 +32,10 @@ class Limits:
     queues: _Queues | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
     is_real_time: bool = False
+    host_settings: tuple[str, ...] = ()
     runs_per_core: int | None = None
     real_host: str = ""
+    has_kernels_tcp: bool = False
     programs: tuple[str, ...] = ()
 
     def require(self, link: Mapping[str, object], where: str) -> None:
@@ -83,7 +87,9 @@ MAHIMAHI = Limits(
         "pie": "its PIE is not RFC 8033's; use pie-mahimahi, or the emulator",
     },
     is_real_time=True,
+    host_settings=("busy_us", "keep_awake"),
     real_host="real",
+    has_kernels_tcp=True,
     programs=("sender", "receiver", "measure", "keep_awake"),
 )
 
@@ -111,8 +117,10 @@ KERNEL = Limits(
         "emulator",
     },
     is_real_time=True,
+    host_settings=("busy_us",),
     runs_per_core=4,  # of 8 Mbit/s: packets are 1 ms late (99th percentile), with 15 a core 24 ms
     real_host="kernel",
+    has_kernels_tcp=True,
     programs=("delay_line",),
 )
 LIMITS = {each.engine: each for each in (EMULATOR, MAHIMAHI, KERNEL)}

@@ -1,12 +1,22 @@
 """The engines by their names in configurations and results."""
 
 import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engines.base import EngineSettings
 from engines.emulator import EmulatorSettings
+from engines.kernel import diagnosis as kernel
 from engines.kernel.engine import KernelSettings
+from engines.limits import KERNEL, MAHIMAHI
+from engines.mahimahi import diagnosis as mahimahi
 from engines.mahimahi.engine import MahimahiSettings
+
+DIAGNOSES: Mapping[str, Callable[[], None]] = {
+    MAHIMAHI.engine: mahimahi.diagnose,
+    KERNEL.engine: kernel.diagnose,
+}
+"""Each raises KneepointError, with cause and remedy, if its engine cannot work here."""
 
 
 def settings_of(
