@@ -31,15 +31,15 @@ _POLL_S = 0.01
 class Run:
     """A scenario's traffic on its rig, and the kernel's state over time."""
 
-    def __init__(self, scenario: Scenario, rig: Rig) -> None:
-        self._scenario, self._rig = scenario, rig
+    def __init__(self, scenario: Scenario, rig: Rig, stopped: StopWatch) -> None:
+        self._scenario, self._rig, self._stopped = scenario, rig, stopped
         self._sockets = (TcpSockets(rig.server), TcpSockets(rig.client))
         self._queues = (Queues(rig.router), Queues(rig.client))
         self._flows: list[Iperf | Download] = []
         for number, flow in enumerate(scenario.flows):
             if flow.bytes is None:
                 iperf = Iperf(rig, flow, number)
-                iperf.wait_until_ready(self._sockets[1])
+                iperf.wait_until_ready(self._sockets[1], stopped)
                 self._flows.append(iperf)
             else:
                 self._flows.append(Download(rig, flow, number))
@@ -48,7 +48,7 @@ class Run:
         self._leaves = (leaves(scenario.uplink), leaves(scenario.downlink))
         self._samples = [FlowSamples() for _ in scenario.flows]
 
-    def run(self, stopped: StopWatch) -> dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         """Returns the answer.
 
         Raises:
@@ -58,7 +58,7 @@ class Run:
         agenda = self._agenda()
         next_sample_s = 0.0
         while (now_s := time.monotonic() - begun_s) < self._scenario.duration_s:
-            stopped.check()
+            self._stopped.check()
             while agenda and agenda[0][0] <= now_s:
                 agenda.pop(0)[1]()
             if now_s >= next_sample_s:
@@ -122,7 +122,7 @@ def supervise(request: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
     for flow in scenario.flows:
         require_control(flow.controller, available)
     rig = Rig(scenario, Path(request["delay_line"]))
-    return {} if request["only_builds"] else Run(scenario, rig).run(stopped)
+    return {} if request["only_builds"] else Run(scenario, rig, stopped).run()
 
 
 if __name__ == "__main__":

@@ -15,15 +15,12 @@ from engines.entry import PYTHON_RUNNER
 from engines.limits import MAHIMAHI
 from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
-from engines.mahimahi.supervisor import Request, clear
+from engines.mahimahi.supervisor import Request
 from engines.mahimahi.tcp import PROGRAMS as TCP_PROGRAMS
 from engines.mahimahi.tcp import LinkLoad, find_program
 from engines.real_time import RealTimeEngine, digest_of_programs
 from engines.supervision import START_AND_END_S
 from networks.scenario import PreparedNetwork, Traffic
-
-STATUS_FOLDER = Path("build/real-time")
-"""Folder of status files, one per run in progress (see supervisor.py)."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +76,8 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
         settings = self._settings
         settings.require_unchanged(_digest(settings.build, settings.keep_awake), settings.build)
         folder = RunFolder.make("kneepoint-run-", ordinary_user())
-        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         try:
-            request = self._request(spec, folder, status)
+            request = self._request(spec, folder)
             return self.supervise(
                 [sys.executable, "-m", "engines.mahimahi.supervisor"],
                 asdict(request),
@@ -90,9 +86,9 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
                 folder=settings.folder,
             )
         finally:
-            clear(folder, status)  # in case the supervisor was killed
+            folder.remove()  # in case the supervisor was killed
 
-    def _request(self, spec: RunSpec, folder: RunFolder, status: Path) -> Request:
+    def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
         """Puts the run's input files into the folder, and describes the run."""
         settings, network = self._settings, spec.network
         traces = {
@@ -124,7 +120,6 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             load=_load(spec, duration_s) if spec.traffic.measures_flows else None,
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
-            status=str(status),
             is_entry=spec.entry is not None,
             clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,
             keep_log=str(settings.keep_log) if settings.keep_log else None,

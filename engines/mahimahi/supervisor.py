@@ -14,14 +14,13 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from common.files import locked, runtime_folder, write_passing
+from common.files import locked, runtime_folder
 from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import (
@@ -31,11 +30,10 @@ from engines.mahimahi.processes import (
     start_as_ordinary_user,
 )
 from engines.mahimahi.run_folder import RunFolder
-from engines.mahimahi.tail import LogTail
 from engines.supervision import START_AND_END_S, RunEndedError, StopWatch, serve
 
 _POLL_S = 0.05
-_STATUS_S = 1.0
+"""Pause between looks at a run in progress."""
 _PATIENCE_S = 5.0
 """Time limit for processes to end after SIGTERM."""
 _START_LIMIT_S = 10.0
@@ -63,7 +61,6 @@ class Request:
         load: what is sent otherwise, by the kernel's TCP (see engines.mahimahi.tcp).
         expected_s: expected duration of the run.
         log_end_s: earliest time at which the uplink's log may end: its last opportunity.
-        status: file for the run's current state; it is removed, too.
         keep_log: file for the link's log; None: no log.
         is_entry: whether the sender is an entry.
         clock_epoch_ms: from which the receiver's clock shows the date; None: it begins at 0.
@@ -74,7 +71,6 @@ class Request:
     shells: list[str]
     expected_s: float
     log_end_s: float
-    status: str
     keep_log: str | None
     sending: list[str] = field(default_factory=list)
     load: dict[str, Any] | None = None
@@ -95,11 +91,9 @@ class Supervisor(ABC):
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
         self._request = request
-        self._folder = folder = RunFolder(Path(request.folder))
+        self._folder = RunFolder(Path(request.folder))
         self._stopped = stopped
         self._user = ordinary_user()
-        self._next_status_s = _STATUS_S
-        self._tail = LogTail(lambda: folder.open(_LOG))
 
     def run(self) -> dict[str, Any]:
         """Returns the metrics of the run.
@@ -107,7 +101,7 @@ class Supervisor(ABC):
         Raises:
             RunEndedError: the run ended without any.
         """
-        request = self._request
+        request, wait = self._request, self._stopped.wait
         delete_rules_of_the_dead()
         with self._awake(), contextlib.ExitStack() as stack:
             self._prepare(stack)
@@ -118,12 +112,11 @@ class Supervisor(ABC):
                     command = [*request.shells, "--", *self._inside()]
                     shells = inside.enter_context(self._process("shells", command))
                     late = f"mahimahi did not start within {_START_LIMIT_S:g} s"
-                    self._wait(lambda: self._has_begun(shells), _START_LIMIT_S, late)
+                    wait(lambda: self._has_begun(shells), _START_LIMIT_S, late, self._check)
                 self._begin(stack, shells)
                 limit_s = request.expected_s + START_AND_END_S
                 late = f"the run did not end within {limit_s:g} s"
-                begun_s = time.monotonic()
-                self._wait(lambda: self._is_over(shells, begun_s), limit_s, late, _POLL_S)
+                wait(lambda: shells.poll() is not None, limit_s, late, self._check, _POLL_S)
         self._check_ended_well()
         figures = self._figures()
         answer = self._answer(figures)
@@ -179,50 +172,17 @@ class Supervisor(ABC):
         finally:
             end_session(process, _PATIENCE_S)
 
-    def _wait(
-        self,
-        is_so: Callable[[], bool],
-        limit_s: float,
-        late: str,
-        poll_s: float = _POLL_S / 5,
-        *,
-        goes_on: bool = True,
-    ) -> None:
-        """Waits; ends the run if it lasts too long, is told to end, or cannot go on."""
-        deadline = time.monotonic() + limit_s
-        while not is_so():
-            if time.monotonic() > deadline:
-                raise RunEndedError(late)
-            self._stopped.check()
-            if goes_on:
-                self._check()
-            time.sleep(poll_s)
-
     def _has_begun(self, shells: "subprocess.Popen[bytes]") -> bool:
         return self._has(self._sign) or shells.poll() is not None
 
     def _has(self, name: str) -> bool:
         return os.path.lexists(self._folder.path / name)
 
-    def _is_over(self, shells: "subprocess.Popen[bytes]", begun_s: float) -> bool:
-        """Whether the run is over; says from time to time how far it is."""
-        elapsed_s = time.monotonic() - begun_s
-        if elapsed_s >= self._next_status_s:
-            self._next_status_s += _STATUS_S
-            state = {
-                "elapsed_s": round(elapsed_s, 1),
-                "expected_s": self._request.expected_s,
-                **self._tail.read(),
-            }
-            with contextlib.suppress(OSError):  # a failed status update must not end the run
-                write_passing(Path(self._request.status), json.dumps(state))
-        return shells.poll() is not None
-
     def _figures(self) -> dict[str, Any]:
         command = [str(self._folder.path / "measure"), str(self._folder.path / _LOG)]
         with self._process("measure", command) as measure:  # as the user, whose log it is
             late = f"the link's log was not read within {_MEASURE_LIMIT_S:g} s"
-            self._wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late, goes_on=False)
+            self._stopped.wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late)
         figures = _json(self._folder.read("measure.out"))
         if not figures:
             said = self._last_words("measure.out")
@@ -262,7 +222,8 @@ class Datagrams(Supervisor):
 
     def _prepare(self, stack: contextlib.ExitStack) -> None:
         self._receiver = stack.enter_context(self._process("receiver", self._receiving()))
-        self._wait(self._is_listening, _START_LIMIT_S, "the receiver did not start")
+        late = "the receiver did not start"
+        self._stopped.wait(self._is_listening, _START_LIMIT_S, late, self._check)
         self._port = int(self._folder.read("receiver.out").split()[-1])
 
     def _is_listening(self) -> bool:
@@ -350,7 +311,7 @@ class KernelTcp(Supervisor):
         script = self._folder.add("servers.sh", tcp.servers(address, self._ports).encode())
         stack.enter_context(self._process("servers", ["sh", str(script)]))
         late = "iperf3's servers did not start"
-        self._wait(lambda: tcp.listen(self._ports), _START_LIMIT_S, late)
+        self._stopped.wait(lambda: tcp.listen(self._ports), _START_LIMIT_S, late, self._check)
         self._folder.add("go", b"")
 
     def _check(self) -> None:
@@ -396,14 +357,7 @@ def supervise(content: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
         raise
     finally:
         delete_rules_of_the_dead()
-        clear(RunFolder(Path(request.folder)), Path(request.status))
-
-
-def clear(folder: RunFolder, status: Path) -> None:
-    """Removes the files of a run."""
-    folder.remove()
-    for suffix in (".json", ".part"):
-        status.with_suffix(suffix).unlink(missing_ok=True)
+        RunFolder(Path(request.folder)).remove()
 
 
 if __name__ == "__main__":

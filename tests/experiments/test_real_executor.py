@@ -76,7 +76,7 @@ def test_killed_study_leaves_nothing_of_its_runs(
     workflow: Workflow, settings: MahimahiSettings
 ) -> None:
     driver = start_driver(workflow, settings)
-    run = observe(settings.folder, with_status=True)
+    run = observe(settings.folder)
     end(driver)
     nothing_is_left(run, MARGIN_S)
 
@@ -129,7 +129,7 @@ def test_killed_workflow_leaves_nothing_of_its_runs(
     for name in ("real_showcase", "probe"):
         folders.append(settings.folder / name)
         jobs.append(start_job(workflow, folders[-1], name))
-    runs = [observe(folder, with_status=True) for folder in folders]
+    runs = [observe(folder) for folder in folders]
     cluster = workflow.cluster_pid
     end(workflow.owner)
     for run in runs:

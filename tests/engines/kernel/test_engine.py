@@ -172,9 +172,7 @@ def test_server_that_does_not_answer(
     script = "echo 'iperf3: error - something is wrong' >&2; exit 1"
     monkeypatch.setattr(engine, "SEARCH_PATH", in_path(tmp_path, "iperf3", script))
     monkeypatch.setattr(engine, "_digest", lambda _: settings.sha256)
-    with pytest.raises(
-        MachineFaultError, match="iperf3's server does not answer: something is wrong"
-    ):
+    with pytest.raises(MachineFaultError, match=r"iperf3's server .*: something is wrong"):
         settings.open().answer(short())
 
 

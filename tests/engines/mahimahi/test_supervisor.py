@@ -44,7 +44,6 @@ def answer_to(
         sending=[],
         expected_s=1,
         log_end_s=1,
-        status=str(folder.path / "status.json"),
         keep_log=None,
         is_entry=is_entry,
     )
