@@ -21,7 +21,6 @@ from experiments.progress import Progress
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 from experiments.workflow import Workflow
-from networks.prepare import TraceMaker
 from networks.scenario import ALONE, Flow, PreparedNetwork, Traffic
 from networks.searched import SearchedNetworks
 from networks.traffic import TrafficFlow
@@ -90,9 +89,8 @@ class Job:
 
     def searched_networks(self, name: str) -> SearchedNetworks:
         """Returns the maker of the networks that an experiment's trials search."""
-        maker = TraceMaker(self.build / "traces", self.build / "synthesize")
         folder = self.networks / "searched" / name
-        return SearchedNetworks(self.workflow.networks, maker, folder)
+        return SearchedNetworks(self.workflow.networks, self.build, folder)
 
     def traffic(self, name: str) -> Traffic:
         """Returns the traffic of a file in config/traffic, with the digests of its controllers."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from common.files import sha256_of, write_whole
 from networks.config import OF_SYNTHETIC, Network, changed
 from networks.omniscient import Bound
-from networks.prepare import TraceMaker, bound_of
+from networks.prepare import bound_of, make_trace
 from networks.scenario import PreparedNetwork
 
 
@@ -20,12 +20,12 @@ class SearchedNetworks:
 
     Args:
         described: the networks as their files describe them, by name.
-        maker: maker of the traces.
+        build: see make_trace.
         folder: of the traces.
     """
 
     described: Mapping[str, Network]
-    maker: TraceMaker
+    build: Path
     folder: Path
     _known: dict[str, tuple[Path, Bound]] = field(default_factory=dict, repr=False)
 
@@ -55,9 +55,8 @@ class SearchedNetworks:
         described = changed(self.described[network.name], values)
         key = described.model_dump_json()
         if key not in self._known:
-            content = self.maker.make(
-                described.uplink, f"network {network.name}: uplink", described.duration_s
-            )
+            where = f"network {network.name}: uplink"
+            content = make_trace(described.uplink, where, described.duration_s, self.build)
             path = self.folder / f"{sha256_of(content)}.trace"
             if not path.exists():
                 write_whole(path, content)

@@ -14,7 +14,7 @@ import yaml
 from engines.base import RunSpec
 from engines.mahimahi.engine import MahimahiSettings
 from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
+from networks.prepare import prepare_network
 from tests.conftest import ROOT
 from tests.engines.live_run import (
     PATIENCE_S,
@@ -103,7 +103,7 @@ def start_job(workflow: Workflow, folder: Path, name: str) -> "subprocess.Popen[
         (config.parent / file).parent.mkdir(parents=True, exist_ok=True)
         (config.parent / file).write_text(yaml.safe_dump(content))
     network, where = load_network(config, "wire"), config.parent / "networks/wire.yaml"
-    prepare_network("wire", network, where, folder / "networks/wire", TraceMaker(folder, folder))
+    prepare_network("wire", network, where, folder / "networks/wire")
     options = {
         "config": config,
         "networks": folder / "networks",
