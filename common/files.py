@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -177,23 +178,33 @@ def runtime_folder() -> Path:
     )
 
 
-def hold_lock(path: Path) -> TextIO:
-    """Takes an exclusive lock on the file `path` at once; it lasts until the result is closed.
+LOCK_PATIENCE_S = 5.0
+"""The processes of a killed workflow end within this time."""
+
+
+def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
+    """Takes an exclusive lock on the file `path`; it lasts until the result is closed.
 
     Raises:
-        KneepointError: another living process holds it.
+        KneepointError: another living process holds it, still after `patience_s`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.seek(0)
-        holder = file.read().strip()
-        file.close()
-        raise KneepointError(
-            f"{path}: process {holder} holds the lock; wait for it to finish or end it"
-        ) from None
+    deadline_s = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() < deadline_s:
+                time.sleep(0.05)
+                continue
+            file.seek(0)
+            holder = file.read().strip()
+            file.close()
+            raise KneepointError(
+                f"{path}: process {holder} holds the lock; wait for it to finish or end it"
+            ) from None
     file.truncate(0)
     file.write(str(os.getpid()))
     file.flush()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.locks import hold_lock_patiently
+from common.files import LOCK_PATIENCE_S, hold_lock
 from common.made_by import sign
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Catalogue, Controller, load_catalogue
@@ -162,7 +162,7 @@ class Job:
     def journal(self) -> Iterator[RunJournal]:
         """Opens the output folder's journal, which stays locked."""
         with (
-            hold_lock_patiently(self.out_dir / ".lock"),
+            hold_lock(self.out_dir / ".lock", LOCK_PATIENCE_S),
             RunJournal(self.out_dir / "runs.jsonl") as journal,
         ):
             yield journal
