@@ -232,10 +232,10 @@ _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of a record that the traffic's flows and probes have."""
     flows, probes = [], []
-    for flow, figures in zip(traffic.flows, answer["flows"], strict=True):
+    for name, figures in zip(traffic.flows, answer["flows"], strict=True):
         events = figures.get("loss_events_s")
         flows.append(
-            {"name": flow.name, "controller": figures["controller"]}
+            {"name": name, "controller": figures["controller"]}
             | {key: figures.get(key) for key in (*FLOW_METRICS, *FLOW_SERIES)}
             | {"loss_events": None if events is None else len(events)}
         )

@@ -115,35 +115,20 @@ synthetic trace."""
 
 
 @dataclass(frozen=True)
-class Flow:
-    """One flow of the traffic.
-
-    Args:
-        name: in the results.
-        controller: its controller with `controller_sha256` and `constants`, as a scenario has them;
-            None: the controller under study.
-        options: the other keys of a scenario's flow: transport, start_s, bytes and so on; and
-            start_spread_s: it begins up to so much later, by the run's seed.
-    """
-
-    name: str
-    controller: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Traffic:
     """Flows, and what is measured besides the link's metrics.
 
     Args:
         name: of its file in the configuration.
-        flows: in the order of the results.
-        probes: by name, with the keys of a scenario's probe, and start_spread_s.
+        flows: by name, with the keys of a scenario's flow; the one under study has no controller.
+        probes: by name, with the keys of a scenario's probe.
         options: keys of a scenario itself: measure_from_s, interval_s.
+
+    With start_spread_s a flow or a probe begins up to so much later, by the run's seed.
     """
 
     name: str = "alone"
-    flows: tuple[Flow, ...] = (Flow("flow"),)
+    flows: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"flow": {}})
     probes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -165,18 +150,15 @@ def scenario_of(
     Args:
         network: of the run.
         traffic: the flows.
-        subject: the controller under study, like Flow.controller.
+        subject: the controller under study, as a scenario's flow has it.
         seed: of everything random.
     """
     scenario = {
         "uplink": network.uplink.in_scenario(),
         "downlink": network.downlink.in_scenario(),
         "flows": [
-            {
-                **(subject if flow.controller is None else flow.controller),
-                **_started(flow.options, flow.name, seed),
-            }
-            for flow in traffic.flows
+            {**({} if "controller" in flow else subject), **_started(flow, name, seed)}
+            for name, flow in traffic.flows.items()
         ],
         "probes": [_started(probe, name, seed) for name, probe in traffic.probes.items()],
         "host_model": network.host_model,
