@@ -3,23 +3,18 @@
 import math
 import platform
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from common.code import ROOT
 from engines.base import EngineSettings, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
 from engines.limits import KERNEL
 from engines.real_time import RealTimeEngine, digest_of_programs
-from engines.supervision import START_AND_END_S
 
 _DELAY_LINE = "delay_line"
-_MOST_S = 10.0
-"""Time limit for building a rig."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +61,15 @@ class KernelEngine(RealTimeEngine[KernelSettings]):
         duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
         settings.require_unchanged(_digest(settings.build), settings.build)
         return self.supervise(
-            [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
+            "engines.kernel.supervisor",
             {
                 "scenario": scenario,
                 "delay_line": str(settings.build / _DELAY_LINE),
                 "only_builds": only_builds,
             },
-            duration_s + _MOST_S + START_AND_END_S,
+            duration_s,
             where="kernel",
-            folder=ROOT,
-            environment={"PATH": SEARCH_PATH},
+            before=UNSHARE,
         )
 
 

@@ -10,6 +10,7 @@ it ends, however it does, the kernel ends all that it started, and the namespace
 devices, queues and settings.
 """
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 from common.errors import KneepointError
 from engines.kernel.answer import FlowSamples, LinkSamples, answer_of
+from engines.kernel.diagnosis import SEARCH_PATH
 from engines.kernel.netlink import Queues, TcpSockets
 from engines.kernel.rig import Rig, data_port, leaves
 from engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
@@ -117,6 +119,7 @@ class Run:
 
 def supervise(request: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
     """Carries out a request and returns the answer."""
+    os.environ["PATH"] = SEARCH_PATH
     scenario = scenario_of(request["scenario"], "the scenario")
     available = _CONTROLS.read_text()
     for flow in scenario.flows:

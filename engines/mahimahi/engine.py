@@ -2,7 +2,6 @@
 
 import platform
 import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from engines.mahimahi.supervisor import Request
 from engines.mahimahi.tcp import PROGRAMS as TCP_PROGRAMS
 from engines.mahimahi.tcp import LinkLoad, find_program
 from engines.real_time import RealTimeEngine, digest_of_programs
-from engines.supervision import START_AND_END_S
 from networks.scenario import PreparedNetwork, Traffic
 
 
@@ -79,9 +77,9 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
         try:
             request = self._request(spec, folder)
             return self.supervise(
-                [sys.executable, "-m", "engines.mahimahi.supervisor"],
+                "engines.mahimahi.supervisor",
                 asdict(request),
-                request.expected_s + 2 * START_AND_END_S,
+                request.expected_s,
                 where=f"mahimahi, a run of {spec.controller}",
                 folder=settings.folder,
             )

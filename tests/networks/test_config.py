@@ -32,9 +32,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (GOOD + "delay: 20\n", "unknown key 'delay'; did you mean 'delay_ms'?"),
-        (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
         (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is invalid: it must be a valid number"),
-        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is invalid: it must be greater than or equal to 0"),
         (
             GOOD + "delay_step_ms: 30\n",
             "delay_step_ms and delay_period_s belong together; give both or neither",
@@ -43,9 +41,6 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             GOOD + "delay_step_ms: 0.5\ndelay_period_s: 1\n",
             "delay_step_ms: 0.5 must be whole, as mahimahi's delays are",
         ),
-        (GOOD + "delay_step_ms: 1\ndelay_period_s: 0\n", "delay_period_s: 0 is invalid: it must"),
-        (GOOD + "uplink_queue: sfq:packets=9\n", "uplink_queue: 'sfq:packets=9' is invalid"),
-        (GOOD + "host_model: exact\n", "host_model: 'exact' is invalid"),
         (GOOD + "host_model: event-loop:wake_us=2e6\n", "wake_us must be at least 0 and at most"),
         (GOOD + "title: twice\n", "line 4: key 'title' appears twice; remove one"),
         ("title: A\nuplink: {trace: a}\n", "downlink: is missing; add it"),
@@ -80,13 +75,10 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
                     "constant_mbps: 1, changes: [{at_s: 9, mbps: 2}]",
                     "changes: at_s 9 is not before the end of a run, duration_s 9; remove it",
                 ),
-                ("constant_mbps: 1, changes: [{at_s: 1, mbps: -1}]", "mbps: -1 is invalid"),
                 (
                     "trace: a, impairments: ['jitter:mean=1']",
                     "'jitter' is not among the impairments; did you mean 'jitter-",
                 ),
-                ("trace: a, impairments: ['reordering:share=2,delay=1']", "share must be above 0"),
-                ("trace: a, impairments: ['on_off:on=1,off=0']", "off must be at least 0.001 and"),
             )
         ),
         (
@@ -103,11 +95,6 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "title: [\n",
             "line 2: is not valid YAML (did not find expected node content); correct it",
         ),
-        (
-            GOOD + "uplink_queue: droptail:packets=0\n",
-            "packets must be a whole number of at least 1 and at most",
-        ),
-        (GOOD + "downlink_queue: fq_codel\n", "needs target=NUMBER,interval=NUMBER; add it"),
         (
             GOOD + "uplink_queue: droptail:packets=9,packet=1\n",
             "droptail has no parameter 'packet'; it has: packets, bytes",

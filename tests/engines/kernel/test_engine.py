@@ -20,7 +20,7 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import MachineFaultError
-from engines.kernel import diagnosis, engine, run
+from engines.kernel import diagnosis, run
 from engines.kernel.engine import KernelEngine, KernelSettings
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
@@ -161,7 +161,7 @@ def test_queue_discipline_that_the_kernel_lacks(
 ) -> None:
     said = "echo 'Error: Specified qdisc kind is unknown.' >&2; exit 2"
     script = f'case "$*" in *{kind}*) {said};; esac; PATH=${{PATH#*:}}; exec tc "$@"'
-    monkeypatch.setattr(engine, "SEARCH_PATH", in_path(tmp_path, "tc", script))
+    monkeypatch.setenv("PATH", in_path(tmp_path, "tc", script))
     with pytest.raises(KneepointError, match=rf"no queue discipline .* {kind}; .*sch_{kind}"):
         settings.open().answer(short())
 
@@ -170,8 +170,7 @@ def test_server_that_does_not_answer(
     settings: KernelSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = "echo 'iperf3: error - something is wrong' >&2; exit 1"
-    monkeypatch.setattr(engine, "SEARCH_PATH", in_path(tmp_path, "iperf3", script))
-    monkeypatch.setattr(engine, "_digest", lambda _: settings.sha256)
+    monkeypatch.setenv("PATH", in_path(tmp_path, "iperf3", script))
     with pytest.raises(MachineFaultError, match=r"iperf3's server .*: something is wrong"):
         settings.open().answer(short())
 
