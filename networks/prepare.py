@@ -6,7 +6,6 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from common.errors import KneepointError, run_command_line, unusable
@@ -174,7 +173,7 @@ def prepare_network(
     for setting, value in (host or {}).items():
         prepared = prepared.with_host(setting, _typed(value))
     write_whole(into / "description.json", network.model_dump_json() + "\n")
-    description = {"title": network.title, **asdict(prepared)}
+    description = {"title": network.title, **prepared.described()}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -5,7 +5,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,11 +67,17 @@ class PreparedNetwork:
             fields = {name: content[name] for name in cls.__dataclass_fields__}
             for name in ("uplink", "downlink"):
                 link = fields[name]
-                fields[name] = PreparedLink(**link | {"impairments": (*link["impairments"],)})
+                impairments = tuple(link.get("impairments", ()))
+                fields[name] = PreparedLink(**link | {"impairments": impairments})
             fields["omniscient"] = Bound(**fields["omniscient"])
             return cls(**fields)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise unusable(path, error) from None
+
+    def described(self) -> dict[str, Any]:
+        """Returns the content of a network.json, which `emulate --network` reads, too."""
+        links = {"uplink": self.uplink.in_scenario(), "downlink": self.downlink.in_scenario()}
+        return asdict(self) | links
 
     def require_traces(self) -> None:
         """Raises KneepointError unless the traces are those that were prepared."""

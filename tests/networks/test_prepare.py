@@ -76,10 +76,7 @@ def test_prepare_writes_traces_and_description(tmp_path: Path, prepare: Prepare)
     into = tmp_path / "into"
     assert read_trace(into / "uplink.trace") == [0, 500, 1000, 1500, 2000]
     assert read_trace(into / "downlink.trace") == [500, 1000]
-    others = {
-        **{"delay_ms": 30, "delay_step_ms": 9, "delay_period_s": 0.5},
-        **{"rate_mbps": 0, "loss_period": 0, "loss_probability": 0, "impairments": []},
-    }
+    others = {"delay_ms": 30, "delay_step_ms": 9, "delay_period_s": 0.5}
     assert json.loads((into / "network.json").read_text()) == {
         "name": "net",
         "title": "A network",
