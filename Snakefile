@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 from common import code
-from common.made_by import ask_git, pass_to_jobs
 from networks.config import load_network, load_trace_catalogue, network_file
 from common.files import require_folder, sha256_of
 from common.locks import hold_workflow_lock
@@ -61,8 +60,6 @@ RESULTS = WORKFLOW.results
 
 OWN = WORKFLOW.own_sources
 CURRENT = [name for name in WORKFLOW.controllers if is_current(name, OWN)]
-
-pass_to_jobs(ask_git())
 
 # Jobs ignore Ctrl-C; this process ends them and prints one message.
 end_on_signals(workflow.snakemake_tmp_dir)
