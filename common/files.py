@@ -55,12 +55,9 @@ def write_passing(path: Path, content: str) -> None:
 def write_folder(
     folder: Path, texts: Mapping[Path, str], check: Callable[[Path], object] | None = None
 ) -> None:
-    """Makes a new folder atomically.
+    """Makes a new folder atomically, of texts by their paths in it.
 
-    Args:
-        folder: its path.
-        texts: contents of its files by their paths in it.
-        check: called with the folder before it has its name; if it raises, the folder is not made.
+    If `check`, which is called with the folder before it has its name, raises, it is not made.
     """
     unfinished = folder.with_name(f".{folder.name}.{uuid4().hex}")
     try:
@@ -89,8 +86,7 @@ def private_folder(prefix: str) -> Iterator[Path]:
 def read_text(path: Path, most_bytes: int) -> str:
     """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
 
-    Raises:
-        KneepointError: there is no such file, or it is too large or not UTF-8.
+    Raises KneepointError if there is no such file, or it is too large or not UTF-8.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -111,12 +107,7 @@ def read_text(path: Path, most_bytes: int) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """Returns the content of a JSON file.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is not JSON, or nested too deeply.
-    """
+    """Returns the content of a JSON file; raises OSError, or ValueError if it is not JSON."""
     try:
         return json.loads(path.read_bytes())
     except RecursionError:
@@ -124,11 +115,7 @@ def read_json(path: Path) -> Any:
 
 
 def require_folder(path: Path) -> None:
-    """Checks that a folder, which need not exist yet, is writable.
-
-    Raises:
-        KneepointError: the path is blocked or not writable.
-    """
+    """Raises KneepointError unless a folder, which need not exist yet, is writable."""
     try:
         nearest = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
         if not nearest.is_dir():
@@ -155,9 +142,6 @@ def runtime_folder() -> Path:
     """Returns this user's folder for files that processes on this machine share; makes it.
 
     Nobody else can write there: in /tmp, where others know a name they can take it first.
-
-    Raises:
-        KneepointError: no suitable place exists.
     """
     user = os.geteuid()
     session = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"

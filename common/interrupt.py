@@ -19,12 +19,10 @@ _PATIENCE_S = 15.0
 
 
 def end_on_signals(temporary: Path) -> None:
-    """Makes this process end cleanly on signals that end processes; those ignored stay so (nohup).
+    """Ends this process and its jobs on signals, and removes the folder `temporary`.
 
-    Its jobs must ignore SIGINT: Ctrl-C reaches them, too, and each would print an error.
-
-    Args:
-        temporary: folder to remove in the end.
+    Signals that are ignored stay so (nohup). Jobs must ignore SIGINT: Ctrl-C reaches them, too, and
+    each would print an error.
     """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:

@@ -14,11 +14,7 @@ PASSED_LOCK = "KNEEPOINT_LOCK"
 
 
 def hold_workflow_lock() -> TextIO:
-    """Takes the workflow's lock, or over from who started this process.
-
-    Raises:
-        KneepointError: another workflow is running here.
-    """
+    """Takes the workflow's lock, or over from who started this process (see hold_lock)."""
     with suppress(ValueError, OSError):  # nobody passed it
         descriptor = int(os.environ.pop(PASSED_LOCK, ""))
         if os.path.samestat(os.fstat(descriptor), WORKFLOW_LOCK.stat()):

@@ -97,11 +97,7 @@ def sign(
 
 
 def read_made_by(folder: Path) -> MadeBy | None:
-    """Reads the provenance of a folder; None if it has none.
-
-    Raises:
-        KneepointError: the file is damaged.
-    """
+    """Reads the provenance of a folder; None if it has none."""
     path = folder / NAME
     try:
         return MadeBy(**read_json(path))

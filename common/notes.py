@@ -34,12 +34,9 @@ def place_of(name: str, kind: str = "sha256", folder: Path = NOTES) -> Path:
 
 
 def digest_of_input(path: Path) -> str:
-    """Returns the digest of what a file says; "" if there is none.
+    """Returns the digest of a file's content; "" if there is none.
 
     Comments and formatting of YAML and CSV files do not count.
-
-    Raises:
-        KneepointError: the file is not YAML.
     """
     if not path.is_file():
         return ""
@@ -62,11 +59,7 @@ def digest_of_files(paths: Paths) -> str:
 def note(name: str, digest: str, since_ns: int | None = None, folder: Path = NOTES) -> Path:
     """Returns the note of something that no job makes.
 
-    Args:
-        name: of what is noted.
-        digest: of it.
-        since_ns: how old the first note is; None: it is new.
-        folder: of the notes.
+    The first one is as old as `since_ns` says, or new.
     """
     path = place_of(name, folder=folder)
     is_first = not path.is_file()

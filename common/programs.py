@@ -51,11 +51,7 @@ def run_program(
 
 
 def run_built(program: Path, *arguments: str, content: bytes = b"") -> tuple[bytes, int, str]:
-    """Runs a program of build/; returns what it printed, its exit status and its complaint.
-
-    Raises:
-        KneepointError: the program is missing.
-    """
+    """Runs a program of build/; returns what it printed, its exit status and its complaint."""
     try:
         result = subprocess.run(
             [program, *arguments], input=content, capture_output=True, check=False

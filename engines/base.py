@@ -275,12 +275,7 @@ class MachineFaultError(Exception):
 
 
 def require_answered(answer: Mapping[str, Any], where: str) -> None:
-    """Checks the status that an engine's process answers with.
-
-    Raises:
-        MachineFaultError: the machine ended the run.
-        KneepointError: the run cannot be carried out.
-    """
+    """Raises MachineFaultError or KneepointError if an engine's process answers with a fault."""
     if answer["status"] == "fault":
         raise MachineFaultError(printable(answer["reason"]))
     if answer["status"] == "error":
@@ -347,12 +342,7 @@ class EngineSettings(ABC):
         return slots if per_core is None else per_core * cores
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
-        """Returns settings that write, at each run's end, those logs that the engine has.
-
-        Args:
-            log: file for the uplink's log.
-            flow_log: file for the senders' log, if wanted.
-        """
+        """Returns settings that write the uplink's log at a run's end, and the senders' if wanted."""
         del log, flow_log
         return self
 
@@ -376,12 +366,9 @@ class EngineSettings(ABC):
             raise KneepointError(f"{programs}: rebuilt during the study; run the command again")
 
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
-        """Returns the files that runs on another machine need, by their paths in a copy there.
+        """Returns the files that runs on another machine need: path here, SHA-256, by path there.
 
-        Each has its path here and its SHA-256.
-
-        Raises:
-            KneepointError: the engine runs on this machine only.
+        Raises KneepointError if the engine runs on this machine only.
         """
         del specs
         raise KneepointError(f"engine {self.engine} runs on this machine only")

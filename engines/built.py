@@ -22,12 +22,7 @@ _BUILT_OF = Path("build/sources")
 
 
 def sources_of(name: str, own: Path) -> list[Path]:
-    """Returns the sources of a controller, or of the programs, which contain no controller.
-
-    Args:
-        name: a controller's, or CORE.
-        own: folder of the configuration's own controllers.
-    """
+    """Returns the sources of a controller, which may be in `own`, or of all programs (CORE)."""
     if name == CORE:
         found = [
             path

@@ -22,16 +22,10 @@ DIAGNOSES: Mapping[str, Callable[[], None]] = {
 def settings_of(
     engine: str, build: Path, busy_us: float = math.inf, *, keep_awake: bool
 ) -> EngineSettings:
-    """Returns an engine's current settings.
+    """Returns an engine's current settings, for programs in the folder `build`.
 
-    Args:
-        engine: emulator, mahimahi or kernel.
-        build: folder of the built programs.
-        busy_us: in real time: see EngineSettings.
-        keep_awake: for mahimahi: see MahimahiSettings.
-
-    Raises:
-        KneepointError: it is not built, or does not work on this machine.
+    Raises KneepointError if it is not built, or does not work on this machine. For `busy_us` and
+    `keep_awake` see EngineSettings and MahimahiSettings.
     """
     if engine == "emulator":
         return EmulatorSettings.of(build / "emulate")

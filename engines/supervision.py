@@ -60,17 +60,10 @@ class StopWatch:
         check: Callable[[], None] = lambda: None,
         poll_s: float = 0.01,
     ) -> None:
-        """Waits until something is so.
+        """Waits until something is so, with a pause of `poll_s` between looks.
 
-        Args:
-            is_so: whether it is.
-            limit_s: time limit (s).
-            late: what to say when it has expired.
-            check: called meanwhile; raises RunEndedError if waiting is in vain.
-            poll_s: pause between looks (s).
-
-        Raises:
-            RunEndedError: the time has expired, or the run must end.
+        Raises RunEndedError: with the text `late` after the time limit, if the run must end, or as
+        `check` does, which is called meanwhile.
         """
         deadline_s = time.monotonic() + limit_s
         while not is_so():

@@ -42,9 +42,6 @@ def make_trace(link: LinkTrace, where: str, duration_s: float | None, build: Pat
         where: file and key of the link, for messages.
         duration_s: duration of a run, which changes of the rate need.
         build: folder of the packaged traces and of the program that makes synthetic ones.
-
-    Raises:
-        KneepointError: the trace is unavailable, invalid, or differs from its pin.
     """
     if link.rate_mbps is not None:
         return b""
@@ -123,18 +120,8 @@ def prepare_network(
 ) -> None:
     """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
 
-    description.json beside them holds the network as its file describes it.
-
-    Args:
-        name: the network's name.
-        network: description of the network.
-        where: configuration file, for messages.
-        into: output folder; created if absent.
-        build: see make_trace.
-        host: settings of the emulated host that replace the network's.
-
-    Raises:
-        KneepointError: see make_trace and omniscient_bound.
+    description.json beside them holds the network as its file `where` describes it. The settings
+    `host` of the emulated host replace the network's.
     """
     links = {"uplink": network.uplink, "downlink": network.downlink}
     traces = {

@@ -59,12 +59,7 @@ class Summary:
 
 
 def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
-    """Describes a trace by its opportunities (ms).
-
-    Args:
-        times_ms: non-decreasing, the last above 0.
-        outage_s: shortest time without an opportunity that counts as an outage (s).
-    """
+    """Describes a trace; `outage_s` without an opportunity and more is an outage."""
     outages = tuple(
         Outage(before / 1000, (after - before) / 1000)
         for before, after in pairwise([0, *times_ms])
@@ -115,9 +110,6 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
 
     It is the one that the column's name ends in; else the only one that makes the recording as
     long, and its mean rate as great, as recordings of links are.
-
-    Raises:
-        KneepointError: nothing tells the unit.
     """
     named = _IN_NAME.fullmatch(time.strip())
     if named:

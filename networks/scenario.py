@@ -57,11 +57,7 @@ class PreparedNetwork:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Reads a network.json.
-
-        Raises:
-            KneepointError: the file is missing or damaged.
-        """
+        """Reads a network.json; raises KneepointError if it is missing or damaged."""
         try:
             content = read_json(path)
             fields = {name: content[name] for name in cls.__dataclass_fields__}
@@ -151,14 +147,7 @@ ALONE = Traffic()
 def scenario_of(
     network: PreparedNetwork, traffic: Traffic, subject: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """Returns the scenario of a run.
-
-    Args:
-        network: of the run.
-        traffic: the flows.
-        subject: the controller under study, as a scenario's flow has it.
-        seed: of everything random.
-    """
+    """Returns the scenario of a run; `subject` is the controller under study, as a flow has it."""
     scenario = {
         "uplink": network.uplink.in_scenario(),
         "downlink": network.downlink.in_scenario(),

@@ -30,11 +30,7 @@ class SearchedNetworks:
     _known: dict[str, tuple[Path, Bound]] = field(default_factory=dict, repr=False)
 
     def having(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
-        """Returns a prepared network with other values of parameters (see `changed`).
-
-        Raises:
-            KneepointError: the trace cannot be made.
-        """
+        """Returns a prepared network with other values of parameters (see `changed`)."""
         of_trace = {name: value for name, value in values.items() if name.startswith(OF_SYNTHETIC)}
         if of_trace:
             network = self._with_trace(network, of_trace)

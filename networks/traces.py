@@ -23,13 +23,7 @@ class InvalidTraceError(KneepointError):
 def parse_trace(content: bytes, name: str) -> list[int]:
     """Returns the delivery opportunities of a trace: non-decreasing ms, the last not 0.
 
-    Args:
-        content: content of the trace file.
-        name: name of the trace in messages.
-
-    Raises:
-        InvalidTraceError: the trace is invalid; the message names the trace and the line.
-        KneepointError: the program is missing.
+    Raises InvalidTraceError, which names the trace `name` and the line.
     """
     _, status, complaint = run_built(_CHECK_TRACE, name, content=content)
     if status != 0:
@@ -43,11 +37,7 @@ def times_of(content: bytes) -> list[int]:
 
 
 def read_trace(path: Path) -> list[int]:
-    """Reads and validates a trace file; returns its opportunities (ms).
-
-    Raises:
-        KneepointError: the file is unreadable or invalid.
-    """
+    """Reads and validates a trace file; returns its opportunities (ms)."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -67,9 +57,6 @@ def constant_rate_trace(rate_mbps: float) -> list[int]:
 
     Opportunity k is due at k * 1504 bytes / rate, rounded up to a whole millisecond. The period is
     the shortest whole number of milliseconds that repeats exactly.
-
-    Raises:
-        KneepointError: the period has too many opportunities.
     """
     rate_bytes_per_ms = Fraction(repr(rate_mbps)) * 1000 / 8
     spacing_ms = OPPORTUNITY_BYTES / rate_bytes_per_ms
@@ -86,9 +73,6 @@ def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
     """Returns the opportunities (ms) of rates (Mbit/s), each for a time (ms).
 
     Opportunity k is due when k * 1504 bytes have become possible, rounded up to whole milliseconds.
-
-    Raises:
-        KneepointError: there are too many opportunities.
     """
     times_ms: list[int] = []
     start_ms, passed = Fraction(0), Fraction(0)  # in bits
@@ -107,16 +91,9 @@ def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
 
 
 def changing_rate_trace(rates_mbps: Mapping[float, float], duration_s: float) -> list[int]:
-    """Returns the opportunities (ms) of a run over a link whose rate changes.
+    """Returns the opportunities (ms) of a run, for rates by the times (s) at which they begin.
 
     One more, beyond the end of the run, keeps the trace from repeating within it.
-
-    Args:
-        rates_mbps: rates by the times (s) at which they begin, in order, the first 0.
-        duration_s: of the run.
-
-    Raises:
-        KneepointError: there are too many opportunities.
     """
     times_ms = [1000 * Fraction(repr(time_s)) for time_s in (*rates_mbps, duration_s)]
     lasts_ms = (after - before for before, after in pairwise(times_ms))

@@ -26,11 +26,7 @@ class KernelSettings(EngineSettings):
 
     @classmethod
     def of(cls, build: Path, busy_us: float = math.inf) -> Self:
-        """Settings of the current programs; see EngineSettings.
-
-        Raises:
-            KneepointError: the rig does not work here, or delay_line is not built.
-        """
+        """Settings of the current programs; raises KneepointError if they do not work here."""
         diagnose()
         return cls(_digest(build), build.resolve(), busy_us=busy_us)
 
@@ -49,13 +45,7 @@ class KernelEngine(RealTimeEngine[KernelSettings]):
     def answer(self, scenario: Mapping[str, Any], *, only_builds: bool = False) -> dict[str, Any]:
         """Runs a decoded scenario and returns the answer (see engines.kernel.answer).
 
-        Args:
-            scenario: the scenario.
-            only_builds: builds its rig and takes it down; the answer has no metrics.
-
-        Raises:
-            MachineFaultError: retrying may help.
-            KneepointError: the kernel cannot run it; retrying will not help.
+        With `only_builds` its rig is built and taken down, and the answer has no metrics.
         """
         settings = self._settings
         duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s

@@ -209,11 +209,7 @@ _OF_EMULATED_HOST = ("host_model", "host_latency_us")
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Reads a scenario for the kernel from a file.
-
-    Raises:
-        KneepointError: the file is unreadable, or the kernel cannot run what it describes.
-    """
+    """Reads a scenario for the kernel from a file (see scenario_of)."""
     try:
         content = read_json(path)
     except OSError as error:
@@ -224,14 +220,9 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
-    """Checks a decoded scenario.
+    """Checks a decoded scenario, an object as `build/emulate --scenario-schema` describes it.
 
-    Args:
-        content: an object as `build/emulate --scenario-schema` describes it.
-        where: its name in errors.
-
-    Raises:
-        KneepointError: it is not a scenario that the kernel can run; the message names the key.
+    Raises KneepointError, which begins with `where` and names the key, if the kernel cannot run it.
     """
     if not isinstance(content, Mapping):
         raise KneepointError(f"{where}: not an object; see build/emulate --scenario-schema")

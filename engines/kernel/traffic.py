@@ -207,12 +207,7 @@ def rtts_of(text: str) -> list[float | None]:
 
 
 def require_control(name: str, available: str) -> None:
-    """Raises KneepointError unless the kernel has a congestion control.
-
-    Args:
-        name: the congestion control.
-        available: net.ipv4.tcp_available_congestion_control.
-    """
+    """Raises KneepointError unless a congestion control is among the kernel's available ones."""
     if name not in available.split():
         raise KneepointError(
             f"this kernel has no congestion control {name!r}, but {', '.join(available.split())}; "

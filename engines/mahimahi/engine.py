@@ -27,7 +27,7 @@ class MahimahiSettings(EngineSettings):
 
     Args:
         build: the folder of sender and receiver.
-        folder: the folder to which paths of traces are relative.
+        folder: to which paths of traces are relative.
         keep_awake: whether processors are kept from idling during runs.
         keep_log: file for the link's log; None: no log.
     """
@@ -40,11 +40,7 @@ class MahimahiSettings(EngineSettings):
 
     @classmethod
     def of(cls, build: Path, busy_us: float, keep_awake: bool) -> Self:
-        """Settings of the current programs in the current folder; see MahimahiSettings.
-
-        Raises:
-            KneepointError: mahimahi does not work here, or the programs are not built.
-        """
+        """Settings of the current programs; raises KneepointError if they do not work here."""
         diagnose()
         digest = _digest(build, keep_awake)
         return cls(digest, build.resolve(), Path.cwd(), keep_awake, busy_us=busy_us)
@@ -147,11 +143,7 @@ def _load(spec: RunSpec, duration_s: float) -> dict[str, Any]:
 
 
 def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
-    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder.
-
-    Raises:
-        KneepointError: mahimahi has no such links or queues.
-    """
+    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder."""
     links = (("uplink", network.uplink), ("downlink", network.downlink))
     for direction, link in links:
         MAHIMAHI.require(vars(link), f"network {network.name}: {direction}")
@@ -169,12 +161,7 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
 
 
 def sending_of(spec: RunSpec, controller: Path) -> list[str]:
-    """Returns the sender's arguments after host and port.
-
-    Args:
-        spec: the run.
-        controller: file of the controller, or of the entry, which the sender must be able to read.
-    """
+    """Returns the sender's arguments after host and port, for a controller's or entry's file."""
     if spec.entry is None:
         words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
         for name, value in spec.constants.items():

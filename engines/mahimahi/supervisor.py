@@ -79,12 +79,7 @@ class Request:
 
 
 class Supervisor(ABC):
-    """Executes one request: what runs inside the shells and outside is its subclasses' part.
-
-    Args:
-        request: the run.
-        stopped: whether the run has been told to end.
-    """
+    """Executes one request: what runs inside the shells and outside is its subclasses' part."""
 
     _sign: ClassVar[str]
     """The file that says that the inside has begun."""

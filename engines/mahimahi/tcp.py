@@ -62,12 +62,7 @@ class LinkLoad(Load):
 
 
 def require_controls(load: Load, settings: Path = _SETTINGS) -> None:
-    """Raises KneepointError unless an ordinary user can have every flow's congestion control.
-
-    Args:
-        load: the flows.
-        settings: the kernel's folder net.ipv4.
-    """
+    """Raises KneepointError unless an ordinary user can have every flow's congestion control."""
     available, allowed, opens_with = (
         (settings / name).read_text().strip()
         for name in (
@@ -92,13 +87,9 @@ def require_controls(load: Load, settings: Path = _SETTINGS) -> None:
 
 
 def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
-    """Returns the inside's script: it waits for a file, then sends until the run's end.
+    """Returns the inside's script, which sends from when the file `go` is there.
 
-    Args:
-        load: flows and pings.
-        ports: of the servers of iperf3, one for each flow.
-        go: the file.
-        ends: it ends by itself; otherwise with the link.
+    It ends by itself, or else with the link. Each flow goes to a server of iperf3 at its port.
     """
     lines = [
         _PATH,
@@ -218,11 +209,7 @@ def answer_to(
 ) -> Mapping[str, Any]:
     """Returns flows and probes of an answer (see engines.kernel.answer).
 
-    Args:
-        load: what was sent.
-        inside: lines of the senders' samples.
-        outside: lines of the servers' samples.
-        pings: ping's output for each probe.
+    They are made of lines of the senders' and the servers' samples, and ping's output.
     """
     sent = iter(inside)
     first = next(sent, "0")
