@@ -58,8 +58,8 @@ def run_built(program: Path, *arguments: str, content: bytes = b"") -> tuple[byt
         )
     except OSError as error:
         raise KneepointError(f"{program}: {error.strerror}; build it first: make build") from None
-    said = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
-    return result.stdout, result.returncode, said
+    errors = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
+    return result.stdout, result.returncode, errors
 
 
 def complaint(*results: subprocess.CompletedProcess[str]) -> str:

@@ -342,7 +342,7 @@ class EngineSettings(ABC):
         return slots if per_core is None else per_core * cores
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
-        """Returns settings that write the uplink's log at a run's end, and the senders' if wanted."""
+        """Returns settings that write the uplink's log, and the senders' if wanted."""
         del log, flow_log
         return self
 

@@ -30,9 +30,9 @@ _ATTEMPTS = 3
 Settings = TypeVar("Settings", bound=EngineSettings)
 
 
-def digest_of_programs(programs: Iterable[Path], beside: str = "") -> str:
+def digest_of_programs(programs: Iterable[Path], text: str = "") -> str:
     """Returns a digest of programs and of a text; raises KneepointError if one is not there."""
-    digest = hashlib.sha256(beside.encode())
+    digest = hashlib.sha256(text.encode())
     for program in programs:
         digest.update(bytes.fromhex(digest_of(program)))
     return digest.hexdigest()

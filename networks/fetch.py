@@ -77,13 +77,13 @@ def git_source(url: str, commit: str) -> TraceSource:
     return TraceSource(f"git repository {url}", unpack)
 
 
-def sources_of(settings: TraceSources, beside: Path) -> list[TraceSource]:
-    """Returns the sources to try, in order; a configured folder is relative to `beside`."""
+def sources_of(settings: TraceSources, base: Path) -> list[TraceSource]:
+    """Returns the sources to try, in order; a configured folder is relative to `base`."""
     local = Path(settings.git_url)
     url = str(local.resolve()) if local.is_dir() else settings.git_url
     sources = {"debian": debian_source(), "git": git_source(url, settings.git_commit)}
     if settings.folder:
-        sources = {"folder": folder_source(beside / settings.folder.expanduser()), **sources}
+        sources = {"folder": folder_source(base / settings.folder.expanduser()), **sources}
     return [*sources.values()] if settings.source == "auto" else [sources[settings.source]]
 
 

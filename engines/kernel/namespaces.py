@@ -53,8 +53,8 @@ class Namespace:
         with self.start(command, stdout=pipe, stderr=pipe, pass_fds=passing) as process:
             output, errors = process.communicate()
         if process.returncode != 0:
-            said = (errors + output).decode().strip().splitlines()[:1]
-            reason = said[0] if said else f"exit status {process.returncode}"
+            lines = (errors + output).decode().strip().splitlines()
+            reason = lines[0] if lines else f"exit status {process.returncode}"
             raise KneepointError(f"`{' '.join(command)}` failed: {reason}")
 
     def start(self, command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":

@@ -66,18 +66,18 @@ class _Netlink:
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, self.protocol)
         self._socket.settimeout(5)
 
-    def dump(self, kind: int, request: bytes) -> Iterator[memoryview]:
+    def dump(self, question: int, request: bytes) -> Iterator[memoryview]:
         """Yields the content of each reply."""
         length = _HEADER.size + len(request)
-        self._socket.send(_HEADER.pack(length, kind, _NLM_F_DUMP, 1, 0) + request)
+        self._socket.send(_HEADER.pack(length, question, _NLM_F_DUMP, 1, 0) + request)
         while True:
             answer = memoryview(self._socket.recv(_MOST_BYTES))
             while answer:
-                length, said, *_ = _HEADER.unpack_from(answer)
+                length, kind, *_ = _HEADER.unpack_from(answer)
                 content = answer[_HEADER.size : length]
-                if said == _NLMSG_DONE:
+                if kind == _NLMSG_DONE:
                     return
-                if said == _NLMSG_ERROR:
+                if kind == _NLMSG_ERROR:
                     (number,) = struct.unpack_from("=i", content)
                     raise OSError(-number, "netlink")
                 yield content

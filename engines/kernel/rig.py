@@ -64,9 +64,9 @@ class Rig:
     def end_wire(self) -> dict[str, Any]:
         """Ends the delay line; returns how late it released packets (see RunRecord)."""
         self._wire.terminate()
-        said, _ = self._wire.communicate()
+        output, _ = self._wire.communicate()
         try:
-            delays: dict[str, Any] = json.loads(said)
+            delays: dict[str, Any] = json.loads(output)
         except ValueError:
             raise KneepointError("the delay line ended during the run; run it again") from None
         return delays

@@ -129,9 +129,9 @@ class Flow(TrafficFlow):
                 if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):
                     continue
                 if owned.get(name) != value:
-                    said = f"has {owned[name]:g}" if name in owned else "cannot set it"
+                    its = f"has {owned[name]:g}" if name in owned else "cannot set it"
                     raise ValueError(
-                        f"{name}: {value:g}, but the kernel {said}; remove it or use the emulator"
+                        f"{name}: {value:g}, but the kernel {its}; remove it or use the emulator"
                     )
         return self
 
@@ -239,7 +239,7 @@ Model = TypeVar("Model", bound=Load)
 
 
 def validated(model: type[Model], content: Mapping[str, Any], where: str) -> Model:
-    """Reads what a scenario says of its traffic, or all of it; see scenario_of."""
+    """Reads a scenario, or its traffic alone; see scenario_of."""
     try:
         return model.model_validate_json(json.dumps(content), strict=True)
     except ValidationError as error:

@@ -2,9 +2,9 @@
 
     python -m engines.mahimahi.supervisor < REQUEST
 
-The supervisor leads a session of its own and ends every process in it: when the run is over, when
-its time limit expires, when it is told to stop, and when its standard input closes, which happens
-however its starter ends. It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves
+The supervisor leads a session of its own and ends every process in it when the run is over, when
+its time limit expires, on a signal, and when its standard input closes, which happens however its
+starter ends. It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves
 its firewall rules behind. The processes also end if the supervisor itself is killed.
 """
 
@@ -41,7 +41,7 @@ _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
 """A disk with less room than this counts as full: a run's files grow in larger steps."""
 _MOST_KEPT_BYTES = 1 << 30
-_LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
+_LOG, _SENT, _SENDER_ERRORS = "work/uplink.log", "work/sender.out", "work/sender.err"
 """The files that the shells and the sender write, as the run's user."""
 _NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
@@ -81,8 +81,8 @@ class Request:
 class Supervisor(ABC):
     """Executes one request: what runs inside the shells and outside is its subclasses' part."""
 
-    _sign: ClassVar[str]
-    """The file that says that the inside has begun."""
+    _first_file: ClassVar[str]
+    """The file that the inside writes when it begins."""
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
         self._request = request
@@ -91,41 +91,36 @@ class Supervisor(ABC):
         self._user = ordinary_user()
 
     def run(self) -> dict[str, Any]:
-        """Returns the metrics of the run.
-
-        Raises:
-            RunEndedError: the run ended without any.
-        """
+        """Returns the metrics of the run; raises RunEndedError if it ended without any."""
         request, wait = self._request, self._stopped.wait
         delete_rules_of_the_dead()
         with self._awake(), contextlib.ExitStack() as stack:
-            self._prepare(stack)
+            command = [*request.shells, "--", *self._prepare(stack)]
             with contextlib.ExitStack() as inside:
                 # A shell takes the first free addresses: if two start at the same time, both
                 # take the same ones, and one receives nothing.
                 with locked(runtime_folder() / "start.lock"):
-                    command = [*request.shells, "--", *self._inside()]
                     shells = inside.enter_context(self._process("shells", command))
                     late = f"mahimahi did not start within {_START_LIMIT_S:g} s"
-                    wait(lambda: self._has_begun(shells), _START_LIMIT_S, late, self._check)
+                    wait(
+                        lambda: self._has(self._first_file) or shells.poll() is not None,
+                        _START_LIMIT_S,
+                        late,
+                        self._check,
+                    )
                 self._begin(stack, shells)
                 limit_s = request.expected_s + START_AND_END_S
                 late = f"the run did not end within {limit_s:g} s"
                 wait(lambda: shells.poll() is not None, limit_s, late, self._check, _POLL_S)
         self._check_ended_well()
-        figures = self._figures()
-        answer = self._answer(figures)
+        answer = self._answer(self._figures())
         if request.keep_log:
             self._keep_log(Path(request.keep_log))
         return answer
 
     @abstractmethod
-    def _prepare(self, stack: contextlib.ExitStack) -> None:
-        """Starts what must run before the shells."""
-
-    @abstractmethod
-    def _inside(self) -> list[str]:
-        """The command inside the shells."""
+    def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
+        """Starts what must run before the shells; returns the command inside them."""
 
     @abstractmethod
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
@@ -167,9 +162,6 @@ class Supervisor(ABC):
         finally:
             end_session(process, _PATIENCE_S)
 
-    def _has_begun(self, shells: "subprocess.Popen[bytes]") -> bool:
-        return self._has(self._sign) or shells.poll() is not None
-
     def _has(self, name: str) -> bool:
         return os.path.lexists(self._folder.path / name)
 
@@ -180,8 +172,7 @@ class Supervisor(ABC):
             self._stopped.wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late)
         figures = _json(self._folder.read("measure.out"))
         if not figures:
-            said = self._last_words("measure.out")
-            raise RunEndedError(f"the link's log is unusable: {said}")
+            raise RunEndedError(f"the link's log is unusable: {self._last_words('measure.out')}")
         end_s = figures["end_ms"] / 1000
         if end_s < 0.99 * self._request.log_end_s:
             raise RunEndedError(
@@ -199,8 +190,8 @@ class Supervisor(ABC):
 
     def _complaint(self) -> str:
         """Returns the message of the shell that failed first."""
-        said = self._folder.read("shells.out").splitlines()
-        lines = [line for line in said if line.strip() and _AFTERMATH not in line]
+        output = self._folder.read("shells.out").splitlines()
+        lines = [line for line in output if line.strip() and _AFTERMATH not in line]
         return lines[-1].removeprefix("Died on std::runtime_error: ") if lines else _NO_WORD
 
     def _last_words(self, name: str, otherwise: str = _NO_WORD) -> str:
@@ -211,39 +202,34 @@ class Supervisor(ABC):
 class Datagrams(Supervisor):
     """The contest's sender inside, its receiver outside."""
 
-    _sign = _SENT
+    _first_file = _SENT
     _receiver: "subprocess.Popen[bytes]"
-    _port: int
 
-    def _prepare(self, stack: contextlib.ExitStack) -> None:
-        self._receiver = stack.enter_context(self._process("receiver", self._receiving()))
-        late = "the receiver did not start"
-        self._stopped.wait(self._is_listening, _START_LIMIT_S, late, self._check)
-        self._port = int(self._folder.read("receiver.out").split()[-1])
-
-    def _is_listening(self) -> bool:
-        said = self._folder.read("receiver.out")
-        return said.startswith("listening") and said.endswith("\n")
-
-    def _receiving(self) -> list[str]:
+    def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
         listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
         if self._request.clock_epoch_ms is not None:
             listening += ["--clock-epoch-ms", str(self._request.clock_epoch_ms)]
-        return [str(self._folder.path / "receiver"), *listening, "--end-with-parent"]
-
-    def _inside(self) -> list[str]:
+        receiver = [str(self._folder.path / "receiver"), *listening, "--end-with-parent"]
+        self._receiver = stack.enter_context(self._process("receiver", receiver))
+        late = "the receiver did not start"
+        self._stopped.wait(self._is_listening, _START_LIMIT_S, late, self._check)
+        port = self._folder.read("receiver.out").split()[-1]
         # MAHIMAHI_BASE, the outside's address, is known inside only.
         inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
-        sender = [str(self._folder.path / "sender"), str(self._port), *self._request.sending]
+        sender = [str(self._folder.path / "sender"), port, *self._request.sending]
         return ["sh", "-c", inside, *sender, "--end-with-parent"]
+
+    def _is_listening(self) -> bool:
+        output = self._folder.read("receiver.out")
+        return output.startswith("listening") and output.endswith("\n")
 
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
         pass
 
     def _check(self) -> None:
         if self._receiver.poll() is not None:
-            said = self._last_words("receiver.out")
-            raise RunEndedError(f"the receiver ended during the run ({said})")
+            words = self._last_words("receiver.out")
+            raise RunEndedError(f"the receiver ended during the run ({words})")
 
     def _check_ended_well(self) -> None:
         answer = _json(self._folder.read(_SENT))
@@ -259,8 +245,8 @@ class Datagrams(Supervisor):
                 raise RunEndedError(str(answer.get("reason")), "failed")
             if self._complaint() == _NO_WORD:
                 raise RunEndedError(str(answer.get("reason")))
-        elif said := self._last_words(_SENDER_SAID, ""):
-            raise RunEndedError(f"the sender refuses: {said}", "error")
+        elif errors := self._last_words(_SENDER_ERRORS, ""):
+            raise RunEndedError(f"the sender refuses: {errors}", "error")
         raise RunEndedError(f"mahimahi: {self._complaint()}")
 
     def _answer(self, figures: dict[str, Any]) -> dict[str, Any]:
@@ -276,7 +262,7 @@ class Datagrams(Supervisor):
 class KernelTcp(Supervisor):
     """Senders of the kernel's TCP inside, iperf3's servers outside (see engines.mahimahi.tcp)."""
 
-    _sign = "work/base"
+    _first_file = "work/base"
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
         super().__init__(request, stopped)
@@ -284,23 +270,17 @@ class KernelTcp(Supervisor):
         self._load = tcp.LinkLoad.model_validate(request.load)
         self._ports = tcp.free_ports(len(self._load.flows))
 
-    def _prepare(self, stack: contextlib.ExitStack) -> None:
+    def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
         del stack
         tcp.require_controls(self._load)
-        script = tcp.senders(self._load, self._ports, self._folder.path / "go", ends=self._ends)
-        self._folder.add("senders.sh", script.encode())
-
-    @property
-    def _ends(self) -> bool:
-        return "--once" not in self._request.shells
-
-    def _inside(self) -> list[str]:
-        return ["sh", str(self._folder.path / "senders.sh")]
+        ends = "--once" not in self._request.shells
+        script = tcp.senders(self._load, self._ports, self._folder.path / "go", ends=ends)
+        return ["sh", str(self._folder.add("senders.sh", script.encode()))]
 
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
         if shells.poll() is not None:
             return
-        address = self._folder.read(self._sign).strip()
+        address = self._folder.read(self._first_file).strip()
         if not tcp.is_of_mahimahi(address):
             raise RunEndedError(f"mahimahi: its outside has the address {address!r}")
         script = self._folder.add("servers.sh", tcp.servers(address, self._ports).encode())
@@ -315,8 +295,8 @@ class KernelTcp(Supervisor):
         for number in range(len(self._ports)):
             for name in (f"work/flow{number}", f"work/server{number}"):
                 if self._has(f"{name}.failed"):
-                    said = self._last_words(f"{name}.out").removeprefix("iperf3: error - ")
-                    raise RunEndedError(f"iperf3 ended during the run: {said}")
+                    words = self._last_words(f"{name}.out").removeprefix("iperf3: error - ")
+                    raise RunEndedError(f"iperf3 ended during the run: {words}")
 
     def _check_ended_well(self) -> None:
         if not self._has("go"):
