@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.programs import complaint, require_program, run_program
+from common.programs import complaint, find_program, run_program
 
 APT = Path("/etc/apt")
 LAST_DEBIAN = "bullseye"
@@ -104,7 +104,7 @@ def unpack_debian_package(name: str, work: Path, apt_folder: Path = APT) -> Path
     Returns the package's folder; raises KneepointError if it cannot be had.
     """
     for tool in ("apt-get", "dpkg"):
-        require_program(tool, "this is not a Debian system; choose another traces.source")
+        find_program(tool, "this is not a Debian system; choose another traces.source")
     settings = {
         "Acquire::http::Timeout": 20,
         "Acquire::https::Timeout": 20,

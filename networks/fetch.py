@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line, suggestion
 from common.files import locked, sha256_of, write_whole
-from common.programs import complaint, require_program, run_program
+from common.programs import complaint, find_program, run_program
 from networks.apt import APT, unpack_debian_package
 from networks.config import FetchSettings, TraceEntry, TraceSources, load_trace_catalogue
 
@@ -60,7 +60,7 @@ def git_source(url: str, commit: str) -> TraceSource:
     """Returns one commit of a git repository that has the traces in its folder traces/."""
 
     def unpack(work: Path) -> Path:
-        require_program("git", "install git or choose another traces.source")
+        find_program("git", "install git or choose another traces.source")
         for command in (
             ["init"],
             ["fetch", "--depth=1", "--no-tags", "--", url, commit],

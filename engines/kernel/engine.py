@@ -2,12 +2,12 @@
 
 import math
 import platform
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from common.programs import find_program
 from engines.base import EngineSettings, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
@@ -64,5 +64,6 @@ class KernelEngine(RealTimeEngine[KernelSettings]):
 
 
 def _digest(build: Path) -> str:
-    found = (shutil.which(name, path=SEARCH_PATH) or name for name in ("iperf3", "ping"))
-    return digest_of_programs([build / _DELAY_LINE, *map(Path, found)], platform.release())
+    remedy = "the kernel's rig needs it; run: make kernel-rig"
+    found = [find_program(name, remedy, SEARCH_PATH) for name in ("iperf3", "ping")]
+    return digest_of_programs([build / _DELAY_LINE, *found], platform.release())

@@ -1,7 +1,6 @@
 """The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
 import platform
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -9,14 +8,14 @@ from typing import Any, Self
 
 from common.errors import KneepointError, unusable
 from common.files import sha256_of
+from common.programs import find_program
 from engines.base import EngineSettings, RunSpec
 from engines.entry import PYTHON_RUNNER
 from engines.limits import MAHIMAHI
+from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request
-from engines.mahimahi.tcp import PROGRAMS as TCP_PROGRAMS
-from engines.mahimahi.tcp import LinkLoad, find_program
 from engines.real_time import RealTimeEngine, digest_of_programs
 from networks.scenario import PreparedNetwork, Traffic
 
@@ -54,7 +53,7 @@ class MahimahiSettings(EngineSettings):
         """See EngineSettings; TCP is the kernel's, sent by iperf3."""
         if not traffic.measures_flows:
             return self.sha256
-        programs = [find_program(name) for name in TCP_PROGRAMS]
+        programs = [tcp.find(name) for name in tcp.PROGRAMS]
         return digest_of_programs(programs, f"{self.sha256} {platform.release()}")
 
     def open(self) -> "MahimahiEngine":
@@ -139,7 +138,7 @@ def _object(spec: RunSpec, build: Path) -> Path:
 
 def _load(spec: RunSpec, duration_s: float) -> dict[str, Any]:
     where = f"traffic {spec.traffic.name} in mahimahi"
-    return LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
+    return tcp.LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
 
 
 def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
@@ -147,8 +146,8 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
     links = (("uplink", network.uplink), ("downlink", network.downlink))
     for direction, link in links:
         MAHIMAHI.require(vars(link), f"network {network.name}: {direction}")
-    words = [_find("mm-delay"), f"{network.uplink.delay_ms:.0f}"]
-    words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
+    words = [str(_find("mm-delay")), f"{network.uplink.delay_ms:.0f}"]
+    words += [str(_find("mm-link")), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
     if network.duration_s is None:
         words.append("--once")
     words.append(f"--uplink-log={folder.work}/uplink.log")
@@ -201,11 +200,8 @@ def _trace(path: Path, sha256: str) -> bytes:
 
 def _digest(build: Path, keep_awake: bool) -> str:
     own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
-    return digest_of_programs([*(build / name for name in own), *map(Path, map(_find, PROGRAMS))])
+    return digest_of_programs([*(build / name for name in own), *map(_find, PROGRAMS)])
 
 
-def _find(shell: str) -> str:
-    path = shutil.which(shell)
-    if path is None:
-        raise KneepointError(f"{shell} is not installed; install mahimahi: make mahimahi")
-    return path
+def _find(shell: str) -> Path:
+    return find_program(shell, "install mahimahi: make mahimahi")

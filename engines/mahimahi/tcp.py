@@ -7,7 +7,6 @@ side samples its sockets, because nobody but root may enter mahimahi's namespace
 import contextlib
 import re
 import shlex
-import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
@@ -18,7 +17,7 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from common.errors import KneepointError
-from common.programs import run_program
+from common.programs import find_program, run_program
 from engines.kernel.answer import FlowSamples, answer_of_traffic
 from engines.kernel.diagnosis import SEARCH_PATH
 from engines.kernel.netlink import TcpSocket
@@ -124,14 +123,10 @@ def servers(address: str, ports: Sequence[int]) -> str:
     return "\n".join([_PATH, *lines, "wait"]) + "\n"
 
 
-def find_program(name: str) -> Path:
+def find(name: str) -> Path:
     """Returns the path of one of PROGRAMS; raises KneepointError if it is not installed."""
-    found = shutil.which(name, path=SEARCH_PATH)
-    if found is None:
-        raise KneepointError(
-            f"{name} is not installed, which TCP in mahimahi's links needs; run: make kernel-rig"
-        )
-    return Path(found)
+    remedy = "TCP in mahimahi's links needs it; run: make kernel-rig"
+    return find_program(name, remedy, SEARCH_PATH)
 
 
 def is_of_mahimahi(address: str) -> bool:
@@ -153,7 +148,7 @@ def free_ports(count: int) -> list[int]:
 
 def listen(ports: Sequence[int]) -> bool:
     """Whether somebody listens at every port."""
-    words = [str(find_program("ss")), "--tcp", "--listening", "--numeric", "--no-header"]
+    words = [str(find("ss")), "--tcp", "--listening", "--numeric", "--no-header"]
     lines = run_program(words, Path("/"), limit_s=10).stdout.splitlines()
     open_ports = {line.split()[3].rpartition(":")[2] for line in lines}
     return open_ports.issuperset(map(str, ports))
