@@ -119,17 +119,15 @@ def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
     end_s = min(load.duration_s, flow.stop_s or load.duration_s)
     seconds = samples.completion_s or end_s - from_s
     counted = [sender for time_s, sender in samples.sender if time_s >= from_s]
-    last, received = _last(samples.sender), _last(samples.receiver)
-    sent, again = last.packets_sent, last.retransmissions
-    if samples.last:
-        sent, again = samples.last["packets_sent"], samples.last["retransmissions"]
-    packets, in_order = received.packets_received, received.bytes_received
+    sender, receiver = _last(samples.sender, from_s), _last(samples.receiver, from_s)
+    end, arrived = samples.last or vars(_last(samples.sender)), _last(samples.receiver)
+    packets, in_order = arrived.packets_received, arrived.bytes_received
     if samples.completion_s and flow.bytes:  # the last look at the receiver was before its end
         packets, in_order = max(packets, -(-flow.bytes // PAYLOAD_BYTES)), flow.bytes
-    last, received = _last(samples.sender, from_s), _last(samples.receiver, from_s)
-    sent, again = sent - last.packets_sent, again - last.retransmissions
-    packets, in_order = packets - received.packets_received, in_order - received.bytes_received
-    rtts_ms = [sender.rtt_ms for sender in counted if sender.rtt_ms]
+    sent = end["packets_sent"] - sender.packets_sent
+    packets -= receiver.packets_received
+    in_order -= receiver.bytes_received
+    rtts_ms = [each.rtt_ms for each in counted if each.rtt_ms]
     figures: dict[str, Any] = {
         "controller": flow.controller,
         "throughput_mbps": max(packets * PAYLOAD_BYTES, in_order) * 8 / 1e6 / seconds,
@@ -137,14 +135,14 @@ def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
         "packets_sent": sent,
         "packets_received": packets,
         "packets_marked": 0,
-        "retransmissions": again,
+        "retransmissions": end["retransmissions"] - sender.retransmissions,
         "loss": max(0.0, 1 - packets / sent) if sent else None,
         "delay_p50_ms": None,
         "delay_p95_ms": None,
         "rtt_mean_ms": _mean(rtts_ms),
         "rtt_p50_ms": quantile(rtts_ms, 0.5),
         "rtt_p95_ms": quantile(rtts_ms, 0.95),
-        "mean_window_packets": _mean([sender.window_packets for sender in counted]),
+        "mean_window_packets": _mean([each.window_packets for each in counted]),
         "completion_s": samples.completion_s,
         "loss_events_s": [t for t in loss_events_s(samples.sender) if t >= from_s],
     }
