@@ -88,29 +88,35 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             name: _trace(settings.folder / link.trace, link.trace_sha256)
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
-        files = {name: settings.build / name for name in ("measure", "keep_awake")}
-        sending: list[str] = []
-        if not spec.traffic.measures_flows:
-            files |= self._sender_files(spec)
-            sending = sending_of(spec, folder.path / _object(spec, settings.build).name)
         for name, content in traces.items():
             folder.add(f"{name}.trace", content)
-        for name, original in files.items():  # the run's user may lack access to our folders
+        times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
+        duration_s = network.duration_s
+        if duration_s is None:  # until one of the traces ends
+            duration_s = min(times[-1] for times in times_ms.values()) / 1000
+        programs = {name: settings.build / name for name in ("measure", "keep_awake")}
+        sending, load = [], None
+        if spec.traffic.measures_flows:
+            where = f"traffic {spec.traffic.name} in mahimahi"
+            load = tcp.LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
+        else:
+            controller = settings.build / "controllers" / f"{spec.controller}.so"
+            if spec.entry is not None:
+                controller = spec.entry.object
+            programs |= _senders(spec, settings.build) | {controller.name: controller}
+            sending = sending_of(spec, folder.path / controller.name)
+        for name, original in programs.items():  # the run's user may lack access to our folders
             if not original.is_file():
                 raise KneepointError(
                     f"mahimahi, a run of {spec.controller}: {original} is missing; run: make build"
                 )
             folder.add(name, original.read_bytes(), 0o755)
-        times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
-        duration_s = network.duration_s
-        if duration_s is None:  # until one of the traces ends
-            duration_s = min(times[-1] for times in times_ms.values()) / 1000
         return Request(
             folder=str(folder.path),
             keeps_awake=settings.keep_awake,
             shells=shells_of(network, folder),
             sending=sending,
-            load=_load(spec, duration_s) if spec.traffic.measures_flows else None,
+            load=load,
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
             is_entry=spec.entry is not None,
@@ -118,27 +124,14 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             keep_log=str(settings.keep_log) if settings.keep_log else None,
         )
 
-    def _sender_files(self, spec: RunSpec) -> dict[str, Path]:
-        """Sender and receiver of datagrams, by their names in the run's folder."""
-        build, controller = self._settings.build, _object(spec, self._settings.build)
-        sender = "sender" if spec.entry is None else "entry-sender"
-        files = {"receiver": build / "receiver", "sender": build / sender}
-        files[controller.name] = controller
-        if controller.suffix == ".py":
-            files |= {name: build / name for name in PYTHON_RUNNER}
-        return files
 
-
-def _object(spec: RunSpec, build: Path) -> Path:
-    """The file of the controller, or of the entry."""
-    return (
-        build / "controllers" / f"{spec.controller}.so" if spec.entry is None else spec.entry.object
-    )
-
-
-def _load(spec: RunSpec, duration_s: float) -> dict[str, Any]:
-    where = f"traffic {spec.traffic.name} in mahimahi"
-    return tcp.LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
+def _senders(spec: RunSpec, build: Path) -> dict[str, Path]:
+    """Sender and receiver of datagrams, by their names in the run's folder."""
+    if spec.entry is None:
+        return {name: build / name for name in ("sender", "receiver")}
+    runner = PYTHON_RUNNER if spec.entry.object.suffix == ".py" else ()
+    entry = {"sender": build / "entry-sender", "receiver": build / "receiver"}
+    return entry | {name: build / name for name in runner}
 
 
 def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
