@@ -208,15 +208,16 @@ _OF_EMULATED_HOST = ("host_model", "host_latency_us")
 """A scenario's keys about the emulated host: this one is real."""
 
 
-def read_scenario(path: Path) -> Scenario:
-    """Reads a scenario for the kernel from a file (see scenario_of)."""
+def read_scenario(path: Path) -> dict[str, Any]:
+    """Reads a scenario from a file and checks it (see scenario_of)."""
     try:
-        content = read_json(path)
+        content: dict[str, Any] = read_json(path)
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; check the path") from None
     except ValueError as error:
         raise KneepointError(f"{path}: not JSON ({error}); correct it") from None
-    return scenario_of(content, str(path))
+    scenario_of(content, str(path))
+    return content
 
 
 def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
