@@ -90,8 +90,9 @@ onstart:
     )  # again: Snakemake's own handler would wait for jobs that last hours
     try:
         workflow_lock = hold_workflow_lock()
-        for engine in {EXPERIMENTS[name].engine for name in wanted_in_real_time()}:
-            DIAGNOSES.get(engine, lambda: None)()
+        engines = {EXPERIMENTS[name].engine for name in wanted_in_real_time()}
+        for engine in engines & DIAGNOSES.keys():
+            DIAGNOSES[engine]()
         if WORKFLOW.ray_address:
             require_answer(WORKFLOW.ray_address)
         if WORKFLOW.settings.storage_url:

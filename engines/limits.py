@@ -15,6 +15,7 @@ class Limits:
 
     Args:
         engine: its name.
+        title: its name in reports.
         lacks: keys of a link, in a scenario or a network, with the reason and the remedy.
         queues: its queues; each with the parameters that it needs and their bounds, or None for
             any; None: every queue.
@@ -28,6 +29,7 @@ class Limits:
     """
 
     engine: str
+    title: str
     lacks: Mapping[str, str] = field(default_factory=dict)
     queues: _Queues | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
@@ -71,10 +73,11 @@ def _is_among(queues: _Queues, queue: Notation) -> bool:
 
 
 _NO_CHANGE = "its delay is constant; use delay_ms, or the emulator"
-EMULATOR = Limits("emulator")
+EMULATOR = Limits("emulator", "virtual time")
 
 MAHIMAHI = Limits(
     "mahimahi",
+    "real mahimahi",
     lacks={
         "rate_mbps": "give the link a trace or constant_mbps, or use the emulator",
         **dict.fromkeys(("loss_period", "loss_probability"), "remove it, or use the emulator"),
@@ -98,6 +101,7 @@ _NO_LOSS = "its links lose at full queues only; use the emulator"
 MOST_CLASSES = 16
 KERNEL = Limits(
     "kernel",
+    "the kernel's TCP",
     lacks={
         **dict.fromkeys(("trace", "trace_sha256", "constant_mbps", "synthetic"), _NO_TRACE),
         "by_packets": "HTB shapes by bytes; use the emulator",
