@@ -1,4 +1,4 @@
-"""What engines cannot do, and the refusal of networks that need it."""
+"""What each engine is and cannot do; networks that need more are refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ _Queues = Mapping[str, Mapping[str, tuple[float, float]] | None]
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one engine.
+    """What one engine is and cannot do.
 
     Args:
         engine: its name.

@@ -321,7 +321,8 @@ SYNTHETIC_PARAMETERS = tuple(
 def changed(network: Network, values: Mapping[str, float]) -> Network:
     """Returns a network with other values of searched parameters; raises ValueError if it has none.
 
-    They are DELAYS; of the uplink rate_mbps, loss_probability, queue.NAME and synthetic.NAME.
+    Parameters are DELAYS and, of the uplink, rate_mbps, loss_probability, queue.NAME and
+    synthetic.NAME.
     """
     content = network.model_dump()
     uplink = content["uplink"]

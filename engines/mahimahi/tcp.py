@@ -29,7 +29,7 @@ from engines.mahimahi.processes import INSIDES
 PROGRAMS = ("iperf3", "ping", "ss")
 SAMPLE_S = 0.1
 OVER = "over"
-"""The file that says that the run is over: what iperf3 then says of the link is no failure."""
+"""The file that marks the end of a run: what iperf3 reports afterwards is no failure."""
 _SETTINGS = Path("/proc/sys/net/ipv4")
 _PACING = "bbr"
 _PATH = f"PATH={shlex.quote(SEARCH_PATH)}"
