@@ -8,9 +8,14 @@ from engines.base import EngineSettings
 from engines.emulator import EmulatorSettings
 from engines.kernel import diagnosis as kernel
 from engines.kernel.engine import KernelSettings
+from engines.kernel.scenario import Load
 from engines.limits import KERNEL, MAHIMAHI
 from engines.mahimahi import diagnosis as mahimahi
 from engines.mahimahi.engine import MahimahiSettings
+from engines.mahimahi.tcp import LinkLoad
+
+LOADS: Mapping[str, type[Load]] = {MAHIMAHI.engine: LinkLoad, KERNEL.engine: Load}
+"""What engines with the kernel's TCP can send."""
 
 DIAGNOSES: Mapping[str, Callable[[], None]] = {
     MAHIMAHI.engine: mahimahi.diagnose,

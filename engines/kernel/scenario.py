@@ -176,6 +176,13 @@ class Load(_Part):
             )
         return self
 
+    @classmethod
+    def of(cls, content: Mapping[str, Any], duration_s: float, where: str) -> Self:
+        """Reads the traffic of a decoded scenario; raises KneepointError as scenario_of does."""
+        keys = ("flows", "probes", "interval_s", "measure_from_s")
+        own = {key: content[key] for key in keys if key in content}
+        return validated(cls, own | {"duration_s": duration_s}, where)
+
 
 class Scenario(Load):
     """A run on the kernel's rig."""

@@ -22,7 +22,7 @@ from engines.kernel.answer import FlowSamples, answer_of_traffic
 from engines.kernel.diagnosis import SEARCH_PATH
 from engines.kernel.netlink import TcpSocket
 from engines.kernel.rig import data_port
-from engines.kernel.scenario import LONGEST_S, Load, validated
+from engines.kernel.scenario import LONGEST_S, Load
 from engines.kernel.traffic import ping_words, require_control, rtts_of
 from engines.mahimahi.processes import INSIDES
 
@@ -51,13 +51,6 @@ class LinkLoad(Load):
                     "use the kernel or the emulator"
                 )
         return self
-
-    @classmethod
-    def of(cls, content: Mapping[str, Any], duration_s: float, where: str) -> Self:
-        """Reads the traffic of a decoded scenario; raises KneepointError as scenario_of does."""
-        keys = ("flows", "probes", "interval_s", "measure_from_s")
-        own = {key: content[key] for key in keys if key in content}
-        return validated(cls, own | {"duration_s": duration_s}, where)
 
 
 def require_controls(load: Load, settings: Path = _SETTINGS) -> None:
