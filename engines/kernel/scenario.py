@@ -68,11 +68,6 @@ _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
     },
 }
 """Linux's congestion-control parameters, which no run can change."""
-_OF_DATAGRAMS = ("keepalive_ms",)
-"""Parameters of every controller that do not apply to TCP."""
-_UNLIMITED = ("initial_ssthresh",)
-"""Linux begins without one, which a value beyond any window expresses."""
-
 _UNLIMITED_PACKETS = 1_000_000
 
 
@@ -126,9 +121,11 @@ class Flow(TrafficFlow):
             (_of_tcp(LINUX), _of_tcp(self.tcp) if self.tcp else {}),
         ):
             for name, value in given.items():
-                if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):
-                    continue
-                if owned.get(name) != value:
+                # TCP has no keepalive. Linux begins without ssthresh, beyond any window.
+                is_moot = name == "keepalive_ms" or (
+                    name == "initial_ssthresh" and value >= _UNLIMITED_PACKETS
+                )
+                if not is_moot and owned.get(name) != value:
                     its = f"has {owned[name]:g}" if name in owned else "cannot set it"
                     raise ValueError(
                         f"{name}: {value:g}, but the kernel {its}; remove it or use the emulator"
