@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 from common import code
-from common.made_by import ask_git, pass_to_jobs
 from networks.config import load_network, load_trace_catalogue, network_file
 from common.files import require_folder, sha256_of
 from common.locks import hold_workflow_lock
@@ -31,7 +30,7 @@ from engines.built import (
     shared_object,
     source_of_controller,
 )
-from engines.kernel.diagnosis import diagnose as diagnose_kernel
+from engines.named import DIAGNOSES
 from common.complaints import complaints
 from experiments.check import load_checked
 from experiments.ray_cluster import require_answer
@@ -62,8 +61,6 @@ RESULTS = WORKFLOW.results
 OWN = WORKFLOW.own_sources
 CURRENT = [name for name in WORKFLOW.controllers if is_current(name, OWN)]
 
-pass_to_jobs(ask_git())
-
 # Jobs ignore Ctrl-C; this process ends them and prints one message.
 end_on_signals(workflow.snakemake_tmp_dir)
 shell.prefix("trap '' INT; ")
@@ -93,8 +90,9 @@ onstart:
     )  # again: Snakemake's own handler would wait for jobs that last hours
     try:
         workflow_lock = hold_workflow_lock()
-        if any(EXPERIMENTS[name].engine == KERNEL for name in wanted_in_real_time()):
-            diagnose_kernel()
+        engines = {EXPERIMENTS[name].engine for name in wanted_in_real_time()}
+        for engine in engines & DIAGNOSES.keys():
+            DIAGNOSES[engine]()
         if WORKFLOW.ray_address:
             require_answer(WORKFLOW.ray_address)
         if WORKFLOW.settings.storage_url:

@@ -20,6 +20,7 @@ from common.errors import unusable
 from common.files import read_json
 from common.study_record import StudyRecord
 from engines.catalogue import Catalogue, Controller, load_catalogue
+from engines.limits import LIMITS
 from experiments.config import load_workflow
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.settings import Hardening, Showcase
@@ -278,7 +279,7 @@ class Results:
         for name, wanted in self.workflow.comparisons.items():
             for engine in (each for each in FOLDERS if each in wanted.engines):
                 path = self.folder / FOLDERS[engine] / name / "runs.parquet"
-                if engine == EMULATOR or path.exists():
+                if not LIMITS[engine].is_real_time or path.exists():
                     runs = self.titled(read_frame(path))
                     settings = [_label(each, wanted.settings) for each in wanted.settings]
                     runs["label"] = [settings[trial] for trial in runs["trial"]]
@@ -523,7 +524,7 @@ def _searched(column: str, searched: Range, logarithmic: bool, controller: Contr
 
 def shown(engine: Engine) -> Engine:
     """The kernel's own TCP counts as one engine, whatever links carry it."""
-    return EMULATOR if engine == EMULATOR else KERNEL
+    return KERNEL if LIMITS[engine].has_kernels_tcp else engine
 
 
 def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:

@@ -35,11 +35,7 @@ def digest_of_packages() -> str:
 
 
 def modules_of(module: str) -> frozenset[str]:
-    """Returns the module and all of this repository that it imports, directly or not.
-
-    Raises:
-        ModuleNotFoundError: there is no such module.
-    """
+    """Returns the module and all of this repository that it imports, directly or not."""
     if _path_of(module) is None:
         raise ModuleNotFoundError(module)
     found: set[str] = set()

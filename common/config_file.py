@@ -145,14 +145,9 @@ def _check_size(text: str) -> None:
 
 
 def read_yaml(path: Path, *, as_text: bool = False) -> Any:
-    """Returns the content of a YAML file.
+    """Returns the content of a YAML file, with `as_text` all of it text but for null.
 
-    Args:
-        path: of the file.
-        as_text: whether all its values are text, but for null.
-
-    Raises:
-        KneepointError: the file is missing, too large, or is not YAML.
+    Raises KneepointError if the file is missing, too large, or is not YAML.
     """
     text = read_text(path, _MOST_BYTES)
     try:
@@ -170,20 +165,12 @@ def read_yaml(path: Path, *, as_text: bool = False) -> Any:
 
 
 def read_config(path: Path, model: type[Model], *, as_text: bool = False) -> Model:
-    """Reads and checks one configuration file (see read_yaml).
-
-    Raises:
-        KneepointError: the file is missing, is not YAML, or does not fit the model.
-    """
+    """Reads and checks one configuration file (see read_yaml and check_config)."""
     return check_config(read_yaml(path, as_text=as_text), model, path)
 
 
 def check_config(data: Any, model: type[Model], path: Path) -> Model:
-    """Validates data from the file `path` against a model.
-
-    Raises:
-        KneepointError: the data does not fit the model; the message lists the misfits.
-    """
+    """Validates data from the file `path`; raises KneepointError that lists the misfits."""
     try:
         return model.model_validate(data)
     except ValidationError as error:

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -54,12 +55,9 @@ def write_passing(path: Path, content: str) -> None:
 def write_folder(
     folder: Path, texts: Mapping[Path, str], check: Callable[[Path], object] | None = None
 ) -> None:
-    """Makes a new folder atomically.
+    """Makes a new folder atomically, of texts by their paths in it.
 
-    Args:
-        folder: its path.
-        texts: contents of its files by their paths in it.
-        check: called with the folder before it has its name; if it raises, the folder is not made.
+    If `check`, which is called with the folder before it has its name, raises, it is not made.
     """
     unfinished = folder.with_name(f".{folder.name}.{uuid4().hex}")
     try:
@@ -88,8 +86,7 @@ def private_folder(prefix: str) -> Iterator[Path]:
 def read_text(path: Path, most_bytes: int) -> str:
     """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
 
-    Raises:
-        KneepointError: there is no such file, or it is too large or not UTF-8.
+    Raises KneepointError if there is no such file, or it is too large or not UTF-8.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -110,12 +107,7 @@ def read_text(path: Path, most_bytes: int) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """Returns the content of a JSON file.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is not JSON, or nested too deeply.
-    """
+    """Returns the content of a JSON file; raises OSError, or ValueError if it is not JSON."""
     try:
         return json.loads(path.read_bytes())
     except RecursionError:
@@ -123,11 +115,7 @@ def read_json(path: Path) -> Any:
 
 
 def require_folder(path: Path) -> None:
-    """Checks that a folder, which need not exist yet, is writable.
-
-    Raises:
-        KneepointError: the path is blocked or not writable.
-    """
+    """Raises KneepointError unless a folder, which need not exist yet, is writable."""
     try:
         nearest = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
         if not nearest.is_dir():
@@ -154,9 +142,6 @@ def runtime_folder() -> Path:
     """Returns this user's folder for files that processes on this machine share; makes it.
 
     Nobody else can write there: in /tmp, where others know a name they can take it first.
-
-    Raises:
-        KneepointError: no suitable place exists.
     """
     user = os.geteuid()
     session = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"
@@ -177,23 +162,33 @@ def runtime_folder() -> Path:
     )
 
 
-def hold_lock(path: Path) -> TextIO:
-    """Takes an exclusive lock on the file `path` at once; it lasts until the result is closed.
+LOCK_PATIENCE_S = 5.0
+"""The processes of a killed workflow end within this time."""
+
+
+def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
+    """Takes an exclusive lock on the file `path`; it lasts until the result is closed.
 
     Raises:
-        KneepointError: another living process holds it.
+        KneepointError: another living process holds it, still after `patience_s`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.seek(0)
-        holder = file.read().strip()
-        file.close()
-        raise KneepointError(
-            f"{path}: process {holder} holds the lock; wait for it to finish or end it"
-        ) from None
+    deadline_s = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() < deadline_s:
+                time.sleep(0.05)
+                continue
+            file.seek(0)
+            holder = file.read().strip()
+            file.close()
+            raise KneepointError(
+                f"{path}: process {holder} holds the lock; wait for it to finish or end it"
+            ) from None
     file.truncate(0)
     file.write(str(os.getpid()))
     file.flush()

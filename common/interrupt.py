@@ -7,9 +7,10 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import psutil
 
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _POLL_S = 0.05
@@ -18,12 +19,10 @@ _PATIENCE_S = 15.0
 
 
 def end_on_signals(temporary: Path) -> None:
-    """Makes this process end cleanly on signals that end processes; those ignored stay so (nohup).
+    """Ends this process and its jobs on signals, and removes the folder `temporary`.
 
-    Its jobs must ignore SIGINT: Ctrl-C reaches them, too, and each would print an error.
-
-    Args:
-        temporary: folder to remove in the end.
+    Signals that are ignored stay so (nohup). Jobs must ignore SIGINT: Ctrl-C reaches them, too, and
+    each would print an error.
     """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -34,15 +33,15 @@ def _end(temporary: Path, number: int, _: object) -> None:
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     logging.disable()  # silences Snakemake's message for every ended job
-    deadline = time.monotonic() + _PATIENCE_S
-    signalled: set[int] = set()
-    while (running := _started_by(os.getpid())) and time.monotonic() < deadline:
-        for pid in running - signalled:
-            _send(pid, signal.SIGTERM)
+    deadline_s = time.monotonic() + _PATIENCE_S
+    signalled: set[psutil.Process] = set()
+    while (running := _running()) and time.monotonic() < deadline_s:
+        for process in running - signalled:
+            _send(process.pid, signal.SIGTERM)
         signalled |= running
         time.sleep(_POLL_S)
-    for process in _processes():
-        if process.pid in running and process.session == os.getsid(0):  # the cluster still ends
+    for process in running:
+        if _session_of(process.pid) == os.getsid(0):  # the cluster still ends
             _send(process.pid, signal.SIGKILL)
     shutil.rmtree(temporary, ignore_errors=True)
     message = "error: interrupted; run the same command again: finished runs are kept"
@@ -53,42 +52,26 @@ def _end(temporary: Path, number: int, _: object) -> None:
 
 def end_rest_of_session() -> None:
     """Kills all other processes of this session, which is this process's own."""
-    for process in _processes():
-        if process.session == os.getpid() != process.pid:
-            _send(process.pid, signal.SIGKILL)
+    for pid in psutil.pids():
+        if _session_of(pid) == os.getpid() != pid:
+            _send(pid, signal.SIGKILL)
 
 
-@dataclass(frozen=True)
-class _Process:
-    pid: int
-    parent: int
-    session: int
-
-
-def _processes() -> list[_Process]:
-    """The processes that have not ended."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError):  # it has just ended
-            state, parent, _, session, *_ = path.read_text().rpartition(")")[2].split()
-            if state != "Z":
-                found.append(_Process(int(path.parent.name), int(parent), int(session)))
+def _running() -> set[psutil.Process]:
+    """The descendants of this process, but for those that another session has started."""
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            is_ours = _session_of(process.ppid()) == os.getsid(0)
+            if is_ours and process.status() != psutil.STATUS_ZOMBIE:
+                found.add(process)
     return found
 
 
-def _started_by(starter: int) -> set[int]:
-    """The children of a process, and their descendants in its session."""
-    children: dict[int, list[_Process]] = {}
-    for process in _processes():
-        children.setdefault(process.parent, []).append(process)
-    found: set[int] = set()
-    waiting = [starter]
-    while waiting:
-        for child in children.get(waiting.pop(), []):
-            found.add(child.pid)
-            if child.session == os.getsid(0):
-                waiting.append(child.pid)
-    return found
+def _session_of(pid: int) -> int | None:
+    with suppress(ProcessLookupError):
+        return os.getsid(pid)
+    return None
 
 
 def _send(pid: int, number: int) -> None:

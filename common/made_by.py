@@ -4,7 +4,6 @@ Tables do not contain it, so that equal numbers give equal files.
 """
 
 import json
-import os
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,8 +16,6 @@ from common.files import read_json, sha256_of, write_whole
 NAME = "made_by.json"
 RUNNER = "experiments.run"
 """The module that runs every step."""
-COMMIT = "KNEEPOINT_COMMIT"
-"""Environment variable that passes the commit to jobs, because asking git is slow."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +97,7 @@ def sign(
 
 
 def read_made_by(folder: Path) -> MadeBy | None:
-    """Reads the provenance of a folder; None if an older Kneepoint recorded none.
-
-    Raises:
-        KneepointError: the file is damaged.
-    """
+    """Reads the provenance of a folder; None if it has none."""
     path = folder / NAME
     try:
         return MadeBy(**read_json(path))
@@ -115,18 +108,9 @@ def read_made_by(folder: Path) -> MadeBy | None:
 
 
 def current_commit() -> Commit:
-    """Returns the commit of this checkout."""
-    passed = os.environ.get(COMMIT, "").split()
-    if len(passed) == 3:
-        return Commit(passed[0], passed[1], int(passed[2]))
-    return ask_git()
-
-
-def ask_git() -> Commit:
-    """Returns the commit of the checkout in the current folder, as git knows it."""
-    commit = _git("rev-parse", "HEAD").strip()
-    date = _git("show", "--no-patch", "--format=%cs", "HEAD").strip() if commit else ""
-    return Commit(commit, date, len(changed_files()))
+    """Returns the commit of the checkout in the current folder."""
+    name, _, date = _git("show", "--no-patch", "--format=%H %cs", "HEAD").strip().partition(" ")
+    return Commit(name, date, len(changed_files()))
 
 
 def changed_files() -> list[str]:
@@ -136,7 +120,7 @@ def changed_files() -> list[str]:
 
 
 def _git(*arguments: str) -> str:
-    """What git says; "" if there is no git, or no checkout."""
+    """Git's output; "" without git or a checkout."""
     try:
         answer = subprocess.run(
             ["git", "--no-optional-locks", *arguments],
@@ -148,9 +132,3 @@ def _git(*arguments: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return answer.stdout if answer.returncode == 0 else ""
-
-
-def pass_to_jobs(commit: Commit) -> None:
-    """Passes the commit to the programs that this process starts."""
-    if commit.name:
-        os.environ[COMMIT] = f"{commit.name} {commit.date} {commit.changed_files}"

@@ -24,22 +24,19 @@ _SNAKEMAKE_LOGS = Path(".snakemake/log")
 Paths = Iterable[str | Path]
 
 
-def place_of(name: str, kind: str = "sha256", folder: Path = NOTES) -> Path:
+def place_of(name: str, kind: str = "sha256") -> Path:
     """Returns the path of a note.
 
     Each has a folder of its own: Snakemake lists a folder once, and takes what comes into it later
     for missing.
     """
-    return folder / name.strip("/") / kind
+    return NOTES / name.strip("/") / kind
 
 
 def digest_of_input(path: Path) -> str:
-    """Returns the digest of what a file says; "" if there is none.
+    """Returns the digest of a file's content; "" if there is none.
 
     Comments and formatting of YAML and CSV files do not count.
-
-    Raises:
-        KneepointError: the file is not YAML.
     """
     if not path.is_file():
         return ""
@@ -59,16 +56,12 @@ def digest_of_files(paths: Paths) -> str:
     return sha256_of(json.dumps(found).encode())
 
 
-def note(name: str, digest: str, since_ns: int | None = None, folder: Path = NOTES) -> Path:
+def note(name: str, digest: str, since_ns: int | None = None) -> Path:
     """Returns the note of something that no job makes.
 
-    Args:
-        name: of what is noted.
-        digest: of it.
-        since_ns: how old the first note is; None: it is new.
-        folder: of the notes.
+    The first one is as old as `since_ns` says, or new.
     """
-    path = place_of(name, folder=folder)
+    path = place_of(name)
     is_first = not path.is_file()
     if is_first or path.read_text() != f"{digest}\n":
         write_whole(path, f"{digest}\n")
@@ -82,7 +75,7 @@ def note_input(path: Path) -> Path:
     return note(str(path), digest_of_input(path), path.stat().st_mtime_ns)
 
 
-def note_files(name: str, paths: Paths, folder: Path = NOTES) -> Path:
+def note_files(name: str, paths: Paths) -> Path:
     """Returns a note that is as old as the last change of some files, whoever made it.
 
     Jobs and builds write such files, too, and what they made of them since is up to date. The
@@ -91,14 +84,14 @@ def note_files(name: str, paths: Paths, folder: Path = NOTES) -> Path:
     """
     paths = list(paths)
     files = [Path(path).stat() for path in paths if _is_file(path)]
-    path = place_of(name, folder=folder)
+    path = place_of(name)
     if path.is_file() and len(files) < len(paths):
         return path
     before_ns = path.stat().st_mtime_ns if path.is_file() else None
     first_ns = max((file.st_mtime_ns for file in files), default=None)
     digest = digest_of_files(paths)
     is_other = before_ns is not None and path.read_text() != f"{digest}\n"
-    note(name, digest, first_ns, folder)
+    note(name, digest, first_ns)
     changed_ns = max((file.st_ctime_ns for file in files), default=0)
     if is_other and before_ns is not None and changed_ns > before_ns:
         os.utime(path, ns=(changed_ns, changed_ns))

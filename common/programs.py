@@ -18,10 +18,12 @@ _SBIN = ":/usr/sbin:/usr/bin:/sbin:/bin"  # which su without a dash leaves out
 _ERROR_PREFIXES = ("E: ", "W: Failed to fetch", "dpkg-deb: error:", "fatal: ", "error: ")
 
 
-def require_program(tool: str, remedy: str) -> None:
-    """Raises KneepointError unless the program is on the PATH."""
-    if shutil.which(tool) is None:
-        raise KneepointError(f"the program {tool} is missing; {remedy}")
+def find_program(name: str, remedy: str, search_path: str | None = None) -> Path:
+    """Returns a program's path; raises KneepointError unless it is on the PATH, or on another."""
+    found = shutil.which(name, path=search_path)
+    if found is None:
+        raise KneepointError(f"the program {name} is missing; {remedy}")
+    return Path(found)
 
 
 def run_program(
@@ -51,19 +53,15 @@ def run_program(
 
 
 def run_built(program: Path, *arguments: str, content: bytes = b"") -> tuple[bytes, int, str]:
-    """Runs a program of build/; returns what it printed, its exit status and its complaint.
-
-    Raises:
-        KneepointError: the program is missing.
-    """
+    """Runs a program of build/; returns what it printed, its exit status and its complaint."""
     try:
         result = subprocess.run(
             [program, *arguments], input=content, capture_output=True, check=False
         )
     except OSError as error:
         raise KneepointError(f"{program}: {error.strerror}; build it first: make build") from None
-    said = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
-    return result.stdout, result.returncode, said
+    errors = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
+    return result.stdout, result.returncode, errors
 
 
 def complaint(*results: subprocess.CompletedProcess[str]) -> str:

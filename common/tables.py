@@ -79,11 +79,7 @@ class Table:
 
 
 def write(path: Path, schema: Table, frame: "pd.DataFrame") -> None:
-    """Writes a table whole.
-
-    Raises:
-        KneepointError: the frame is not as the schema declares it.
-    """
+    """Writes a table whole; raises KneepointError unless it is as the schema declares it."""
     import pyarrow.parquet as pq
 
     table = _to_arrow(schema, frame, path)
@@ -95,19 +91,13 @@ def write(path: Path, schema: Table, frame: "pd.DataFrame") -> None:
 def read(path: Path, schema: Table) -> "pd.DataFrame":
     """Reads a table; whole numbers that may be missing have the type Int64, flags boolean.
 
-    Raises:
-        KneepointError: the file is missing, damaged, or not as the schema declares it; the message
-            names the stage's remedy.
+    Raises KneepointError, which names the stage's remedy, unless it is as the schema declares it.
     """
     return _to_frame(schema, _read(path, schema))
 
 
 def read_rows(path: Path, columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Reads some columns of a table, without pandas; the rows are dictionaries.
-
-    Raises:
-        KneepointError: see `read`.
-    """
+    """Reads some columns of a table, without pandas; the rows are dictionaries (see read)."""
     schema = Table(path.stem, "", tuple(columns))
     rows: list[dict[str, Any]] = _read(path, schema, [each.name for each in columns]).to_pylist()
     return rows
@@ -157,11 +147,7 @@ class TableFolder(Mapping[str, "pd.DataFrame"]):
 
 
 def conform(schema: Table, frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The frame as it is after it was written and read.
-
-    Raises:
-        KneepointError: it is not as the schema declares it.
-    """
+    """The frame as it is after it was written and read (see write)."""
     return _to_frame(schema, _to_arrow(schema, frame, Path(f"{schema.name}.parquet")))
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.files import write_whole
-from common.locks import hold_lock_patiently
+from common.files import LOCK_PATIENCE_S, hold_lock, write_whole
 from common.made_by import current_commit
 from contest.aliases import anonymous, authors_in, complete_key
 from contest.collect import below, find_submissions, state_of_repositories
@@ -81,7 +80,7 @@ class ContestRun:
         for each in submissions:
             if each.name in ours:
                 raise KneepointError(f"{each.path}: a baseline is called {each.name!r}; rename it")
-        with hold_lock_patiently(self.folder / ".lock"):
+        with hold_lock(self.folder / ".lock", LOCK_PATIENCE_S):
             submitted = self.builder.make_all(
                 submissions,
                 lambda made: report(f"{made.name}: {made.reason or 'built'}"),

@@ -132,9 +132,9 @@ class RunSpec:
         if self.entry is not None:
             subject = {"entry": self.entry.in_flow()}
         scenario = scenario_of(self.network, self.traffic, subject, self.seed)
-        if LIMITS.get(self.engine, EMULATOR).is_real_time:
+        if LIMITS.get(self.engine, EMULATOR).has_kernels_tcp:
             for flow in scenario["flows"]:
-                if flow.get("transport") == "tcp":  # the kernel's of the same name
+                if flow.get("transport") == "tcp":
                     flow.pop("controller_sha256", None)
         return scenario
 
@@ -232,10 +232,10 @@ _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of a record that the traffic's flows and probes have."""
     flows, probes = [], []
-    for flow, figures in zip(traffic.flows, answer["flows"], strict=True):
+    for name, figures in zip(traffic.flows, answer["flows"], strict=True):
         events = figures.get("loss_events_s")
         flows.append(
-            {"name": flow.name, "controller": figures["controller"]}
+            {"name": name, "controller": figures["controller"]}
             | {key: figures.get(key) for key in (*FLOW_METRICS, *FLOW_SERIES)}
             | {"loss_events": None if events is None else len(events)}
         )
@@ -275,12 +275,7 @@ class MachineFaultError(Exception):
 
 
 def require_answered(answer: Mapping[str, Any], where: str) -> None:
-    """Checks the status that an engine's process answers with.
-
-    Raises:
-        MachineFaultError: the machine ended the run.
-        KneepointError: the run cannot be carried out.
-    """
+    """Raises MachineFaultError or KneepointError if an engine's process answers with a fault."""
     if answer["status"] == "fault":
         raise MachineFaultError(printable(answer["reason"]))
     if answer["status"] == "error":
@@ -347,12 +342,7 @@ class EngineSettings(ABC):
         return slots if per_core is None else per_core * cores
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
-        """Returns settings that write, at each run's end, those logs that the engine has.
-
-        Args:
-            log: file for the uplink's log.
-            flow_log: file for the senders' log, if wanted.
-        """
+        """Returns settings that write the uplink's log, and the senders' if wanted."""
         del log, flow_log
         return self
 
@@ -376,12 +366,9 @@ class EngineSettings(ABC):
             raise KneepointError(f"{programs}: rebuilt during the study; run the command again")
 
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
-        """Returns the files that runs on another machine need, by their paths in a copy there.
+        """Returns the files that runs on another machine need: path here, SHA-256, by path there.
 
-        Each has its path here and its SHA-256.
-
-        Raises:
-            KneepointError: the engine runs on this machine only.
+        Raises KneepointError if the engine runs on this machine only.
         """
         del specs
         raise KneepointError(f"engine {self.engine} runs on this machine only")

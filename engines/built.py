@@ -1,4 +1,4 @@
-"""What was built, and whether of the present sources. Paths are relative to the repository.
+"""What was built, and whether from the present sources. Paths are relative to the repository.
 
 rules/build.sh writes into build/sources/NAME the digests of all that NAME was built of.
 """
@@ -22,12 +22,7 @@ _BUILT_OF = Path("build/sources")
 
 
 def sources_of(name: str, own: Path) -> list[Path]:
-    """Returns the sources of a controller, or of the programs, which contain no controller.
-
-    Args:
-        name: a controller's, or CORE.
-        own: folder of the configuration's own controllers.
-    """
+    """Returns the sources of a controller, which may be in `own`, or of all programs (CORE)."""
     if name == CORE:
         found = [
             path
@@ -53,7 +48,7 @@ def shared_object(controller: str) -> Path:
 
 
 def changed_sources(name: str, own: Path) -> list[Path]:
-    """Returns the sources that are others than what was built, or are gone since."""
+    """Returns the sources that have changed, or are gone, since the build."""
     try:
         lines = (_BUILT_OF / name).read_text().splitlines()
     except OSError:
@@ -65,7 +60,7 @@ def changed_sources(name: str, own: Path) -> list[Path]:
 
 
 def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> bool:
-    """Returns whether a controller, or all these programs, are there and built as sources are."""
+    """Whether a controller, or all these programs, are there and built from the present sources."""
     needed = programs or [EMULATE if name == CORE else shared_object(name)]
     return all(Path(each).is_file() for each in needed) and not changed_sources(name, own)
 

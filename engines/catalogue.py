@@ -93,13 +93,7 @@ class Controller:
         return self.constants[name]
 
     def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
-        """Returns every parameter's value: the given ones, checked, and the others' defaults.
-
-        Whole numbers are ints.
-
-        Raises:
-            KneepointError: a parameter is unknown or its value is invalid.
-        """
+        """Returns every parameter's value: the given ones, checked, and the others' defaults."""
         for name, value in given.items():
             self.constant(name, where).check(value, where)
         return {
@@ -147,14 +141,11 @@ def own_sources(config: Path) -> Path:
 
 
 def require_sources(named: Mapping[str, str], own: Path) -> None:
-    """Checks that controllers have sources.
+    """Raises KneepointError if a controller has no source, or an own one an invalid name.
 
     Args:
         named: the controllers, and the file that names each.
         own: folder of the configuration's own controllers.
-
-    Raises:
-        KneepointError: one has none, or an own one has an invalid name or that of a shipped one.
     """
     known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
     for path in sorted(own.glob("*.cc")):
@@ -170,11 +161,7 @@ def require_sources(named: Mapping[str, str], own: Path) -> None:
 
 
 def load_catalogue(emulate: Path) -> Catalogue:
-    """Asks the emulator for its controllers.
-
-    Raises:
-        KneepointError: the emulator is not built, or does not answer.
-    """
+    """Asks the emulator for its controllers; raises KneepointError if it does not answer."""
     try:
         result = subprocess.run([emulate, "--list"], check=True, capture_output=True, timeout=60)
         return Catalogue(json.loads(result.stdout))

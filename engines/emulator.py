@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import select
 import signal
 import subprocess
@@ -100,7 +99,6 @@ class EmulatorEngine:
     def __init__(self, settings: EmulatorSettings) -> None:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
-        self._pending = b""  # the output since its last whole line
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine)."""
@@ -146,29 +144,22 @@ class EmulatorEngine:
             raise KneepointError(
                 f"{binary}: {error.strerror}; build it again: make build"
             ) from None
-        self._pending = b""
         return self._process
 
     def _read_line(self, process: "subprocess.Popen[bytes]") -> bytes:
         assert process.stdout is not None
-        descriptor = process.stdout.fileno()
+        limit_s = self._settings.idle_limit_s
         _, before_ticks = _activity_of(process.pid)
-        while b"\n" not in self._pending:
-            if not select.select([descriptor], [], [], self._settings.idle_limit_s)[0]:
-                is_runnable, ticks = _activity_of(process.pid)
-                if not is_runnable and ticks == before_ticks:
-                    self.close()
-                    limit_s = self._settings.idle_limit_s
-                    raise MachineFaultError(
-                        f"the emulator used no CPU for {limit_s:g} s; was it stopped?"
-                    )
-                before_ticks = ticks
-                continue
-            chunk = os.read(descriptor, 65536)
-            if not chunk:
-                raise self._died(process)
-            self._pending += chunk
-        line, _, self._pending = self._pending.partition(b"\n")
+        while not select.select([process.stdout], [], [], limit_s)[0]:
+            is_runnable, ticks = _activity_of(process.pid)
+            if not is_runnable and ticks == before_ticks:
+                self.close()
+                reason = f"the emulator used no CPU for {limit_s:g} s; was it stopped?"
+                raise MachineFaultError(reason)
+            before_ticks = ticks
+        line = process.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise self._died(process)
         return line
 
     def _record(self, spec: RunSpec, line: bytes) -> RunRecord:
@@ -177,7 +168,7 @@ class EmulatorEngine:
             status = answer["status"]
         except (ValueError, KeyError, TypeError):
             self.close()
-            text = line[:80].decode(errors="replace")
+            text = line[:80].decode(errors="replace").strip()
             raise MachineFaultError(f"the emulator answered {text!r}") from None
         if status in ("failed", "fault"):
             self.close()  # it may have ended, and serves no other controller in any case

@@ -90,11 +90,7 @@ class Expression:
         )
 
     def of_failed_run(self, bound: Bound | None = None) -> float:
-        """Returns its value for a run that failed, as one that delivered nothing.
-
-        Raises:
-            ValueError: see `of`.
-        """
+        """Returns its value for a run that failed, as one that delivered nothing (see `of`)."""
         return self.of(
             {
                 **_FAILED,
@@ -104,12 +100,7 @@ class Expression:
         )
 
     def of(self, values: Mapping[str, float | None]) -> float:
-        """Returns its value.
-
-        Raises:
-            ValueError: it has none, because a variable has none, or because of a division by zero
-                or the logarithm of zero.
-        """
+        """Returns its value; raises ValueError if it has none, as where a variable has none."""
         try:
             value = _compile(self.text)(values)
         except (ArithmeticError, TypeError, ValueError) as error:

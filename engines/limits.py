@@ -1,4 +1,4 @@
-"""What engines cannot do, and the refusal of networks that need it."""
+"""What each engine is and cannot do; networks that need more are refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,27 +11,33 @@ _Queues = Mapping[str, Mapping[str, tuple[float, float]] | None]
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one engine.
+    """What one engine is and cannot do.
 
     Args:
         engine: its name.
+        title: its name in reports.
         lacks: keys of a link, in a scenario or a network, with the reason and the remedy.
         queues: its queues; each with the parameters that it needs and their bounds, or None for
             any; None: every queue.
         reasons: why it has other queues, by kind.
-        is_real_time: runs take real time.
+        is_real_time: runs take real time, never repeat themselves and may not have been made.
+        host_settings: keys of `real_time` in the configuration on which its runs depend.
         runs_per_core: concurrent runs; None: one in each of the host's slots.
         real_host: stands for the host in a run's description, if the host is not emulated.
+        has_kernels_tcp: TCP is the kernel's own, not our controllers.
         programs: what it needs in the build folder besides the emulator, which lists controllers.
     """
 
     engine: str
+    title: str
     lacks: Mapping[str, str] = field(default_factory=dict)
     queues: _Queues | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
     is_real_time: bool = False
+    host_settings: tuple[str, ...] = ()
     runs_per_core: int | None = None
     real_host: str = ""
+    has_kernels_tcp: bool = False
     programs: tuple[str, ...] = ()
 
     def require(self, link: Mapping[str, object], where: str) -> None:
@@ -67,10 +73,11 @@ def _is_among(queues: _Queues, queue: Notation) -> bool:
 
 
 _NO_CHANGE = "its delay is constant; use delay_ms, or the emulator"
-EMULATOR = Limits("emulator")
+EMULATOR = Limits("emulator", "virtual time")
 
 MAHIMAHI = Limits(
     "mahimahi",
+    "real mahimahi",
     lacks={
         "rate_mbps": "give the link a trace or constant_mbps, or use the emulator",
         **dict.fromkeys(("loss_period", "loss_probability"), "remove it, or use the emulator"),
@@ -83,7 +90,9 @@ MAHIMAHI = Limits(
         "pie": "its PIE is not RFC 8033's; use pie-mahimahi, or the emulator",
     },
     is_real_time=True,
+    host_settings=("busy_us", "keep_awake"),
     real_host="real",
+    has_kernels_tcp=True,
     programs=("sender", "receiver", "measure", "keep_awake"),
 )
 
@@ -92,6 +101,7 @@ _NO_LOSS = "its links lose at full queues only; use the emulator"
 MOST_CLASSES = 16
 KERNEL = Limits(
     "kernel",
+    "the kernel's TCP",
     lacks={
         **dict.fromkeys(("trace", "trace_sha256", "constant_mbps", "synthetic"), _NO_TRACE),
         "by_packets": "HTB shapes by bytes; use the emulator",
@@ -111,8 +121,10 @@ KERNEL = Limits(
         "emulator",
     },
     is_real_time=True,
+    host_settings=("busy_us",),
     runs_per_core=4,  # of 8 Mbit/s: packets are 1 ms late (99th percentile), with 15 a core 24 ms
     real_host="kernel",
+    has_kernels_tcp=True,
     programs=("delay_line",),
 )
 LIMITS = {each.engine: each for each in (EMULATOR, MAHIMAHI, KERNEL)}

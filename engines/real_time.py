@@ -6,6 +6,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,9 +30,9 @@ _ATTEMPTS = 3
 Settings = TypeVar("Settings", bound=EngineSettings)
 
 
-def digest_of_programs(programs: Iterable[Path], beside: str = "") -> str:
+def digest_of_programs(programs: Iterable[Path], text: str = "") -> str:
     """Returns a digest of programs and of a text; raises KneepointError if one is not there."""
-    digest = hashlib.sha256(beside.encode())
+    digest = hashlib.sha256(text.encode())
     for program in programs:
         digest.update(bytes.fromhex(digest_of(program)))
     return digest.hexdigest()
@@ -71,23 +72,23 @@ class RealTimeEngine(ABC, Generic[Settings]):
 
     def supervise(
         self,
-        command: Sequence[str],
+        module: str,
         request: Mapping[str, Any],
-        limit_s: float,
+        expected_s: float,
         *,
         where: str,
-        folder: Path,
-        environment: Mapping[str, str] | None = None,
+        folder: Path = ROOT,
+        before: Sequence[str] = (),
     ) -> dict[str, Any]:
         """Returns a supervisor's answer, whose status is ok or failed.
 
         Args:
-            command: starts the supervisor.
+            module: the supervisor.
             request: its request.
-            limit_s: time limit.
+            expected_s: expected duration of the run.
             where: the run, for messages.
-            folder: its working directory.
-            environment: variables besides this process's own and the modules' path.
+            folder: the supervisor's working directory.
+            before: a command that starts it.
 
         Raises:
             OSError: it cannot be started.
@@ -95,9 +96,9 @@ class RealTimeEngine(ABC, Generic[Settings]):
             KneepointError: it answers that the run cannot be carried out.
         """
         supervisor = self._supervisor = subprocess.Popen(
-            command,
+            [*before, sys.executable, "-m", module],
             cwd=folder,
-            env={**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -105,7 +106,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
         try:
             if self._is_stopped:
                 raise MachineFaultError("the run was stopped")
-            answer = _ask(supervisor, request, limit_s)
+            answer = _ask(supervisor, request, expected_s + 2 * START_AND_END_S)
         finally:
             self.close()
         require_answered(answer, where)

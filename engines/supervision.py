@@ -11,6 +11,7 @@ import os
 import selectors
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -50,6 +51,27 @@ class StopWatch:
             self._stopped = self._stopped or not os.read(sys.stdin.fileno(), 1)
         if self._stopped:
             raise RunEndedError("the run was stopped")
+
+    def wait(
+        self,
+        is_so: Callable[[], bool],
+        limit_s: float,
+        late: str,
+        check: Callable[[], None] = lambda: None,
+        poll_s: float = 0.01,
+    ) -> None:
+        """Waits until something is so, with a pause of `poll_s` between looks.
+
+        Raises RunEndedError: with the text `late` after the time limit, if the run must end, or as
+        `check` does, which is called meanwhile.
+        """
+        deadline_s = time.monotonic() + limit_s
+        while not is_so():
+            if time.monotonic() > deadline_s:
+                raise RunEndedError(late)
+            self.check()
+            check()
+            time.sleep(poll_s)
 
     def _stop(self, *_: object) -> None:
         self._stopped = True

@@ -107,9 +107,7 @@ def install_packages(first: str, *others: str) -> None:
     """Installs packages and what they need; records those that are new.
 
     All but the first become `auto` for apt, so that the removal keeps what the user requests later.
-
-    Raises:
-        KneepointError: apt cannot install them, or only by removing others.
+    Raises KneepointError if apt cannot install them, or only by removing others.
     """
     _finish_interrupted()
     # Only we use these folders, so apt offers the system the same packages as before.

@@ -23,7 +23,6 @@ from typing import Any
 from common.errors import KneepointError, end_with_error, run_command_line
 from common.files import hold_lock, read_json, write_whole
 from common.interrupt import end_rest_of_session
-from common.locks import hold_lock_patiently
 from experiments.ray_cluster import RAY_POLL_S, Cluster, open_cluster
 
 _POLL_S = 0.2
@@ -133,7 +132,7 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
         signal.signal(signal.SIGTERM, lambda *_: told_to_end.set())
 
     end_when_told()
-    with hold_lock_patiently(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
+    with hold_lock(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
         known = {"pid": os.getpid(), "host": platform.node()}
         write_whole(file, json.dumps(known))
         while is_wanted() and not _wanted(file).exists():

@@ -12,7 +12,7 @@ from common.errors import KneepointError, suggestion
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from engines.kernel.scenario import LONGEST_S
 from engines.limits import LIMITS
-from engines.mahimahi.tcp import LinkLoad
+from engines.named import LOADS
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import load_section
 from experiments.models.settings import HoldOut, Settings
@@ -233,15 +233,16 @@ def _check_starts(workflow: Workflow) -> None:
 
 
 def _check_real_flows(workflow: Workflow) -> None:
-    """Refuses flows that mahimahi's links cannot carry."""
+    """Refuses flows that an engine with the kernel's TCP cannot send."""
     for comparison in workflow.comparisons.values():
-        for name in comparison.traffic if "mahimahi" in comparison.engines else ():
-            traffic = workflow.traffic[name]
-            flows = [
-                flow.options | {"controller": flow.controller or comparison.settings[0].controller}
-                for flow in traffic.flows.values()
-            ]
-            LinkLoad.of({"flows": flows}, LONGEST_S, workflow.file("traffic", name))
+        under_study = comparison.settings[0].controller
+        loads = [LOADS[engine] for engine in comparison.engines if engine in LOADS]
+        for load, name in itertools.product(loads, comparison.traffic):
+            flows = []
+            for flow in workflow.traffic[name].flows.values():
+                started = {k: v for k, v in flow.options.items() if k != "start_spread_s"}
+                flows.append(started | {"controller": flow.controller or under_study})
+            load.of({"flows": flows}, LONGEST_S, workflow.file("traffic", name))
 
 
 def _check_published_figures(workflow: Workflow) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.locks import hold_lock_patiently
+from common.files import LOCK_PATIENCE_S, hold_lock
 from common.made_by import sign
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Catalogue, Controller, load_catalogue
@@ -21,8 +21,7 @@ from experiments.progress import Progress
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 from experiments.workflow import Workflow
-from networks.prepare import TraceMaker
-from networks.scenario import ALONE, Flow, PreparedNetwork, Traffic
+from networks.scenario import ALONE, PreparedNetwork, Traffic
 from networks.searched import SearchedNetworks
 from networks.traffic import TrafficFlow
 
@@ -90,30 +89,29 @@ class Job:
 
     def searched_networks(self, name: str) -> SearchedNetworks:
         """Returns the maker of the networks that an experiment's trials search."""
-        maker = TraceMaker(self.build / "traces", self.build / "synthesize")
         folder = self.networks / "searched" / name
-        return SearchedNetworks(self.workflow.networks, maker, folder)
+        return SearchedNetworks(self.workflow.networks, self.build, folder)
 
     def traffic(self, name: str) -> Traffic:
         """Returns the traffic of a file in config/traffic, with the digests of its controllers."""
         file = self.workflow.traffic[name]
-        flows = [self._flow(each, flow) for each, flow in file.flows.items()]
+        flows = {each: self._flow(each, flow) for each, flow in file.flows.items()}
         probes = {each: probe.options for each, probe in file.probes.items()}
         options: dict[str, Any] = {"measure_from_s": file.measure_from_s}
         if file.interval_s is not None:
             options["interval_s"] = file.interval_s
-        return Traffic(name, tuple(flows), probes, options)
+        return Traffic(name, flows, probes, options)
 
-    def _flow(self, name: str, flow: TrafficFlow) -> Flow:
+    def _flow(self, name: str, flow: TrafficFlow) -> dict[str, Any]:
         if flow.controller is None:
-            return Flow(name, None, flow.options)
+            return flow.options
         controller = self.controller(flow.controller)
-        beside = {
+        return {
             "controller": controller.name,
             "controller_sha256": controller.sha256,
             "constants": controller.complete(flow.constants, f"traffic, flow {name}"),
+            **flow.options,
         }
-        return Flow(name, beside, flow.options)
 
     def sign(
         self, step: str, engine: EngineSettings, ran: Iterable[str], files: Iterable[str]
@@ -164,7 +162,7 @@ class Job:
     def journal(self) -> Iterator[RunJournal]:
         """Opens the output folder's journal, which stays locked."""
         with (
-            hold_lock_patiently(self.out_dir / ".lock"),
+            hold_lock(self.out_dir / ".lock", LOCK_PATIENCE_S),
             RunJournal(self.out_dir / "runs.jsonl") as journal,
         ):
             yield journal

@@ -9,17 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from common.files import read_json, write_passing
-from engines.mahimahi.engine import STATUS_FOLDER
 
 COUNT_FOLDER = Path("build/progress")
 """Folder of progress files, one per experiment in progress."""
 
 _COUNT_S = 0.5
 """Interval of progress updates (s)."""
-_LINE_S = 10.0
-"""Interval of log lines about real-time runs (s)."""
-_SILENCE_S = 10.0
-"""Age at which a status file counts as abandoned (s)."""
 
 
 @dataclass(frozen=True)
@@ -56,45 +51,25 @@ def read_counted(name: str) -> Counted | None:
         return None
 
 
-@dataclass(frozen=True)
-class Status:
-    """Progress of a real-time run, and its link's rate in the last second (None: nothing)."""
-
-    elapsed_s: float
-    expected_s: float
-    throughput_mbps: float | None
-    queueing_delay_ms: float | None
-
-
 class Progress:
     """Counts runs for the terminal and for `kneepoint status`.
 
-    A log gets a line whenever their number has doubled; in real time it gets regular lines, also
-    about runs in progress.
+    A log gets a line whenever their number has doubled; in real time, with each.
 
     Args:
         name: what is in progress.
         total: number of runs, or None where a search decides as it goes.
         is_real_time: whether runs take minutes.
-        running: folder of the status files of the real-time runs on this host.
     """
 
-    def __init__(
-        self,
-        name: str,
-        total: int | None,
-        *,
-        is_real_time: bool = False,
-        running: Path = STATUS_FOLDER,
-    ) -> None:
+    def __init__(self, name: str, total: int | None, *, is_real_time: bool = False) -> None:
         self._name = name
         self._is_real_time = is_real_time
-        self._folder = running
         self._counted = Counted(0, 0, total, 0.0)
         self._start_s: float | None = None
         self._file = COUNT_FOLDER / f"{name}.json"
         self._next_count_s = 0.0
-        self._next_line = 0.0  # time since the beginning, or number of runs
+        self._next_line = 0  # number of runs
         self._bar: Any = None
         if sys.stderr.isatty():
             from rich.console import Console  # not needed in a log
@@ -131,28 +106,15 @@ class Progress:
         done, elapsed_s, total = self._counted.done, self._counted.elapsed_s, self._counted.total
         text = f"{done} of {total} runs" if total else f"{done} run{'s' if done != 1 else ''}"
         if self._is_real_time:
-            text += f"{self._running()}{self._left()}"
+            text += f"{self._left()}"
         if self._bar is not None:
             shown = text if self._is_real_time else ""
             self._bar.update(self._task, advance=runs, text=shown)
-        elif self._is_real_time and (runs or elapsed_s >= self._next_line):
+        elif self._is_real_time and (runs or not elapsed_s):
             self._say(text)
-            self._next_line = elapsed_s + _LINE_S
         elif not self._is_real_time and runs and done >= self._next_line:
             self._say(text)
             self._next_line = 2 * done
-
-    def _running(self) -> str:
-        """The number of runs in progress, and the state of the last one."""
-        running = statuses(self._folder)
-        if not running:
-            return ""
-        last = min(running, key=lambda status: status.elapsed_s)
-        text = f"; on this host {len(running)} in mahimahi"
-        text += f", the last at {last.elapsed_s:.0f} of {last.expected_s:.0f} s"
-        if last.throughput_mbps is not None and last.queueing_delay_ms is not None:
-            text += f" ({last.throughput_mbps:.2f} Mbit/s, {last.queueing_delay_ms:.0f} ms queued)"
-        return text
 
     def _left(self) -> str:
         minutes = (self._counted.left_s or 0) / 60
@@ -162,16 +124,3 @@ class Progress:
 
     def _say(self, message: str) -> None:
         print(f"{self._name}: {message}", file=sys.stderr, flush=True)
-
-
-def statuses(folder: Path) -> list[Status]:
-    """Reads the status of every run in progress on this host; killed runs expire."""
-    found = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            if time.time() - path.stat().st_mtime > _SILENCE_S:
-                continue
-            found.append(Status(**read_json(path)))
-        except (OSError, ValueError, TypeError):  # it has just ended
-            continue
-    return found

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import get_args
 
 from common.errors import KneepointError, suggestion
 from common.files import require_folder
 from engines.catalogue import Catalogue, Controller, own_sources, require_sources
+from engines.limits import LIMITS
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import Section
 from experiments.models.settings import Confirm, Settings, _is_address
@@ -31,9 +33,8 @@ ADDED_RUNS = "added_runs"
 REAL_SHOWCASE = "real_showcase"
 """The example on the engine mahimahi."""
 FOLDERS: Mapping[ComparisonEngine, str] = {
-    "emulator": "comparisons",
-    "kernel": "kernel",
-    "mahimahi": "kernel",
+    engine: "kernel" if LIMITS[engine].has_kernels_tcp else "comparisons"
+    for engine in get_args(ComparisonEngine)
 }
 """Results folder of each engine: comparisons/NAME, or kernel/NAME on the kernel's own TCP."""
 LOG = "uplink.log"
@@ -125,7 +126,7 @@ class Workflow:
         return tuple(
             name
             for name, study in self.studies.items()
-            if wanted(study) and held.training in study.networks and study.engine == "emulator"
+            if wanted(study) and held.training in study.networks and study.engine == EMULATOR
         )
 
     @cached_property

@@ -11,9 +11,9 @@ from common.errors import KneepointError
 from engines.base import COUNTS, METRICS, RunSpec
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
+from engines.limits import LIMITS
 from experiments.config import load_workflow
 from experiments.job import Job
-from experiments.models.study import EMULATOR
 from experiments.results import read_table
 from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, print_result
@@ -74,7 +74,7 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
         "same": same,
     }
     text = _text(spec, recorded, pairs, same=same)
-    print_result(described, text, as_json, ok=same or spec.engine != EMULATOR)
+    print_result(described, text, as_json, ok=same or LIMITS[spec.engine].is_real_time)
 
 
 def _find(workflow: Workflow, run_id: str) -> Row:

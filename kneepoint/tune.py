@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from common.locks import hold_lock_patiently
+from common.files import LOCK_PATIENCE_S, hold_lock
 from contest.collect import submission_at, take
 from contest.config import load_entry_file
 from contest.tree import recognize
@@ -67,7 +67,7 @@ def command(
     progress = Progress(f"tune {submission.name}", trials * len(networks))
     with (
         TemporaryDirectory(prefix="kneepoint-entry-") as work,
-        hold_lock_patiently(folder / ".lock"),
+        hold_lock(folder / ".lock", LOCK_PATIENCE_S),
         RunJournal(folder / "runs.jsonl") as journal,
     ):
         place = Path(work) / "tree"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.programs import complaint, require_program, run_program
+from common.programs import complaint, find_program, run_program
 
 APT = Path("/etc/apt")
 LAST_DEBIAN = "bullseye"
@@ -36,10 +36,8 @@ def derive_entries(
 ) -> str:
     """Returns deb822 source entries for `suite` with the mirrors and keys of this system.
 
-    The function skips entries of other vendors and of security and update suites.
-
-    Raises:
-        KneepointError: the system has no entry of one of `from_suites`.
+    Entries of other vendors and of security and update suites do not count; raises KneepointError
+    if none is left.
     """
     derived: dict[str, None] = {}
     for stanza in _read_entries(apt_folder):
@@ -80,11 +78,7 @@ def _read_entries(apt_folder: Path) -> Iterator[Stanza]:
 def apt_get(folder: Path, entries: str, settings: Mapping[str, object]) -> list[str]:
     """Returns apt-get with its own sources, preferences, lists and cache in an empty folder.
 
-    Args:
-        folder: all that apt writes goes there; its subfolders `sources` and `preferences` hold
-            what it reads.
-        entries: of the sources, in deb822 format.
-        settings: further ones.
+    It reads the subfolders `sources`, where the entries (deb822) go, and `preferences`.
     """
     for name in ("sources", "preferences", "lists/partial", "archives/partial"):
         (folder / name).mkdir(parents=True)
@@ -105,21 +99,12 @@ def apt_get(folder: Path, entries: str, settings: Mapping[str, object]) -> list[
 
 
 def unpack_debian_package(name: str, work: Path, apt_folder: Path = APT) -> Path:
-    """Downloads and unpacks a package of an older Debian release, without root.
+    """Unpacks a package of an older Debian release in an empty folder, without root.
 
-    Args:
-        name: name of the package.
-        work: empty folder for everything that apt writes.
-        apt_folder: apt's configuration on this system.
-
-    Returns:
-        The package's folder.
-
-    Raises:
-        KneepointError: this is not a Debian system, or the download failed.
+    Returns the package's folder; raises KneepointError if it cannot be had.
     """
     for tool in ("apt-get", "dpkg"):
-        require_program(tool, "this is not a Debian system; choose another traces.source")
+        find_program(tool, "this is not a Debian system; choose another traces.source")
     settings = {
         "Acquire::http::Timeout": 20,
         "Acquire::https::Timeout": 20,

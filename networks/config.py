@@ -319,15 +319,10 @@ SYNTHETIC_PARAMETERS = tuple(
 
 
 def changed(network: Network, values: Mapping[str, float]) -> Network:
-    """Returns a network with other values of searched parameters.
+    """Returns a network with other values of searched parameters; raises ValueError if it has none.
 
-    Args:
-        network: the network.
-        values: by name: those of DELAYS, of the uplink rate_mbps and loss_probability, of its
-            queue as queue.packets, of its synthetic trace as synthetic.max_rate_mbps.
-
-    Raises:
-        ValueError: there is no such network.
+    Parameters are DELAYS and, of the uplink, rate_mbps, loss_probability, queue.NAME and
+    synthetic.NAME.
     """
     content = network.model_dump()
     uplink = content["uplink"]
@@ -366,9 +361,7 @@ def known_networks(config: Path) -> list[str]:
 def load_network(config: Path, name: str, named_in: str | None = None) -> Network:
     """Reads networks/`name`.yaml beside the configuration file `config`, or Kneepoint's own.
 
-    Raises:
-        KneepointError: the network does not exist (the message names the file `named_in` if that is
-            known), or its file is malformed.
+    Raises KneepointError if there is none; the message names the file `named_in`, if that is known.
     """
     path = network_file(config, name)
     if not re.fullmatch(NAME, name):
@@ -386,11 +379,7 @@ def catalogue_files(config: Path) -> list[Path]:
 
 
 def load_trace_catalogue(config: Path) -> dict[str, TraceEntry]:
-    """Reads traces.yaml beside the configuration file `config`, after Kneepoint's own.
-
-    Raises:
-        KneepointError: a file is malformed.
-    """
+    """Reads traces.yaml beside the configuration file `config`, after Kneepoint's own."""
     found: dict[str, TraceEntry] = {}
     for path in catalogue_files(config):
         found |= read_config(path, TraceCatalogue).root

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line, suggestion
 from common.files import locked, sha256_of, write_whole
-from common.programs import complaint, require_program, run_program
+from common.programs import complaint, find_program, run_program
 from networks.apt import APT, unpack_debian_package
 from networks.config import FetchSettings, TraceEntry, TraceSources, load_trace_catalogue
 
@@ -25,13 +25,10 @@ _WORK_PREFIX = ".fetch-"
 
 @dataclass(frozen=True)
 class TraceSource:
-    """A source of traces.
+    """A source of traces with its name in messages.
 
-    Args:
-        title: its name in messages.
-        unpack: takes an empty folder for temporary files and returns a folder with the traces that
-            the source has; raises KneepointError if the source is unreachable or unusable.
-        folder: where the traces are already, if they are on this machine.
+    `unpack` takes an empty folder, which it may use, and returns one with the source's traces.
+    `folder` is where the traces are already, if they are on this machine.
     """
 
     title: str
@@ -63,7 +60,7 @@ def git_source(url: str, commit: str) -> TraceSource:
     """Returns one commit of a git repository that has the traces in its folder traces/."""
 
     def unpack(work: Path) -> Path:
-        require_program("git", "install git or choose another traces.source")
+        find_program("git", "install git or choose another traces.source")
         for command in (
             ["init"],
             ["fetch", "--depth=1", "--no-tags", "--", url, commit],
@@ -80,28 +77,18 @@ def git_source(url: str, commit: str) -> TraceSource:
     return TraceSource(f"git repository {url}", unpack)
 
 
-def sources_of(settings: TraceSources, beside: Path) -> list[TraceSource]:
-    """Returns the sources to try, in order.
-
-    Args:
-        settings: the configured sources.
-        beside: folder of the configuration, to which that of the traces is relative.
-    """
+def sources_of(settings: TraceSources, base: Path) -> list[TraceSource]:
+    """Returns the sources to try, in order; a configured folder is relative to `base`."""
     local = Path(settings.git_url)
     url = str(local.resolve()) if local.is_dir() else settings.git_url
     sources = {"debian": debian_source(), "git": git_source(url, settings.git_commit)}
     if settings.folder:
-        sources = {"folder": folder_source(beside / settings.folder.expanduser()), **sources}
+        sources = {"folder": folder_source(base / settings.folder.expanduser()), **sources}
     return [*sources.values()] if settings.source == "auto" else [sources[settings.source]]
 
 
 class TraceCache:
-    """A folder of verified traces, shared by all checkouts of a user.
-
-    Args:
-        folder: folder of the cache; created if absent.
-        catalogue: the digest of every trace, by name.
-    """
+    """A folder of verified traces, shared by all checkouts of a user."""
 
     def __init__(self, folder: Path, catalogue: Mapping[str, TraceEntry]) -> None:
         self.folder = folder
@@ -120,11 +107,7 @@ class TraceCache:
         return [name for name in names if self.get(name) is None]
 
     def fill(self, names: Iterable[str], sources: Iterable[TraceSource]) -> None:
-        """Fetches missing traces from the sources, in order.
-
-        Raises:
-            KneepointError: no source has a trace with the right digest.
-        """
+        """Fetches missing traces from the first source that has them; KneepointError: none has."""
         with locked(self.folder / ".lock"):
             for abandoned in self.folder.glob(f"{_WORK_PREFIX}*"):
                 shutil.rmtree(abandoned, ignore_errors=True)
@@ -180,11 +163,7 @@ def fetch_traces(
     catalogue: Mapping[str, TraceEntry],
     sources: Iterable[TraceSource],
 ) -> None:
-    """Writes verified traces into the folder `into`.
-
-    Raises:
-        KneepointError: a trace is not in the catalogue, or no source has it.
-    """
+    """Writes verified traces into the folder `into`; raises KneepointError if none has one."""
     names, sources = list(names), list(sources)
     for name in names:
         if name not in catalogue:

@@ -15,14 +15,7 @@ def column_of_host(setting: str) -> str:
 
 
 def read_fitted_host(study: Path) -> dict[str, float]:
-    """Returns the host settings of a study's best trial, by a network's names for them.
-
-    Args:
-        study: its study.json.
-
-    Raises:
-        KneepointError: the file is missing or damaged, or the study searched no host.
-    """
+    """Returns the host settings of the best trial in a study.json, as a network names them."""
     searched = StudyRecord.load(study).best.searched
     found = {setting_of(n): float(value) for n, value in searched.items() if n.startswith(HOST)}
     if not found or not all(map(math.isfinite, found.values())):

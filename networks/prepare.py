@@ -6,7 +6,6 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from common.errors import KneepointError, run_command_line, unusable
@@ -32,74 +31,62 @@ from networks.traces import (
     times_of,
 )
 
-TRACES, SYNTHESIZE = Path("build/traces"), Path("build/synthesize")
+BUILD = Path("build")
 
 
-@dataclass(frozen=True)
-class TraceMaker:
-    """Makes the trace of a link from its description.
+def make_trace(link: LinkTrace, where: str, duration_s: float | None, build: Path) -> bytes:
+    """Makes and validates the trace of a link; one of constant rate has an empty file.
 
     Args:
-        traces: folder of the packaged traces.
-        synthesize: the program that makes synthetic traces.
+        link: description of the link.
+        where: file and key of the link, for messages.
+        duration_s: duration of a run, which changes of the rate need.
+        build: folder of the packaged traces and of the program that makes synthetic ones.
     """
+    if link.rate_mbps is not None:
+        return b""
+    try:
+        content = _content(link, duration_s, build)
+        parse_trace(content, link.trace or "made here")
+    except KneepointError as error:
+        raise KneepointError(f"{where}: {error}") from None
+    digest = sha256_of(content)
+    if link.sha256 not in (None, digest):
+        raise KneepointError(
+            f"{where}: digest mismatch: the trace has SHA-256 {digest}, but sha256 pins "
+            f"{link.sha256}; correct the pin or restore the trace"
+        )
+    return content
 
-    traces: Path
-    synthesize: Path
 
-    def make(self, link: LinkTrace, where: str, duration_s: float | None) -> bytes:
-        """Makes and validates the trace of a link; one of constant rate has an empty file.
-
-        Args:
-            link: description of the link.
-            where: file and key of the link, for messages.
-            duration_s: duration of a run, which changes of the rate need.
-
-        Raises:
-            KneepointError: the trace is unavailable, invalid, or differs from its pin.
-        """
-        if link.rate_mbps is not None:
-            return b""
-        try:
-            content = self._content(link, duration_s)
-            parse_trace(content, link.trace or "made here")
-        except KneepointError as error:
-            raise KneepointError(f"{where}: {error}") from None
-        digest = sha256_of(content)
-        if link.sha256 not in (None, digest):
-            raise KneepointError(
-                f"{where}: digest mismatch: the trace has SHA-256 {digest}, but sha256 pins "
-                f"{link.sha256}; correct the pin or restore the trace"
-            )
+def _content(link: LinkTrace, duration_s: float | None, build: Path) -> bytes:
+    if link.constant_mbps is not None and link.changes and duration_s is not None:
+        rates = {0.0: link.constant_mbps} | {each.at_s: each.mbps for each in link.changes}
+        return format_trace(changing_rate_trace(rates, duration_s))
+    if link.constant_mbps is not None:
+        return format_trace(constant_rate_trace(link.constant_mbps))
+    if link.synthetic is not None:
+        return _synthesize(link.synthetic, build / "synthesize")
+    path = build / "traces" / str(link.trace)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise KneepointError(
+            f"trace {path} cannot be read: {error.strerror}; fetch it first"
+        ) from None
+    if link.cut is None:
         return content
+    return format_trace(cut_trace(parse_trace(content, str(path)), link.cut))
 
-    def _content(self, link: LinkTrace, duration_s: float | None) -> bytes:
-        if link.constant_mbps is not None and link.changes and duration_s is not None:
-            rates = {0.0: link.constant_mbps} | {each.at_s: each.mbps for each in link.changes}
-            return format_trace(changing_rate_trace(rates, duration_s))
-        if link.constant_mbps is not None:
-            return format_trace(constant_rate_trace(link.constant_mbps))
-        if link.synthetic is not None:
-            return self._synthesize(link.synthetic)
-        path = self.traces / str(link.trace)
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise KneepointError(
-                f"trace {path} cannot be read: {error.strerror}; fetch it first"
-            ) from None
-        if link.cut is None:
-            return content
-        return format_trace(cut_trace(parse_trace(content, str(path)), link.cut))
 
-    def _synthesize(self, synthetic: Synthetic) -> bytes:
-        arguments: list[str] = []
-        for name, value in synthetic.model_dump().items():
-            arguments += [f"--{name.replace('_', '-')}", str(value)]
-        made, status, complaint = run_built(self.synthesize, *arguments)
-        if status != 0:
-            raise KneepointError(f"{self.synthesize}: {complaint}")
-        return made
+def _synthesize(synthetic: Synthetic, program: Path) -> bytes:
+    arguments: list[str] = []
+    for name, value in synthetic.model_dump().items():
+        arguments += [f"--{name.replace('_', '-')}", str(value)]
+    made, status, complaint = run_built(program, *arguments)
+    if status != 0:
+        raise KneepointError(f"{program}: {complaint}")
+    return made
 
 
 def cut_trace(times_ms: list[int], cut: Cut) -> list[int]:
@@ -128,27 +115,17 @@ def prepare_network(
     network: Network,
     where: Path,
     into: Path,
-    maker: TraceMaker,
+    build: Path = BUILD,
     host: Mapping[str, float] | None = None,
 ) -> None:
     """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
 
-    description.json beside them holds the network as its file describes it.
-
-    Args:
-        name: the network's name.
-        network: description of the network.
-        where: configuration file, for messages.
-        into: output folder; created if absent.
-        maker: maker of the traces.
-        host: settings of the emulated host that replace the network's.
-
-    Raises:
-        KneepointError: see TraceMaker.make and omniscient_bound.
+    description.json beside them holds the network as its file `where` describes it. The settings
+    `host` of the emulated host replace the network's.
     """
     links = {"uplink": network.uplink, "downlink": network.downlink}
     traces = {
-        name: maker.make(link, f"{where}: {name}", network.duration_s)
+        name: make_trace(link, f"{where}: {name}", network.duration_s, build)
         for name, link in links.items()
     }
     try:
@@ -183,7 +160,7 @@ def prepare_network(
     for setting, value in (host or {}).items():
         prepared = prepared.with_host(setting, _typed(value))
     write_whole(into / "description.json", network.model_dump_json() + "\n")
-    description = {"title": network.title, **asdict(prepared)}
+    description = {"title": network.title, **prepared.described()}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -217,7 +194,7 @@ def main() -> None:
     if network.trace_names:
         catalogue = load_trace_catalogue(arguments.config)
         for name in set(network.trace_names) & set(catalogue):
-            path = TRACES / name
+            path = BUILD / "traces" / name
             if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
                 raise unusable(path, "it is not the trace that traces.yaml lists")
     prepare_network(
@@ -225,7 +202,7 @@ def main() -> None:
         network,
         network_file(arguments.config, arguments.network),
         arguments.into,
-        TraceMaker(TRACES, SYNTHESIZE),
+        BUILD,
         read_fitted_host(arguments.fitted) if arguments.fitted else None,
     )
 

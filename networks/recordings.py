@@ -14,7 +14,12 @@ from typing import Literal
 from common.config_file import quote
 from common.errors import KneepointError
 from common.files import read_text
-from networks.traces import MOST_OPPORTUNITIES, OPPORTUNITY_BYTES
+from networks.traces import (
+    MOST_OPPORTUNITIES,
+    OPPORTUNITY_BITS,
+    OPPORTUNITY_BYTES,
+    trace_of_rates,
+)
 
 Amount = Literal["bytes", "packets", "rate"]
 TIME_UNITS: Mapping[str, Fraction] = {
@@ -32,7 +37,6 @@ _MBPS = (0.01, 2000)
 """How long recordings of links last, and their mean rates, where no unit is given."""
 
 _MOST_BYTES = 2**28
-_BITS = 8 * OPPORTUNITY_BYTES
 
 
 @dataclass(frozen=True)
@@ -55,19 +59,14 @@ class Summary:
 
 
 def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
-    """Describes a trace by its opportunities (ms).
-
-    Args:
-        times_ms: non-decreasing, the last above 0.
-        outage_s: shortest time without an opportunity that counts as an outage (s).
-    """
+    """Describes a trace; `outage_s` without an opportunity and more is an outage."""
     outages = tuple(
         Outage(before / 1000, (after - before) / 1000)
         for before, after in pairwise([0, *times_ms])
         if after - before >= 1000 * outage_s
     )
     duration_s = times_ms[-1] / 1000
-    mean_mbps = len(times_ms) * _BITS / duration_s / 1e6
+    mean_mbps = len(times_ms) * OPPORTUNITY_BITS / duration_s / 1e6
     return Summary(len(times_ms), duration_s, mean_mbps, times_ms[0], outages)
 
 
@@ -82,7 +81,7 @@ def capacity_over_time(times_ms: Sequence[int], bin_ms: int) -> list[float]:
         if number < len(bins):
             bins[number] += 1
     length_ms = min(bin_ms, times_ms[-1])
-    return [count * _BITS / length_ms / 1000 for count in bins]
+    return [count * OPPORTUNITY_BITS / length_ms / 1000 for count in bins]
 
 
 def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
@@ -97,26 +96,12 @@ def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
     for time_ms, amount in rows:
         start_ms = time_ms if start_ms is None else start_ms
         count, waiting = divmod(waiting + amount, OPPORTUNITY_BYTES)
-        _require_room(len(times_ms) + count)
+        if len(times_ms) + count > MOST_OPPORTUNITIES:
+            raise KneepointError(
+                f"the recording has more than {MOST_OPPORTUNITIES} packets; cut it, or check its "
+                "units"
+            )
         times_ms += [math.ceil(time_ms - start_ms)] * int(count)
-    return times_ms
-
-
-def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
-    """Returns the opportunities (ms) of rates (Mbit/s), each for a time (ms).
-
-    Opportunity k is due when k * 1504 bytes could have passed, rounded up to a whole millisecond,
-    as in `constant_rate_trace`.
-    """
-    times_ms: list[int] = []
-    start_ms, passed = Fraction(0), Fraction(0)
-    for lasts_ms, rate_mbps in steps:
-        bits_per_ms = rate_mbps * 1000
-        after = passed + bits_per_ms * lasts_ms
-        _require_room(after // _BITS)
-        for k in range(int(passed // _BITS) + 1, int(after // _BITS) + 1):
-            times_ms.append(math.ceil(start_ms + (k * _BITS - passed) / bits_per_ms))
-        start_ms, passed = start_ms + lasts_ms, after
     return times_ms
 
 
@@ -125,9 +110,6 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
 
     It is the one that the column's name ends in; else the only one that makes the recording as
     long, and its mean rate as great, as recordings of links are.
-
-    Raises:
-        KneepointError: nothing tells the unit.
     """
     named = _IN_NAME.fullmatch(time.strip())
     if named:
@@ -135,7 +117,7 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
         return _SPELLED.get(unit, unit), f"as column {time!r} is named"
     rows = _read(path, time, column)
     lasts = float(rows[-1][0] - rows[0][0]) if rows else 0.0
-    worth = {"bytes": 8, "packets": _BITS}.get(amount)
+    worth = {"bytes": 8, "packets": OPPORTUNITY_BITS}.get(amount)
     bits = float(sum(value for _, value in rows)) * worth if worth else None
     found = {}
     for unit, unit_ms in TIME_UNITS.items():
@@ -236,10 +218,3 @@ def _number(line: list[str], place: int | None, header: list[str], where: str) -
     raise KneepointError(
         f"{where}, column {header[place]}: {quote(text)} is not a number; correct it"
     )
-
-
-def _require_room(opportunities: Fraction | int) -> None:
-    if opportunities > MOST_OPPORTUNITIES:
-        raise KneepointError(
-            f"the recording has more than {MOST_OPPORTUNITIES} packets; cut it, or check its units"
-        )

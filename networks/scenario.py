@@ -5,7 +5,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -57,21 +57,23 @@ class PreparedNetwork:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Reads a network.json.
-
-        Raises:
-            KneepointError: the file is missing or damaged.
-        """
+        """Reads a network.json; raises KneepointError if it is missing or damaged."""
         try:
             content = read_json(path)
             fields = {name: content[name] for name in cls.__dataclass_fields__}
             for name in ("uplink", "downlink"):
                 link = fields[name]
-                fields[name] = PreparedLink(**link | {"impairments": (*link["impairments"],)})
+                impairments = tuple(link.get("impairments", ()))
+                fields[name] = PreparedLink(**link | {"impairments": impairments})
             fields["omniscient"] = Bound(**fields["omniscient"])
             return cls(**fields)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise unusable(path, error) from None
+
+    def described(self) -> dict[str, Any]:
+        """Returns the content of a network.json, which `emulate --network` reads, too."""
+        links = {"uplink": self.uplink.in_scenario(), "downlink": self.downlink.in_scenario()}
+        return asdict(self) | links
 
     def require_traces(self) -> None:
         """Raises KneepointError unless the traces are those that were prepared."""
@@ -115,35 +117,20 @@ synthetic trace."""
 
 
 @dataclass(frozen=True)
-class Flow:
-    """One flow of the traffic.
-
-    Args:
-        name: in the results.
-        controller: its controller with `controller_sha256` and `constants`, as a scenario has them;
-            None: the controller under study.
-        options: the other keys of a scenario's flow: transport, start_s, bytes and so on; and
-            start_spread_s: it begins up to so much later, by the run's seed.
-    """
-
-    name: str
-    controller: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Traffic:
     """Flows, and what is measured besides the link's metrics.
 
     Args:
         name: of its file in the configuration.
-        flows: in the order of the results.
-        probes: by name, with the keys of a scenario's probe, and start_spread_s.
+        flows: by name, with the keys of a scenario's flow; the one under study has no controller.
+        probes: by name, with the keys of a scenario's probe.
         options: keys of a scenario itself: measure_from_s, interval_s.
+
+    With start_spread_s a flow or a probe begins up to so much later, by the run's seed.
     """
 
     name: str = "alone"
-    flows: tuple[Flow, ...] = (Flow("flow"),)
+    flows: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"flow": {}})
     probes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -160,23 +147,13 @@ ALONE = Traffic()
 def scenario_of(
     network: PreparedNetwork, traffic: Traffic, subject: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """Returns the scenario of a run.
-
-    Args:
-        network: of the run.
-        traffic: the flows.
-        subject: the controller under study, like Flow.controller.
-        seed: of everything random.
-    """
+    """Returns the scenario of a run; `subject` is the controller under study, as a flow has it."""
     scenario = {
         "uplink": network.uplink.in_scenario(),
         "downlink": network.downlink.in_scenario(),
         "flows": [
-            {
-                **(subject if flow.controller is None else flow.controller),
-                **_started(flow.options, flow.name, seed),
-            }
-            for flow in traffic.flows
+            {**({} if "controller" in flow else subject), **_started(flow, name, seed)}
+            for name, flow in traffic.flows.items()
         ],
         "probes": [_started(probe, name, seed) for name, probe in traffic.probes.items()],
         "host_model": network.host_model,

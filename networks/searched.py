@@ -7,7 +7,7 @@ from pathlib import Path
 from common.files import sha256_of, write_whole
 from networks.config import OF_SYNTHETIC, Network, changed
 from networks.omniscient import Bound
-from networks.prepare import TraceMaker, bound_of
+from networks.prepare import bound_of, make_trace
 from networks.scenario import PreparedNetwork
 
 
@@ -20,21 +20,17 @@ class SearchedNetworks:
 
     Args:
         described: the networks as their files describe them, by name.
-        maker: maker of the traces.
+        build: see make_trace.
         folder: of the traces.
     """
 
     described: Mapping[str, Network]
-    maker: TraceMaker
+    build: Path
     folder: Path
     _known: dict[str, tuple[Path, Bound]] = field(default_factory=dict, repr=False)
 
     def having(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
-        """Returns a prepared network with other values of parameters (see `changed`).
-
-        Raises:
-            KneepointError: the trace cannot be made.
-        """
+        """Returns a prepared network with other values of parameters (see `changed`)."""
         of_trace = {name: value for name, value in values.items() if name.startswith(OF_SYNTHETIC)}
         if of_trace:
             network = self._with_trace(network, of_trace)
@@ -55,9 +51,8 @@ class SearchedNetworks:
         described = changed(self.described[network.name], values)
         key = described.model_dump_json()
         if key not in self._known:
-            content = self.maker.make(
-                described.uplink, f"network {network.name}: uplink", described.duration_s
-            )
+            where = f"network {network.name}: uplink"
+            content = make_trace(described.uplink, where, described.duration_s, self.build)
             path = self.folder / f"{sha256_of(content)}.trace"
             if not path.exists():
                 write_whole(path, content)

@@ -1,14 +1,16 @@
 """Traces: their files, which build/check_trace validates, and those of constant rates."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 from common.errors import KneepointError
 from common.programs import run_built
 
 OPPORTUNITY_BYTES = 1504
+OPPORTUNITY_BITS = 8 * OPPORTUNITY_BYTES
 MOST_OPPORTUNITIES = 1_000_000
 _CHECK_TRACE = Path("build/check_trace")
 """The only implementation of the rules of trace files."""
@@ -21,13 +23,7 @@ class InvalidTraceError(KneepointError):
 def parse_trace(content: bytes, name: str) -> list[int]:
     """Returns the delivery opportunities of a trace: non-decreasing ms, the last not 0.
 
-    Args:
-        content: content of the trace file.
-        name: name of the trace in messages.
-
-    Raises:
-        InvalidTraceError: the trace is invalid; the message names the trace and the line.
-        KneepointError: the program is missing.
+    Raises InvalidTraceError, which names the trace `name` and the line.
     """
     _, status, complaint = run_built(_CHECK_TRACE, name, content=content)
     if status != 0:
@@ -41,11 +37,7 @@ def times_of(content: bytes) -> list[int]:
 
 
 def read_trace(path: Path) -> list[int]:
-    """Reads and validates a trace file; returns its opportunities (ms).
-
-    Raises:
-        KneepointError: the file is unreadable or invalid.
-    """
+    """Reads and validates a trace file; returns its opportunities (ms)."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -65,9 +57,6 @@ def constant_rate_trace(rate_mbps: float) -> list[int]:
 
     Opportunity k is due at k * 1504 bytes / rate, rounded up to a whole millisecond. The period is
     the shortest whole number of milliseconds that repeats exactly.
-
-    Raises:
-        KneepointError: the period has too many opportunities.
     """
     rate_bytes_per_ms = Fraction(repr(rate_mbps)) * 1000 / 8
     spacing_ms = OPPORTUNITY_BYTES / rate_bytes_per_ms
@@ -80,35 +69,33 @@ def constant_rate_trace(rate_mbps: float) -> list[int]:
     return [-(-k * period_ms // opportunities) for k in range(1, opportunities + 1)]
 
 
-def changing_rate_trace(rates_mbps: Mapping[float, float], duration_s: float) -> list[int]:
-    """Returns the opportunities (ms) of a run over a link whose rate changes.
+def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
+    """Returns the opportunities (ms) of rates (Mbit/s), each for a time (ms).
 
-    Each is due when 1504 bytes have become possible since the last, rounded up to a whole
-    millisecond. One more, beyond the end of the run, keeps the trace from repeating within it.
-
-    Args:
-        rates_mbps: rates by the times (s) at which they begin, in order, the first 0.
-        duration_s: of the run.
-
-    Raises:
-        KneepointError: there are too many opportunities.
+    Opportunity k is due when k * 1504 bytes have become possible, rounded up to whole milliseconds.
     """
-    begins = [1000 * Fraction(repr(at_s)) for at_s in rates_mbps]
     times_ms: list[int] = []
-    possible = Fraction(0)  # since the last opportunity, in bytes
-    ends = [*begins[1:], 1000 * Fraction(repr(duration_s))]
-    for begin, end, mbps in zip(begins, ends, rates_mbps.values(), strict=True):
-        rate = Fraction(repr(mbps)) * 1000 / 8  # bytes per ms
-        became = possible + rate * (end - begin)
-        count = became // OPPORTUNITY_BYTES
-        if len(times_ms) + count > MOST_OPPORTUNITIES:
+    start_ms, passed = Fraction(0), Fraction(0)  # in bits
+    for lasts_ms, rate_mbps in steps:
+        bits_per_ms = rate_mbps * 1000
+        end_ms, after = start_ms + lasts_ms, passed + bits_per_ms * lasts_ms
+        if after // OPPORTUNITY_BITS > MOST_OPPORTUNITIES:
             raise KneepointError(
-                f"changes: {mbps:g} Mbit/s until {float(end) / 1000:g} s need a trace of more than "
-                f"{MOST_OPPORTUNITIES} lines; lower the rate or duration_s"
+                f"{float(rate_mbps):g} Mbit/s until {float(end_ms) / 1000:g} s need a trace of "
+                f"more than {MOST_OPPORTUNITIES} lines; lower the rate or the time, or check units"
             )
-        times_ms += [
-            math.ceil(begin + (k * OPPORTUNITY_BYTES - possible) / rate)
-            for k in range(1, int(count) + 1)
-        ]
-        possible = became - count * OPPORTUNITY_BYTES
-    return [*times_ms, math.ceil(ends[-1]) + 1]
+        for k in range(int(passed // OPPORTUNITY_BITS) + 1, int(after // OPPORTUNITY_BITS) + 1):
+            times_ms.append(math.ceil(start_ms + (k * OPPORTUNITY_BITS - passed) / bits_per_ms))
+        start_ms, passed = end_ms, after
+    return times_ms
+
+
+def changing_rate_trace(rates_mbps: Mapping[float, float], duration_s: float) -> list[int]:
+    """Returns the opportunities (ms) of a run, for rates by the times (s) at which they begin.
+
+    One more, beyond the end of the run, keeps the trace from repeating within it.
+    """
+    times_ms = [1000 * Fraction(repr(time_s)) for time_s in (*rates_mbps, duration_s)]
+    lasts_ms = (after - before for before, after in pairwise(times_ms))
+    rates = (Fraction(repr(mbps)) for mbps in rates_mbps.values())
+    return [*trace_of_rates(zip(lasts_ms, rates, strict=True)), math.ceil(times_ms[-1]) + 1]

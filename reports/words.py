@@ -30,6 +30,7 @@ from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
 from common.tables import Tables
+from engines.limits import LIMITS
 from experiments.models.report import Report, Section
 from experiments.workflow import FOLDERS
 from reports import parts
@@ -252,6 +253,7 @@ def environment() -> jinja2.Environment:
         "NEAR_MISFIT": NEAR,
         "RUN_DIGITS": RUN_DIGITS,
         "folder_of": FOLDERS.get,
+        "name_of": lambda engine: LIMITS[engine].title,
         "BIN_MS": link_log.BIN_MS,
         "agreement": agreement,
         "audit": audit,

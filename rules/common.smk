@@ -6,7 +6,6 @@ from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
 from experiments.cluster import start_cluster
-from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI
 from experiments.registry import (
     AGREEMENT,
     COMPARISON,
@@ -147,17 +146,18 @@ def names(is_real):
 def before(experiment):
     """Returns the results that must exist first.
 
-    Real runs need a quiet machine and a known number of slots; those on the kernel's TCP by themselves
-    do without the probe, which needs mahimahi. Analyses of real runs wait until all real runs have
+    Real runs need a quiet machine and, unless their number depends on cores, a known number of slots,
+    which the probe finds in mahimahi. Analyses of real runs wait until all real runs have
     ended, because they would disturb them.
     """
     if not experiment.is_real:
         return []
-    if experiment.engine == EMULATOR:
-        others = [name for name in names(True) if EXPERIMENTS[name].engine != EMULATOR]
+    limits = LIMITS[experiment.engine]
+    if not limits.is_real_time:
+        others = [name for name in names(True) if LIMITS[EXPERIMENTS[name].engine].is_real_time]
         later = ["again"]
         return results_of(*set(others).difference(later)) if is_confirming() else []
-    waits = experiment.engine == MAHIMAHI or is_confirming()
+    waits = limits.runs_per_core is None or is_confirming()
     if "probe" in EXPERIMENTS and experiment.name != "probe" and waits:
         return results_of("probe")
     return results_of(*names(False)) if is_confirming() else []
@@ -166,17 +166,15 @@ def before(experiment):
 def host_of(experiment):
     """Returns the host settings of an engine; changing them makes its runs out of date."""
     real_time = WORKFLOW.settings.real_time
-    settings = {
-        MAHIMAHI: f"{real_time.busy_us} {real_time.keep_awake}",
-        KERNEL: f"{real_time.busy_us}",
-    }
-    return settings.get(experiment.engine)
+    keys = LIMITS[experiment.engine].host_settings
+    return " ".join(str(getattr(real_time, key)) for key in keys) or None
 
 
 def output_of(experiment):
     """Returns where a job's words go: those of a job in real time to the terminal, too."""
     log = f"logs/{experiment.rule}/{experiment.name}.log"
-    return f"> >(tee {log}) 2>&1" if experiment.engine != EMULATOR else f"> {log} 2>&1"
+    is_shown = LIMITS[experiment.engine].is_real_time
+    return f"> >(tee {log}) 2>&1" if is_shown else f"> {log} 2>&1"
 
 
 def of(wildcards):

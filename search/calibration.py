@@ -8,7 +8,7 @@ spread.parquet. network.json is the network on the fitted host.
 
 import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -92,7 +92,7 @@ def plan(job: Job, name: str) -> Plan:
             "delays.parquet": make_table(delays, DELAYS_SCHEMA),
             "spread.parquet": make_table(spread, SPREAD_SCHEMA),
         }
-        summaries = {**outcome.summaries, "network.json": asdict(network)}
+        summaries = {**outcome.summaries, "network.json": network.described()}
         return replace(outcome, tables=tables, summaries=summaries)
 
     return Plan(fit.engine, None, steps())

@@ -10,7 +10,8 @@ from typing import Any
 from scipy.special import stdtrit
 
 from common.study_record import BestTrial
-from experiments.models.study import EMULATOR, Study
+from engines.limits import LIMITS
+from experiments.models.study import Study
 from experiments.results import FinishedRun, PlannedRun
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
@@ -27,7 +28,7 @@ def count_trials(study: Study) -> int:
     It is 0 in real time, for replays, and for objectives to minimise, because a misfit or a worst
     case is not a property of a setting alone.
     """
-    if study.engine != EMULATOR or study.table or study.objective.minimises:
+    if LIMITS[study.engine].is_real_time or study.table or study.objective.minimises:
         return 0
     return max(LEAST_TRIALS, math.ceil(RUNS / study.runs_per_trial))
 

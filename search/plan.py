@@ -184,7 +184,7 @@ class StudyPlan:
     @property
     def subjects(self) -> frozenset[str]:
         """The flows of the controller under study."""
-        return frozenset(flow.name for flow in self.traffic.flows if flow.controller is None)
+        return frozenset(n for n, flow in self.traffic.flows.items() if "controller" not in flow)
 
     def _spec(
         self, row: PublishedRow | None, network: PreparedNetwork, point: Point, seed: int

@@ -108,10 +108,9 @@ const JsonValue::Object& members_of(const JsonValue& value, const std::string& w
   return *value.object();
 }
 
-void read_members(const JsonValue::Object& members, const Fields& fields,
-                  const std::string& where) {
+void read_fields(const JsonValue& value, const Fields& fields, const std::string& where) {
   std::set<std::string> given;
-  for (const auto& [key, content] : members) {
+  for (const auto& [key, content] : members_of(value, where)) {
     const auto found = std::ranges::find(fields, key, &Field::name);
     if (found == fields.end()) {
       std::string known;
@@ -126,10 +125,6 @@ void read_members(const JsonValue::Object& members, const Fields& fields,
       refuse(where, "lacks " + field.name + ": " + field.meaning);
     }
   }
-}
-
-void read_fields(const JsonValue& value, const Fields& fields, const std::string& where) {
-  read_members(members_of(value, where), fields, where);
 }
 
 std::string schema_of(const Fields& fields) {
@@ -210,21 +205,13 @@ Field link(std::string name, LinkSettings& place, std::string meaning) {
   return field;
 }
 
-// A link of a network.json has every key: "" or 0 is what a scenario leaves out.
-Field prepared_link(std::string name, LinkSettings& place, const std::filesystem::path& folder) {
+// The same, with its trace in a folder.
+Field link_in(const std::filesystem::path& folder, std::string name, LinkSettings& place) {
   Field field = link(std::move(name), place, "a prepared link");
-  field.read = [&place, folder](const JsonValue& value, const std::string& where) {
-    JsonValue::Object given;
-    for (const auto& [key, content] : members_of(value, where)) {
-      const bool is_empty = content.text() != nullptr and content.text()->empty();
-      const bool has_none = content.array() != nullptr and content.array()->empty();
-      const bool is_zero = content.number() != nullptr and to_real(*content.number(), where) == 0;
-      if (key == "delay_ms" or not(is_empty or is_zero or has_none))
-        given.emplace_back(key, content);
-    }
-    read_members(given, link_fields(place), where);
+  field.read = [&place, folder, read = field.read](const JsonValue& value,
+                                                   const std::string& where) {
+    read(value, where);
     if (not place.trace.empty()) place.trace = folder / place.trace.filename();
-    check_link(place, where);
   };
   return field;
 }
@@ -417,8 +404,8 @@ Fields scenario_fields(Scenario& scenario) {
 }
 
 Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {
-  Fields fields{prepared_link("uplink", scenario.uplink, folder),
-                prepared_link("downlink", scenario.downlink, folder)};
+  Fields fields{link_in(folder, "uplink", scenario.uplink),
+                link_in(folder, "downlink", scenario.downlink)};
   for (Field& field : scenario_fields(scenario)) {
     if (field.name == "duration_s") {
       field.read = [read = field.read](const JsonValue& value, const std::string& where) {

@@ -13,7 +13,6 @@ from typing import Any
 from engines.kernel.netlink import TcpSocket, tcp_info
 from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Load, Scenario
 
-_FAIR, _SETTLED_INTERVALS = 0.9, 5
 _NOTHING = TcpSocket(0, 0, 0, **tcp_info(b""))
 
 
@@ -66,24 +65,15 @@ def answer_of_traffic(
     load: Load, flows: Sequence[FlowSamples], probes: Sequence[Sequence[float | None]]
 ) -> dict[str, Any]:
     """Returns that part of the answer which is about flows and probes."""
-    figures = [_flow(load, f, s) for f, s in zip(load.flows, flows, strict=True)]
     return {
-        "flows": figures,
+        "flows": [_flow(load, f, s) for f, s in zip(load.flows, flows, strict=True)],
         "probes": [_probe(rtts_ms) for rtts_ms in probes],
-        "jains_index": jains_index([flow["goodput_mbps"] for flow in figures]),
-        "convergence_s": _convergence_s(load, figures),
     }
 
 
 def quantile(values: Sequence[float], q: float) -> float | None:
     """Returns element floor(q n) of the n sorted values; None of none."""
     return sorted(values)[min(int(q * len(values)), len(values) - 1)] if values else None
-
-
-def jains_index(shares: Sequence[float]) -> float | None:
-    """Returns Jain's fairness index; None if all are zero."""
-    squares = sum(share * share for share in shares)
-    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
 
 
 def loss_events_s(samples: Sequence[tuple[float, TcpSocket]]) -> list[float]:
@@ -129,17 +119,15 @@ def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
     end_s = min(load.duration_s, flow.stop_s or load.duration_s)
     seconds = samples.completion_s or end_s - from_s
     counted = [sender for time_s, sender in samples.sender if time_s >= from_s]
-    last, received = _last(samples.sender), _last(samples.receiver)
-    sent, again = last.packets_sent, last.retransmissions
-    if samples.last:
-        sent, again = samples.last["packets_sent"], samples.last["retransmissions"]
-    packets, in_order = received.packets_received, received.bytes_received
+    sender, receiver = _last(samples.sender, from_s), _last(samples.receiver, from_s)
+    end, arrived = samples.last or vars(_last(samples.sender)), _last(samples.receiver)
+    packets, in_order = arrived.packets_received, arrived.bytes_received
     if samples.completion_s and flow.bytes:  # the last look at the receiver was before its end
         packets, in_order = max(packets, -(-flow.bytes // PAYLOAD_BYTES)), flow.bytes
-    last, received = _last(samples.sender, from_s), _last(samples.receiver, from_s)
-    sent, again = sent - last.packets_sent, again - last.retransmissions
-    packets, in_order = packets - received.packets_received, in_order - received.bytes_received
-    rtts_ms = [sender.rtt_ms for sender in counted if sender.rtt_ms]
+    sent = end["packets_sent"] - sender.packets_sent
+    packets -= receiver.packets_received
+    in_order -= receiver.bytes_received
+    rtts_ms = [each.rtt_ms for each in counted if each.rtt_ms]
     figures: dict[str, Any] = {
         "controller": flow.controller,
         "throughput_mbps": max(packets * PAYLOAD_BYTES, in_order) * 8 / 1e6 / seconds,
@@ -147,14 +135,14 @@ def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
         "packets_sent": sent,
         "packets_received": packets,
         "packets_marked": 0,
-        "retransmissions": again,
+        "retransmissions": end["retransmissions"] - sender.retransmissions,
         "loss": max(0.0, 1 - packets / sent) if sent else None,
         "delay_p50_ms": None,
         "delay_p95_ms": None,
         "rtt_mean_ms": _mean(rtts_ms),
         "rtt_p50_ms": quantile(rtts_ms, 0.5),
         "rtt_p95_ms": quantile(rtts_ms, 0.95),
-        "mean_window_packets": _mean([sender.window_packets for sender in counted]),
+        "mean_window_packets": _mean([each.window_packets for each in counted]),
         "completion_s": samples.completion_s,
         "loss_events_s": [t for t in loss_events_s(samples.sender) if t >= from_s],
     }
@@ -209,17 +197,3 @@ def _rates(load: Load, samples: FlowSamples) -> list[float]:
         packets[place] += receiver.packets_received - before
         before = receiver.packets_received
     return [count * PAYLOAD_BYTES * 8 / 1e6 / load.interval_s for count in packets]
-
-
-def _convergence_s(load: Load, flows: Sequence[dict[str, Any]]) -> float | None:
-    """Returns the time from the last flow's start until, for some intervals, shares were fair."""
-    if len(flows) < 2 or not load.interval_s:
-        return None
-    first = int(max(flow.start_s for flow in load.flows) / load.interval_s)
-    fair = 0
-    for number in range(first, _intervals(load)):
-        index = jains_index([flow["throughput_by_interval_mbps"][number] for flow in flows])
-        fair = fair + 1 if index is not None and index >= _FAIR else 0
-        if fair == _SETTLED_INTERVALS:
-            return (number + 1 - _SETTLED_INTERVALS - first) * load.interval_s
-    return None

@@ -2,24 +2,19 @@
 
 import math
 import platform
-import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from common.code import ROOT
+from common.programs import find_program
 from engines.base import EngineSettings, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
 from engines.limits import KERNEL
 from engines.real_time import RealTimeEngine, digest_of_programs
-from engines.supervision import START_AND_END_S
 
 _DELAY_LINE = "delay_line"
-_MOST_S = 10.0
-"""Time limit for building a rig."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +26,7 @@ class KernelSettings(EngineSettings):
 
     @classmethod
     def of(cls, build: Path, busy_us: float = math.inf) -> Self:
-        """Settings of the current programs; see EngineSettings.
-
-        Raises:
-            KneepointError: the rig does not work here, or delay_line is not built.
-        """
+        """Settings of the current programs; raises KneepointError if they do not work here."""
         diagnose()
         return cls(_digest(build), build.resolve(), busy_us=busy_us)
 
@@ -54,31 +45,25 @@ class KernelEngine(RealTimeEngine[KernelSettings]):
     def answer(self, scenario: Mapping[str, Any], *, only_builds: bool = False) -> dict[str, Any]:
         """Runs a decoded scenario and returns the answer (see engines.kernel.answer).
 
-        Args:
-            scenario: the scenario.
-            only_builds: builds its rig and takes it down; the answer has no metrics.
-
-        Raises:
-            MachineFaultError: retrying may help.
-            KneepointError: the kernel cannot run it; retrying will not help.
+        With `only_builds` its rig is built and taken down, and the answer has no metrics.
         """
         settings = self._settings
         duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
         settings.require_unchanged(_digest(settings.build), settings.build)
         return self.supervise(
-            [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
+            "engines.kernel.supervisor",
             {
                 "scenario": scenario,
                 "delay_line": str(settings.build / _DELAY_LINE),
                 "only_builds": only_builds,
             },
-            duration_s + _MOST_S + START_AND_END_S,
+            duration_s,
             where="kernel",
-            folder=ROOT,
-            environment={"PATH": SEARCH_PATH},
+            before=UNSHARE,
         )
 
 
 def _digest(build: Path) -> str:
-    found = (shutil.which(name, path=SEARCH_PATH) or name for name in ("iperf3", "ping"))
-    return digest_of_programs([build / _DELAY_LINE, *map(Path, found)], platform.release())
+    remedy = "the kernel's rig needs it; run: make kernel-rig"
+    found = [find_program(name, remedy, SEARCH_PATH) for name in ("iperf3", "ping")]
+    return digest_of_programs([build / _DELAY_LINE, *found], platform.release())

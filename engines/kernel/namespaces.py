@@ -31,11 +31,7 @@ class Namespace:
 
     @classmethod
     def make(cls) -> Self:
-        """Makes one.
-
-        Raises:
-            OSError: this process may not.
-        """
+        """Makes one; raises OSError if this process may not."""
         with cls.here().entered():
             _check(_libc.unshare(_CLONE_NEWNET))
             return cls.here()
@@ -52,17 +48,13 @@ class Namespace:
             os.close(before)
 
     def run(self, *command: str, passing: Sequence[int] = ()) -> None:
-        """Runs a command in it.
-
-        Raises:
-            KneepointError: it fails; the message quotes it.
-        """
+        """Runs a command in it; raises KneepointError, which quotes it, if it fails."""
         pipe = subprocess.PIPE
         with self.start(command, stdout=pipe, stderr=pipe, pass_fds=passing) as process:
             output, errors = process.communicate()
         if process.returncode != 0:
-            said = (errors + output).decode().strip().splitlines()[:1]
-            reason = said[0] if said else f"exit status {process.returncode}"
+            lines = (errors + output).decode().strip().splitlines()
+            reason = lines[0] if lines else f"exit status {process.returncode}"
             raise KneepointError(f"`{' '.join(command)}` failed: {reason}")
 
     def start(self, command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
@@ -76,11 +68,7 @@ class Namespace:
             )
 
     def write_setting(self, name: str, value: str) -> None:
-        """Sets a sysctl(8) of the namespace: NAME with dots.
-
-        Raises:
-            KneepointError: it cannot be set.
-        """
+        """Sets a sysctl(8) of the namespace, NAME with dots; raises KneepointError if it cannot."""
         with self.entered():
             try:
                 Path("/proc/sys", name.replace(".", "/")).write_text(value)

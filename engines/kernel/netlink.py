@@ -18,8 +18,18 @@ _INET_DIAG_INFO, _TCA_STATS = 2, 3
 _ALL_STATES, LISTEN = (1 << 12) - 1, 10
 _MOST_BYTES = 1 << 16
 
-# linux/tcp.h: the fields of struct tcp_info up to bytes_retrans; the kernel may know more.
-_TCP_INFO = struct.Struct("=8B24I4Q6I4Q2I2Q")
+# linux/tcp.h: struct tcp_info, of which an older kernel's is shorter.
+_TCP_INFO_BYTES = 160
+_STATE, _RTT_US = 1, 68
+_TCP_INFO = {
+    "ssthresh_packets": ("=I", 76),
+    "window_packets": ("=I", 80),
+    "retransmissions": ("=I", 100),
+    "bytes_received": ("=Q", 128),
+    "packets_received": ("=I", 152),
+    "packets_sent": ("=I", 156),
+}
+"""Formats and offsets."""
 _RECOVERY = 3
 """enum tcp_ca_state: from here on the sender recovers from a loss."""
 # linux/pkt_sched.h: struct tc_stats, of a queue.
@@ -66,18 +76,18 @@ class _Netlink:
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, self.protocol)
         self._socket.settimeout(5)
 
-    def dump(self, kind: int, request: bytes) -> Iterator[memoryview]:
+    def dump(self, question: int, request: bytes) -> Iterator[memoryview]:
         """Yields the content of each reply."""
         length = _HEADER.size + len(request)
-        self._socket.send(_HEADER.pack(length, kind, _NLM_F_DUMP, 1, 0) + request)
+        self._socket.send(_HEADER.pack(length, question, _NLM_F_DUMP, 1, 0) + request)
         while True:
             answer = memoryview(self._socket.recv(_MOST_BYTES))
             while answer:
-                length, said, *_ = _HEADER.unpack_from(answer)
+                length, kind, *_ = _HEADER.unpack_from(answer)
                 content = answer[_HEADER.size : length]
-                if said == _NLMSG_DONE:
+                if kind == _NLMSG_DONE:
                     return
-                if said == _NLMSG_ERROR:
+                if kind == _NLMSG_ERROR:
                     (number,) = struct.unpack_from("=i", content)
                     raise OSError(-number, "netlink")
                 yield content
@@ -108,18 +118,16 @@ class Queues(_Netlink):
 
 
 def tcp_info(content: bytes | memoryview) -> dict[str, Any]:
-    """Parses the needed part of a struct tcp_info; an older kernel's is shorter."""
-    fields = _TCP_INFO.unpack(bytes(content[: _TCP_INFO.size]).ljust(_TCP_INFO.size, b"\0"))
-    numbers = fields[8:]  # from tcpi_rto on
+    """Parses the needed part of a struct tcp_info."""
+    whole = bytes(content).ljust(_TCP_INFO_BYTES, b"\0")
+    (rtt_us,) = struct.unpack_from("=I", whole, _RTT_US)
     return {
-        "is_repairing": fields[1] >= _RECOVERY,
-        "rtt_ms": numbers[15] / 1000,
-        "ssthresh_packets": numbers[17],
-        "window_packets": numbers[18],
-        "retransmissions": numbers[23],
-        "bytes_received": numbers[27],
-        "packets_received": numbers[32],
-        "packets_sent": numbers[33],
+        "is_repairing": whole[_STATE] >= _RECOVERY,
+        "rtt_ms": rtt_us / 1000,
+        **{
+            name: struct.unpack_from(kind, whole, offset)[0]
+            for name, (kind, offset) in _TCP_INFO.items()
+        },
     }
 
 

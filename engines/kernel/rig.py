@@ -62,15 +62,11 @@ class Rig:
         self._await_answer()
 
     def end_wire(self) -> dict[str, Any]:
-        """Ends the delay line; returns how late it released packets (see RunRecord).
-
-        Raises:
-            KneepointError: it does not say.
-        """
+        """Ends the delay line; returns how late it released packets (see RunRecord)."""
         self._wire.terminate()
-        said, _ = self._wire.communicate()
+        output, _ = self._wire.communicate()
         try:
-            delays: dict[str, Any] = json.loads(said)
+            delays: dict[str, Any] = json.loads(output)
         except ValueError:
             raise KneepointError("the delay line ended during the run; run it again") from None
         return delays
@@ -182,11 +178,7 @@ def leaves(link: Link) -> set[int]:
 
 
 def change_queues(namespace: Namespace, *words: str) -> None:
-    """Changes a namespace's queues by tc(8); phrases are split at blanks.
-
-    Raises:
-        KneepointError: it fails; says so if the kernel lacks the queue discipline.
-    """
+    """Changes a namespace's queues by tc(8); phrases are split at blanks."""
     command = ["tc", *(word for phrase in words for word in phrase.split())]
     try:
         namespace.run(*command)

@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 from common.errors import run_command_line
-from common.files import read_json
 from engines.base import MachineFaultError
 from engines.kernel.engine import KernelSettings
 from engines.kernel.scenario import read_scenario
@@ -26,8 +25,7 @@ def main() -> None:
     parser.add_argument("scenario", type=Path, help="see build/emulate --scenario-schema")
     parser.add_argument("--check", action="store_true", help="builds the rig, and runs nothing")
     arguments = parser.parse_args()
-    read_scenario(arguments.scenario)
-    content = read_json(arguments.scenario)
+    content = read_scenario(arguments.scenario)
     engine = KernelSettings.of(Path("build")).open()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

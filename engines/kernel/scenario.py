@@ -68,11 +68,6 @@ _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
     },
 }
 """Linux's congestion-control parameters, which no run can change."""
-_OF_DATAGRAMS = ("keepalive_ms",)
-"""Parameters of every controller that do not apply to TCP."""
-_UNLIMITED = ("initial_ssthresh",)
-"""Linux begins without one, which a value beyond any window expresses."""
-
 _UNLIMITED_PACKETS = 1_000_000
 
 
@@ -126,12 +121,14 @@ class Flow(TrafficFlow):
             (_of_tcp(LINUX), _of_tcp(self.tcp) if self.tcp else {}),
         ):
             for name, value in given.items():
-                if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):
-                    continue
-                if owned.get(name) != value:
-                    said = f"has {owned[name]:g}" if name in owned else "cannot set it"
+                # TCP has no keepalive. Linux begins without ssthresh, beyond any window.
+                is_moot = name == "keepalive_ms" or (
+                    name == "initial_ssthresh" and value >= _UNLIMITED_PACKETS
+                )
+                if not is_moot and owned.get(name) != value:
+                    its = f"has {owned[name]:g}" if name in owned else "cannot set it"
                     raise ValueError(
-                        f"{name}: {value:g}, but the kernel {said}; remove it or use the emulator"
+                        f"{name}: {value:g}, but the kernel {its}; remove it or use the emulator"
                     )
         return self
 
@@ -176,6 +173,13 @@ class Load(_Part):
             )
         return self
 
+    @classmethod
+    def of(cls, content: Mapping[str, Any], duration_s: float, where: str) -> Self:
+        """Reads the traffic of a decoded scenario; raises KneepointError as scenario_of does."""
+        keys = ("flows", "probes", "interval_s", "measure_from_s")
+        own = {key: content[key] for key in keys if key in content}
+        return validated(cls, own | {"duration_s": duration_s}, where)
+
 
 class Scenario(Load):
     """A run on the kernel's rig."""
@@ -208,30 +212,22 @@ _OF_EMULATED_HOST = ("host_model", "host_latency_us")
 """A scenario's keys about the emulated host: this one is real."""
 
 
-def read_scenario(path: Path) -> Scenario:
-    """Reads a scenario for the kernel from a file.
-
-    Raises:
-        KneepointError: the file is unreadable, or the kernel cannot run what it describes.
-    """
+def read_scenario(path: Path) -> dict[str, Any]:
+    """Reads a scenario from a file and checks it (see scenario_of)."""
     try:
-        content = read_json(path)
+        content: dict[str, Any] = read_json(path)
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; check the path") from None
     except ValueError as error:
         raise KneepointError(f"{path}: not JSON ({error}); correct it") from None
-    return scenario_of(content, str(path))
+    scenario_of(content, str(path))
+    return content
 
 
 def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
-    """Checks a decoded scenario.
+    """Checks a decoded scenario, an object as `build/emulate --scenario-schema` describes it.
 
-    Args:
-        content: an object as `build/emulate --scenario-schema` describes it.
-        where: its name in errors.
-
-    Raises:
-        KneepointError: it is not a scenario that the kernel can run; the message names the key.
+    Raises KneepointError, which begins with `where` and names the key, if the kernel cannot run it.
     """
     if not isinstance(content, Mapping):
         raise KneepointError(f"{where}: not an object; see build/emulate --scenario-schema")
@@ -248,7 +244,7 @@ Model = TypeVar("Model", bound=Load)
 
 
 def validated(model: type[Model], content: Mapping[str, Any], where: str) -> Model:
-    """Reads what a scenario says of its traffic, or all of it; see scenario_of."""
+    """Reads a scenario, or its traffic alone; see scenario_of."""
     try:
         return model.model_validate_json(json.dumps(content), strict=True)
     except ValidationError as error:

@@ -10,6 +10,7 @@ it ends, however it does, the kernel ends all that it started, and the namespace
 devices, queues and settings.
 """
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 from common.errors import KneepointError
 from engines.kernel.answer import FlowSamples, LinkSamples, answer_of
+from engines.kernel.diagnosis import SEARCH_PATH
 from engines.kernel.netlink import Queues, TcpSockets
 from engines.kernel.rig import Rig, data_port, leaves
 from engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
@@ -31,15 +33,15 @@ _POLL_S = 0.01
 class Run:
     """A scenario's traffic on its rig, and the kernel's state over time."""
 
-    def __init__(self, scenario: Scenario, rig: Rig) -> None:
-        self._scenario, self._rig = scenario, rig
+    def __init__(self, scenario: Scenario, rig: Rig, stopped: StopWatch) -> None:
+        self._scenario, self._rig, self._stopped = scenario, rig, stopped
         self._sockets = (TcpSockets(rig.server), TcpSockets(rig.client))
         self._queues = (Queues(rig.router), Queues(rig.client))
         self._flows: list[Iperf | Download] = []
         for number, flow in enumerate(scenario.flows):
             if flow.bytes is None:
                 iperf = Iperf(rig, flow, number)
-                iperf.wait_until_ready(self._sockets[1])
+                iperf.wait_until_ready(self._sockets[1], stopped)
                 self._flows.append(iperf)
             else:
                 self._flows.append(Download(rig, flow, number))
@@ -48,7 +50,7 @@ class Run:
         self._leaves = (leaves(scenario.uplink), leaves(scenario.downlink))
         self._samples = [FlowSamples() for _ in scenario.flows]
 
-    def run(self, stopped: StopWatch) -> dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         """Returns the answer.
 
         Raises:
@@ -58,7 +60,7 @@ class Run:
         agenda = self._agenda()
         next_sample_s = 0.0
         while (now_s := time.monotonic() - begun_s) < self._scenario.duration_s:
-            stopped.check()
+            self._stopped.check()
             while agenda and agenda[0][0] <= now_s:
                 agenda.pop(0)[1]()
             if now_s >= next_sample_s:
@@ -117,12 +119,13 @@ class Run:
 
 def supervise(request: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
     """Carries out a request and returns the answer."""
+    os.environ["PATH"] = SEARCH_PATH
     scenario = scenario_of(request["scenario"], "the scenario")
     available = _CONTROLS.read_text()
     for flow in scenario.flows:
         require_control(flow.controller, available)
     rig = Rig(scenario, Path(request["delay_line"]))
-    return {} if request["only_builds"] else Run(scenario, rig).run(stopped)
+    return {} if request["only_builds"] else Run(scenario, rig, stopped).run()
 
 
 if __name__ == "__main__":

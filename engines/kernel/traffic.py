@@ -19,7 +19,7 @@ from common.errors import KneepointError
 from engines.kernel.netlink import LISTEN, TcpSockets, tcp_info
 from engines.kernel.rig import CLIENT, SERVER, Rig, data_port
 from engines.kernel.scenario import HEADERS_BYTES, LONGEST_S, Flow, Probe
-from engines.supervision import RunEndedError
+from engines.supervision import RunEndedError, StopWatch
 
 _FIRST_CONTROL_PORT = 5201
 _START_LIMIT_S = 10.0
@@ -45,17 +45,13 @@ class Iperf:
         server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
         self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._output)
 
-    def wait_until_ready(self, sockets: TcpSockets) -> None:
-        """Waits for the server.
+    def wait_until_ready(self, sockets: TcpSockets, stopped: StopWatch) -> None:
+        """Waits for the server; raises RunEndedError if it does not listen."""
 
-        Raises:
-            RunEndedError: it does not answer.
-        """
-        deadline = time.monotonic() + _START_LIMIT_S
-        while not any(s.state == LISTEN and s.local_port == self._port for s in sockets.read()):
-            if self._server.poll() is not None or time.monotonic() > deadline:
-                raise RunEndedError(f"iperf3's server does not answer: {self._last_words()}")
-            time.sleep(_POLL_S)
+        def listens() -> bool:
+            return any(s.state == LISTEN and s.local_port == self._port for s in sockets.read())
+
+        stopped.wait(listens, _START_LIMIT_S, "iperf3's server does not listen", self.check)
 
     def start(self) -> None:
         """Begins to send."""
@@ -211,12 +207,7 @@ def rtts_of(text: str) -> list[float | None]:
 
 
 def require_control(name: str, available: str) -> None:
-    """Raises KneepointError unless the kernel has a congestion control.
-
-    Args:
-        name: the congestion control.
-        available: net.ipv4.tcp_available_congestion_control.
-    """
+    """Raises KneepointError unless a congestion control is among the kernel's available ones."""
     if name not in available.split():
         raise KneepointError(
             f"this kernel has no congestion control {name!r}, but {', '.join(available.split())}; "

@@ -114,9 +114,6 @@ def ordinary_user() -> User | None:
     """Returns the (uid, gid) to run mahimahi as, because it refuses root; None if we are not root.
 
     It is the user who called sudo, otherwise `nobody`.
-
-    Raises:
-        KneepointError: there is neither.
     """
     if os.getuid() != 0:
         return None

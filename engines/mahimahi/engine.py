@@ -1,8 +1,6 @@
 """The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
 import platform
-import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,20 +8,16 @@ from typing import Any, Self
 
 from common.errors import KneepointError, unusable
 from common.files import sha256_of
+from common.programs import find_program
 from engines.base import EngineSettings, RunSpec
 from engines.entry import PYTHON_RUNNER
 from engines.limits import MAHIMAHI
+from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
-from engines.mahimahi.supervisor import Request, clear
-from engines.mahimahi.tcp import PROGRAMS as TCP_PROGRAMS
-from engines.mahimahi.tcp import LinkLoad, find_program
+from engines.mahimahi.supervisor import Request
 from engines.real_time import RealTimeEngine, digest_of_programs
-from engines.supervision import START_AND_END_S
 from networks.scenario import PreparedNetwork, Traffic
-
-STATUS_FOLDER = Path("build/real-time")
-"""Folder of status files, one per run in progress (see supervisor.py)."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +26,7 @@ class MahimahiSettings(EngineSettings):
 
     Args:
         build: the folder of sender and receiver.
-        folder: the folder to which paths of traces are relative.
+        folder: to which paths of traces are relative.
         keep_awake: whether processors are kept from idling during runs.
         keep_log: file for the link's log; None: no log.
     """
@@ -45,11 +39,7 @@ class MahimahiSettings(EngineSettings):
 
     @classmethod
     def of(cls, build: Path, busy_us: float, keep_awake: bool) -> Self:
-        """Settings of the current programs in the current folder; see MahimahiSettings.
-
-        Raises:
-            KneepointError: mahimahi does not work here, or the programs are not built.
-        """
+        """Settings of the current programs; raises KneepointError if they do not work here."""
         diagnose()
         digest = _digest(build, keep_awake)
         return cls(digest, build.resolve(), Path.cwd(), keep_awake, busy_us=busy_us)
@@ -63,7 +53,7 @@ class MahimahiSettings(EngineSettings):
         """See EngineSettings; TCP is the kernel's, sent by iperf3."""
         if not traffic.measures_flows:
             return self.sha256
-        programs = [find_program(name) for name in TCP_PROGRAMS]
+        programs = [tcp.find(name) for name in tcp.PROGRAMS]
         return digest_of_programs(programs, f"{self.sha256} {platform.release()}")
 
     def open(self) -> "MahimahiEngine":
@@ -79,91 +69,78 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
         settings = self._settings
         settings.require_unchanged(_digest(settings.build, settings.keep_awake), settings.build)
         folder = RunFolder.make("kneepoint-run-", ordinary_user())
-        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         try:
-            request = self._request(spec, folder, status)
+            request = self._request(spec, folder)
             return self.supervise(
-                [sys.executable, "-m", "engines.mahimahi.supervisor"],
+                "engines.mahimahi.supervisor",
                 asdict(request),
-                request.expected_s + 2 * START_AND_END_S,
+                request.expected_s,
                 where=f"mahimahi, a run of {spec.controller}",
                 folder=settings.folder,
             )
         finally:
-            clear(folder, status)  # in case the supervisor was killed
+            folder.remove()  # in case the supervisor was killed
 
-    def _request(self, spec: RunSpec, folder: RunFolder, status: Path) -> Request:
+    def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
         """Puts the run's input files into the folder, and describes the run."""
         settings, network = self._settings, spec.network
         traces = {
             name: _trace(settings.folder / link.trace, link.trace_sha256)
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
-        files = {name: settings.build / name for name in ("measure", "keep_awake")}
-        sending: list[str] = []
-        if not spec.traffic.measures_flows:
-            files |= self._sender_files(spec)
-            sending = sending_of(spec, folder.path / _object(spec, settings.build).name)
         for name, content in traces.items():
             folder.add(f"{name}.trace", content)
-        for name, original in files.items():  # the run's user may lack access to our folders
+        times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
+        duration_s = network.duration_s
+        if duration_s is None:  # until one of the traces ends
+            duration_s = min(times[-1] for times in times_ms.values()) / 1000
+        programs = {name: settings.build / name for name in ("measure", "keep_awake")}
+        sending, load = [], None
+        if spec.traffic.measures_flows:
+            where = f"traffic {spec.traffic.name} in mahimahi"
+            load = tcp.LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
+        else:
+            controller = settings.build / "controllers" / f"{spec.controller}.so"
+            if spec.entry is not None:
+                controller = spec.entry.object
+            programs |= _senders(spec, settings.build) | {controller.name: controller}
+            sending = sending_of(spec, folder.path / controller.name)
+        for name, original in programs.items():  # the run's user may lack access to our folders
             if not original.is_file():
                 raise KneepointError(
                     f"mahimahi, a run of {spec.controller}: {original} is missing; run: make build"
                 )
             folder.add(name, original.read_bytes(), 0o755)
-        times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
-        duration_s = network.duration_s
-        if duration_s is None:  # until one of the traces ends
-            duration_s = min(times[-1] for times in times_ms.values()) / 1000
         return Request(
             folder=str(folder.path),
             keeps_awake=settings.keep_awake,
             shells=shells_of(network, folder),
             sending=sending,
-            load=_load(spec, duration_s) if spec.traffic.measures_flows else None,
+            load=load,
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
-            status=str(status),
             is_entry=spec.entry is not None,
             clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,
             keep_log=str(settings.keep_log) if settings.keep_log else None,
         )
 
-    def _sender_files(self, spec: RunSpec) -> dict[str, Path]:
-        """Sender and receiver of datagrams, by their names in the run's folder."""
-        build, controller = self._settings.build, _object(spec, self._settings.build)
-        sender = "sender" if spec.entry is None else "entry-sender"
-        files = {"receiver": build / "receiver", "sender": build / sender}
-        files[controller.name] = controller
-        if controller.suffix == ".py":
-            files |= {name: build / name for name in PYTHON_RUNNER}
-        return files
 
-
-def _object(spec: RunSpec, build: Path) -> Path:
-    """The file of the controller, or of the entry."""
-    return (
-        build / "controllers" / f"{spec.controller}.so" if spec.entry is None else spec.entry.object
-    )
-
-
-def _load(spec: RunSpec, duration_s: float) -> dict[str, Any]:
-    where = f"traffic {spec.traffic.name} in mahimahi"
-    return LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
+def _senders(spec: RunSpec, build: Path) -> dict[str, Path]:
+    """Sender and receiver of datagrams, by their names in the run's folder."""
+    if spec.entry is None:
+        return {name: build / name for name in ("sender", "receiver")}
+    runner = PYTHON_RUNNER if spec.entry.object.suffix == ".py" else ()
+    entry = {"sender": build / "entry-sender", "receiver": build / "receiver"}
+    return entry | {name: build / name for name in runner}
 
 
 def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
-    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder.
-
-    Raises:
-        KneepointError: mahimahi has no such links or queues.
-    """
+    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder."""
     links = (("uplink", network.uplink), ("downlink", network.downlink))
     for direction, link in links:
         MAHIMAHI.require(vars(link), f"network {network.name}: {direction}")
-    words = [_find("mm-delay"), f"{network.uplink.delay_ms:.0f}"]
-    words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
+    words = [str(_find("mm-delay")), f"{network.uplink.delay_ms:.0f}"]
+    words += [str(_find("mm-link")), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
     if network.duration_s is None:
         words.append("--once")
     words.append(f"--uplink-log={folder.work}/uplink.log")
@@ -176,12 +153,7 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
 
 
 def sending_of(spec: RunSpec, controller: Path) -> list[str]:
-    """Returns the sender's arguments after host and port.
-
-    Args:
-        spec: the run.
-        controller: file of the controller, or of the entry, which the sender must be able to read.
-    """
+    """Returns the sender's arguments after host and port, for a controller's or entry's file."""
     if spec.entry is None:
         words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
         for name, value in spec.constants.items():
@@ -221,11 +193,8 @@ def _trace(path: Path, sha256: str) -> bytes:
 
 def _digest(build: Path, keep_awake: bool) -> str:
     own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
-    return digest_of_programs([*(build / name for name in own), *map(Path, map(_find, PROGRAMS))])
+    return digest_of_programs([*(build / name for name in own), *map(_find, PROGRAMS)])
 
 
-def _find(shell: str) -> str:
-    path = shutil.which(shell)
-    if path is None:
-        raise KneepointError(f"{shell} is not installed; install mahimahi: make mahimahi")
-    return path
+def _find(shell: str) -> Path:
+    return find_program(shell, "install mahimahi: make mahimahi")

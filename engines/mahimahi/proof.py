@@ -17,11 +17,7 @@ _SENDER = "for _ in {{1..10}}; do echo > /dev/udp/$MAHIMAHI_BASE/{port}; sleep 0
 
 
 def prove(user: User | None) -> None:
-    """Runs mahimahi for about a second, as `user` if one is given; leaves nothing behind.
-
-    Raises:
-        KneepointError: the run failed, or its datagrams do not match its link.
-    """
+    """Raises KneepointError unless mahimahi carries datagrams for about a second, as `user`."""
     folder = RunFolder.make("kneepoint-proof-", user)
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:

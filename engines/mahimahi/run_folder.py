@@ -26,12 +26,7 @@ class RunFolder:
 
     @classmethod
     def make(cls, prefix: str, user: User | None) -> "RunFolder":
-        """Makes an empty folder.
-
-        Args:
-            prefix: of its name.
-            user: user and group that the run belongs to; None: ours.
-        """
+        """Makes an empty folder for a run of a user and group, or ours."""
         # Root's own TMPDIR may be closed to that user.
         parent = None if user is None else "/tmp"  # noqa: S108 (mkdtemp makes it safe)
         folder = cls(Path(tempfile.mkdtemp(prefix=prefix, dir=parent)))
@@ -67,11 +62,7 @@ class RunFolder:
             return ""
 
     def open(self, name: str) -> BinaryIO:
-        """Opens a file to be read.
-
-        Raises:
-            OSError: there is none, or it is a link, a pipe, or somebody else's.
-        """
+        """Opens a file to be read; raises OSError if it is a link, a pipe, or somebody else's."""
         path = self.path / name
         owner = path.parent.lstat().st_uid
         # Opening a pipe would block until it has a writer.

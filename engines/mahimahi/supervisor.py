@@ -2,9 +2,9 @@
 
     python -m engines.mahimahi.supervisor < REQUEST
 
-The supervisor leads a session of its own and ends every process in it: when the run is over, when
-its time limit expires, when it is told to stop, and when its standard input closes, which happens
-however its starter ends. It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves
+The supervisor leads a session of its own and ends every process in it when the run is over, when
+its time limit expires, on a signal, and when its standard input closes, which happens however its
+starter ends. It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves
 its firewall rules behind. The processes also end if the supervisor itself is killed.
 """
 
@@ -14,14 +14,13 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from common.files import locked, runtime_folder, write_passing
+from common.files import locked, runtime_folder
 from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import (
@@ -31,11 +30,10 @@ from engines.mahimahi.processes import (
     start_as_ordinary_user,
 )
 from engines.mahimahi.run_folder import RunFolder
-from engines.mahimahi.tail import LogTail
 from engines.supervision import START_AND_END_S, RunEndedError, StopWatch, serve
 
 _POLL_S = 0.05
-_STATUS_S = 1.0
+"""Pause between looks at a run in progress."""
 _PATIENCE_S = 5.0
 """Time limit for processes to end after SIGTERM."""
 _START_LIMIT_S = 10.0
@@ -43,7 +41,7 @@ _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
 """A disk with less room than this counts as full: a run's files grow in larger steps."""
 _MOST_KEPT_BYTES = 1 << 30
-_LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
+_LOG, _SENT, _SENDER_ERRORS = "work/uplink.log", "work/sender.out", "work/sender.err"
 """The files that the shells and the sender write, as the run's user."""
 _NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
@@ -63,7 +61,6 @@ class Request:
         load: what is sent otherwise, by the kernel's TCP (see engines.mahimahi.tcp).
         expected_s: expected duration of the run.
         log_end_s: earliest time at which the uplink's log may end: its last opportunity.
-        status: file for the run's current state; it is removed, too.
         keep_log: file for the link's log; None: no log.
         is_entry: whether the sender is an entry.
         clock_epoch_ms: from which the receiver's clock shows the date; None: it begins at 0.
@@ -74,7 +71,6 @@ class Request:
     shells: list[str]
     expected_s: float
     log_end_s: float
-    status: str
     keep_log: str | None
     sending: list[str] = field(default_factory=list)
     load: dict[str, Any] | None = None
@@ -83,61 +79,48 @@ class Request:
 
 
 class Supervisor(ABC):
-    """Executes one request: what runs inside the shells and outside is its subclasses' part.
+    """Executes one request: what runs inside the shells and outside is its subclasses' part."""
 
-    Args:
-        request: the run.
-        stopped: whether the run has been told to end.
-    """
-
-    _sign: ClassVar[str]
-    """The file that says that the inside has begun."""
+    _first_file: ClassVar[str]
+    """The file that the inside writes when it begins."""
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
         self._request = request
-        self._folder = folder = RunFolder(Path(request.folder))
+        self._folder = RunFolder(Path(request.folder))
         self._stopped = stopped
         self._user = ordinary_user()
-        self._next_status_s = _STATUS_S
-        self._tail = LogTail(lambda: folder.open(_LOG))
 
     def run(self) -> dict[str, Any]:
-        """Returns the metrics of the run.
-
-        Raises:
-            RunEndedError: the run ended without any.
-        """
-        request = self._request
+        """Returns the metrics of the run; raises RunEndedError if it ended without any."""
+        request, wait = self._request, self._stopped.wait
         delete_rules_of_the_dead()
         with self._awake(), contextlib.ExitStack() as stack:
-            self._prepare(stack)
+            command = [*request.shells, "--", *self._prepare(stack)]
             with contextlib.ExitStack() as inside:
                 # A shell takes the first free addresses: if two start at the same time, both
                 # take the same ones, and one receives nothing.
                 with locked(runtime_folder() / "start.lock"):
-                    command = [*request.shells, "--", *self._inside()]
                     shells = inside.enter_context(self._process("shells", command))
                     late = f"mahimahi did not start within {_START_LIMIT_S:g} s"
-                    self._wait(lambda: self._has_begun(shells), _START_LIMIT_S, late)
+                    wait(
+                        lambda: self._has(self._first_file) or shells.poll() is not None,
+                        _START_LIMIT_S,
+                        late,
+                        self._check,
+                    )
                 self._begin(stack, shells)
                 limit_s = request.expected_s + START_AND_END_S
                 late = f"the run did not end within {limit_s:g} s"
-                begun_s = time.monotonic()
-                self._wait(lambda: self._is_over(shells, begun_s), limit_s, late, _POLL_S)
+                wait(lambda: shells.poll() is not None, limit_s, late, self._check, _POLL_S)
         self._check_ended_well()
-        figures = self._figures()
-        answer = self._answer(figures)
+        answer = self._answer(self._figures())
         if request.keep_log:
             self._keep_log(Path(request.keep_log))
         return answer
 
     @abstractmethod
-    def _prepare(self, stack: contextlib.ExitStack) -> None:
-        """Starts what must run before the shells."""
-
-    @abstractmethod
-    def _inside(self) -> list[str]:
-        """The command inside the shells."""
+    def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
+        """Starts what must run before the shells; returns the command inside them."""
 
     @abstractmethod
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
@@ -179,54 +162,17 @@ class Supervisor(ABC):
         finally:
             end_session(process, _PATIENCE_S)
 
-    def _wait(
-        self,
-        is_so: Callable[[], bool],
-        limit_s: float,
-        late: str,
-        poll_s: float = _POLL_S / 5,
-        *,
-        goes_on: bool = True,
-    ) -> None:
-        """Waits; ends the run if it lasts too long, is told to end, or cannot go on."""
-        deadline = time.monotonic() + limit_s
-        while not is_so():
-            if time.monotonic() > deadline:
-                raise RunEndedError(late)
-            self._stopped.check()
-            if goes_on:
-                self._check()
-            time.sleep(poll_s)
-
-    def _has_begun(self, shells: "subprocess.Popen[bytes]") -> bool:
-        return self._has(self._sign) or shells.poll() is not None
-
     def _has(self, name: str) -> bool:
         return os.path.lexists(self._folder.path / name)
-
-    def _is_over(self, shells: "subprocess.Popen[bytes]", begun_s: float) -> bool:
-        """Whether the run is over; says from time to time how far it is."""
-        elapsed_s = time.monotonic() - begun_s
-        if elapsed_s >= self._next_status_s:
-            self._next_status_s += _STATUS_S
-            state = {
-                "elapsed_s": round(elapsed_s, 1),
-                "expected_s": self._request.expected_s,
-                **self._tail.read(),
-            }
-            with contextlib.suppress(OSError):  # a failed status update must not end the run
-                write_passing(Path(self._request.status), json.dumps(state))
-        return shells.poll() is not None
 
     def _figures(self) -> dict[str, Any]:
         command = [str(self._folder.path / "measure"), str(self._folder.path / _LOG)]
         with self._process("measure", command) as measure:  # as the user, whose log it is
             late = f"the link's log was not read within {_MEASURE_LIMIT_S:g} s"
-            self._wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late, goes_on=False)
+            self._stopped.wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late)
         figures = _json(self._folder.read("measure.out"))
         if not figures:
-            said = self._last_words("measure.out")
-            raise RunEndedError(f"the link's log is unusable: {said}")
+            raise RunEndedError(f"the link's log is unusable: {self._last_words('measure.out')}")
         end_s = figures["end_ms"] / 1000
         if end_s < 0.99 * self._request.log_end_s:
             raise RunEndedError(
@@ -244,8 +190,8 @@ class Supervisor(ABC):
 
     def _complaint(self) -> str:
         """Returns the message of the shell that failed first."""
-        said = self._folder.read("shells.out").splitlines()
-        lines = [line for line in said if line.strip() and _AFTERMATH not in line]
+        output = self._folder.read("shells.out").splitlines()
+        lines = [line for line in output if line.strip() and _AFTERMATH not in line]
         return lines[-1].removeprefix("Died on std::runtime_error: ") if lines else _NO_WORD
 
     def _last_words(self, name: str, otherwise: str = _NO_WORD) -> str:
@@ -256,38 +202,34 @@ class Supervisor(ABC):
 class Datagrams(Supervisor):
     """The contest's sender inside, its receiver outside."""
 
-    _sign = _SENT
+    _first_file = _SENT
     _receiver: "subprocess.Popen[bytes]"
-    _port: int
 
-    def _prepare(self, stack: contextlib.ExitStack) -> None:
-        self._receiver = stack.enter_context(self._process("receiver", self._receiving()))
-        self._wait(self._is_listening, _START_LIMIT_S, "the receiver did not start")
-        self._port = int(self._folder.read("receiver.out").split()[-1])
-
-    def _is_listening(self) -> bool:
-        said = self._folder.read("receiver.out")
-        return said.startswith("listening") and said.endswith("\n")
-
-    def _receiving(self) -> list[str]:
+    def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
         listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
         if self._request.clock_epoch_ms is not None:
             listening += ["--clock-epoch-ms", str(self._request.clock_epoch_ms)]
-        return [str(self._folder.path / "receiver"), *listening, "--end-with-parent"]
-
-    def _inside(self) -> list[str]:
+        receiver = [str(self._folder.path / "receiver"), *listening, "--end-with-parent"]
+        self._receiver = stack.enter_context(self._process("receiver", receiver))
+        late = "the receiver did not start"
+        self._stopped.wait(self._is_listening, _START_LIMIT_S, late, self._check)
+        port = self._folder.read("receiver.out").split()[-1]
         # MAHIMAHI_BASE, the outside's address, is known inside only.
         inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
-        sender = [str(self._folder.path / "sender"), str(self._port), *self._request.sending]
+        sender = [str(self._folder.path / "sender"), port, *self._request.sending]
         return ["sh", "-c", inside, *sender, "--end-with-parent"]
+
+    def _is_listening(self) -> bool:
+        output = self._folder.read("receiver.out")
+        return output.startswith("listening") and output.endswith("\n")
 
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
         pass
 
     def _check(self) -> None:
         if self._receiver.poll() is not None:
-            said = self._last_words("receiver.out")
-            raise RunEndedError(f"the receiver ended during the run ({said})")
+            words = self._last_words("receiver.out")
+            raise RunEndedError(f"the receiver ended during the run ({words})")
 
     def _check_ended_well(self) -> None:
         answer = _json(self._folder.read(_SENT))
@@ -303,8 +245,8 @@ class Datagrams(Supervisor):
                 raise RunEndedError(str(answer.get("reason")), "failed")
             if self._complaint() == _NO_WORD:
                 raise RunEndedError(str(answer.get("reason")))
-        elif said := self._last_words(_SENDER_SAID, ""):
-            raise RunEndedError(f"the sender refuses: {said}", "error")
+        elif errors := self._last_words(_SENDER_ERRORS, ""):
+            raise RunEndedError(f"the sender refuses: {errors}", "error")
         raise RunEndedError(f"mahimahi: {self._complaint()}")
 
     def _answer(self, figures: dict[str, Any]) -> dict[str, Any]:
@@ -320,7 +262,7 @@ class Datagrams(Supervisor):
 class KernelTcp(Supervisor):
     """Senders of the kernel's TCP inside, iperf3's servers outside (see engines.mahimahi.tcp)."""
 
-    _sign = "work/base"
+    _first_file = "work/base"
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
         super().__init__(request, stopped)
@@ -328,29 +270,23 @@ class KernelTcp(Supervisor):
         self._load = tcp.LinkLoad.model_validate(request.load)
         self._ports = tcp.free_ports(len(self._load.flows))
 
-    def _prepare(self, stack: contextlib.ExitStack) -> None:
+    def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
         del stack
         tcp.require_controls(self._load)
-        script = tcp.senders(self._load, self._ports, self._folder.path / "go", ends=self._ends)
-        self._folder.add("senders.sh", script.encode())
-
-    @property
-    def _ends(self) -> bool:
-        return "--once" not in self._request.shells
-
-    def _inside(self) -> list[str]:
-        return ["sh", str(self._folder.path / "senders.sh")]
+        ends = "--once" not in self._request.shells
+        script = tcp.senders(self._load, self._ports, self._folder.path / "go", ends=ends)
+        return ["sh", str(self._folder.add("senders.sh", script.encode()))]
 
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
         if shells.poll() is not None:
             return
-        address = self._folder.read(self._sign).strip()
+        address = self._folder.read(self._first_file).strip()
         if not tcp.is_of_mahimahi(address):
             raise RunEndedError(f"mahimahi: its outside has the address {address!r}")
         script = self._folder.add("servers.sh", tcp.servers(address, self._ports).encode())
         stack.enter_context(self._process("servers", ["sh", str(script)]))
         late = "iperf3's servers did not start"
-        self._wait(lambda: tcp.listen(self._ports), _START_LIMIT_S, late)
+        self._stopped.wait(lambda: tcp.listen(self._ports), _START_LIMIT_S, late, self._check)
         self._folder.add("go", b"")
 
     def _check(self) -> None:
@@ -359,8 +295,8 @@ class KernelTcp(Supervisor):
         for number in range(len(self._ports)):
             for name in (f"work/flow{number}", f"work/server{number}"):
                 if self._has(f"{name}.failed"):
-                    said = self._last_words(f"{name}.out").removeprefix("iperf3: error - ")
-                    raise RunEndedError(f"iperf3 ended during the run: {said}")
+                    words = self._last_words(f"{name}.out").removeprefix("iperf3: error - ")
+                    raise RunEndedError(f"iperf3 ended during the run: {words}")
 
     def _check_ended_well(self) -> None:
         if not self._has("go"):
@@ -396,14 +332,7 @@ def supervise(content: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
         raise
     finally:
         delete_rules_of_the_dead()
-        clear(RunFolder(Path(request.folder)), Path(request.status))
-
-
-def clear(folder: RunFolder, status: Path) -> None:
-    """Removes the files of a run."""
-    folder.remove()
-    for suffix in (".json", ".part"):
-        status.with_suffix(suffix).unlink(missing_ok=True)
+        RunFolder(Path(request.folder)).remove()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ side samples its sockets, because nobody but root may enter mahimahi's namespace
 import contextlib
 import re
 import shlex
-import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
@@ -18,19 +17,19 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from common.errors import KneepointError
-from common.programs import run_program
+from common.programs import find_program, run_program
 from engines.kernel.answer import FlowSamples, answer_of_traffic
 from engines.kernel.diagnosis import SEARCH_PATH
 from engines.kernel.netlink import TcpSocket
 from engines.kernel.rig import data_port
-from engines.kernel.scenario import LONGEST_S, Load, validated
+from engines.kernel.scenario import LONGEST_S, Load
 from engines.kernel.traffic import ping_words, require_control, rtts_of
 from engines.mahimahi.processes import INSIDES
 
 PROGRAMS = ("iperf3", "ping", "ss")
 SAMPLE_S = 0.1
 OVER = "over"
-"""The file that says that the run is over: what iperf3 then says of the link is no failure."""
+"""The file that marks the end of a run: what iperf3 reports afterwards is no failure."""
 _SETTINGS = Path("/proc/sys/net/ipv4")
 _PACING = "bbr"
 _PATH = f"PATH={shlex.quote(SEARCH_PATH)}"
@@ -53,21 +52,9 @@ class LinkLoad(Load):
                 )
         return self
 
-    @classmethod
-    def of(cls, content: Mapping[str, Any], duration_s: float, where: str) -> Self:
-        """Reads the traffic of a decoded scenario; raises KneepointError as scenario_of does."""
-        keys = ("flows", "probes", "interval_s", "measure_from_s")
-        own = {key: content[key] for key in keys if key in content}
-        return validated(cls, own | {"duration_s": duration_s}, where)
-
 
 def require_controls(load: Load, settings: Path = _SETTINGS) -> None:
-    """Raises KneepointError unless an ordinary user can have every flow's congestion control.
-
-    Args:
-        load: the flows.
-        settings: the kernel's folder net.ipv4.
-    """
+    """Raises KneepointError unless an ordinary user can have every flow's congestion control."""
     available, allowed, opens_with = (
         (settings / name).read_text().strip()
         for name in (
@@ -92,13 +79,9 @@ def require_controls(load: Load, settings: Path = _SETTINGS) -> None:
 
 
 def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
-    """Returns the inside's script: it waits for a file, then sends until the run's end.
+    """Returns the inside's script, which sends from when the file `go` is there.
 
-    Args:
-        load: flows and pings.
-        ports: of the servers of iperf3, one for each flow.
-        go: the file.
-        ends: it ends by itself; otherwise with the link.
+    It ends by itself, or else with the link. Each flow goes to a server of iperf3 at its port.
     """
     lines = [
         _PATH,
@@ -133,14 +116,10 @@ def servers(address: str, ports: Sequence[int]) -> str:
     return "\n".join([_PATH, *lines, "wait"]) + "\n"
 
 
-def find_program(name: str) -> Path:
+def find(name: str) -> Path:
     """Returns the path of one of PROGRAMS; raises KneepointError if it is not installed."""
-    found = shutil.which(name, path=SEARCH_PATH)
-    if found is None:
-        raise KneepointError(
-            f"{name} is not installed, which TCP in mahimahi's links needs; run: make kernel-rig"
-        )
-    return Path(found)
+    remedy = "TCP in mahimahi's links needs it; run: make kernel-rig"
+    return find_program(name, remedy, SEARCH_PATH)
 
 
 def is_of_mahimahi(address: str) -> bool:
@@ -162,7 +141,7 @@ def free_ports(count: int) -> list[int]:
 
 def listen(ports: Sequence[int]) -> bool:
     """Whether somebody listens at every port."""
-    words = [str(find_program("ss")), "--tcp", "--listening", "--numeric", "--no-header"]
+    words = [str(find("ss")), "--tcp", "--listening", "--numeric", "--no-header"]
     lines = run_program(words, Path("/"), limit_s=10).stdout.splitlines()
     open_ports = {line.split()[3].rpartition(":")[2] for line in lines}
     return open_ports.issuperset(map(str, ports))
@@ -218,11 +197,7 @@ def answer_to(
 ) -> Mapping[str, Any]:
     """Returns flows and probes of an answer (see engines.kernel.answer).
 
-    Args:
-        load: what was sent.
-        inside: lines of the senders' samples.
-        outside: lines of the servers' samples.
-        pings: ping's output for each probe.
+    They are made of lines of the senders' and the servers' samples, and ping's output.
     """
     sent = iter(inside)
     first = next(sent, "0")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from common.config_file import ConfigModel, matching
+from engines.limits import LIMITS
 from experiments.models.study import ComparisonEngine, SearchEngine, Setting
 from experiments.published import Metric
 from networks.config import EACH_ONCE, Name, Names
@@ -116,8 +117,9 @@ class Comparison(ConfigModel):
         of_engines = {f"engines: {e}: networks": r.networks or () for e, r in self.engines.items()}
         for key, values in of_engines.items():
             self._require(values, self.networks, key)
-        if {"kernel", "mahimahi"} <= self.engines.keys():
-            raise ValueError("engines: kernel and mahimahi are two comparisons; remove one")
+        real = [engine for engine in self.engines if LIMITS[engine].has_kernels_tcp]
+        if len(real) > 1:
+            raise ValueError(f"engines: {' and '.join(real)} are two comparisons; remove one")
         if self.published and not self.source:
             raise ValueError("has published numbers, but no source; add it")
         for number, each in enumerate(self.published):

@@ -8,13 +8,13 @@ from matplotlib.figure import Figure
 from analysis.comparisons import compared_figures
 from analysis.frames import Record, select
 from common.tables import Tables
+from engines.limits import EMULATOR, KERNEL, LIMITS
 from reports.figures import each, style
 
 _COLUMNS = 3
 _LOGARITHMIC = 4
 """An axis whose ends differ by this factor is logarithmic."""
-_ENGINES = {"emulator": "virtual time", "kernel": "the kernel's TCP"}
-_LOOKS = {"virtual time": ("o", style.OURS), "the kernel's TCP": ("s", style.ALTERNATE)}
+_LOOKS = {EMULATOR.title: ("o", style.OURS), KERNEL.title: ("s", style.ALTERNATE)}
 _LINE = ["network", "trial", "traffic"]
 
 
@@ -28,7 +28,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
         style.with_panels(rows.merge(lines[[*_LINE, "line"]], on=_LINE))
         for rows in (found, published)
     )
-    found["engine"] = found["engine"].map(_ENGINES)
+    found["engine"] = found["engine"].map(lambda engine: LIMITS[engine].title)
     looks = {name: look for name, look in _LOOKS.items() if name in set(found["engine"])}
     ends = style.with_ends(found, "mean", "least", "greatest")
     place = {"x": "mean", "y": "line", "orient": "y", "native_scale": True, "sharex": False}

@@ -19,7 +19,7 @@ from experiments.registry import experiments_of
 from experiments.results import read_frame
 from experiments.workflow import ADDED_RUNS
 from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
+from networks.prepare import prepare_network
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
 from tests.experiments.listing import CATALOGUE
 
@@ -94,9 +94,8 @@ def open_job(tmp_path: Path) -> Open:
 
     job = configured()
     where = tmp_path / "config/networks/wire.yaml"
-    maker = TraceMaker(tmp_path, tmp_path)
     prepared = load_network(tmp_path / "config/config.yaml", "wire")
-    prepare_network("wire", prepared, where, job.networks / "wire", maker)
+    prepare_network("wire", prepared, where, job.networks / "wire")
     for name in ("replay", "host"):
         perform(dataclasses.replace(job, out_dir=tmp_path / "results" / name))
     return configured

@@ -11,11 +11,16 @@ SECOND_NS = 10**9
 STUDY = "title: Windows\nspace: {window: {values: [2, 10]}}\n"
 
 
-def test_note_is_written_only_when_the_digest_is_another(tmp_path: Path) -> None:
-    path = note("step", "abc", 5 * 10**9, tmp_path)
+@pytest.fixture(autouse=True)
+def _repository_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_note_is_written_only_when_the_digest_is_another() -> None:
+    path = note("step", "abc", 5 * 10**9)
     assert path.stat().st_mtime_ns == 5 * 10**9
-    assert note("step", "abc", None, tmp_path).stat().st_mtime_ns == 5 * 10**9
-    note("step", "abd", 6 * 10**9, tmp_path)
+    assert note("step", "abc").stat().st_mtime_ns == 5 * 10**9
+    note("step", "abd", 6 * 10**9)
     assert path.stat().st_mtime_ns > 6 * 10**9
     assert path.read_text() == "abd\n"
 
@@ -25,7 +30,7 @@ def test_a_settled_note_is_as_old_as_the_files_that_changed_it(tmp_path: Path) -
     for second, path in enumerate(made[:2], start=3):
         path.write_text("made")
         os.utime(path, ns=(second * 10**9, second * 10**9))
-    noted = note("real", "before", 9 * 10**9, tmp_path)
+    noted = note("real", "before", 9 * 10**9)
     settle_note(noted, "before", made)
     assert noted.stat().st_mtime_ns == 9 * 10**9
     settle_note(noted, "after", made)
@@ -69,22 +74,21 @@ def test_note_of_made_files_is_as_old_as_their_last_change(tmp_path: Path) -> No
     path = tmp_path / "made.trace"
     path.write_text("1")
     os.utime(path, ns=(SECOND_NS, SECOND_NS))
-    found = note_files("made", [path], tmp_path)
+    found = note_files("made", [path])
     assert found.stat().st_mtime_ns == SECOND_NS
     path.write_text("2")
     os.utime(path, ns=(SECOND_NS // 2, SECOND_NS // 2))
-    note_files("made", [path], tmp_path)
+    note_files("made", [path])
     assert found.stat().st_mtime_ns == path.stat().st_ctime_ns
     os.utime(found, ns=(SECOND_NS, SECOND_NS))
     path.touch()
-    note_files("made", [path], tmp_path)
+    note_files("made", [path])
     assert found.stat().st_mtime_ns == SECOND_NS
 
 
 def test_note_is_newer_than_the_last_workflow_though_the_clock_was_set_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     log = tmp_path / ".snakemake/log/last.log"
     log.parent.mkdir(parents=True)
     log.touch()

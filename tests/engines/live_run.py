@@ -8,48 +8,44 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
-
-from engines.mahimahi.engine import STATUS_FOLDER
+import psutil
 
 PATIENCE_S = 60
 
 
 @dataclass(frozen=True)
 class LiveRun:
-    """The process ids of a run by name, its folder and its status file."""
+    """The process ids of a run by name, and its folder."""
 
     supervisor: int
     processes: dict[str, list[int]]
     folder: Path
-    status: Path
 
     def left_behind(self) -> list[str]:
         """Returns everything that the run had and that is still there."""
         pids = [self.supervisor, *(pid for some in self.processes.values() for pid in some)]
         left = [f"process {pid}" for pid in pids if lives(pid)]
-        left += [str(path) for path in (self.folder, self.status) if path.exists()]
+        left += [str(self.folder)] if self.folder.exists() else []
         devices = [path.name for path in Path("/sys/class/net").iterdir()]
         left += [name for name in devices if name.rpartition("-")[2] in map(str, pids)]
         return left + [rule for rule in _rules() if any(f"{pid:#x}" in rule for pid in pids)]
 
 
-def observe(folder: Path, with_status: bool = False, other_than: LiveRun | None = None) -> LiveRun:
-    """Waits for the run of an engine that works in `folder`, until its sender is there.
+def observe(folder: Path) -> LiveRun:
+    """Waits for the run of an engine that works in `folder` until packets have left its link.
 
     Args:
         folder: of the engine's settings: no two tests have the same.
-        with_status: waits for the run's status file, too.
-        other_than: a run that is not meant.
     """
     found: list[LiveRun] = []
 
-    def is_complete() -> bool:
-        pids = [p for p in _supervisors(folder) if not other_than or p != other_than.supervisor]
-        found[:] = [run for pid in pids if (run := _look(pid, folder))]
-        return bool(found) and (found[0].status.is_file() or not with_status)
+    def is_under_way() -> bool:
+        found[:] = [run for pid in _supervisors(folder) if (run := _look(pid))]
+        with suppress(FileNotFoundError):
+            return bool(found) and " - " in (found[0].folder / "work/uplink.log").read_text()
+        return False
 
-    wait_until(is_complete)
+    wait_until(is_under_way)
     return found[0]
 
 
@@ -92,16 +88,14 @@ def status_of(pid: int) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def _look(supervisor: int, folder: Path) -> LiveRun | None:
+def _look(supervisor: int) -> LiveRun | None:
     processes: dict[str, list[int]] = {}
     for pid, name in descendants(supervisor).items():
         processes.setdefault(name, []).append(pid)
     if "sender" not in processes:
         return None
     work = Path(psutil.Process(processes["receiver"][0]).cwd())
-    statuses = list((folder / STATUS_FOLDER).glob("*.json"))
-    status = statuses[0] if statuses else folder / STATUS_FOLDER / "none"
-    return LiveRun(supervisor, processes, work.parent, status)
+    return LiveRun(supervisor, processes, work.parent)
 
 
 def _supervisors(folder: Path) -> list[int]:

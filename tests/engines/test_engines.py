@@ -21,7 +21,7 @@ from engines.base import (
     run_reliably,
 )
 from engines.emulator import EmulatorSettings, request_of
-from networks.scenario import Flow, PreparedNetwork, Traffic
+from networks.scenario import PreparedNetwork, Traffic
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
 from tests.experiments.fakes import FakeSettings, built_spec, network, run_spec
@@ -154,7 +154,7 @@ def test_run_id_depends_on_everything_that_a_result_can() -> None:
 
 
 def test_kernels_run_does_not_depend_on_our_controller_of_the_same_name() -> None:
-    tcp = Traffic("tcp", (Flow("flow", options={"transport": "tcp"}),))
+    tcp = Traffic("tcp", {"flow": {"transport": "tcp"}})
     one, other = (
         run_spec(engine="kernel", controller_sha256=each * 64, traffic=tcp) for each in "01"
     )

@@ -38,13 +38,6 @@ def test_engines_run_their_queues(queue: str, engines: set[str]) -> None:
         (MAHIMAHI, {"queue": "pie:qdelay_ref=20,max_burst=50"}, "use pie-mahimahi"),
         (MAHIMAHI, {"queue": "red:min=5,max=15"}, "it has infinite, droptail, drophead"),
         (KERNEL, {"queue": "sfq"}, "here.queue: 'sfq' is not among the queues"),
-        (MAHIMAHI, {"rate_mbps": 9}, "here.rate_mbps: mahimahi .* use the emulator"),
-        (
-            MAHIMAHI,
-            {"impairments": ("on_off:on=1,off=1",)},
-            "here.impairments: .* use the emulator",
-        ),
-        (KERNEL, {"impairments": ("on_off:on=1,off=1",)}, "here.impairments: .* use the emulator"),
         (KERNEL, {"constant_mbps": 9}, "here.constant_mbps: kernel .* rate_mbps"),
     ],
 )
@@ -53,3 +46,12 @@ def test_what_an_engine_lacks_is_refused(
 ) -> None:
     with pytest.raises(KneepointError, match=message):
         limits.require({"queue": "infinite", **link}, "here")
+
+
+@pytest.mark.parametrize("limits", [MAHIMAHI, KERNEL])
+def test_every_key_that_an_engine_lacks_is_refused_by_name_and_with_a_remedy(
+    limits: Limits,
+) -> None:
+    for key in limits.lacks:
+        with pytest.raises(KneepointError, match=rf"^here\.{key}: {limits.engine} .*(use|give)"):
+            limits.require({"queue": "infinite", key: 9}, "here")

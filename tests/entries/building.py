@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from kneepoint.new_entry import KIT
 from tests.controllers.emulator import EMULATE, Link, emulate

@@ -14,7 +14,7 @@ import yaml
 from engines.base import RunSpec
 from engines.mahimahi.engine import MahimahiSettings
 from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
+from networks.prepare import prepare_network
 from tests.conftest import ROOT
 from tests.engines.live_run import (
     PATIENCE_S,
@@ -76,7 +76,7 @@ def test_killed_study_leaves_nothing_of_its_runs(
     workflow: Workflow, settings: MahimahiSettings
 ) -> None:
     driver = start_driver(workflow, settings)
-    run = observe(settings.folder, with_status=True)
+    run = observe(settings.folder)
     end(driver)
     nothing_is_left(run, MARGIN_S)
 
@@ -103,7 +103,7 @@ def start_job(workflow: Workflow, folder: Path, name: str) -> "subprocess.Popen[
         (config.parent / file).parent.mkdir(parents=True, exist_ok=True)
         (config.parent / file).write_text(yaml.safe_dump(content))
     network, where = load_network(config, "wire"), config.parent / "networks/wire.yaml"
-    prepare_network("wire", network, where, folder / "networks/wire", TraceMaker(folder, folder))
+    prepare_network("wire", network, where, folder / "networks/wire")
     options = {
         "config": config,
         "networks": folder / "networks",
@@ -129,7 +129,7 @@ def test_killed_workflow_leaves_nothing_of_its_runs(
     for name in ("real_showcase", "probe"):
         folders.append(settings.folder / name)
         jobs.append(start_job(workflow, folders[-1], name))
-    runs = [observe(folder, with_status=True) for folder in folders]
+    runs = [observe(folder) for folder in folders]
     cluster = workflow.cluster_pid
     end(workflow.owner)
     for run in runs:

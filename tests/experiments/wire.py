@@ -9,7 +9,7 @@ import yaml
 from common.errors import run_command_line
 from kneepoint import experiment
 from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
+from networks.prepare import prepare_network
 
 NETWORK: dict[str, Any] = {
     "title": "A second of a wire",
@@ -39,7 +39,7 @@ def prepare_wire(folder: Path, into: Path) -> None:
 def prepare_named(folder: Path, name: str, into: Path) -> None:
     """Prepares a network of folder/config that needs no trace from outside."""
     config, where = folder / "config/config.yaml", folder / f"config/networks/{name}.yaml"
-    prepare_network(name, load_network(config, name), where, into, TraceMaker(folder, folder))
+    prepare_network(name, load_network(config, name), where, into)
 
 
 def command(folder: Path, name: str) -> int:

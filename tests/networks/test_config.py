@@ -28,98 +28,50 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
     assert (network.host_model, network.is_synthetic) == ("event-loop", False)
 
 
+def of_uplink(uplink: str, more: str = "") -> str:
+    return f"title: A\nuplink: {{{uplink}}}\ndownlink: {{trace: a}}\n{more}"
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "parts"),
     [
-        (GOOD + "delay: 20\n", "unknown key 'delay'; did you mean 'delay_ms'?"),
-        (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
-        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is invalid: it must be a valid number"),
-        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is invalid: it must be greater than or equal to 0"),
+        (GOOD + "delay: 20\n", ["'delay'", "did you mean 'delay_ms'?"]),
+        (GOOD + "delay_ms: fast\n", ["delay_ms: 'fast'"]),
+        (GOOD + "delay_step_ms: 30\n", ["delay_step_ms and delay_period_s", "give both"]),
+        (GOOD + "delay_step_ms: 0.5\ndelay_period_s: 1\n", ["delay_step_ms: 0.5", "whole"]),
+        (GOOD + "uplink_queue: droptail:packets=9,packet=1\n", ["'packet'", "packets, bytes"]),
+        (GOOD + "host_model: event-loop:wake_us=2e6\n", ["host_model", "wake_us", "2e6"]),
+        (GOOD + "title: twice\n", ["line 4", "'title'", "remove one"]),
+        ("title: A\nuplink: {trace: a}\n", ["downlink", "add it"]),
+        ("title: [\n", ["line 2", "not valid YAML"]),
+        ("", ["None", "dictionary"]),
+        (of_uplink(""), ["uplink: needs exactly one of trace, constant_mbps"]),
+        (of_uplink("trace: a, constant_mbps: 1"), ["uplink: needs exactly one of trace"]),
+        (of_uplink("trace: ../a"), ["uplink.trace: '../a'"]),
+        (of_uplink("trace: a, cut: {start_s: 9, end_s: 9}"), ["uplink.cut: end_s 9", "start_s 9"]),
+        (of_uplink("constant_mbps: 1, cut: {end_s: 9}"), ["uplink: cut", "remove it"]),
+        (of_uplink("constant_mbps: 1"), ["duration_s", "add it"]),
         (
-            GOOD + "delay_step_ms: 30\n",
-            "delay_step_ms and delay_period_s belong together; give both or neither",
+            of_uplink("synthetic: {seed: 1, duration_s: 9, start_rate_mbps: 5, max_rate_mbps: 4}"),
+            ["uplink.synthetic: max_rate_mbps 4", "start_rate_mbps 5"],
         ),
+        (of_uplink("trace: a, changes: [{at_s: 1, mbps: 2}]"), ["uplink: changes", "remove"]),
         (
-            GOOD + "delay_step_ms: 0.5\ndelay_period_s: 1\n",
-            "delay_step_ms: 0.5 must be whole, as mahimahi's delays are",
-        ),
-        (GOOD + "delay_step_ms: 1\ndelay_period_s: 0\n", "delay_period_s: 0 is invalid: it must"),
-        (GOOD + "uplink_queue: sfq:packets=9\n", "uplink_queue: 'sfq:packets=9' is invalid"),
-        (GOOD + "host_model: exact\n", "host_model: 'exact' is invalid"),
-        (GOOD + "host_model: event-loop:wake_us=2e6\n", "wake_us must be at least 0 and at most"),
-        (GOOD + "title: twice\n", "line 4: key 'title' appears twice; remove one"),
-        ("title: A\nuplink: {trace: a}\n", "downlink: is missing; add it"),
-        (
-            "title: A\nuplink: {}\ndownlink: {trace: a}\n",
-            "uplink: needs exactly one of trace, constant_mbps, synthetic and rate_mbps",
-        ),
-        (
-            "title: A\nuplink: {trace: a, constant_mbps: 1}\ndownlink: {trace: a}\n",
-            "uplink: needs exactly one of trace, constant_mbps, synthetic and rate_mbps",
-        ),
-        (
-            "title: A\nuplink: {trace: a, cut: {start_s: 9, end_s: 9}}\ndownlink: {trace: a}\n",
-            "uplink.cut: end_s 9 must be greater than start_s 9",
+            of_uplink("constant_mbps: 1, changes: [{at_s: 5, mbps: 2}, {at_s: 5, mbps: 1}]"),
+            ["uplink: changes: at_s 5", "order them"],
         ),
         (
-            "title: A\nuplink: {constant_mbps: 1, cut: {end_s: 9}}\ndownlink: {trace: a}\n",
-            "uplink: cut applies to trace only; remove it",
+            of_uplink("constant_mbps: 1, changes: [{at_s: 9, mbps: 2}]", "duration_s: 9\n"),
+            ["changes: at_s 9", "duration_s 9", "remove it"],
         ),
-        *(
-            (f"title: A\nuplink: {{{uplink}}}\ndownlink: {{trace: a}}\nduration_s: 9\n", message)
-            for uplink, message in (
-                (
-                    "trace: a, changes: [{at_s: 1, mbps: 2}]",
-                    "uplink: changes apply to constant_mbps",
-                ),
-                (
-                    "constant_mbps: 1, changes: [{at_s: 5, mbps: 2}, {at_s: 5, mbps: 1}]",
-                    "uplink: changes: at_s 5 does not follow 5; order them",
-                ),
-                (
-                    "constant_mbps: 1, changes: [{at_s: 9, mbps: 2}]",
-                    "changes: at_s 9 is not before the end of a run, duration_s 9; remove it",
-                ),
-                ("constant_mbps: 1, changes: [{at_s: 1, mbps: -1}]", "mbps: -1 is invalid"),
-                (
-                    "trace: a, impairments: ['jitter:mean=1']",
-                    "'jitter' is not among the impairments; did you mean 'jitter-",
-                ),
-                ("trace: a, impairments: ['reordering:share=2,delay=1']", "share must be above 0"),
-                ("trace: a, impairments: ['on_off:on=1,off=0']", "off must be at least 0.001 and"),
-            )
-        ),
-        (
-            "title: A\nuplink: {constant_mbps: 1}\ndownlink: {trace: a}\n",
-            "duration_s: is missing; a constant rate needs one, add it",
-        ),
-        (
-            "title: A\ndownlink: {trace: a}\nuplink: {synthetic: {seed: 1, duration_s: 9, "
-            "start_rate_mbps: 5, max_rate_mbps: 4}}\n",
-            "uplink.synthetic: max_rate_mbps 4 must be at least start_rate_mbps 5",
-        ),
-        ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is inva"),
-        (
-            "title: [\n",
-            "line 2: is not valid YAML (did not find expected node content); correct it",
-        ),
-        (
-            GOOD + "uplink_queue: droptail:packets=0\n",
-            "packets must be a whole number of at least 1 and at most",
-        ),
-        (GOOD + "downlink_queue: fq_codel\n", "needs target=NUMBER,interval=NUMBER; add it"),
-        (
-            GOOD + "uplink_queue: droptail:packets=9,packet=1\n",
-            "droptail has no parameter 'packet'; it has: packets, bytes",
-        ),
-        ("", "content: None is invalid: it must be a valid dictionary"),
+        (of_uplink("trace: a, impairments: ['jitter:mean=1']"), ["'jitter'", "did you mean"]),
     ],
 )
-def test_load_network_refuses(tmp_path: Path, text: str, message: str) -> None:
+def test_load_network_refuses(tmp_path: Path, text: str, parts: list[str]) -> None:
     with pytest.raises(KneepointError) as raised:
         load(tmp_path, text)
     assert str(raised.value).startswith(str(tmp_path / "networks" / "net.yaml"))
-    assert message in str(raised.value)
+    assert all(part in str(raised.value) for part in parts), raised.value
     assert "\n" not in str(raised.value)
 
 

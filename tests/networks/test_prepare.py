@@ -12,7 +12,7 @@ import networks.prepare
 from common.errors import KneepointError, run_command_line
 from common.files import sha256_of
 from networks.config import Cut, load_network
-from networks.prepare import TraceMaker, cut_trace, prepare_network
+from networks.prepare import cut_trace, prepare_network
 from networks.scenario import PreparedNetwork, Traffic, scenario_of
 from networks.traces import read_trace
 from tests.conftest import ROOT
@@ -46,8 +46,7 @@ def prepare(
     (tmp_path / "config.yaml").touch()
     (tmp_path / "synthesize").write_text(SYNTHESIZE)
     (tmp_path / "synthesize").chmod(0o755)
-    monkeypatch.setattr(networks.prepare, "SYNTHESIZE", tmp_path / "synthesize")
-    monkeypatch.setattr(networks.prepare, "TRACES", tmp_path / "traces")
+    monkeypatch.setattr(networks.prepare, "BUILD", tmp_path)
 
     def run(network: str, *options: str, others: dict[str, Any] | None = None) -> tuple[int, str]:
         (tmp_path / "networks/net.yaml").write_text(network)
@@ -77,10 +76,7 @@ def test_prepare_writes_traces_and_description(tmp_path: Path, prepare: Prepare)
     into = tmp_path / "into"
     assert read_trace(into / "uplink.trace") == [0, 500, 1000, 1500, 2000]
     assert read_trace(into / "downlink.trace") == [500, 1000]
-    others = {
-        **{"delay_ms": 30, "delay_step_ms": 9, "delay_period_s": 0.5},
-        **{"rate_mbps": 0, "loss_period": 0, "loss_probability": 0, "impairments": []},
-    }
+    others = {"delay_ms": 30, "delay_step_ms": 9, "delay_period_s": 0.5}
     assert json.loads((into / "network.json").read_text()) == {
         "name": "net",
         "title": "A network",
@@ -217,12 +213,11 @@ def test_cut_trace_refuses_a_part_without_opportunities() -> None:
 
 def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: Path) -> None:
     config = ROOT / "config" / "config.yaml"
-    maker = TraceMaker(tmp_path, ROOT / "build" / "synthesize")
     names = [file.stem for file in (config.parent / "networks").glob("*.yaml")]
     for name in names:
         network = load_network(config, name)
         if not network.trace_names:
-            prepare_network(name, network, config, tmp_path / name, maker)
+            prepare_network(name, network, config, tmp_path / name, ROOT / "build")
             trace = tmp_path / name / "uplink.trace"
             if network.uplink.rate_mbps is None:
                 assert read_trace(trace)[-1] > 0

@@ -3,7 +3,7 @@
 import pytest
 
 from networks.declared import Notation
-from networks.scenario import ALONE, Flow, Traffic, scenario_of
+from networks.scenario import ALONE, Traffic, scenario_of
 from tests.experiments.fakes import network
 
 SUBJECT = {"controller": "reno", "controller_sha256": "c" * 64, "constants": {"beta": 0.5}}
@@ -46,7 +46,7 @@ def test_host_takes_other_values() -> None:
 def test_scenario_has_each_flow_with_its_controller() -> None:
     traffic = Traffic(
         "pair",
-        (Flow("own", None, {"transport": "tcp"}), Flow("other", CUBIC, {"start_s": 3})),
+        {"own": {"transport": "tcp"}, "other": {**CUBIC, "start_s": 3}},
         {"ping": {"start_s": 40, "count": 10}},
         {"measure_from_s": 30},
     )
@@ -60,7 +60,7 @@ def test_scenario_has_each_flow_with_its_controller() -> None:
 
 def test_starts_are_drawn_from_the_seed_and_the_name() -> None:
     flow = {"start_s": 60, "start_spread_s": 10}
-    traffic = Traffic("two", (Flow("a", None, flow), Flow("b", None, flow)))
+    traffic = Traffic("two", {"a": flow, "b": flow})
 
     def starts(seed: int) -> list[float]:
         scenario = scenario_of(ROUTER, traffic, SUBJECT, seed)

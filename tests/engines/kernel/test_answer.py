@@ -101,10 +101,6 @@ def test_answer_of_a_run() -> None:
             "rtts_ms": [20.0, None, 40.0],
         }
     ]
-    assert answer["convergence_s"] is None
-    rates = [flow["goodput_mbps"] for flow in answer["flows"]]
-    index = sum(rates) ** 2 / 2 / sum(rate**2 for rate in rates)
-    assert answer["jains_index"] == pytest.approx(index)
 
 
 def test_flow_that_never_began_has_no_figures() -> None:
@@ -113,20 +109,3 @@ def test_flow_that_never_began_has_no_figures() -> None:
     flow = answer["flows"][0]
     assert (flow["goodput_mbps"], flow["packets_sent"], flow["loss"]) == (0, 0, None)
     assert answer["probes"][0]["rtt_mean_ms"] is None
-    assert answer["jains_index"] is None
-
-
-def test_convergence_is_when_shares_were_fair_for_five_intervals() -> None:
-    flows = [BUFFERBLOAT["flows"][0], {**BUFFERBLOAT["flows"][0], "start_s": 2}]
-    content = scenario(flows=flows, interval_s=1)
-
-    def receiver(counts: list[int]) -> FlowSamples:
-        total, samples = 0, []
-        for second, count in enumerate(counts):
-            total += count
-            samples.append((second + 0.5, socket(packets_received=total, bytes_received=total)))
-        return FlowSamples(receiver=samples)
-
-    told = [receiver([100] * 10), receiver([0, 0, 10, 20, 90, 90, 90, 90, 90, 90])]
-    answer = answer_of(content, [LinkSamples(), LinkSamples()], told, [[]])
-    assert answer["convergence_s"] == 2

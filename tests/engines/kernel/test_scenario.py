@@ -1,15 +1,13 @@
 import copy
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from common.errors import KneepointError
-from engines.kernel.scenario import Link, Queue, read_scenario, scenario_of
+from engines.kernel.scenario import Queue, read_scenario, scenario_of
 from networks.traffic import LINUX
-from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 
 
@@ -33,105 +31,52 @@ def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
     assert scenario.probes[0].bytes == 88
 
 
-def test_classes_have_a_limit_each() -> None:
-    link = Link(rate_mbps=1, queue="drr:classes=2,packets=20,per_class=1")
-    assert link.buffer == Queue(packets=20, classes=2)
+TWO_CLASSES = "drr:packets=9,classes=2,per_class=1"
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "parts"),
     [
+        ({"uplink__trace": "a.trace"}, ["uplink.trace: kernel", "rate_mbps"]),
+        ({"uplink__queue": "droptail:bytes=9"}, ["uplink.queue", "use droptail:packets=N"]),
+        ({"uplink__queue": "drr:packets=9,classes=2"}, ["use drr:packets=N,classes=C,per_class=1"]),
+        ({"uplink__queue": "drr:packets=9,classes=17,per_class=1"}, ["classes=17", "at most 16"]),
+        ({"uplink__rate_mbps": 0}, ["uplink.rate_mbps: 0"]),
+        ({"uplink": {"queue": "infinite"}}, ["uplink.rate_mbps", "add it"]),
+        ({"downlink__queue": TWO_CLASSES}, ["downlink.queue", "remove them"]),
         (
-            {"uplink__trace": "a.trace"},
-            "uplink.trace: kernel cannot run it: a trace",
-        ),
-        ({"uplink__by_packets": True}, "uplink.by_packets: kernel cannot run it: HTB"),
-        ({"uplink__loss_probability": 0.01}, "uplink.loss_probability: kernel"),
-        ({"uplink__delay_step_ms": 9}, "uplink.delay_step_ms: kernel"),
-        ({"uplink__delay_trace": "d"}, "uplink.delay_trace: kernel"),
-        ({"uplink__queue": "codel:target=5,interval=100"}, "it has infinite, droptail, drr"),
-        ({"uplink__queue": "droptail:packets=0"}, "uplink.queue: packets must be a whole"),
-        ({"uplink__queue": "droptail:bytes=9"}, "use droptail:packets=N"),
-        ({"uplink__queue": "!"}, "uplink.queue: '!' is not among the queues"),
-        ({"uplink__rate_mbps": 0}, "uplink.rate_mbps: 0 is invalid: it must be"),
-        ({"uplink": {"queue": "infinite"}}, "uplink.rate_mbps: is missing; add it"),
-        (
-            {"downlink__queue": "drr:packets=9,classes=2,per_class=1"},
-            "downlink.queue: only the uplink has classes",
-        ),
-        ({"uplink__queue": "drr:packets=9"}, "drr:packets=N,classes=C,per_class=1"),
-        (
-            {"uplink__queue": "drr:packets=9,classes=2"},
-            "uplink.queue: kernel cannot run 'drr:packets=9,classes=2': each class has its own",
-        ),
-        ({"uplink__queue": "drr:packets=9,classes=2,per_class=0"}, "C,per_class=1"),
-        (
-            {"uplink__queue": "drr:packets=9,classes=2,per_class=2"},
-            "per_class must be a whole",
-        ),
-        ({"uplink__queue": "drr:packets=9,classes=17,per_class=1"}, "there are at most 16"),
-        (
-            {"uplink__queue": "drr:packets=9,classes=2,per_class=1"},
-            "2 classes, but flows and probes are in 0;",
+            {"uplink__queue": TWO_CLASSES, "flows__0__class": 2},
+            ["uplink.queue: 2 classes", "0, 2;", "use each class"],
         ),
         (
-            {"uplink__queue": "drr:packets=9,classes=2,per_class=1", "flows__0__class": 2},
-            "2 classes, but flows and probes are in 0, 2; use each class, and no other",
+            {"uplink__queue": TWO_CLASSES, "probes": [{}, {"class": 1}]},
+            ["probes: in several classes", "put all"],
         ),
-        (
-            {"uplink__queue": "drr:packets=9,classes=2,per_class=1", "probes": [{}, {"class": 1}]},
-            "probes: in several classes",
-        ),
-        ({"flows": []}, "flows: [] is invalid: Tuple should have at least 1"),
-        (
-            {"flows__0__transport": "datagrams"},
-            "flows.0.transport: 'datagrams' is invalid: it must be 'tcp'",
-        ),
-        (
-            {"flows__0__constants": {"beta": 0.9}},
-            "flows.0: beta: 0.9, but the kernel has 0.5; remove it or use the emulator",
-        ),
-        (
-            {"flows__0__constants": {"gamma": 1}},
-            "gamma: 1, but the kernel cannot set it",
-        ),
-        (
-            {"flows__0__tcp": {"least_rto_ms": 1000}},
-            "least_rto_ms: 1000, but the kernel has 200",
-        ),
-        (
-            {"flows__0__tcp": {"least_rto_margin_ms": 1}},
-            "least_rto_margin_ms: 1, but the kernel has 200",
-        ),
-        ({"flows__0__start_s": 15}, "flows.0.start_s: not before the end of the run"),
-        ({"flows__0__start_s": -1}, "flows.0.start_s: -1 is invalid: it must be greater"),
-        ({"flows__1__start_s": 9, "flows__1__stop_s": 9}, "flows.1: stop_s 9 must be after"),
-        ({"flows__1__stop_s": 9}, "flows.1: stop_s: a download ends with its bytes"),
-        ({"flows__0__request_bytes": 66}, "flows.0: has request_bytes, which needs"),
-        (
-            {"flows__1__request_bytes": 9},
-            "flows.1.request_bytes: 9 is invalid: it must be greater than or equal to 66",
-        ),
-        ({"flows__0__from": "far"}, "flows.0.from: 'far' is invalid: it must be 'near'"),
-        (
-            {"flows__0__start_spread_s": 1},
-            "flows.0.start_spread_s: 1 is invalid: it must be less than or equal to 0",
-        ),
-        ({"flows__0__start_s": "1"}, "flows.0.start_s: '1' is invalid"),
-        (
-            {"flows__1__request_bytes": 66, "flows__1__requests": 2},
-            "flows.1.requests: 2 is invalid: it must be 1",
-        ),
-        ({"probes__0__start_s": 15}, "probes.0.start_s: not before the end of the run"),
-        ({"probes__0__bytes": 2000}, "probes.0.bytes: 2000 is invalid: it must be less than"),
-        ({"interval_s": 0.01}, "interval_s: the kernel is sampled every 0.05 s"),
-        ({"speed": 1}, "speed: 1 is invalid: Extra inputs are not permitted; see build/emulate"),
+        ({"flows": []}, ["flows: []"]),
+        ({"flows__0__transport": "datagrams"}, ["flows.0.transport: 'datagrams'", "'tcp'"]),
+        ({"flows__0__constants": {"beta": 0.9}}, ["flows.0: beta: 0.9", "has 0.5; remove it"]),
+        ({"flows__0__constants": {"gamma": 1}}, ["gamma: 1", "cannot set it"]),
+        ({"flows__0__tcp": {"least_rto_ms": 1000}}, ["least_rto_ms: 1000", "has 200"]),
+        ({"flows__0__tcp": {"least_rto_margin_ms": 1}}, ["least_rto_margin_ms: 1", "has 200"]),
+        ({"flows__0__start_s": 15}, ["flows.0.start_s", "end of the run"]),
+        ({"flows__0__start_s": "1"}, ["flows.0.start_s: '1'"]),
+        ({"flows__1__start_s": 9, "flows__1__stop_s": 9}, ["flows.1: stop_s 9 must be after"]),
+        ({"flows__1__stop_s": 9}, ["flows.1: stop_s", "remove stop_s"]),
+        ({"flows__0__request_bytes": 66}, ["flows.0: has request_bytes", "add them"]),
+        ({"flows__1__request_bytes": 9}, ["flows.1.request_bytes: 9", "66"]),
+        ({"flows__0__from": "far"}, ["flows.0.from: 'far'", "'near'"]),
+        ({"flows__0__start_spread_s": 1}, ["flows.0.start_spread_s: 1", "equal to 0"]),
+        ({"flows__1__request_bytes": 66, "flows__1__requests": 2}, ["flows.1.requests: 2"]),
+        ({"probes__0__start_s": 15}, ["probes.0.start_s", "end of the run"]),
+        ({"probes__0__bytes": 2000}, ["probes.0.bytes: 2000"]),
+        ({"interval_s": 0.01}, ["interval_s", "use at least"]),
+        ({"speed": 1}, ["speed: 1", "see build/emulate"]),
     ],
 )
-def test_scenario_beyond_the_kernel_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_scenario_beyond_the_kernel_is_refused(changes: dict[str, Any], parts: list[str]) -> None:
     with pytest.raises(KneepointError, match=r"^s: ") as raised:
         scenario_of(changed(**changes), "s")
-    assert message in str(raised.value)
+    assert all(part in str(raised.value) for part in parts), raised.value
 
 
 def test_constants_of_the_kernels_own_are_no_matter() -> None:
@@ -152,12 +97,4 @@ def test_read_scenario_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"s\.json: not an object"):
         read_scenario(file)
     file.write_text(json.dumps(BUFFERBLOAT))
-    assert read_scenario(file).duration_s == BUFFERBLOAT["duration_s"]
-
-
-def test_bufferbloat_is_a_scenario_of_the_emulator(tmp_path: Path) -> None:
-    file = tmp_path / "s.json"
-    file.write_text(json.dumps(BUFFERBLOAT))
-    command: list[str | Path] = [ROOT / "build/emulate", "--scenario", file]
-    answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    assert answer["status"] == "ok"
+    assert read_scenario(file) == BUFFERBLOAT

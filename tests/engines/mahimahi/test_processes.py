@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 import pytest
 
 from engines.mahimahi.diagnosis import ordinary_user

@@ -1,6 +1,5 @@
 """What a supervisor makes of a run without a result; a script takes the shells' place."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -8,6 +7,7 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import MachineFaultError
+from engines.mahimahi import supervisor
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.engine import MahimahiSettings
 from engines.mahimahi.run_folder import RunFolder
@@ -44,14 +44,12 @@ def answer_to(
         sending=[],
         expected_s=1,
         log_end_s=1,
-        status=str(folder.path / "status.json"),
         keep_log=None,
         is_entry=is_entry,
     )
-    command = [sys.executable, "-m", "engines.mahimahi.supervisor"]
     engine = MahimahiSettings("f" * 64, ROOT / "build", ROOT).open()
     try:
-        answer = engine.supervise(command, asdict(request), 60, where="a run", folder=ROOT)
+        answer = engine.supervise(supervisor.__name__, asdict(request), 1, where="a run")
     except MachineFaultError as fault:
         return "fault", str(fault)
     except KneepointError as error:

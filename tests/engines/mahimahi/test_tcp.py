@@ -12,7 +12,7 @@ from engines.emulator import EmulatorSettings
 from engines.mahimahi import tcp
 from engines.mahimahi.engine import MahimahiSettings
 from engines.mahimahi.tcp import LinkLoad
-from networks.scenario import Flow, Traffic
+from networks.scenario import Traffic
 from networks.traffic import LINUX
 from tests.conftest import ROOT
 from tests.engines.real import real_engine, unless_disturbed, write_traces
@@ -100,9 +100,7 @@ def run_of(settings: MahimahiSettings, controller: str = "reno", **options: obje
     trace = "".join(f"{time_ms}\n" for time_ms in range(2, 1001, 2))
     links: dict[str, Any] = write_traces(settings.folder, trace)
     links["uplink"] = {**links["uplink"], "queue": "droptail:packets=20"}
-    traffic = Traffic(
-        "one", (Flow("flow", options={**TCP, **options}),), {"ping": {"interval_ms": 200}}
-    )
+    traffic = Traffic("one", {"flow": {**TCP, **options}}, {"ping": {"interval_ms": 200}})
     return built_spec(
         controller=controller,
         constants={"whole_packets": 1.0} if controller == "reno" else {},

@@ -24,7 +24,6 @@ from engines.emulator import EmulatorSettings
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.engine import MahimahiSettings, sending_of, shells_of
 from engines.mahimahi.run_folder import RunFolder
-from experiments.progress import statuses
 from tests.benchmarks.first_hop import joined_packets, silent_network
 from tests.conftest import ROOT
 from tests.engines.live_run import PATIENCE_S, nothing_is_left, observe, status_of, wait_until
@@ -247,20 +246,17 @@ def test_program_that_was_rebuilt_is_refused(settings: MahimahiSettings, tmp_pat
         MahimahiSettings.of(tmp_path, BUSY_US, keep_awake=True)
 
 
-def test_run_is_an_ordinary_users_and_tells_how_far_it_is(
+def test_run_is_an_ordinary_users(
     settings: MahimahiSettings, background: ThreadPoolExecutor
 ) -> None:
     record = background.submit(settings.open().run, spec_for(settings, 3))
-    run = observe(settings.folder, with_status=True)
+    run = observe(settings.folder)
     uid = (ordinary_user() or (os.getuid(), os.getgid()))[0]
     assert uid != 0
     for name in ("receiver", "mm-delay", "mm-link", "sender"):
         for pid in run.processes[name]:
             real_uid, groups = status_of(pid)["Uid"].split()[0], status_of(pid)["Groups"].split()
             assert (int(real_uid), "0" in groups) == (uid, False), name
-    (status,) = statuses(run.status.parent)
-    assert 1 <= status.elapsed_s < status.expected_s == 3
-    assert 1 < (status.throughput_mbps or 0) < 12
     assert record.result(PATIENCE_S).status == "ok"
     nothing_is_left(run)
 
@@ -279,7 +275,7 @@ def test_run_that_nohup_started_ends(settings: MahimahiSettings) -> None:
 
 def test_killed_worker_leaves_nothing(settings: MahimahiSettings) -> None:
     worker = start_worker(settings, spec_for(settings, LONG_S))
-    run = observe(settings.folder, with_status=True)
+    run = observe(settings.folder)
     assert len(run.left_behind()) > 8  # the test would see it
     worker.kill()
     worker.communicate()
@@ -307,7 +303,7 @@ def test_process_that_is_ended_in_the_middle_is_a_fault_and_leaves_nothing(
     is_orphaned = victim == "supervisor" and number == signal.SIGKILL
     spec = spec_for(settings, 4 if is_orphaned else LONG_S)
     record = background.submit(settings.open().run, spec)
-    run = observe(settings.folder, with_status=True)
+    run = observe(settings.folder)
     os.kill(run.supervisor if victim == "supervisor" else min(run.processes[victim]), number)
     assert fault_of(record).startswith(reason)
     nothing_is_left(run, MARGIN_S)
