@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.files import private_folder
+from common.files import private_folder, sha256_of
 from contest import within
 from contest.build import BuildError, Compiler
 from contest.collect import Submission, digest_of_tree, take
@@ -170,8 +170,8 @@ class EntryBuilder:
             built = self.compiler.build(tree, macros)
         return Entry(
             name,
-            built.object.resolve(),
-            built.sha256,
+            built.resolve(),
+            sha256_of(built.read_bytes()),
             declared.arguments,
             declared.environment(values),
             tree.dialect,
