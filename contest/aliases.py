@@ -10,7 +10,7 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import read_text, sha256_of, write_whole
 from contest.config import ENTRY_NAME, ENTRY_NAMES
-from contest.leaderboard import Json
+from contest.standing import Json
 
 _COLUMNS = ["author", "alias"]
 _MOST_BYTES = 2**20

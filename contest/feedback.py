@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from common.files import write_whole
-from contest.leaderboard import Json
 from contest.page import moment, render_page
+from contest.standing import Json
 
 PAGE, RESULTS = "feedback.html", "results.json"
 _KINDS = {"ranking": "ranked", "apart": "not ranked", "earlier": "replaced", "failed": "not scored"}

@@ -14,8 +14,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from common.files import write_whole
-from contest.leaderboard import Json
-from contest.standing import Floats
+from contest.standing import Floats, Json
 from reports.figures import style
 
 _MOST_LABELS = 12

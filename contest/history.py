@@ -8,7 +8,7 @@ from typing import Any
 from common.errors import KneepointError
 from common.files import sha256_of, write_whole
 from contest.config import Contest
-from contest.leaderboard import Json
+from contest.standing import Json
 
 
 def with_history(found: Json, contest: Contest, path: Path) -> Json:

@@ -11,8 +11,7 @@ from markupsafe import Markup
 from analysis import labels
 from contest.config import SCORES
 from contest.figures import MOST_IN_MATRIX
-from contest.leaderboard import Json
-from contest.standing import RESAMPLES
+from contest.standing import RESAMPLES, Json
 from reports import render
 from reports.document import document
 from reports.templating import element, plain_text, templates_in

@@ -23,9 +23,10 @@ from contest.entries import ContestEntry, EntryBuilder
 from contest.feedback import write_feedback
 from contest.figures import draw_figures, thin
 from contest.history import with_history
-from contest.leaderboard import Json, verdict
+from contest.leaderboard import verdict
 from contest.page import write_page
 from contest.scoring import is_repeated, run_all, run_on_other_host
+from contest.standing import Json
 from engines.base import EngineSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
