@@ -118,8 +118,8 @@ def _is_running(folder: Path) -> bool:
     return False
 
 
-def cells_of(states: Sequence[State]) -> list[tuple[str, ...]]:
-    """Returns a table of experiments, header first."""
+def table_of(states: Sequence[State]) -> str:
+    """Returns experiments and their progress, with a header."""
     rows: list[tuple[str, ...]] = [
         ("experiment", "state", "trials", "best in search", "runs", "runs/s", "left")
     ]
@@ -135,7 +135,7 @@ def cells_of(states: Sequence[State]) -> list[tuple[str, ...]]:
         )
         for each in states
     ]
-    return rows
+    return columns(rows)
 
 
 def summary_of(states: Sequence[State]) -> str:
@@ -149,7 +149,7 @@ def summary_of(states: Sequence[State]) -> str:
 
 def _text(states: Sequence[State]) -> str:
     left = [each for each in states if each.state != "done"]
-    return f"{columns(cells_of(left))}\n\n{summary_of(states)}" if left else summary_of(states)
+    return f"{table_of(left)}\n\n{summary_of(states)}" if left else summary_of(states)
 
 
 def _number(value: float | None, form: str) -> str:
