@@ -13,7 +13,7 @@ from common.files import private_folder, sha256_of
 from contest import within
 from contest.build import BuildError, Compiler
 from contest.collect import Submission, digest_of_tree, take
-from contest.config import ENTRY_FILE, EntryFile, load_entry_file
+from contest.config import ENTRY_FILE
 from contest.confine import DisturbedError
 from contest.tree import Tree, recognize
 from engines.base import EngineSettings, RunRecord, RunSpec
@@ -114,15 +114,14 @@ class EntryBuilder:
                 digest = digest_of_tree(folder)
                 entry = replace(entry, arrived_s=arrived_s, digest=digest)
                 tree = recognize(folder)
-                declared = load_entry_file(tree.root)
                 entry = replace(
                     entry,
-                    author=declared.author or entry.author,
+                    author=tree.declared.author or entry.author,
                     interface=tree.interface,
                     remarks=tree.remarks,
                     is_apart=tree.own_receiver,
                 )
-                return replace(entry, built=self.entry_of(submission.name, tree, declared, {}))
+                return replace(entry, built=self.entry_of(submission.name, tree, {}))
             except BuildError as error:
                 return refused(str(error), error.message)
             except DisturbedError as error:
@@ -150,16 +149,14 @@ class EntryBuilder:
                 entries.append(entry)
             return entries
 
-    def entry_of(
-        self, name: str, tree: Tree, declared: EntryFile, values: Mapping[str, float]
-    ) -> Entry:
+    def entry_of(self, name: str, tree: Tree, values: Mapping[str, float]) -> Entry:
         """Builds a tree with values of its declared parameters.
 
         Raises:
             BuildError: it does not build.
             KneepointError: it cannot run here.
         """
-        macros, runner_sha256 = declared.macros(values), self.runner_sha256
+        macros, runner_sha256 = tree.declared.macros(values), self.runner_sha256
         if tree.language == "python":
             if macros:
                 raise KneepointError(
@@ -172,8 +169,8 @@ class EntryBuilder:
             name,
             built.resolve(),
             sha256_of(built.read_bytes()),
-            declared.arguments,
-            declared.environment(values),
+            tree.declared.arguments,
+            tree.declared.environment(values),
             tree.dialect,
             tree.clock_epoch_ms,
             runner_sha256,

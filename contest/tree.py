@@ -1,4 +1,4 @@
-"""Recognizes the sender in an entry's tree: its dialect, sources and peculiarities.
+"""Recognizes the sender in an entry's tree: its dialect, sources, parameters and peculiarities.
 
 The public kit's layout has `datagrump/` and `src/`; that of 2013 is flat, and its datagrams differ.
 A file in Python either has a class with the controller's methods, which runs in the kit's loop, or
@@ -10,11 +10,12 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from common.errors import KneepointError
+from contest.config import EntryFile, load_entry_file
 from contest.makefile import read_makefile
 
 Language = Literal["c++", "python"]
@@ -57,6 +58,7 @@ class Tree:
         interface: how the sender reports sent datagrams to the controller, for the reader.
         remarks: peculiarities.
         own_receiver: whether it brings a receiver that is not the kit's.
+        declared: what its kneepoint.yaml says.
     """
 
     root: Path
@@ -69,14 +71,21 @@ class Tree:
     interface: str = ""
     remarks: tuple[str, ...] = ()
     own_receiver: bool = False
+    declared: EntryFile = field(default_factory=EntryFile)
 
 
 def recognize(folder: Path) -> Tree:
     """Finds the sender.
 
     Raises:
-        KneepointError: there is none; the message says what was expected.
+        KneepointError: there is none; the message says what was expected. Or its kneepoint.yaml is
+            malformed.
     """
+    tree = _find_sender(folder)
+    return replace(tree, declared=load_entry_file(tree.root))
+
+
+def _find_sender(folder: Path) -> Tree:
     for root in _levels(folder):
         if (root / "datagrump").is_dir():
             return _of_kit(root)

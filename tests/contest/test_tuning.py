@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from common.errors import KneepointError
 from contest.collect import submission_at, take
-from contest.config import load_entry_file
+from contest.config import EntryFile, load_entry_file
 from contest.entries import EntryBuilder
 from contest.tree import recognize
-from contest.tuning import TunedEntry, tuned_text
+from contest.tuning import plan_tuning, tuned_text
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
@@ -38,15 +39,14 @@ def entry(tree: Path, constant: str) -> Path:
 def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple[Outcome, str]:
     take(submission_at(tree), folder / "taken", builder.compiler.confined)
     found = recognize(folder / "taken")
-    declared = load_entry_file(found.root)
     engine = EmulatorSettings.of(EMULATE)
     network = link(folder, "link", 3)
-    plan = TunedEntry("anna", found, declared, builder).plan([network], engine, trials, 1)
+    plan = plan_tuning("anna", found, builder, [network], engine, trials=trials, seed=1)
     with RunJournal(folder / "study/runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine), lambda _: None)
         outcome, best = follow(search(folder / "study", plan), runner)
         runner.close()
-    return outcome, tuned_text(declared, best.constants)
+    return outcome, tuned_text(found.declared.constants, best.constants)
 
 
 @pytest.mark.slow
@@ -61,7 +61,9 @@ def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, builder: En
         first = outcome.tables["trials.parquet"].to_pylist()[0]
         assert first["constant_window"] == 50, "it begins with the declared default"
         assert summary["best"]["value"] > first["value"]
-        assert f"default: {summary['best']['constants']['window']}," in words
+        printed = EntryFile(**yaml.safe_load(words)).constants["window"]
+        assert printed.default == summary["best"]["constants"]["window"]
+        assert (printed.range, printed.integer, printed.log) == ((1, 60), True, True)
         json.dumps(summary)
     assert results[0] == results[1]
 
