@@ -31,7 +31,7 @@ def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, mad
             drawn = {"run": over_time[row["name"]]} if row["name"] in over_time else {}
             lines = row.get("message", "").splitlines()[:_MOST_LINES]
             page = render_page(
-                "feedback.md.jinja", found, drawn, made_of, row=row, about=about, lines=lines
+                "feedback.md.jinja", found, drawn, made_of, entry=row, about=about, lines=lines
             )
             write_whole(own / PAGE, page)
 

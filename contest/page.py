@@ -98,7 +98,8 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         return sorted(names, key=lambda other: abs(order[other] - order[name]))
 
     environment.filters |= {
-        "percent": lambda share: f"{100 * share:.0f}",
+        "percent": lambda share: "" if share is None else f"{100 * share:.0f}",
+        "named": lambda network: network["title"] + (", public" if network["is_public"] else ""),
         "signed": lambda places: f"{places:+d}".replace("-", "\u2212") if places else "0",
         "moment": moment,
         "scattered": lambda value: _scattered(value, is_ratio=found["score"]["is_ratio"]),
