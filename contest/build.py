@@ -19,7 +19,7 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of, write_whole
-from contest.confine import Confined, DisturbedError
+from contest.confine import MOST_CPU_S, Confined, DisturbedError
 from contest.messages import own_part, reason_of
 from contest.tree import SUFFIXES, Tree
 from contest.unpack import files_of
@@ -61,7 +61,7 @@ class Budget:
         commands: number of its commands.
     """
 
-    cpu_s: float = 120
+    cpu_s: float = MOST_CPU_S
     object_bytes: int = 64_000_000
     commands: int = 100
 
