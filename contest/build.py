@@ -39,7 +39,7 @@ _TRIES = 3
 """Of a command that was killed from outside."""
 
 
-class BuildError(Exception):
+class BuildError(KneepointError):
     """An entry does not build; `message` is the compiler's output."""
 
     def __init__(self, reason: str, message: str = "") -> None:

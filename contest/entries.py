@@ -104,9 +104,8 @@ class EntryBuilder:
             folder = work / "tree"
             known = (folder, submission.path.parent.resolve(), Path.cwd())
 
-            def refused(reason: str, message: str = "") -> ContestEntry:
-                shown, output = (without_paths(text, known) for text in (reason, message))
-                return replace(entry, reason=shown, message=output)
+            def refused(reason: str) -> ContestEntry:
+                return replace(entry, reason=without_paths(reason, known))
 
             try:
                 entry = replace(entry, arrived_s=submission.arrived_s)
@@ -123,7 +122,7 @@ class EntryBuilder:
                 )
                 return replace(entry, built=self.entry_of(submission.name, tree, {}))
             except BuildError as error:
-                return refused(str(error), error.message)
+                return replace(refused(str(error)), message=without_paths(error.message, known))
             except DisturbedError as error:
                 return replace(refused(str(error)), is_disturbed=True)
             except KneepointError as error:

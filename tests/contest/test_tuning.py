@@ -8,7 +8,7 @@ import yaml
 
 from common.errors import KneepointError
 from contest.collect import submission_at, take
-from contest.config import EntryFile, load_entry_file
+from contest.config import EntryFile
 from contest.entries import EntryBuilder
 from contest.tree import recognize
 from contest.tuning import plan_tuning, tuned_text
@@ -81,22 +81,3 @@ def test_a_macro_without_effect_is_refused(tmp_path: Path, builder: EntryBuilder
         match=r"kneepoint\.yaml: constants\.window: .*WINDOW has no .*#ifndef WINDOW",
     ):
         tuned(tree, tmp_path, builder, 5)
-
-
-@pytest.mark.parametrize(
-    ("constant", "reason"),
-    [
-        ("{default: 1, range: [1, 2]}", "needs exactly one of macro and environment"),
-        ("{macro: A, environment: B, default: 1, range: [1, 2]}", "needs exactly one of"),
-        ("{macro: A, default: 3, range: [1, 2]}", r"default 3 is outside range \[1, 2\]"),
-        ("{macro: A, default: 1, range: [2, 1]}", "must rise"),
-        ("{macro: A, default: 0, range: [0, 1], log: true}", "above 0 if log"),
-        ("{macro: A, default: 1.5, range: [1, 2], integer: true}", "must be whole"),
-        ("{macro: 'A -o /x', default: 1, range: [1, 2]}", "a name in C"),
-        ("{macro: A, default: .inf, range: [1, 2]}", "must be a finite"),
-    ],
-)
-def test_bad_declarations_are_named(tmp_path: Path, constant: str, reason: str) -> None:
-    (tmp_path / "kneepoint.yaml").write_text(f"constants: {{x: {constant}}}")
-    with pytest.raises(KneepointError, match=rf"kneepoint\.yaml: constants\.x.*{reason}"):
-        load_entry_file(tmp_path)
