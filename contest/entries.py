@@ -37,8 +37,6 @@ class ContestEntry:
         digest: of its tree; "" if it was not taken.
         built: what runs, if it could be built.
         controller: of a baseline, with its constants.
-        interface: how its sender reports sent datagrams to the controller.
-        remarks: peculiarities.
         is_apart: shown but not ranked, because the kit's receiver replaces its own.
         reason: why it cannot run; "" if it can.
         is_disturbed: the reason is the machine's, and none of its own.
@@ -54,8 +52,6 @@ class ContestEntry:
     digest: str = ""
     built: Entry | None = None
     controller: tuple[Controller, dict[str, float]] | None = None
-    interface: str = ""
-    remarks: tuple[str, ...] = ()
     is_apart: bool = False
     reason: str = ""
     is_disturbed: bool = False
@@ -116,8 +112,6 @@ class EntryBuilder:
                 entry = replace(
                     entry,
                     author=tree.declared.author or entry.author,
-                    interface=tree.interface,
-                    remarks=tree.remarks,
                     is_apart=tree.own_receiver,
                 )
                 return replace(entry, built=self.entry_of(submission.name, tree, {}))

@@ -1,4 +1,4 @@
-"""What one entrant is told: a page, and results.json in Gradescope's format."""
+"""Feedback for each entrant: a page, and results.json in Gradescope's format."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +16,7 @@ _MOST_LINES = 60
 def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, made_of: str) -> None:
     """Writes a folder for each entry, which says nothing of the others.
 
-    Args:
-        found: the verdict with its history.
-        over_time: figures of a run by the names of entries.
-        folder: of all entries.
-        made_of: the header's text: commit and seed.
+    `over_time` has figures of a run by the names of entries, and `made_of` the commit and the seed.
     """
     for kind, state in _KINDS.items():
         for row in found[kind]:
@@ -62,7 +58,6 @@ def _about(row: Json, state: str, found: Json) -> Iterator[str]:
         yield f"a later submission counts: {row['replaced_by']}"
     if row["late"]:
         yield f"late: arrived at {moment(row['arrived'])}"
-    yield from (f"it {remark}" for remark in row.get("remarks", ()))
 
 
 def _by_network(row: Json, found: Json) -> Iterator[str]:

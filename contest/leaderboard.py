@@ -122,8 +122,6 @@ def _pairs(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
 def _row(contest: Contest, entry: ContestEntry, networks: Sequence[PreparedNetwork]) -> Json:
     return {
         **_identity(contest, entry),
-        "interface": entry.interface,
-        "remarks": list(entry.remarks),
         **_score(contest, entry, contest.ranked_on, ""),
         **_score(contest, entry, [contest.public], "public_"),
         "networks": {network.name: _means(entry, network) for network in networks},

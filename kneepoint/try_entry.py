@@ -65,16 +65,10 @@ def command(
     spec = RunSpec.on(settings, made.built, {}, prepared_network(network), seed)
     title = f"{made.name} on {network}"
     record = without_fault(run_and_draw(settings, spec, title, plot, IN_FLIGHT))
-    remarks = [f"note: it {remark}" for remark in made.remarks]
+    lines = [text_of(spec, record), ""]
     if made.is_apart:
-        remarks.append(
-            "note: the entry's own receiver is not used; a contest does not rank the entry"
-        )
+        lines.append("note: its own receiver is not used, and a contest does not rank it")
     ok = record.status == "ok"
-    drawn = [str(plot)] if ok else []
-    print_result(
-        described(spec, record) | {"remarks": made.remarks, "plot": drawn[0] if drawn else None},
-        "\n".join([text_of(spec, record), "", *remarks, *drawn]),
-        as_json,
-        ok=ok,
-    )
+    lines += [str(plot)] if ok else []
+    found = described(spec, record) | {"plot": str(plot) if ok else None}
+    print_result(found, "\n".join(lines), as_json, ok=ok)
