@@ -1,4 +1,4 @@
-"""Names that stand for authors on a public leaderboard; a key file tells whose they are."""
+"""Names that stand for authors on a public leaderboard; a key file maps them."""
 
 import csv
 import io
@@ -71,7 +71,7 @@ def authors_in(found: Json) -> set[str]:
 def anonymous(found: Json, key: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
     """Returns a verdict without names, and its entries' aliases by their names.
 
-    What the compiler said is left out, because it quotes the source.
+    The compiler's message is left out, because it quotes the source.
     """
     names: dict[str, set[str]] = {}
     for kind in _KINDS:

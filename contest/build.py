@@ -53,13 +53,7 @@ class _LimitError(BuildError):
 
 @dataclass(frozen=True)
 class Budget:
-    """What the build of one entry may use in all.
-
-    Args:
-        cpu_s: CPU time of its commands.
-        object_bytes: size of its objects.
-        commands: number of its commands.
-    """
+    """What the commands of one entry's build may use in all."""
 
     cpu_s: float = MOST_CPU_S
     object_bytes: int = 64_000_000
@@ -67,13 +61,7 @@ class Budget:
 
 
 class _Build:
-    """One build.
-
-    Args:
-        tree: what is built.
-        work: a folder for its objects, which have the names of the cache's.
-        budget: what it may use.
-    """
+    """One build; its objects have the names of the cache's in `work`."""
 
     def __init__(self, tree: Tree, work: Path, budget: Budget) -> None:
         self.tree = tree

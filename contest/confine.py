@@ -27,7 +27,7 @@ _KILLED = re.compile(
     r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
     re.MULTILINE,
 )
-"""What is said of a program that was ended from outside; no limit of CPU time, size or memory."""
+"""Messages about a program that was ended from outside; no limit of CPU time, size or memory."""
 
 
 class DisturbedError(KneepointError):
@@ -36,14 +36,7 @@ class DisturbedError(KneepointError):
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended.
-
-    Args:
-        returncode: its exit status.
-        stdout: its output, up to a limit.
-        stderr: likewise.
-        cpu_s: CPU time of all its processes.
-    """
+    """How a command ended, with its output up to a limit, and the CPU time of all its processes."""
 
     returncode: int
     stdout: str
@@ -60,11 +53,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Confined:
-    """Runs commands.
-
-    Args:
-        program: `build/confine`; None: without a sandbox, for entries that are trusted.
-    """
+    """Runs commands by `build/confine`; without it unconfined, for entries that are trusted."""
 
     program: Path | None
 
@@ -163,7 +152,7 @@ def _wait(process: "subprocess.Popen[bytes]", most_s: float) -> float:
 
 
 def _text_of(file: IO[bytes]) -> str:
-    """Returns what a program said; of too much, its beginning and its end."""
+    """Returns a program's output; of too much, its beginning and its end."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     content = file.read(_MOST_OUTPUT)

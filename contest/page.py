@@ -24,13 +24,9 @@ _MOST_LISTED = 5
 def write_page(
     found: Json, over_time: Mapping[str, Path], figures: Mapping[str, Path], made_of: str
 ) -> str:
-    """Returns the page.
+    """Returns the page of a verdict with its history.
 
-    Args:
-        found: the verdict (see contest.leaderboard) with its `history`.
-        over_time: figures of a run by the names of entries.
-        figures: the others by their names.
-        made_of: the header's text: commit and seed.
+    `over_time` has figures of a run by the names of entries, and `made_of` the commit and the seed.
     """
     kinds = ("ranking", "baselines", "apart", "earlier")
     names = dict.fromkeys(row["name"] for kind in kinds for row in found[kind])
@@ -112,7 +108,7 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
             text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."
         ),
         "beaten": lambda name: others(name, [name]),
-        "untold": lambda name: others(name, [None]),
+        "undecided": lambda name: others(name, [None]),
     }
     return environment
 

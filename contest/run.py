@@ -162,11 +162,7 @@ def watch(
 ) -> None:
     """Scores a folder whenever it has changed and then stayed the same for an interval.
 
-    Args:
-        entries: the folder.
-        score: called for each change.
-        interval_s: between looks at the folder.
-        is_over: whether to stop; asked after each look.
+    `is_over` is asked after each look at the folder.
     """
     scored: object = None
     before: object = None

@@ -10,13 +10,7 @@ from reports.figures import style
 
 
 def draw_capacity(series: Mapping[str, Sequence[float]], bin_ms: int, out: Path) -> None:
-    """Plots the capacity of traces over time, a panel each, as a PNG, SVG or PDF file.
-
-    Args:
-        series: by name, the rate (Mbit/s) in each bin.
-        bin_ms: length of a bin (ms).
-        out: the file.
-    """
+    """Plots the capacity of traces (Mbit/s in each bin) as a PNG, SVG or PDF file, a panel each."""
     with style.house():
         figure = style.page(0.6 + 2.0 * len(series))
         panels = figure.subplots(len(series), sharex=True, squeeze=False)[:, 0]

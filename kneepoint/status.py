@@ -19,17 +19,9 @@ from kneepoint.cli import columns, config_option, examples, json_option, print_r
 
 @dataclass(frozen=True)
 class State:
-    """Progress of an experiment; None stands for a value that is unknown or does not apply.
+    """Progress of an experiment: done, running or waiting.
 
-    Args:
-        name: folder in the results.
-        state: done, running or waiting.
-        trials: finished trials.
-        best_in_search: best value among them.
-        runs: finished runs.
-        total: planned runs.
-        rate: runs per second.
-        left_s: estimated time for the remaining runs (s).
+    None stands for a value that is unknown or does not apply; `rate` is in runs per second.
     """
 
     name: str
@@ -60,9 +52,7 @@ def command(all_: bool, config: Path, as_json: bool) -> None:
 def states_of(workflow: Workflow, with_real: bool = False) -> list[State]:
     """Returns the current state of each experiment.
 
-    Args:
-        workflow: the configuration.
-        with_real: whether to include real-time experiments without results.
+    `with_real` includes real-time experiments without results.
     """
     return [
         _state_of(name, workflow.results / name)

@@ -42,12 +42,7 @@ class Live:
 
 
 class Lines:
-    """A line for each experiment that ends, and now and then what runs.
-
-    Args:
-        stream: where they go.
-        now_s: a clock.
-    """
+    """A line for each experiment that ends, and now and then what runs."""
 
     def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -87,12 +82,7 @@ def view_on(stream: TextIO) -> Live | Lines:
 
 
 def steps_in(log: Path, elapsed_s: float) -> str:
-    """Returns how many steps of the workflow are done, and the estimated time of the rest.
-
-    Args:
-        log: Snakemake's output.
-        elapsed_s: time since the beginning (s).
-    """
+    """Returns how many steps Snakemake's log has, and the estimated time of the rest."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
@@ -112,10 +102,7 @@ def follow(
 ) -> None:
     """Shows the workflow on stderr until it is over.
 
-    Args:
-        look: returns the states.
-        log: of Snakemake.
-        is_over: waits at most so many seconds for the end; returns whether it is over.
+    `is_over` waits at most so many seconds for the end, and returns whether it is over.
     """
     interval_s = 0.5 if sys.stderr.isatty() else 1.0
     began_s = time.monotonic()

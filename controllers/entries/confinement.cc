@@ -30,7 +30,7 @@ constexpr uint64_t as_int = 0xffffffff;
 constexpr int object_descriptor = 31;  // beyond those that a sender opens
 constexpr long process_id = 1;         // of every entry
 
-EntryPage* told = nullptr;
+EntryPage* the_page = nullptr;
 std::string the_object;
 
 struct Status {
@@ -70,7 +70,7 @@ std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& argum
     default:
       break;
   }
-  told->denied_call = call;
+  the_page->denied_call = call;
   return std::nullopt;
 }
 
@@ -231,7 +231,7 @@ void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
 
 // All but the filter of calls.
 void deny_all_but(EntryPage& page, const Files& files, const Limits& limits, Answer answer) {
-  told = &page;
+  the_page = &page;
   if (page.datagram_bytes == 0) hide_clocks();
   if (is_first_process()) show_only(files);
   set_limits(limits);

@@ -77,7 +77,7 @@ def test_a_link_to_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "page.md").write_text("```\n[fine](absent.md)\n```\n[see](absent.md#there)\n")
     with pytest.raises(KneepointError) as error:
         gather.converted(tmp_path / "page.md")
-    assert str(error.value) == "page.md: the link absent.md#there leads nowhere; correct it"
+    assert all(word in str(error.value) for word in ("page.md", "absent.md#there", "correct it"))
 
 
 def test_page_named_as_one_of_the_generators_own_is_refused(
