@@ -20,6 +20,7 @@ from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, 
 from contest.confine import Confined, DisturbedError
 from contest.unpack import (
     ARCHIVES,
+    copy_repository,
     copy_tree,
     files_of,
     is_archive,
@@ -269,12 +270,13 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
 def _archive(source: Path, repository: Repository, into: Path, confined: Confined) -> float:
     """Takes the files of a revision as git archives them, and returns its commit's time.
 
-    Git sees nothing but the repository, and archives a clone of it, which has none of its settings.
+    Git reads our own copy of the repository, and a clone of that, which has none of its settings.
     """
     if not source.is_dir():
         raise KneepointError(f"{repository.git}: no such repository")
     revision = repository.commit or repository.branch or "HEAD"
     with private_folder("kneepoint-git-") as work:
+        copy_repository(source, work / "copy")
         (work / "config").write_text(_SAFE)
         environment = {
             "GIT_CONFIG_GLOBAL": str(work / "config"),
@@ -284,7 +286,7 @@ def _archive(source: Path, repository: Repository, into: Path, confined: Confine
         }
 
         def git(*words: str, problem: str = "") -> str:
-            answer = confined.run(["git", *words], work, [source], [work], environment)
+            answer = confined.run(["git", *words], work, [], [work], environment)
             if answer.was_killed:
                 raise DisturbedError(
                     f"{repository.git}: something ended git; run the command again"
@@ -292,11 +294,11 @@ def _archive(source: Path, repository: Repository, into: Path, confined: Confine
             if answer.returncode != 0:
                 lines = answer.stderr.strip().splitlines() or ["it failed without a reason"]
                 first = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
-                first = first.replace(f"{work}/", "").replace(f"{source.parent}/", "")
+                first = first.replace(f"{work}/", "")
                 raise KneepointError(f"{repository.git}: {problem or f'git: {first}'}")
             return answer.stdout.strip()
 
-        git("clone", "--quiet", "--mirror", "--no-local", "--", source.as_uri(), "clone")
+        git("clone", "--quiet", "--mirror", "--no-local", "--", f"file://{work}/copy", "clone")
         commit = git(
             *("-C", "clone", "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"),
             problem=f"no such branch or commit: {revision}",

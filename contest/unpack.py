@@ -13,6 +13,7 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -23,7 +24,6 @@ from contest import within
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 5_000
 MOST_ARCHIVE_BYTES = 32 * 2**20
-_TOO_MUCH = f"it has more than {MOST_BYTES >> 20} MiB"
 _MOST_PATH = 250
 _MOST_LINK = 4096
 _COMPRESSIONS: dict[bytes, Callable[[IO[bytes]], Any]] = {
@@ -34,14 +34,40 @@ _COMPRESSIONS: dict[bytes, Callable[[IO[bytes]], Any]] = {
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
 
-_LEFT_OUT = frozenset(".git .hg .svn .deps .libs __pycache__ autom4te.cache".split())
-"""Names of files and folders that nothing needs."""
-_ENDINGS_LEFT_OUT = frozenset(".o .a .lo .la .so .pyc .log".split())
-_LINKS_LEFT_OUT = frozenset(
-    "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh ltmain.sh missing "
-    "test-driver".split()
+@dataclass(frozen=True)
+class _Rules:
+    """What is taken of a folder.
+
+    Args:
+        most_bytes: in all.
+        most_files: in all, folders and what is left out included.
+        left_out: names of files and folders that nothing needs.
+        endings: of files that are left out.
+        links_left_out: names of links that autotools makes to files of its own.
+        reach_compiler: whether names must be safe as a program's arguments.
+    """
+
+    most_bytes: int
+    most_files: int
+    left_out: frozenset[str]
+    endings: frozenset[str] = frozenset()
+    links_left_out: frozenset[str] = frozenset()
+    reach_compiler: bool = True
+
+
+_TREE = _Rules(
+    MOST_BYTES,
+    MOST_FILES,
+    frozenset(".git .hg .svn .deps .libs __pycache__ autom4te.cache".split()),
+    frozenset(".o .a .lo .la .so .pyc .log".split()),
+    frozenset(
+        "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh "
+        "ltmain.sh missing test-driver".split()
+    ),
 )
-"""Names of links that autotools makes to files of its own."""
+_REPOSITORY = _Rules(
+    256 * 2**20, 50_000, frozenset("hooks logs lfs modules worktrees".split()), reach_compiler=False
+)
 
 
 def is_archive(path: Path) -> bool:
@@ -62,7 +88,24 @@ def copy_tree(source: Path, into: Path) -> None:
         KneepointError: a link leads out, a file is special or unreadable, or there is too much.
     """
     with within.opened(source) as root:
-        _copy(root, _Taken(into))
+        _copy(root, _Taken(into, _TREE))
+
+
+def copy_repository(source: Path, into: Path) -> None:
+    """Copies a git repository, or that of a working tree, without its hooks.
+
+    Raises:
+        KneepointError: there is none, or it cannot be copied (see `copy_tree`).
+    """
+    taken = _Taken(into, _REPOSITORY)
+    with within.opened(source) as root:
+        try:
+            with within.located(root, ".git", follows=False) as own:
+                _copy(own, taken)
+        except FileNotFoundError:
+            _copy(root, taken)
+    for name in ("objects", "refs"):  # git wants them even if they are empty
+        (into / name).mkdir(exist_ok=True)
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -95,7 +138,7 @@ def take_file(path: Path, into: Path) -> None:
         KneepointError: it is no plain file, or too large.
     """
     with read_plain(path) as file:
-        _Taken(into).add(path.name, file)
+        _Taken(into, _TREE).add(path.name, file)
 
 
 def read_plain(path: Path) -> IO[bytes]:
@@ -109,7 +152,7 @@ def read_plain(path: Path) -> IO[bytes]:
 def unpack_stream(file: IO[bytes], into: Path) -> None:
     """Unpacks a tar or zip file that is open (see `unpack`)."""
     with private_folder("kneepoint-unpacked-") as work:
-        taken = _Taken(work / "tree")
+        taken = _Taken(work / "tree", _TREE)
         try:
             if zipfile.is_zipfile(file):
                 _unpack_zip(file, taken)
@@ -133,12 +176,12 @@ def _copy(root: int, taken: "_Taken") -> None:
         folder = folders.pop()
         try:
             with within.located(root, folder) as found:
-                names = within.names_in(found, MOST_FILES)
+                names = within.names_in(found, taken.rules.most_files)
         except OSError as error:
             raise _refusal(folder or "the folder", error) from None
         taken.expect_files(len(names))
         for name in names:
-            if name not in _LEFT_OUT:
+            if name not in taken.rules.left_out:
                 try:
                     folders += _copy_one(root, f"{folder}{name}", taken)
                 except OSError as error:
@@ -153,7 +196,7 @@ def _copy_one(root: int, path: str, taken: "_Taken") -> list[str]:
             return [f"{path}/"]
         link = within.is_link(found)
     place = PurePosixPath(path)
-    if place.suffix in _ENDINGS_LEFT_OUT or (link and place.name in _LINKS_LEFT_OUT):
+    if place.suffix in taken.rules.endings or (link and place.name in taken.rules.links_left_out):
         return []
     try:
         with within.located(root, path) as found:
@@ -220,7 +263,8 @@ def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
 class _Taken:
     """Writes files into a folder and counts them."""
 
-    def __init__(self, into: Path) -> None:
+    def __init__(self, into: Path, rules: _Rules) -> None:
+        self.rules = rules
         self._into = into
         self._bytes = 0
         self._files = 0
@@ -240,26 +284,30 @@ class _Taken:
             raise KneepointError(f"{name[:60]!r}... is too long a name")
         if not name.isprintable():
             raise KneepointError(f"{name!r} has unprintable characters, or is not UTF-8; rename it")
-        if any(part[0] in "-@" for part in path.parts):
+        if self.rules.reach_compiler and any(part[0] in "-@" for part in path.parts):
             raise KneepointError(f"{name!r} would be an option of the compiler; rename it")
         return self._into / path
 
     def expect_files(self, number: int) -> None:
         """Counts names; raises KneepointError if there are too many."""
         self._files += number
-        if self._files > MOST_FILES:
-            raise KneepointError(f"it has more than {MOST_FILES} files; submit sources only")
+        if self._files > self.rules.most_files:
+            raise KneepointError(
+                f"it has more than {self.rules.most_files} files; submit sources only"
+            )
 
     def add(self, name: str, content: IO[bytes]) -> None:
         """Writes a file; raises KneepointError if it, or all of them, are too much."""
-        place = self.check(name)
+        place, most = self.check(name), self.rules.most_bytes
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
                 while part := content.read(2**16):
                     self._bytes += len(part)
-                    if self._bytes > MOST_BYTES:
-                        raise KneepointError(f"{_TOO_MUCH} (at {name!r}); submit sources only")
+                    if self._bytes > most:
+                        raise KneepointError(
+                            f"it has more than {most >> 20} MiB (at {name!r}); submit sources only"
+                        )
                     file.write(part)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
             raise KneepointError(f"{name!r} occurs twice") from None
@@ -297,5 +345,5 @@ class _Capped(io.RawIOBase):
         part: bytes = self._stream.read(wanted)
         self._left -= len(part)
         if self._left < 0:
-            raise KneepointError(f"{_TOO_MUCH}; submit sources only")
+            raise KneepointError(f"it has more than {MOST_BYTES >> 20} MiB; submit sources only")
         return part
