@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from analysis.enough import enough_runs
 from analysis.frames import Record
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
@@ -35,13 +37,13 @@ def compare_settings(
         complete = [pair for pair in pairs.values() if all(run.status == "ok" for run in pair)]
         a, b = ([getattr(pair[side], metric) for pair in complete] for side in (0, 1))
         known += [(a, b)] if complete else []
-        ratios = [one / other for one, other in zip(a, b, strict=True)]
         networks.append(
             {
                 "network": name,
-                **{side: sum(of) / len(of) if of else None for side, of in (("a", a), ("b", b))},
+                "a": sum(a) / len(a) if a else None,
+                "b": sum(b) / len(b) if b else None,
                 **_figures(paired_ratio([(a, b)], seed) if complete else None),
-                "enough_runs": enough_runs(ratios, seed).runs,
+                "enough_runs": enough_runs(np.divide(a, b), seed).runs,
                 "runs": [_described(each, *pair, metric) for each, pair in pairs.items()],
             }
         )
@@ -50,13 +52,15 @@ def compare_settings(
         each |= {"p_holm": _number(p), "better": _better(each, p, metric)}
     together = _figures(paired_ratio(known, seed) if known else None)
     together |= {"networks": len(known), "better": _better(together, together["p"], metric)}
+    settings = [{"controller": each.controller, "constants": {**each.constants}} for each in specs]
     found = {
-        **{
-            name: {"controller": spec.controller, "constants": dict(spec.constants)}
-            for name, spec in zip(("a", "b"), specs, strict=True)
-        },
-        **{"metric": metric, "unit": METRICS[metric].unit},
-        **{"networks": networks, "overall": together, "left_out": list(left_out)},
+        "a": settings[0],
+        "b": settings[1],
+        "metric": metric,
+        "unit": METRICS[metric].unit,
+        "networks": networks,
+        "overall": together,
+        "left_out": list(left_out),
     }
     together["verdict"] = _verdict(found)
     return found
