@@ -29,7 +29,7 @@ def test_reference_has_whatever_is_declared(catalogue: Catalogue) -> None:
     configuration = reference.configuration_page()
     links = set(re.findall(r"\]\(#([a-z]+)\)", configuration))
     assert links and links <= {heading.lower() for heading in _headings(configuration)}
-    assert all(f"| `{key}` |" in configuration for key in ("seed", "host_latency_us", "hold_out"))
+    assert all(f"| `{key}` |" in configuration for key in ("seed", "hold_out", "deadline"))
     tables = reference.tables_page()
     assert {f"{name}.parquet" for name in ("runs", *TABLES)} <= _headings(tables)
     assert "| `signal_delay_p95_ms` | double | ms |" in tables
