@@ -1,4 +1,4 @@
-"""Names that stand for authors on a public leaderboard; a key file tells whose they are."""
+"""Names that stand for authors on a public leaderboard; a key file maps them."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import read_text, sha256_of, write_whole
 from contest.config import ENTRY_NAME, ENTRY_NAMES
-from contest.leaderboard import Json
+from contest.standing import Json
 
 _COLUMNS = ["author", "alias"]
 _MOST_BYTES = 2**20
@@ -71,7 +71,7 @@ def authors_in(found: Json) -> set[str]:
 def anonymous(found: Json, key: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
     """Returns a verdict without names, and its entries' aliases by their names.
 
-    What the compiler said is left out, because it quotes the source.
+    The compiler's message is left out, because it quotes the source.
     """
     names: dict[str, set[str]] = {}
     for kind in _KINDS:

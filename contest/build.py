@@ -2,8 +2,8 @@
 
 A source's object is kept under the digest of all that the compiler could read when it made it: the
 source, the headers, the flags and the compiler itself. It compiles in a folder that has nothing
-else, and the sandbox keeps it there. What all commands of one build may use is limited, and a build
-that fails leaves nothing.
+else, and the sandbox keeps it there. What all commands of one build may use is limited, and only a
+build that succeeds leaves its objects.
 """
 
 import hashlib
@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of, write_whole
-from contest.confine import Confined, DisturbedError
+from contest.confine import MOST_CPU_S, Confined, DisturbedError
 from contest.messages import own_part, reason_of
 from contest.tree import SUFFIXES, Tree
 from contest.unpack import files_of
@@ -40,7 +39,7 @@ _TRIES = 3
 """Of a command that was killed from outside."""
 
 
-class BuildError(Exception):
+class BuildError(KneepointError):
     """An entry does not build; `message` is the compiler's output."""
 
     def __init__(self, reason: str, message: str = "") -> None:
@@ -53,36 +52,16 @@ class _LimitError(BuildError):
 
 
 @dataclass(frozen=True)
-class Built:
-    """An entry's shared object."""
-
-    object: Path
-    sha256: str
-
-
-@dataclass(frozen=True)
 class Budget:
-    """What the build of one entry may use in all.
+    """What the commands of one entry's build may use in all."""
 
-    Args:
-        cpu_s: CPU time of its commands.
-        object_bytes: size of its objects.
-        commands: number of its commands.
-    """
-
-    cpu_s: float = 120
+    cpu_s: float = MOST_CPU_S
     object_bytes: int = 64_000_000
     commands: int = 100
 
 
 class _Build:
-    """One build.
-
-    Args:
-        tree: what is built.
-        work: a folder for its objects.
-        budget: what it may use.
-    """
+    """One build; its objects have the names of the cache's in `work`."""
 
     def __init__(self, tree: Tree, work: Path, budget: Budget) -> None:
         self.tree = tree
@@ -92,7 +71,6 @@ class _Build:
             for path in files_of(self.root)
         }
         self.work = work
-        self.made: list[Path] = []  # in the cache
         self._budget = budget
         self._cpu_s = 0.0
         self._object_bytes = 0
@@ -140,15 +118,12 @@ class Compiler:
     budget: Budget = field(default_factory=Budget)
     standards: Sequence[str] = ("-std=gnu++20", "-std=gnu++11")
     most_bytes: int = 2_000_000_000
-    _locks: defaultdict[str, threading.Lock] = field(
-        default_factory=lambda: defaultdict(threading.Lock)
-    )
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _given: set[Path] = field(default_factory=set)
+    _given: set[str] = field(default_factory=set)
     """What this process may still run."""
 
-    def build(self, tree: Tree, macros: Mapping[str, str]) -> Built:
-        """Compiles and links an entry in C++.
+    def build(self, tree: Tree, macros: Mapping[str, str]) -> Path:
+        """Compiles and links an entry in C++; returns its shared object.
 
         Raises:
             BuildError: it does not build.
@@ -157,29 +132,17 @@ class Compiler:
         defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
         with private_folder("kneepoint-objects-") as work:
             build = _Build(tree, work, self.budget)
-            try:
-                built = self._build_in_any_standard(build, defined)
-            except BaseException:
-                for each in build.made:
-                    each.unlink(missing_ok=True)
-                raise
-        self._give(built)
-        return built
+            built = self._build_in_any_standard(build, defined)
+            return self._keep(built.name, {each.name: each.read_bytes() for each in work.iterdir()})
 
-    def keep(self, tree: Tree) -> Built:
+    def keep(self, tree: Tree) -> Path:
         """Stores the single file of a Python entry."""
         (source,) = tree.sources
         content = source.read_bytes()
-        sha256 = sha256_of(content)
-        place = self.folder / "entries" / f"{sha256}.py"
-        with self._locked(sha256):
-            if not place.is_file():
-                write_whole(place, content)
-        built = Built(place, sha256)
-        self._give(built)
-        return built
+        name = f"{sha256_of(content)}.py"
+        return self._keep(name, {name: content})
 
-    def _build_in_any_standard(self, build: _Build, defined: Sequence[str]) -> Built:
+    def _build_in_any_standard(self, build: _Build, defined: Sequence[str]) -> Path:
         problems = []
         for standard in self.standards:
             try:
@@ -190,7 +153,7 @@ class Compiler:
                 problems.append(error)
         raise problems[0]
 
-    def _build(self, build: _Build, standard: str, defined: Sequence[str]) -> Built:
+    def _build(self, build: _Build, standard: str, defined: Sequence[str]) -> Path:
         objects = {}
         for path in build.tree.library:
             source = build.name_of(path)
@@ -225,21 +188,20 @@ class Compiler:
             f"./{source}",
         ]
         content = [f"{name} {build.digests[name]}" for name in names]
-        place = self.folder / "objects" / f"{self._digest('compile', *words, *content)}.o"
+        name = f"{self._digest('compile', *words, *content)}.o"
 
         def make(copy: Path) -> None:
             with private_folder("kneepoint-tree-") as stage:
-                for name in names:
-                    (stage / name).parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(build.root / name, stage / name)
+                for each in names:
+                    (stage / each).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(build.root / each, stage / each)
                 command = [self.command, *words, "-c"]
                 self._run(build, command, copy, stage, build.digests, {})
 
-        return self._made(build, place, make)
+        return self._made(build, name, make)
 
-    def _link(self, build: _Build, objects: Mapping[Path, str]) -> Built:
+    def _link(self, build: _Build, objects: Mapping[Path, str]) -> Path:
         key = self._digest("link", *_LINK, *_LIBRARIES, *(each.stem for each in objects))
-        place = self.folder / "entries" / f"{key}.so"
 
         def make(copy: Path) -> None:
             command = [self.command, *_LINK, *map(str, objects), *_LIBRARIES]
@@ -247,23 +209,17 @@ class Compiler:
             names = {str(path): source for path, source in objects.items()}
             self._run(build, command, copy, build.work, own, names)
 
-        copy = self._made(build, place, make)
-        return Built(place, sha256_of(copy.read_bytes()))
+        return self._made(build, f"{key}.so", make)
 
-    def _made(self, build: _Build, place: Path, make: Callable[[Path], None]) -> Path:
-        """Returns the build's own copy of what the cache has at a place, or will have."""
-        copy = build.work / place.name
-        with self._locked(place.name):
-            try:
-                shutil.copyfile(place, copy)
-                os.utime(place)
-            except FileNotFoundError:
+    def _made(self, build: _Build, name: str, make: Callable[[Path], None]) -> Path:
+        """Returns the build's own copy of an object of the cache, or makes it."""
+        copy = build.work / name
+        try:
+            shutil.copyfile(self.folder / name, copy)
+            os.utime(self.folder / name)
+        except FileNotFoundError:
+            if not copy.exists():
                 make(copy)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                part = place.with_name(f"{place.name}.{os.getpid()}.{threading.get_ident()}")
-                shutil.copyfile(copy, part)
-                part.replace(place)
-                build.made.append(place)
         build.spend(object_bytes=copy.stat().st_size)
         return copy
 
@@ -299,12 +255,15 @@ class Compiler:
             "memory; free some and run the command again"
         )
 
-    def _give(self, built: Built) -> None:
-        """Protects an object from being forgotten, and keeps the cache within its size."""
+    def _keep(self, entry: str, made: Mapping[str, bytes]) -> Path:
+        """Adds files to the cache, keeps that within its size, and returns the entry's."""
         with self._lock:
-            self._given.add(built.object)
+            self._given.add(entry)
+            for name, content in made.items():
+                if not (self.folder / name).exists():
+                    write_whole(self.folder / name, content)
             found = []
-            for path in self.folder.glob("*/*"):
+            for path in self.folder.iterdir():
                 with suppress(FileNotFoundError):  # another process forgot it
                     status = path.stat()
                     found.append((status.st_mtime_ns, status.st_size, path))
@@ -312,9 +271,10 @@ class Compiler:
             for _, bytes_, path in sorted(found):
                 if size <= self.most_bytes:
                     break
-                if path not in self._given:
+                if path.name not in self._given:
                     path.unlink(missing_ok=True)
                     size -= bytes_
+        return self.folder / entry
 
     @cached_property
     def _identity(self) -> str:
@@ -327,7 +287,3 @@ class Compiler:
 
     def _digest(self, *parts: str) -> str:
         return hashlib.sha256("\0".join((self._identity, *parts)).encode()).hexdigest()
-
-    def _locked(self, key: str) -> threading.Lock:
-        with self._lock:
-            return self._locks[key]

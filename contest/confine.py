@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -18,6 +18,8 @@ from contest.within import is_fault
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
 """Programs and their libraries. Not /usr/share: mahimahi's traces are there."""
 _READ = ("/usr/include", "/usr/local/include", "/etc/ld.so.cache", "/etc/alternatives")
+MOST_CPU_S = 120
+_MOST_WALL_S = 240
 _MOST_OUTPUT = 2**18
 _KILLED = re.compile(
     r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop|more than \d+ s)$"
@@ -25,7 +27,7 @@ _KILLED = re.compile(
     r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
     re.MULTILINE,
 )
-"""What is said of a program that was ended from outside; no limit of CPU time, size or memory."""
+"""Messages about a program that was ended from outside; no limit of CPU time, size or memory."""
 
 
 class DisturbedError(KneepointError):
@@ -34,14 +36,7 @@ class DisturbedError(KneepointError):
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended.
-
-    Args:
-        returncode: its exit status.
-        stdout: its output, up to a limit.
-        stderr: likewise.
-        cpu_s: CPU time of all its processes.
-    """
+    """How a command ended, with its output up to a limit, and the CPU time of all its processes."""
 
     returncode: int
     stdout: str
@@ -57,27 +52,10 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a program may use."""
-
-    cpu_s: int = 120
-    memory_mb: int = 2048
-    processes: int = 64
-    file_mb: int = 256
-    wall_s: int = 240
-
-
-@dataclass(frozen=True)
 class Confined:
-    """Runs commands.
-
-    Args:
-        program: `build/confine`; None: without a sandbox, for entries that are trusted.
-        limits: of each command.
-    """
+    """Runs commands by `build/confine`; without it unconfined, for entries that are trusted."""
 
     program: Path | None
-    limits: Limits = field(default_factory=Limits)
 
     def run(
         self,
@@ -86,7 +64,7 @@ class Confined:
         read: Sequence[Path] = (),
         write: Sequence[Path] = (),
         environment: Mapping[str, str] | None = None,
-        cpu_s: int | None = None,
+        cpu_s: int = MOST_CPU_S,
     ) -> Ended:
         """Runs a command in a folder; output that is no UTF-8 is replaced.
 
@@ -96,11 +74,11 @@ class Confined:
             read: files and folders that it may read, beside the system's.
             write: folders that it may write to.
             environment: all that the command gets besides PATH.
-            cpu_s: less CPU time than the limit.
+            cpu_s: CPU time of each process.
         """
         words = [str(word) for word in command]
         if self.program is not None:
-            words = [*self._prefix(read, write, cpu_s or self.limits.cpu_s), *words]
+            words = [*self._prefix(read, write, cpu_s), *words]
         with TemporaryFile() as output, TemporaryFile() as errors:
             try:
                 process = subprocess.Popen(
@@ -117,7 +95,7 @@ class Confined:
                 raise KneepointError(
                     f"{words[0]}: {error.strerror}; build it: make build"
                 ) from None
-            cpu_s_used = _wait(process, self.limits.wall_s + 30)
+            cpu_s_used = _wait(process, _MOST_WALL_S + 30)
             return Ended(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
 
     def check(self) -> None:
@@ -147,15 +125,14 @@ class Confined:
 
     def _prefix(self, read: Sequence[Path], write: Sequence[Path], cpu_s: int) -> list[str]:
         assert self.program is not None
-        limits = self.limits
         return [
             str(self.program),
             *("--read", *filter(os.path.exists, _READ), *(str(path.resolve()) for path in read)),
             *(("--write", *(str(path.resolve()) for path in write)) if write else ()),
             *("--run", *filter(os.path.exists, _SYSTEM)),
-            *("--cpu-s", str(cpu_s), "--memory-mb", str(limits.memory_mb)),
-            *("--processes", str(limits.processes), "--file-mb", str(limits.file_mb)),
-            *("--wall-s", str(limits.wall_s), "--no-network", "--end-with-parent", "--"),
+            *("--cpu-s", str(cpu_s), "--memory-mb", "2048", "--processes", "64"),
+            *("--file-mb", "256", "--wall-s", str(_MOST_WALL_S)),
+            *("--no-network", "--end-with-parent", "--"),
         ]
 
 
@@ -175,7 +152,7 @@ def _wait(process: "subprocess.Popen[bytes]", most_s: float) -> float:
 
 
 def _text_of(file: IO[bytes]) -> str:
-    """Returns what a program said; of too much, its beginning and its end."""
+    """Returns a program's output; of too much, its beginning and its end."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     content = file.read(_MOST_OUTPUT)

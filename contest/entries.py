@@ -9,11 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.files import private_folder
+from common.files import private_folder, sha256_of
 from contest import within
 from contest.build import BuildError, Compiler
 from contest.collect import Submission, digest_of_tree, take
-from contest.config import ENTRY_FILE, EntryFile, load_entry_file
+from contest.config import ENTRY_FILE
 from contest.confine import DisturbedError
 from contest.tree import Tree, recognize
 from engines.base import EngineSettings, RunRecord, RunSpec
@@ -37,8 +37,6 @@ class ContestEntry:
         digest: of its tree; "" if it was not taken.
         built: what runs, if it could be built.
         controller: of a baseline, with its constants.
-        interface: how its sender reports sent datagrams to the controller.
-        remarks: peculiarities.
         is_apart: shown but not ranked, because the kit's receiver replaces its own.
         reason: why it cannot run; "" if it can.
         is_disturbed: the reason is the machine's, and none of its own.
@@ -54,8 +52,6 @@ class ContestEntry:
     digest: str = ""
     built: Entry | None = None
     controller: tuple[Controller, dict[str, float]] | None = None
-    interface: str = ""
-    remarks: tuple[str, ...] = ()
     is_apart: bool = False
     reason: str = ""
     is_disturbed: bool = False
@@ -104,9 +100,8 @@ class EntryBuilder:
             folder = work / "tree"
             known = (folder, submission.path.parent.resolve(), Path.cwd())
 
-            def refused(reason: str, message: str = "") -> ContestEntry:
-                shown, output = (without_paths(text, known) for text in (reason, message))
-                return replace(entry, reason=shown, message=output)
+            def refused(reason: str) -> ContestEntry:
+                return replace(entry, reason=without_paths(reason, known))
 
             try:
                 entry = replace(entry, arrived_s=submission.arrived_s)
@@ -114,17 +109,14 @@ class EntryBuilder:
                 digest = digest_of_tree(folder)
                 entry = replace(entry, arrived_s=arrived_s, digest=digest)
                 tree = recognize(folder)
-                declared = load_entry_file(tree.root)
                 entry = replace(
                     entry,
-                    author=declared.author or entry.author,
-                    interface=tree.interface,
-                    remarks=tree.remarks,
+                    author=tree.declared.author or entry.author,
                     is_apart=tree.own_receiver,
                 )
-                return replace(entry, built=self.entry_of(submission.name, tree, declared, {}))
+                return replace(entry, built=self.entry_of(submission.name, tree, {}))
             except BuildError as error:
-                return refused(str(error), error.message)
+                return replace(refused(str(error)), message=without_paths(error.message, known))
             except DisturbedError as error:
                 return replace(refused(str(error)), is_disturbed=True)
             except KneepointError as error:
@@ -150,16 +142,14 @@ class EntryBuilder:
                 entries.append(entry)
             return entries
 
-    def entry_of(
-        self, name: str, tree: Tree, declared: EntryFile, values: Mapping[str, float]
-    ) -> Entry:
+    def entry_of(self, name: str, tree: Tree, values: Mapping[str, float]) -> Entry:
         """Builds a tree with values of its declared parameters.
 
         Raises:
             BuildError: it does not build.
             KneepointError: it cannot run here.
         """
-        macros, runner_sha256 = declared.macros(values), self.runner_sha256
+        macros, runner_sha256 = tree.declared.macros(values), self.runner_sha256
         if tree.language == "python":
             if macros:
                 raise KneepointError(
@@ -170,10 +160,10 @@ class EntryBuilder:
             built = self.compiler.build(tree, macros)
         return Entry(
             name,
-            built.object.resolve(),
-            built.sha256,
-            declared.arguments,
-            declared.environment(values),
+            built.resolve(),
+            sha256_of(built.read_bytes()),
+            tree.declared.arguments,
+            tree.declared.environment(values),
             tree.dialect,
             tree.clock_epoch_ms,
             runner_sha256,

@@ -1,12 +1,12 @@
-"""What one entrant is told: a page, and results.json in Gradescope's format."""
+"""Feedback for each entrant: a page, and results.json in Gradescope's format."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from common.files import write_whole
-from contest.leaderboard import Json
 from contest.page import moment, render_page
+from contest.standing import Json
 
 PAGE, RESULTS = "feedback.html", "results.json"
 _KINDS = {"ranking": "ranked", "apart": "not ranked", "earlier": "replaced", "failed": "not scored"}
@@ -16,11 +16,7 @@ _MOST_LINES = 60
 def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, made_of: str) -> None:
     """Writes a folder for each entry, which says nothing of the others.
 
-    Args:
-        found: the verdict with its history.
-        over_time: figures of a run by the names of entries.
-        folder: of all entries.
-        made_of: the header's text: commit and seed.
+    `over_time` has figures of a run by the names of entries, and `made_of` the commit and the seed.
     """
     for kind, state in _KINDS.items():
         for row in found[kind]:
@@ -31,7 +27,7 @@ def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, mad
             drawn = {"run": over_time[row["name"]]} if row["name"] in over_time else {}
             lines = row.get("message", "").splitlines()[:_MOST_LINES]
             page = render_page(
-                "feedback.md.jinja", found, drawn, made_of, row=row, about=about, lines=lines
+                "feedback.md.jinja", found, drawn, made_of, entry=row, about=about, lines=lines
             )
             write_whole(own / PAGE, page)
 
@@ -62,7 +58,6 @@ def _about(row: Json, state: str, found: Json) -> Iterator[str]:
         yield f"a later submission counts: {row['replaced_by']}"
     if row["late"]:
         yield f"late: arrived at {moment(row['arrived'])}"
-    yield from (f"it {remark}" for remark in row.get("remarks", ()))
 
 
 def _by_network(row: Json, found: Json) -> Iterator[str]:

@@ -3,23 +3,20 @@
 import base64
 import io
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
 from PIL import Image
 
+from analysis.frames import Record
 from common.files import write_whole
-from contest.leaderboard import Json
-from contest.standing import Floats
+from contest.standing import Json
 from reports.figures import style
 
-_MOST_LABELS = 12
-_LABEL_POINTS = 6.5
+_MOST_NAMES = 12
+_SIDES = [(6, 3), (6, -3), (-6, 3), (-6, -3)]
 MOST_IN_MATRIX = 10
 _COLOURS = 16
 _IMAGE = re.compile(rb'(?<=base64,)[^"]+')
@@ -44,63 +41,52 @@ def plane(found: Json, network: Json) -> Figure:
     figure = style.page(3.4)
     axes = figure.add_subplot()
     bound = network["omniscient"]
-    points = [
-        (row, row["networks"][network["name"]]) for row in found["ranking"] + found["baselines"]
-    ]
-    delays = np.array([each["signal_delay_p95_ms"] for _, each in points])
-    rates = np.array([each["throughput_mbps"] for _, each in points])
-    at = hull(delays, rates)
-    axes.plot(delays[at], rates[at], color=style.QUIET, linewidth=0.8, zorder=1, label="hull")
-    axes.plot(
-        bound["signal_delay_p95_ms"], bound["capacity_mbps"], "*",
-        color=style.INK, markersize=9, label="omniscient", zorder=5,
-    )  # fmt: skip
-    for is_entry, label in ((True, "entries"), (False, "baselines")):
-        chosen = np.array([("rank" in row) == is_entry for row, _ in points])
-        axes.plot(
-            delays[chosen],
-            rates[chosen],
-            "o" if is_entry else "s",
-            color=style.OURS if is_entry else style.QUIET,
-            markerfacecolor=style.OURS if is_entry else "none",
-            markersize=4.6,
-            markeredgewidth=0.9,
-            label=label if chosen.any() else None,
-            zorder=3,
-        )
-    best = max(range(len(points)), key=lambda k: rates[k] / delays[k])
-    style.ring(axes, delays[best], rates[best])
-    style.delay_axis(axes, [bound["signal_delay_p95_ms"], *delays])
-    axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *rates))
+    points = _points(found, network["name"])
+    look: Record = {"color": style.QUIET, "linewidth": 0.8, "label": "hull", "zorder": 1}
+    style.plot(axes, hull(points), "delay", "rate", **look)
+    style.omniscient(axes, bound["signal_delay_p95_ms"], bound["capacity_mbps"])
+    for is_entry, own in points.groupby("is_entry", sort=False):
+        colour, filling = (style.OURS, style.OURS) if is_entry else (style.QUIET, "none")
+        look = {"color": colour, "markerfacecolor": filling, "markersize": 4.6, "zorder": 3}
+        look |= {"markeredgewidth": 0.9, "label": "entries" if is_entry else "baselines"}
+        style.plot(axes, own, "delay", "rate", "o" if is_entry else "s", **look)
+    best = points.iloc[0]
+    style.ring(axes, best["delay"], best["rate"])
+    style.delay_axis(axes, [bound["signal_delay_p95_ms"], *points["delay"]])
+    axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *points["rate"]))
     axes.set_ylabel("Throughput (Mbit/s)")
     figure.legend(loc="outside right upper", fontsize=7.5)
     style.lay_out(figure)  # names take room that is known only now
-    order = sorted(range(len(points)), key=lambda k: -rates[k] / delays[k])
-    _name_points(axes, [(points[k][0]["name"], delays[k], rates[k]) for k in order])
-    told = [{"name": row["name"], "power": each["power"]} for row, each in points]
-    rows = pd.DataFrame(told).assign(delay=delays, rate=rates)
+    named, look = points.head(_MOST_NAMES), {"fontsize": 6.5, "color": style.INK}
+    place = ["delay", "rate"]
+    style.name_points(axes, named, place, _SIDES, always=False, within=True, **look)
     text = "{name}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {power:.2f}"
-    style.tell(axes, rows, "delay", "rate", text)
+    style.tell(axes, points, "delay", "rate", text)
     return figure
 
 
-def _name_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
-    """Writes names beside points where there is room, in the order of the points."""
-    taken: list[Bbox] = []
-    left, right_end = (end * 72 / axes.figure.dpi for end in axes.bbox.intervalx)
-    for name, delay, rate in points[:_MOST_LABELS]:
-        x, y = axes.transData.transform((delay, rate)) * 72 / axes.figure.dpi
-        wide, high = 0.55 * _LABEL_POINTS * len(name), 1.2 * _LABEL_POINTS
-        for right, up in ((True, 3), (True, -8), (False, 3), (False, -8)):
-            box = Bbox.from_bounds(x + (6 if right else -6 - wide), y + up, wide, high)
-            is_inside = left <= box.x0 and box.x1 <= right_end
-            if is_inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
-                axes.annotate(
-                    name, (delay, rate), (6 if right else -6, up), textcoords="offset points",
-                    ha="left" if right else "right", fontsize=_LABEL_POINTS, color=style.INK,
-                )  # fmt: skip
-                break
+def _points(found: Json, network: str) -> pd.DataFrame:
+    """Entries and baselines, the greatest power of their means first."""
+    rows = [
+        {
+            **{"name": row["name"], "is_entry": "rank" in row, "power": own["power"]},
+            **{"delay": own["signal_delay_p95_ms"], "rate": own["throughput_mbps"]},
+        }
+        for row in found["ranking"] + found["baselines"]
+        if (own := row["networks"][network])
+    ]
+    points = pd.DataFrame(rows)
+    order = (points["delay"] / points["rate"]).sort_values(kind="stable").index
+    return points.loc[order]
+
+
+def hull(points: pd.DataFrame) -> pd.DataFrame:
+    """The points of the upper left convex hull, by delay: no mixture of others exceeds them."""
+    found = [points.sort_values(["delay", "rate"], ascending=[True, False]).iloc[0]]
+    while len(above := points[points["rate"] > found[-1]["rate"]]):
+        gain = (above["rate"] - found[-1]["rate"]) / (above["delay"] - found[-1]["delay"])
+        found.append(above.loc[gain.idxmax()])
+    return pd.DataFrame(found)
 
 
 def matrix(found: Json) -> Figure:
@@ -115,12 +101,8 @@ def matrix(found: Json) -> Figure:
     texts = ahead.map(lambda value: "" if value != value else f"{value:.0f}")
     figure = style.page(1.2 + 0.21 * len(names))
     axes = figure.add_subplot()
-    size = min(8.0, 110 / len(names))
-    style.heat_map(axes, ahead, texts, (0, 100), style.DIVERGING, linewidths=0.4, fontsize=size)
-    centres = np.arange(len(names)) + 0.5
-    axes.set_xticks(centres, names, rotation=90, fontsize=min(8.0, size + 1))
-    axes.set_yticks(centres, names, rotation=0, fontsize=min(8.0, size + 1))
-    axes.tick_params(length=0)
+    style.heat_map(axes, ahead, texts, (0, 100), style.DIVERGING, linewidths=0.4)
+    style.long_names(axes)
     style.lay_out(figure)
     return figure
 
@@ -135,27 +117,3 @@ def thin(path: Path) -> None:
         return base64.b64encode(small.getvalue())
 
     write_whole(path, _IMAGE.sub(reduced, path.read_bytes()))
-
-
-def hull(delays: Floats, rates: Floats) -> list[int]:
-    """The points of the upper left convex hull, by delay: no mixture of others exceeds them.
-
-    Args:
-        delays: less is better, shape (n,).
-        rates: more is better, shape (n,).
-    """
-    order = sorted(range(len(delays)), key=lambda k: (delays[k], -rates[k]))
-    found: list[int] = []
-    for k in order:
-        if found and rates[k] <= rates[found[-1]]:
-            continue
-        while len(found) > 1 and _turns_up(found[-2], found[-1], k, delays, rates):
-            found.pop()
-        found.append(k)
-    return found
-
-
-def _turns_up(a: int, b: int, c: int, delays: Floats, rates: Floats) -> bool:
-    """Whether B lies on or below the line from A to C."""
-    left = (rates[b] - rates[a]) * (delays[c] - delays[a])
-    return bool(left <= (rates[c] - rates[a]) * (delays[b] - delays[a]))

@@ -8,19 +8,14 @@ from typing import Any
 from common.errors import KneepointError
 from common.files import sha256_of, write_whole
 from contest.config import Contest
-from contest.leaderboard import Json
+from contest.standing import Json
 
 
 def with_history(found: Json, contest: Contest, path: Path) -> Json:
     """Adds new submissions to the history, and returns the verdict with it.
 
     A submission is new if its author has none of the same name and content in this contest; another
-    scoring rule, other networks or runs make another contest.
-
-    Args:
-        found: the verdict.
-        contest: whose submissions count.
-        path: of the file, one line of JSON per submission.
+    scoring rule, other networks or runs make another contest. The file has a line of JSON for each.
 
     Raises:
         KneepointError: the file is damaged.

@@ -2,21 +2,18 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
 from contest.config import Contest
 from contest.entries import ContestEntry, latest_of_each
 from contest.scoring import table_of
-from contest.standing import compare_pairs, interval_of, mean_of, rank_entries, spread_of
+from contest.standing import Json, compare_pairs, interval_of, mean_of, rank_entries, spread_of
 from engines.base import METRICS
 from networks.scenario import PreparedNetwork
 
 VERSION = 1
-Json = dict[str, Any]
 
 
 def verdict(
@@ -89,14 +86,13 @@ def _spread(contest: Contest, name: str, lines: Sequence[ContestEntry]) -> Json 
     """How well a network tells entries and baselines apart; None if there are not two."""
     if len(lines) < 2:
         return None
-    spread = spread_of(table_of(lines, [name])[:, 0], is_ratio=contest.scored_by.is_ratio)
     delays, rates = (
         np.log([np.mean([getattr(run, metric) for run in each.records[name]]) for each in lines])
         for metric in ("signal_delay_p95_ms", "throughput_mbps")
     )
     both = np.var(delays) + np.var(rates)
     return {
-        **{key: None if math.isnan(value) else value for key, value in asdict(spread).items()},
+        **spread_of(table_of(lines, [name])[:, 0], is_ratio=contest.scored_by.is_ratio),
         "delay_share": float(np.var(delays) / both) if both else None,
         "signal_delay_p95_ms": float(np.exp(np.median(delays))),
     }
@@ -111,37 +107,21 @@ def _places_of(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
         for names in (contest.ranked_on, [contest.public])
     )
     return [
-        {**asdict(own), "public_rank": known.rank, "places_lost": own.rank - known.rank}
+        {**own, "public_rank": known["rank"], "places_lost": own["rank"] - known["rank"]}
         for own, known in zip(unseen, public, strict=True)
     ]
 
 
 def _pairs(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
-    """Every pair of ranked entries, with the ratio A/B or the difference A - B of scores."""
     if len(ranked) < 2:
         return []
-    names = [each.name for each in ranked]
-    is_ratio = contest.scored_by.is_ratio
-    return [
-        {
-            **{"a": names[pair.a], "b": names[pair.b]},
-            "ratio": math.exp(pair.difference) if is_ratio else None,
-            "difference": None if is_ratio else pair.difference,
-            "p_holm": pair.p,
-            "ahead": pair.ahead,
-            "better": None if pair.better is None else names[pair.better],
-        }
-        for pair in compare_pairs(
-            table_of(ranked, contest.ranked_on), contest.seed, is_ratio=is_ratio
-        )
-    ]
+    scores, is_ratio = table_of(ranked, contest.ranked_on), contest.scored_by.is_ratio
+    return compare_pairs([each.name for each in ranked], scores, contest.seed, is_ratio=is_ratio)
 
 
 def _row(contest: Contest, entry: ContestEntry, networks: Sequence[PreparedNetwork]) -> Json:
     return {
         **_identity(contest, entry),
-        "interface": entry.interface,
-        "remarks": list(entry.remarks),
         **_score(contest, entry, contest.ranked_on, ""),
         **_score(contest, entry, [contest.public], "public_"),
         "networks": {network.name: _means(entry, network) for network in networks},

@@ -18,13 +18,7 @@ _FILTERS = {"patsubst", "filter", "sort", "strip", "addprefix", "addsuffix", "no
 
 @dataclass(frozen=True)
 class Makefile:
-    """What a file says.
-
-    Args:
-        path: of the file.
-        variables: their values, as written.
-        rules: what each target is made of, as written.
-    """
+    """What a file says: values of variables, and what each target is made of, as written."""
 
     path: Path
     variables: dict[str, str] = field(default_factory=dict)

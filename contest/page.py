@@ -11,8 +11,7 @@ from markupsafe import Markup
 from analysis import labels
 from contest.config import SCORES
 from contest.figures import MOST_IN_MATRIX
-from contest.leaderboard import Json
-from contest.standing import RESAMPLES
+from contest.standing import RESAMPLES, Json
 from reports import render
 from reports.document import document
 from reports.templating import element, plain_text, templates_in
@@ -25,13 +24,9 @@ _MOST_LISTED = 5
 def write_page(
     found: Json, over_time: Mapping[str, Path], figures: Mapping[str, Path], made_of: str
 ) -> str:
-    """Returns the page.
+    """Returns the page of a verdict with its history.
 
-    Args:
-        found: the verdict (see contest.leaderboard) with its `history`.
-        over_time: figures of a run by the names of entries.
-        figures: the others by their names.
-        made_of: the header's text: commit and seed.
+    `over_time` has figures of a run by the names of entries, and `made_of` the commit and the seed.
     """
     kinds = ("ranking", "baselines", "apart", "earlier")
     names = dict.fromkeys(row["name"] for kind in kinds for row in found[kind])
@@ -99,7 +94,8 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         return sorted(names, key=lambda other: abs(order[other] - order[name]))
 
     environment.filters |= {
-        "percent": lambda share: f"{100 * share:.0f}",
+        "percent": lambda share: "" if share is None else f"{100 * share:.0f}",
+        "named": lambda network: network["title"] + (", public" if network["is_public"] else ""),
         "signed": lambda places: f"{places:+d}".replace("-", "\u2212") if places else "0",
         "moment": moment,
         "scattered": lambda value: _scattered(value, is_ratio=found["score"]["is_ratio"]),
@@ -112,7 +108,7 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
             text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."
         ),
         "beaten": lambda name: others(name, [name]),
-        "untold": lambda name: others(name, [None]),
+        "undecided": lambda name: others(name, [None]),
     }
     return environment
 

@@ -22,9 +22,10 @@ from contest.entries import ContestEntry, EntryBuilder
 from contest.feedback import write_feedback
 from contest.figures import draw_figures, thin
 from contest.history import with_history
-from contest.leaderboard import Json, verdict
+from contest.leaderboard import verdict
 from contest.page import write_page
 from contest.scoring import is_repeated, run_all, run_on_other_host
+from contest.standing import Json
 from engines.base import EngineSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
@@ -160,11 +161,7 @@ def watch(
 ) -> None:
     """Scores a folder whenever it has changed and then stayed the same for an interval.
 
-    Args:
-        entries: the folder.
-        score: called for each change.
-        interval_s: between looks at the folder.
-        is_over: whether to stop; asked after each look.
+    `is_over` is asked after each look at the folder.
     """
     scored: object = None
     before: object = None

@@ -5,8 +5,10 @@ order would be the same with other seeds on these networks (the sign-flip test, 
 and whether it would be on other networks such as these (ranks over resampled networks and seeds).
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from analysis.paired import bootstrap_interval, holm, sign_flip_test
 
 Floats = NDArray[np.float64]
+Json = dict[str, Any]
 
 SIGNIFICANT = 0.05
 RESAMPLES = 4_000
@@ -21,76 +24,27 @@ FLIPS = 19_999
 _TAIL = 0.025
 
 
-@dataclass(frozen=True)
-class Standing:
-    """One entry among all.
+def spread_of(scores: Floats, *, is_ratio: bool) -> Json:
+    """How a network tells entries apart: its scores' variance in a one-way analysis of variance.
 
     Args:
-        rank: from 1; equal scores share a rank.
-        best_rank: of the 95 % interval of its rank, networks and seeds resampled.
-        worst_rank: see best_rank.
-        first: share of resamples in which it is first.
+        scores: shape (entries, runs).
+        is_ratio: the scores' logarithms count.
+
+    Returns:
+        Standard deviations `between` entries, free of what seeds add, and `within` an entry,
+        between its runs; the `share` that entries have in the variance. None: of a single run.
     """
-
-    rank: int
-    best_rank: int
-    worst_rank: int
-    first: float
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A pair of entries, by their positions.
-
-    Args:
-        a: the first entry.
-        b: the second.
-        difference: of their scores, A less B, or their ratio.
-        p: of the sign-flip test over seeds on these networks, corrected by Holm.
-        ahead: share of resamples over networks and seeds in which A is better.
-    """
-
-    a: int
-    b: int
-    difference: float
-    p: float
-    ahead: float
-
-    @property
-    def better(self) -> int | None:
-        """The position of the entry shown to be better on these networks."""
-        if not self.p <= SIGNIFICANT or self.ahead == 0.5:
-            return None
-        return self.a if self.difference > 0 else self.b
-
-
-@dataclass(frozen=True)
-class Spread:
-    """How a network tells entries apart: standard deviations of scores, of ratios of their logs.
-
-    Args:
-        between: entries, free of what seeds add.
-        within: an entry, between its runs; NaN for a single run.
-        share: that entries have in the variance of a run's score; NaN for a single run.
-    """
-
-    between: float
-    within: float
-    share: float
-
-
-def spread_of(scores: Floats, *, is_ratio: bool) -> Spread:
-    """Splits the variance of scores, shape (entries, runs), as a one-way analysis of variance."""
     values = _scale(scores, is_ratio)
     entries = values.mean(axis=1).var(ddof=1)
     runs = values.shape[1]
     if runs == 1:
-        return Spread(float(np.sqrt(entries)), np.nan, np.nan)
+        return {"between": float(np.sqrt(entries)), "within": None, "share": None}
     within = values.var(axis=1, ddof=1).mean()
     between = max(0.0, entries - within / runs)
     total = between + within
-    share = float(between / total) if total else np.nan
-    return Spread(float(np.sqrt(between)), float(np.sqrt(within)), share)
+    share = float(between / total) if total else None
+    return {"between": float(np.sqrt(between)), "within": float(np.sqrt(within)), "share": share}
 
 
 def mean_of(scores: Floats, is_ratio: bool) -> float:
@@ -104,13 +58,18 @@ def interval_of(scores: Floats, seed: int, is_ratio: bool) -> tuple[float, float
     return _unscale(low, is_ratio), _unscale(high, is_ratio)
 
 
-def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Standing]:
+def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Json]:
     """Ranks entries.
 
     Args:
         scores: shape (entries, networks, runs); run k of a network has the same seed for all.
         seed: of the resampling.
         is_ratio: scores are positive, and averaged geometrically.
+
+    Returns:
+        Of each its `rank` from 1, which equal scores share, with the ends of its 95 % interval,
+        `best_rank` and `worst_rank`, networks and seeds resampled; and in which share of the
+        resamples it is `first`.
     """
     values = _scale(scores, is_ratio)
     overall = values.mean(axis=(1, 2))
@@ -118,32 +77,45 @@ def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Standing]
     ranks = 1 + (resampled[:, None, :] < resampled[None, :, :]).sum(axis=1)
     best, worst = np.quantile(ranks, [_TAIL, 1 - _TAIL], axis=1, method="nearest")
     return [
-        Standing(
-            rank=int(1 + np.count_nonzero(overall > own)),
-            best_rank=int(best[entry]),
-            worst_rank=int(worst[entry]),
-            first=float(np.mean(ranks[entry] == 1)),
-        )
+        {
+            "rank": int(1 + np.count_nonzero(overall > own)),
+            "best_rank": int(best[entry]),
+            "worst_rank": int(worst[entry]),
+            "first": float(np.mean(ranks[entry] == 1)),
+        }
         for entry, own in enumerate(overall)
     ]
 
 
-def compare_pairs(scores: Floats, seed: int, *, is_ratio: bool) -> list[Comparison]:
-    """Compares every pair of entries (see `rank_entries`)."""
+def compare_pairs(names: Sequence[str], scores: Floats, seed: int, *, is_ratio: bool) -> list[Json]:
+    """Compares every pair of entries (see `rank_entries`).
+
+    Returns:
+        The names `a` and `b`; the `ratio` A/B or the `difference` A - B of their scores; `p_holm`
+        of the sign-flip test over seeds on these networks; the share of resamples over networks and
+        seeds in which A is `ahead`; and which is shown to be `better` on these networks, or None.
+    """
     values = _scale(scores, is_ratio)
     resampled = resampled_scores(values, seed)
     pairs = list(combinations(range(len(values)), 2))
     p_values = [sign_flip_test(list(values[a] - values[b]), seed, FLIPS) for a, b in pairs]
-    return [
-        Comparison(
-            a,
-            b,
-            float(np.mean(values[a] - values[b])),
-            p,
-            float(np.mean(resampled[a] > resampled[b]) + np.mean(resampled[a] == resampled[b]) / 2),
+    rows = []
+    for (a, b), p in zip(pairs, holm(p_values), strict=True):
+        difference = float(np.mean(values[a] - values[b]))
+        ties = np.mean(resampled[a] == resampled[b]) / 2
+        ahead = float(np.mean(resampled[a] > resampled[b]) + ties)
+        is_clear = p <= SIGNIFICANT and ahead != 0.5
+        rows.append(
+            {
+                **{"a": names[a], "b": names[b]},
+                "ratio": math.exp(difference) if is_ratio else None,
+                "difference": None if is_ratio else difference,
+                "p_holm": p,
+                "ahead": ahead,
+                "better": names[a if difference > 0 else b] if is_clear else None,
+            }
         )
-        for (a, b), p in zip(pairs, holm(p_values), strict=True)
-    ]
+    return rows
 
 
 def resampled_scores(values: Floats, seed: int, resamples: int = RESAMPLES) -> Floats:

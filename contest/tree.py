@@ -1,4 +1,4 @@
-"""Recognizes the sender in an entry's tree: its dialect, sources and peculiarities.
+"""Recognizes the sender in an entry's tree: its dialect, sources and parameters.
 
 The public kit's layout has `datagrump/` and `src/`; that of 2013 is flat, and its datagrams differ.
 A file in Python either has a class with the controller's methods, which runs in the kit's loop, or
@@ -9,31 +9,29 @@ import ast
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from common.errors import KneepointError
+from contest.config import EntryFile, load_entry_file
 from contest.makefile import read_makefile
 
 Language = Literal["c++", "python"]
 
 SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
 """Of sources in C++."""
-_HEADERS = (".hh", ".h", ".hpp", ".hxx", ".ipp", ".inc")
 _METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
 _MOST_PYTHON_BYTES = 2**18
 _MOST_DEPTH = 3
 _MOST_TEXT = 2**20
 _MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
 _MAIN = re.compile(r"\bint\s+main\s*\(")
-_THREADS = re.compile(r"#\s*include\s*<(thread|future|pthread\.h|threads\.h)>")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"\b\d[\d']{0,30}(?:\.\d{1,30})?(?:[eE]\+?\d{1,2})?")
 _DATES_S = range(1_200_000_000, 1_500_000_000)
 """From which the clocks of a kit of 2013 may count."""
-_BOOST = re.compile(r"#\s*include\s*[<\"]boost/")
 _KIT = Path(__file__).parent / "kit"
 _PUBLIC_RECEIVERS = (
     "eb8c985ca77f71aca61ba8b90725f142e0be1520c623189cc300daa7bb25138f",
@@ -54,9 +52,8 @@ class Tree:
         includes: folders of headers.
         dialect: of its datagrams, as the engines call it; "": the kit's.
         clock_epoch_ms: what its clocks subtract from the date; None: they begin at 0.
-        interface: how the sender reports sent datagrams to the controller, for the reader.
-        remarks: peculiarities.
         own_receiver: whether it brings a receiver that is not the kit's.
+        declared: what its kneepoint.yaml says.
     """
 
     root: Path
@@ -66,17 +63,22 @@ class Tree:
     includes: tuple[Path, ...] = ()
     dialect: str = ""
     clock_epoch_ms: int | None = None
-    interface: str = ""
-    remarks: tuple[str, ...] = ()
     own_receiver: bool = False
+    declared: EntryFile = field(default_factory=EntryFile)
 
 
 def recognize(folder: Path) -> Tree:
     """Finds the sender.
 
     Raises:
-        KneepointError: there is none; the message says what was expected.
+        KneepointError: there is none; the message says what was expected. Or its kneepoint.yaml is
+            malformed.
     """
+    tree = _find_sender(folder)
+    return replace(tree, declared=load_entry_file(tree.root))
+
+
+def _find_sender(folder: Path) -> Tree:
     for root in _levels(folder):
         if (root / "datagrump").is_dir():
             return _of_kit(root)
@@ -122,8 +124,6 @@ def _of_kit(root: Path) -> Tree:
         library=tuple(path for path in library if path.suffix in SUFFIXES),
         sources=tuple(sources),
         includes=(src, place, root) if src.is_dir() else (place, root),
-        interface=_interface(place),
-        remarks=_remarks([*sources, *_headers_in(place)]),
         own_receiver=_is_foreign(place / "receiver.cc"),
     )
 
@@ -149,8 +149,6 @@ def _flat(root: Path) -> Tree:
         includes=(root,),
         dialect="2013" if is_of_2013 else "",
         clock_epoch_ms=_epoch_ms(root) if is_of_2013 else None,
-        interface=_interface(root),
-        remarks=_remarks([*sources, *_headers_in(root)]),
     )
 
 
@@ -175,10 +173,6 @@ def _named_sources(place: Path, variable: str) -> list[Path] | None:
 
 def _sources_in(folder: Path) -> list[Path]:
     return [path.resolve() for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES]
-
-
-def _headers_in(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.iterdir()) if path.suffix in _HEADERS]
 
 
 def _sources_of_program(root: Path) -> list[Path] | None:
@@ -237,28 +231,6 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _interface(place: Path) -> str:
-    header = place / "controller.hh"
-    text = _text(header)
-    if re.search(r"\bpacket_was_sent\s*\(", text):
-        return "2013: packet_was_sent"
-    found = re.search(r"\bdatagram_was_sent\s*\(([^)]{0,1000})\)", text)
-    if found is None:
-        return "its own"
-    arguments = found[1].count(",") + 1
-    return "since 2017" if arguments == 3 else "before 2017" if arguments == 2 else "its own"
-
-
-def _remarks(paths: Sequence[Path]) -> tuple[str, ...]:
-    texts = [_text(path) for path in paths]
-    remarks = []
-    if any(map(_THREADS.search, texts)):
-        remarks.append("uses threads")
-    if any(map(_BOOST.search, texts)):
-        remarks.append("uses boost")
-    return tuple(remarks)
-
-
 def _is_foreign(receiver: Path) -> bool:
     if not receiver.is_file():
         return False
@@ -287,12 +259,12 @@ def _python(root: Path) -> Tree | None:
             if {part.name for part in each.body if isinstance(part, ast.FunctionDef)} >= _METHODS:
                 if each.name != "Controller":
                     raise KneepointError(f"{path.name}: name the class Controller, not {each.name}")
-                return Tree(root, "python", sources=(path,), interface="class in Python")
+                return Tree(root, "python", sources=(path,))
         if "receiver" not in path.stem and _imports(module, "socket"):
             senders.append(path)
     if not senders:
         return None
-    return Tree(root, "python", sources=(senders[0],), interface="sender in Python")
+    return Tree(root, "python", sources=(senders[0],))
 
 
 def _imports(module: ast.Module, name: str) -> bool:

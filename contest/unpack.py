@@ -13,7 +13,6 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -34,40 +33,15 @@ _COMPRESSIONS: dict[bytes, Callable[[IO[bytes]], Any]] = {
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
 
-@dataclass(frozen=True)
-class _Rules:
-    """What is taken of a folder.
-
-    Args:
-        most_bytes: in all.
-        most_files: in all, folders and what is left out included.
-        left_out: names of files and folders that nothing needs.
-        endings: of files that are left out.
-        links_left_out: names of links that autotools makes to files of its own.
-        reach_compiler: whether names must be safe as a program's arguments.
-    """
-
-    most_bytes: int
-    most_files: int
-    left_out: frozenset[str]
-    endings: frozenset[str] = frozenset()
-    links_left_out: frozenset[str] = frozenset()
-    reach_compiler: bool = True
-
-
-_TREE = _Rules(
-    MOST_BYTES,
-    MOST_FILES,
-    frozenset(".git .hg .svn .deps .libs __pycache__ autom4te.cache".split()),
-    frozenset(".o .a .lo .la .so .pyc .log".split()),
-    frozenset(
-        "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh "
-        "ltmain.sh missing test-driver".split()
-    ),
+_LEFT_OUT = frozenset(".git .hg .svn .deps .libs __pycache__ autom4te.cache".split())
+"""Names of files and folders that nothing needs."""
+_LEFT_OUT_OF_REPOSITORY = frozenset("hooks logs lfs modules worktrees".split())
+_ENDINGS_LEFT_OUT = frozenset(".o .a .lo .la .so .pyc .log".split())
+_LINKS_LEFT_OUT = frozenset(
+    "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh ltmain.sh missing "
+    "test-driver".split()
 )
-_REPOSITORY = _Rules(
-    256 * 2**20, 50_000, frozenset("hooks logs lfs modules worktrees".split()), reach_compiler=False
-)
+"""Names of links that autotools makes to files of its own."""
 
 
 def is_archive(path: Path) -> bool:
@@ -88,7 +62,7 @@ def copy_tree(source: Path, into: Path) -> None:
         KneepointError: a link leads out, a file is special or unreadable, or there is too much.
     """
     with within.opened(source) as root:
-        _copy(root, _Taken(into, _TREE))
+        _copy(root, _Taken(into))
 
 
 def copy_repository(source: Path, into: Path) -> None:
@@ -97,7 +71,7 @@ def copy_repository(source: Path, into: Path) -> None:
     Raises:
         KneepointError: there is none, or it cannot be copied (see `copy_tree`).
     """
-    taken = _Taken(into, _REPOSITORY)
+    taken = _Taken(into, is_repository=True)
     with within.opened(source) as root:
         try:
             with within.located(root, ".git", follows=False) as own:
@@ -138,7 +112,7 @@ def take_file(path: Path, into: Path) -> None:
         KneepointError: it is no plain file, or too large.
     """
     with read_plain(path) as file:
-        _Taken(into, _TREE).add(path.name, file)
+        _Taken(into).add(path.name, file)
 
 
 def read_plain(path: Path) -> IO[bytes]:
@@ -152,7 +126,7 @@ def read_plain(path: Path) -> IO[bytes]:
 def unpack_stream(file: IO[bytes], into: Path) -> None:
     """Unpacks a tar or zip file that is open (see `unpack`)."""
     with private_folder("kneepoint-unpacked-") as work:
-        taken = _Taken(work / "tree", _TREE)
+        taken = _Taken(work / "tree")
         try:
             if zipfile.is_zipfile(file):
                 _unpack_zip(file, taken)
@@ -176,12 +150,12 @@ def _copy(root: int, taken: "_Taken") -> None:
         folder = folders.pop()
         try:
             with within.located(root, folder) as found:
-                names = within.names_in(found, taken.rules.most_files)
+                names = within.names_in(found, taken.most_files)
         except OSError as error:
             raise _refusal(folder or "the folder", error) from None
         taken.expect_files(len(names))
         for name in names:
-            if name not in taken.rules.left_out:
+            if name not in taken.left_out:
                 try:
                     folders += _copy_one(root, f"{folder}{name}", taken)
                 except OSError as error:
@@ -196,7 +170,8 @@ def _copy_one(root: int, path: str, taken: "_Taken") -> list[str]:
             return [f"{path}/"]
         link = within.is_link(found)
     place = PurePosixPath(path)
-    if place.suffix in taken.rules.endings or (link and place.name in taken.rules.links_left_out):
+    is_made = place.suffix in _ENDINGS_LEFT_OUT or (link and place.name in _LINKS_LEFT_OUT)
+    if is_made and not taken.is_repository:
         return []
     try:
         with within.located(root, path) as found:
@@ -261,10 +236,13 @@ def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
 
 
 class _Taken:
-    """Writes files into a folder and counts them."""
+    """Writes the files of an entry, or of a git repository, into a folder and counts them."""
 
-    def __init__(self, into: Path, rules: _Rules) -> None:
-        self.rules = rules
+    def __init__(self, into: Path, *, is_repository: bool = False) -> None:
+        self.is_repository = is_repository
+        self.left_out = _LEFT_OUT_OF_REPOSITORY if is_repository else _LEFT_OUT
+        self.most_files = 50_000 if is_repository else MOST_FILES
+        self._most_bytes = 256 * 2**20 if is_repository else MOST_BYTES
         self._into = into
         self._bytes = 0
         self._files = 0
@@ -284,21 +262,19 @@ class _Taken:
             raise KneepointError(f"{name[:60]!r}... is too long a name")
         if not name.isprintable():
             raise KneepointError(f"{name!r} has unprintable characters, or is not UTF-8; rename it")
-        if self.rules.reach_compiler and any(part[0] in "-@" for part in path.parts):
+        if not self.is_repository and any(part[0] in "-@" for part in path.parts):
             raise KneepointError(f"{name!r} would be an option of the compiler; rename it")
         return self._into / path
 
     def expect_files(self, number: int) -> None:
         """Counts names; raises KneepointError if there are too many."""
         self._files += number
-        if self._files > self.rules.most_files:
-            raise KneepointError(
-                f"it has more than {self.rules.most_files} files; submit sources only"
-            )
+        if self._files > self.most_files:
+            raise KneepointError(f"it has more than {self.most_files} files; submit sources only")
 
     def add(self, name: str, content: IO[bytes]) -> None:
         """Writes a file; raises KneepointError if it, or all of them, are too much."""
-        place, most = self.check(name), self.rules.most_bytes
+        place, most = self.check(name), self._most_bytes
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:

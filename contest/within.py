@@ -43,10 +43,7 @@ def opened(path: Path) -> Iterator[int]:
 def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
     """Finds a path within the folder `root`; yields a descriptor to look at it.
 
-    Args:
-        root: descriptor of the folder.
-        path: relative to it.
-        follows: whether a link in the last place is followed, as links before it are.
+    A link in the last place is followed, as links before it are, if `follows`.
 
     Raises:
         OSError: as openat2 would; EXDEV if a link leads out.

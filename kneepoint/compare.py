@@ -17,9 +17,10 @@ from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.settings import Settings
 from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
-from kneepoint.comparison import COMPARABLE, Comparison, Pair
+from kneepoint.comparison import COMPARABLE, Pairs, compare_settings, failures_in, text_of
 from kneepoint.runs import (
     constants_of,
+    is_path,
     is_prepared,
     make_what_is_missing,
     prepared_network,
@@ -110,13 +111,13 @@ def command(
         raise KneepointError(f"{a} and {b} are the same setting; change one of them")
     runs = runs or max(LEAST_RUNS, least_pairs(len(names)))
     pairs = _run(settings, specs, prepared, range(seed, seed + runs))
-    given = [constants for _, constants in wanted]
-    comparison = Comparison.of(specs, given, COMPARABLE[metric], pairs, left_out)
+    found = compare_settings(specs, COMPARABLE[metric], pairs, left_out)
     if plot:
         from kneepoint.drawings import draw_ratios  # matplotlib takes a second
 
-        draw_ratios(comparison, plot)
-    print_result(comparison.described(), comparison.text(), as_json, ok=not comparison.failures())
+        draw_ratios(found, [Path(controller).stem for controller in controllers], plot)
+    text = text_of(found, [_title(*each) for each in wanted])
+    print_result(found, text, as_json, ok=not failures_in(found))
 
 
 def _setting(text: str) -> tuple[str, Mapping[str, float]]:
@@ -125,6 +126,12 @@ def _setting(text: str) -> tuple[str, Mapping[str, float]]:
     except ValueError:
         raise KneepointError(f"{text}: not CONTROLLER:NAME=VALUE,...; correct it") from None
     return notation.kind, constants_of(notation.parameters, text)
+
+
+def _title(controller: str, constants: Mapping[str, float]) -> str:
+    name = Path(controller).stem if is_path(controller) else controller
+    given = ", ".join(f"{key} = {value:g}" for key, value in constants.items())
+    return f"{name}, {given}" if given else f"{name} with its defaults"
 
 
 def _networks(
@@ -177,7 +184,7 @@ def _run(
     specs: Sequence[RunSpec],
     networks: Sequence[PreparedNetwork],
     seeds: range,
-) -> dict[str, list[Pair]]:
+) -> dict[str, Pairs]:
     """Returns the pairs of runs by network."""
     planned = {
         (network.name, seed): [replace(spec, network=network, seed=seed) for spec in specs]
@@ -188,7 +195,7 @@ def _run(
     with closing(LocalExecutor(settings, os.cpu_count() or 1)) as executor:
         for ended in executor.execute([spec for pair in planned.values() for spec in pair]):
             records |= {record.run_id: without_fault(record) for record in ended}
-    pairs: dict[str, list[Pair]] = {}
-    for (name, seed), pair in planned.items():
-        pairs.setdefault(name, []).append(Pair(seed, *(records[spec.run_id] for spec in pair)))
-    return pairs
+    found: dict[str, dict[int, tuple[RunRecord, RunRecord]]] = {}
+    for (name, seed), (a, b) in planned.items():
+        found.setdefault(name, {})[seed] = records[a.run_id], records[b.run_id]
+    return dict(found)

@@ -1,266 +1,187 @@
-"""The result of paired runs of two settings, as numbers and as text."""
+"""Paired runs of two settings: what they show, as data and as text."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Self
 
-from analysis.enough import Enough, enough_runs
+import numpy as np
+
+from analysis.enough import enough_runs
+from analysis.frames import Record
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.paired import Ratio, holm, least_pairs, paired_ratio
 from engines.base import RunRecord, RunSpec
 from kneepoint.cli import columns
-from kneepoint.runs import is_path
 
 SIGNIFICANT = 0.05
 COMPARABLE = {"power": POWER, "throughput": THROUGHPUT, "signal-delay": SIGNAL_DELAY}
 """Metrics by their names on the command line."""
 
-
-@dataclass(frozen=True)
-class Pair:
-    """The runs of A and B with one seed."""
-
-    seed: int
-    a: RunRecord
-    b: RunRecord
-
-    @property
-    def failures(self) -> dict[str, str]:
-        """The reasons by the settings, A and B, that failed."""
-        records = {"A": self.a, "B": self.b}
-        return {name: each.reason for name, each in records.items() if each.status != "ok"}
+Pairs = Mapping[int, tuple[RunRecord, RunRecord]]
+"""The runs of A and B by their seed."""
 
 
-@dataclass(frozen=True)
-class OnNetwork:
-    """One network: values of the pairs without a failed run; `found` is None if there are none.
+def compare_settings(
+    specs: Sequence[RunSpec], metric: str, runs: Mapping[str, Pairs], left_out: Sequence[str]
+) -> Record:
+    """Returns what runs of A and B show; None stands for what does not exist.
 
-    `p` is corrected for the number of networks.
+    Args:
+        specs: a run of A, and one of B; the seed is that of the statistics, too.
+        metric: to compare, a field of a run's record.
+        runs: by network.
+        left_out: networks that cannot be prepared.
     """
-
-    network: str
-    pairs: Sequence[Pair]
-    a: Sequence[float]
-    b: Sequence[float]
-    found: Ratio | None
-    p: float
-    enough: Enough
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two settings on several networks; `given` holds the parameters that the user set."""
-
-    specs: Sequence[RunSpec]
-    given: Sequence[Mapping[str, float]]
-    metric: str
-    networks: Sequence[OnNetwork]
-    overall: Ratio | None
-    left_out: Sequence[str]
-
-    @classmethod
-    def of(
-        cls,
-        specs: Sequence[RunSpec],
-        given: Sequence[Mapping[str, float]],
-        metric: str,
-        pairs: Mapping[str, Sequence[Pair]],
-        left_out: Sequence[str],
-    ) -> Self:
-        """Compares; the first run's seed is that of the statistics, too.
-
-        Args:
-            specs: a run of A, and one of B.
-            given: the parameters that the user set of them.
-            metric: to compare, a field of a run's record.
-            pairs: by network.
-            left_out: networks that cannot be prepared.
-        """
-        seed = specs[0].seed
-        table = [_on_network(name, each, metric, seed) for name, each in pairs.items()]
-        corrected = holm([each.p for each in table])
-        networks = [replace(each, p=p) for each, p in zip(table, corrected, strict=True)]
-        known = [(each.a, each.b) for each in networks if each.found]
-        overall = paired_ratio(known, seed) if known else None
-        return cls(specs, given, metric, networks, overall, left_out)
-
-    @property
-    def noun(self) -> str:
-        """What is compared, in a sentence."""
-        return METRICS[self.metric].title.lower()
-
-    @property
-    def greater_is_better(self) -> bool:
-        """Whether A is better where the ratio is above 1."""
-        return self.metric != SIGNAL_DELAY
-
-    def better(self, found: Ratio | None, p: float) -> str | None:
-        """Returns A or B if it is shown to be better, otherwise None."""
-        if found is None or not p <= SIGNIFICANT or not (found.low > 1 or found.high < 1):
-            return None
-        return "A" if (found.ratio > 1) == self.greater_is_better else "B"
-
-    def failures(self) -> list[str]:
-        """Returns a line for each setting and network that failed, with the first reason."""
-        lines = []
-        for each in self.networks:
-            for name in ("A", "B"):
-                reasons = [pair.failures[name] for pair in each.pairs if name in pair.failures]
-                if reasons:
-                    runs = f"{len(reasons)} of {_count(len(each.pairs), 'run')}"
-                    lines.append(f"failed: {name} on {each.network}, {runs}: {reasons[0]}")
-        return lines
-
-    def verdict(self) -> str:
-        """Returns one or two sentences about all networks together."""
-        found, noun = self.overall, self.noun
-        if found is None:
-            return "No pair of runs succeeded: there is nothing to compare."
-        caveat = " Pairs with a failed run are excluded." if self.failures() else ""
-        better = self.better(found, found.p)
-        if better is not None:
-            gain = found.ratio if better == "A" else 1 / found.ratio
-            change, word = (gain - 1, "more") if gain > 1 else (1 - gain, "less")
-            other = "B" if better == "A" else "A"
-            return (
-                f"{better} is better: {_percent(change)} {word} {noun} than {other} "
-                f"(A/B = {found}).{caveat}"
-            )
-        if math.isnan(found.low):
-            return (
-                f"Undecided: A/B = {found}, but one pair of runs per network gives no interval. "
-                f"Give --runs.{caveat}"
-            )
-        return (
-            f"No difference of {noun} is shown (A/B = {found}, p = {_p_text(found.p)}). That does "
-            f"not make them equal: any ratio in the interval remains possible.{caveat}"
+    seed = specs[0].seed
+    networks, known = [], []
+    for name, pairs in runs.items():
+        complete = [pair for pair in pairs.values() if all(run.status == "ok" for run in pair)]
+        a, b = ([getattr(pair[side], metric) for pair in complete] for side in (0, 1))
+        known += [(a, b)] if complete else []
+        networks.append(
+            {
+                "network": name,
+                "a": sum(a) / len(a) if a else None,
+                "b": sum(b) / len(b) if b else None,
+                **_figures(paired_ratio([(a, b)], seed) if complete else None),
+                "enough_runs": enough_runs(np.divide(a, b), seed).runs,
+                "runs": [_described(each, *pair, metric) for each, pair in pairs.items()],
+            }
         )
+    corrected = holm([math.nan if each["p"] is None else each["p"] for each in networks])
+    for each, p in zip(networks, corrected, strict=True):
+        each |= {"p_holm": _number(p), "better": _better(each, p, metric)}
+    together = _figures(paired_ratio(known, seed) if known else None)
+    together |= {"networks": len(known), "better": _better(together, together["p"], metric)}
+    settings = [{"controller": each.controller, "constants": {**each.constants}} for each in specs]
+    found = {
+        "a": settings[0],
+        "b": settings[1],
+        "metric": metric,
+        "unit": METRICS[metric].unit,
+        "networks": networks,
+        "overall": together,
+        "left_out": list(left_out),
+    }
+    together["verdict"] = _verdict(found)
+    return found
 
-    def described(self) -> dict[str, Any]:
-        """Returns the comparison for JSON; None stands for what does not exist."""
-        settings = {
-            name: {"controller": spec.controller, "constants": dict(spec.constants)}
-            for name, spec in zip(("a", "b"), self.specs, strict=True)
-        }
-        overall = {
-            **_figures(self.overall),
-            "networks": self.overall.networks if self.overall else 0,
-            "pairs": self.overall.pairs if self.overall else 0,
-            "better": self.better(self.overall, self.overall.p) if self.overall else None,
-            "verdict": self.verdict(),
-        }
-        return {
-            **settings,
-            "metric": self.metric,
-            "unit": METRICS[self.metric].unit,
-            "networks": [self._network_described(each) for each in self.networks],
-            "overall": overall,
-            "left_out": list(self.left_out),
-        }
 
-    def _network_described(self, each: OnNetwork) -> dict[str, Any]:
-        return {
-            "network": each.network,
-            "pairs": len(each.a),
-            "a": _mean(each.a),
-            "b": _mean(each.b),
-            **_figures(each.found),
-            "p_holm": _known(each.p),
-            "better": self.better(each.found, each.p),
-            "enough_runs": each.enough.runs,
-            "runs": [
-                {"seed": pair.seed}
-                | {name: getattr(getattr(pair, name), self.metric) for name in ("a", "b")}
-                | {f"reason_{name.lower()}": why for name, why in pair.failures.items()}
-                for pair in each.pairs
-            ],
-        }
+def is_better_above_1(metric: str) -> bool:
+    """Whether A is better where its ratio to B is above 1."""
+    return metric != SIGNAL_DELAY
 
-    def text(self) -> str:
-        """Returns the comparison for people."""
-        settings = zip(("A", "B"), self.specs, self.given, strict=True)
-        parts = [
-            *(f"{name}: {_setting_text(spec, given)}" for name, spec, given in settings),
-            "",
-            columns(list(self._rows())),
-            "",
-            self.verdict(),
-            "",
-            *self._remarks([pair.seed for pair in self.networks[0].pairs]),
-            *self.failures(),
-        ]
-        if self.left_out:
-            parts.append(f"excluded, because they cannot be prepared: {', '.join(self.left_out)}")
-        return "\n".join(parts)
 
-    def _rows(self) -> Iterator[tuple[str, ...]]:
-        yield "network", "pairs", "A", "B", "A/B [95 %]", "p", "better", "pairs for 1 %"
-        for each in self.networks:
-            means = (_mean(values) for values in (each.a, each.b))
-            yield (
-                each.network,
-                str(len(each.a)),
-                *("-" if mean is None else f"{mean:.4g}" for mean in means),
-                str(each.found) if each.found else "-",
-                _p_text(each.p),
-                self.better(each.found, each.p) or "-",
-                str(each.enough),
-            )
-        if self.overall is not None and len(self.networks) > 1:
-            found = self.overall
-            better = self.better(found, found.p) or "-"
-            yield "all", str(found.pairs), "", "", str(found), _p_text(found.p), better, ""
+def failures_in(found: Record) -> list[str]:
+    """Returns a line for each setting and network that failed, with the first reason."""
+    lines = []
+    for each in found["networks"]:
+        for name in ("a", "b"):
+            reasons = [run[f"reason_{name}"] for run in each["runs"] if f"reason_{name}" in run]
+            if reasons:
+                runs = f"{len(reasons)} of {_count(len(each['runs']), 'run')}"
+                lines.append(f"failed: {name.upper()} on {each['network']}, {runs}: {reasons[0]}")
+    return lines
 
-    def _remarks(self, seeds: Sequence[int]) -> Iterator[str]:
+
+def text_of(found: Record, titles: Sequence[str]) -> str:
+    """Returns a comparison for people; `titles` are those of A and B."""
+    head = ("network", "pairs", "A", "B", "A/B [95 %]", "p", "better", "pairs for 1 %")
+    rows = [head, *map(_row, found["networks"])]
+    together = found["overall"]
+    if len(found["networks"]) > 1:
+        rows.append(_row({"network": "all", "p_holm": together["p"], **together}))
+    parts = [
+        *(f"{name}: {title}" for name, title in zip("AB", titles, strict=True)),
+        *("", columns(rows), "", together["verdict"], "", *_remarks(found), *failures_in(found)),
+    ]
+    if found["left_out"]:
+        parts.append(f"excluded, because they cannot be prepared: {', '.join(found['left_out'])}")
+    return "\n".join(parts)
+
+
+def _row(of: Record) -> tuple[str, ...]:
+    a, b = ("-" if of.get(name) is None else f"{of[name]:.4g}" for name in ("a", "b"))
+    enough = of.get("enough_runs", "-") or f"more than {of['pairs']}"
+    figures = of["interval"] or "-", _p_text(of["p_holm"]), of["better"] or "-"
+    return (of["network"], str(of["pairs"]), a, b, *figures, str(enough))
+
+
+def _remarks(found: Record) -> Iterator[str]:
+    networks, metric = found["networks"], METRICS[found["metric"]]
+    seeds = [run["seed"] for run in networks[0]["runs"]]
+    yield (
+        f"A and B are means of {metric.title.lower()} in {metric.unit}; pairs share a seed, "
+        + (f"{seeds[0]} to {seeds[-1]}." if len(seeds) > 1 else f"{seeds[0]}.")
+    )
+    if len(networks) > 1:
+        better = [each["better"] for each in networks]
         yield (
-            f"A and B are means of {self.noun} in {METRICS[self.metric].unit}; pairs share a seed, "
-            + (f"{seeds[0]} to {seeds[-1]}." if len(seeds) > 1 else f"{seeds[0]}.")
+            f"By network, A is better on {better.count('A')}, B on {better.count('B')}; no "
+            f"difference is shown on {better.count(None)} (p corrected by Holm). Intervals are "
+            "for other seeds on these networks, not for other networks."
         )
-        better = [self.better(each.found, each.p) for each in self.networks]
-        if len(better) > 1:
-            yield (
-                f"By network, A is better on {better.count('A')}, B on {better.count('B')}; no "
-                f"difference is shown on {better.count(None)} (p corrected by Holm). Intervals are "
-                "for other seeds on these networks, not for other networks."
-            )
-        least = least_pairs(len(better), SIGNIFICANT)
-        if len(seeds) < least:
-            yield (
-                f"So few pairs cannot show even a clear difference on a network: of "
-                f"{_count(len(better), 'network')} each needs {least}; give --runs {least}."
-            )
-        unknown = sum(each.enough.runs is None for each in self.networks)
-        if unknown:
-            where = f" on {unknown} of {len(better)} networks" if len(better) > 1 else ""
-            yield f"More pairs are needed to know A/B within 1 %{where}; give --runs."
-        else:
-            most = max(each.enough.runs or 0 for each in self.networks)
-            yield f"{_count(most, 'pair')} per network would be enough to know A/B within 1 %."
+    least = least_pairs(len(networks), SIGNIFICANT)
+    if len(seeds) < least:
+        yield (
+            f"So few pairs cannot show even a clear difference on a network: of "
+            f"{_count(len(networks), 'network')} each needs {least}; give --runs {least}."
+        )
+    enough = [each["enough_runs"] for each in networks]
+    if unknown := enough.count(None):
+        where = f" on {unknown} of {len(networks)} networks" if len(networks) > 1 else ""
+        yield f"More pairs are needed to know A/B within 1 %{where}; give --runs."
+    else:
+        yield f"{_count(max(enough), 'pair')} per network would be enough to know A/B within 1 %."
 
 
-def _on_network(name: str, pairs: Sequence[Pair], metric: str, seed: int) -> OnNetwork:
-    complete = [pair for pair in pairs if not pair.failures]
-    a = [getattr(pair.a, metric) for pair in complete]
-    b = [getattr(pair.b, metric) for pair in complete]
-    found = paired_ratio([(a, b)], seed) if complete else None
-    ratios = [one / other for one, other in zip(a, b, strict=True)]
-    p = found.p if found else math.nan
-    return OnNetwork(name, pairs, a, b, found, p, enough_runs(ratios, seed))
+def _verdict(found: Record) -> str:
+    """One or two sentences about all networks together."""
+    together, noun = found["overall"], METRICS[found["metric"]].title.lower()
+    if together["ratio"] is None:
+        return "No pair of runs succeeded: there is nothing to compare."
+    ratio = f"A/B = {together['interval']}"
+    caveat = " Pairs with a failed run are excluded." if failures_in(found) else ""
+    if better := together["better"]:
+        gain = together["ratio"] if better == "A" else 1 / together["ratio"]
+        change, word = (gain - 1, "more") if gain > 1 else (1 - gain, "less")
+        other = "B" if better == "A" else "A"
+        return (
+            f"{better} is better: {_percent(change)} {word} {noun} than {other} ({ratio}).{caveat}"
+        )
+    if together["low"] is None:
+        return (
+            f"Undecided: {ratio}, but one pair of runs per network gives no interval. "
+            f"Give --runs.{caveat}"
+        )
+    return (
+        f"No difference of {noun} is shown ({ratio}, p = {_p_text(together['p'])}). That does "
+        f"not make them equal: any ratio in the interval remains possible.{caveat}"
+    )
 
 
-def _figures(found: Ratio | None) -> dict[str, float | None]:
-    names = ("ratio", "low", "high", "p")
-    return {name: _known(getattr(found, name)) if found else None for name in names}
+def _figures(found: Ratio | None) -> Record:
+    figures: Record = {
+        name: _number(getattr(found, name, math.nan)) for name in ("ratio", "low", "high", "p")
+    }
+    return figures | {"interval": found and str(found), "pairs": found.pairs if found else 0}
 
 
-def _known(value: float) -> float | None:
+def _better(of: Record, p: float | None, metric: str) -> str | None:
+    """A or B, if it is shown to be better."""
+    if p is None or not p <= SIGNIFICANT or not of["low"] or of["low"] <= 1 <= of["high"]:
+        return None
+    return "A" if (of["ratio"] > 1) == is_better_above_1(metric) else "B"
+
+
+def _described(seed: int, a: RunRecord, b: RunRecord, metric: str) -> Record:
+    sides = {"a": a, "b": b}
+    figures = {name: getattr(run, metric) for name, run in sides.items()}
+    reasons = {f"reason_{name}": run.reason for name, run in sides.items() if run.status != "ok"}
+    return {"seed": seed, **figures, **reasons}
+
+
+def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _percent(share: float) -> str:
@@ -268,15 +189,8 @@ def _percent(share: float) -> str:
     return f"{value:.{0 if value >= 10 else 1 if value >= 1 else 2}f} %"
 
 
-def _setting_text(spec: RunSpec, given: Mapping[str, float]) -> str:
-    name = Path(spec.controller).stem if is_path(spec.controller) else spec.controller
-    if not given:
-        return f"{name} with its defaults"
-    return f"{name}, " + ", ".join(f"{key} = {value:g}" for key, value in given.items())
-
-
-def _p_text(p: float) -> str:
-    return "-" if math.isnan(p) else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+def _p_text(p: float | None) -> str:
+    return "-" if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _count(number: int, noun: str) -> str:

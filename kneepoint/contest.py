@@ -18,8 +18,8 @@ from contest.build import Compiler
 from contest.config import Contest
 from contest.confine import Confined
 from contest.entries import ContestEntry, EntryBuilder
-from contest.leaderboard import Json
 from contest.run import PAGE, ContestRun, watch
+from contest.standing import Json
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import click
+import psutil  # type: ignore[import-untyped]
 
 from common.config_file import read_config
 from common.errors import KneepointError
@@ -61,7 +62,12 @@ def examine(config: Path) -> Iterator[Finding]:
     yield _python()
     yield _compiler()
     yield Finding("cores", "good", str(os.cpu_count()))
-    yield _amount("memory", _memory_gib(), LEAST_MEMORY_GIB, "close other programs")
+    yield _amount(
+        "memory",
+        psutil.virtual_memory().available / 2**30,
+        LEAST_MEMORY_GIB,
+        "close other programs",
+    )
     yield _amount("disk", shutil.disk_usage(".").free / 2**30, LEAST_FREE_GIB, "free some space")
     yield _configuration(config)
     yield _built(config)
@@ -101,13 +107,6 @@ def _amount(what: str, gib: float, least: float, remedy: str) -> Finding:
     if gib >= least:
         return Finding(what, "good", found)
     return Finding(what, "lacks", found, f"{remedy}: Kneepoint needs {least:g} GiB")
-
-
-def _memory_gib() -> float:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) / 2**20
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") / 2**30
 
 
 def _configuration(config: Path) -> Finding:

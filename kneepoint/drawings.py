@@ -3,18 +3,14 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kneepoint.comparison import Comparison
+from analysis.frames import Record
+from analysis.metrics import METRICS
+from kneepoint.comparison import is_better_above_1
 from reports.figures import style
 
 
 def draw_capacity(series: Mapping[str, Sequence[float]], bin_ms: int, out: Path) -> None:
-    """Plots the capacity of traces over time, a panel each, as a PNG, SVG or PDF file.
-
-    Args:
-        series: by name, the rate (Mbit/s) in each bin.
-        bin_ms: length of a bin (ms).
-        out: the file.
-    """
+    """Plots the capacity of traces (Mbit/s in each bin) as a PNG, SVG or PDF file, a panel each."""
     with style.house():
         figure = style.page(0.6 + 2.0 * len(series))
         panels = figure.subplots(len(series), sharex=True, squeeze=False)[:, 0]
@@ -36,30 +32,28 @@ def draw_capacity(series: Mapping[str, Sequence[float]], bin_ms: int, out: Path)
         style.write(figure, out)
 
 
-def draw_ratios(comparison: Comparison, out: Path) -> None:
+def draw_ratios(found: Record, titles: Sequence[str], out: Path) -> None:
     """Plots A over B with 95 % intervals as a PNG, SVG or PDF file.
 
     A network on which no pair of runs succeeded has no point, one with a single pair no interval.
     """
-    lines = [(each.network, each.found, len(each.a)) for each in comparison.networks]
-    found = comparison.overall
-    lines.append(("all networks", found, found.pairs if found else 0))
+    lines = [*found["networks"], {"network": "all networks", **found["overall"]}]
     with style.house():
         figure = style.page(0.9 + 0.22 * len(lines))
         axes = figure.add_subplot()
         axes.axvline(1, color=style.QUIET, linewidth=0.7)
-        for at, (_, ratio, _) in enumerate(lines):
-            if ratio is None:
-                continue
+        for at, line in enumerate(lines):
             colour = style.BEST if at == len(lines) - 1 else style.OURS
-            axes.hlines(at, ratio.low, ratio.high, color=colour, linewidth=1.4)
-            axes.plot(ratio.ratio, at, "o", color=colour)
-        axes.set_yticks(range(len(lines)), [f"{name}, n = {pairs}" for name, _, pairs in lines])
+            if line["low"] is not None:
+                axes.hlines(at, line["low"], line["high"], color=colour, linewidth=1.4)
+            if line["ratio"] is not None:
+                axes.plot(line["ratio"], at, "o", color=colour)
+        names = [f"{line['network']}, n = {line['pairs']}" for line in lines]
+        axes.set_yticks(range(len(lines)), names)
         axes.set_ylim(len(lines) - 0.5, -0.5)
-        noun = comparison.noun
-        better = "more" if comparison.greater_is_better else "less"
-        axes.set_xlabel(f"{noun.capitalize()} of A over B with 95 % intervals; {better} is better")
-        names = [Path(spec.controller).stem for spec in comparison.specs]
-        axes.set_title(f"A: {names[0]}, B: {names[1]}")
+        noun = METRICS[found["metric"]].title
+        better = "more" if is_better_above_1(found["metric"]) else "less"
+        axes.set_xlabel(f"{noun} of A over B with 95 % intervals; {better} is better")
+        axes.set_title(f"A: {titles[0]}, B: {titles[1]}")
         style.lay_out(figure)
         style.write(figure, out)

@@ -52,13 +52,7 @@ def command(controller: str | None, cores: str, as_json: bool) -> None:
 
 
 def by_rfc9743(controller: str, setting: int, table: Callable[[str], pd.DataFrame]) -> str:
-    """Returns the evaluation of a controller as Markdown.
-
-    Args:
-        controller: its name.
-        setting: its number in every comparison.
-        table: of the analysis, by name.
-    """
+    """Returns the evaluation of a controller, a numbered setting of comparisons, as Markdown."""
     figures, shares = table("traffic_figures"), table("comparison_shares")
     held = table("held_out_settings")
 

@@ -5,12 +5,10 @@ from pathlib import Path
 import click
 
 import contest
-from common.files import write_folder
 from kneepoint.cli import examples, json_option
-from kneepoint.skeletons import into_option, new_folder, print_files
+from kneepoint.skeletons import fill_in, into_option, new_folder, write_skeleton
 
 KIT = Path(contest.__file__).parent / "kit"
-_NAMED = ("README.md", "kneepoint.yaml")
 
 
 @click.command()
@@ -28,18 +26,5 @@ def command(name: str, into: Path, as_json: bool) -> None:
     overwritten.
     """
     folder = new_folder("new-entry", name, into)
-    texts = files_of(name)
-    write_folder(folder, texts)
-    print_files([folder / place for place in texts], f"kneepoint try {folder}", as_json)
-
-
-def files_of(name: str) -> dict[Path, str]:
-    """Returns the texts of an entry's files by their paths in its folder."""
-    texts = {}
-    for path in sorted(KIT.rglob("*")):
-        if path.is_file():
-            text = path.read_text(encoding="utf-8")
-            if path.name in _NAMED:
-                text = text.replace("{{ name }}", name)
-            texts[path.relative_to(KIT)] = text
-    return texts
+    texts = fill_in(KIT, folder, {"name": name})
+    write_skeleton(folder, texts, f"kneepoint try {folder}", as_json)

@@ -1,13 +1,14 @@
 """`kneepoint run`: the metrics of one run, and its rate, delay, window and RTT over time."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 
 from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec
+from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.limits import LIMITS
 from experiments.models.study import SearchEngine
 from kneepoint.cli import (
@@ -91,27 +92,39 @@ def command(
         name, _, value = text.partition("=")
         constants |= constants_of({name: value}, f"--set {text}")
     spec = spec_of(settings, controller, constants, prepared, seed, "kneepoint run")
+    run_and_print(settings, spec, f"{Path(controller).stem} on {network}", plot, as_json)
+
+
+def run_and_print(
+    settings: EngineSettings,
+    spec: RunSpec,
+    title: str,
+    plot: Path | None,
+    as_json: bool,
+    *,
+    noun: str = "window",
+    notes: Sequence[str] = (),
+) -> None:
+    """Executes a run, plots it if there is a path and it succeeds (see `draw`), and prints it."""
     if plot:
         from reports.over_time import run_and_draw  # matplotlib takes a second
 
-        title = f"{Path(controller).stem} on {network}"
-        record = without_fault(run_and_draw(settings, spec, title, plot))
+        record = without_fault(run_and_draw(settings, spec, title, plot, noun))
     else:
         record = run_once(settings, spec)
-    ok = record.status == "ok"
-    print_result(described(spec, record), text_of(spec, record), as_json, ok=ok)
-
-
-def described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:
-    """Returns a run for JSON."""
-    run = {
+    drawn = str(plot) if plot and record.status == "ok" else None
+    found = {
         "controller": spec.controller,
         "constants": dict(spec.constants),
         "network": spec.network.name,
         "engine": spec.engine,
         "seed": spec.seed,
+        **asdict(record),
+        "plot": drawn,
     }
-    return run | asdict(record)
+    remarks = [*notes, *([drawn] if drawn else [])]
+    text = "\n".join([text_of(spec, record), *([""] if remarks else []), *remarks])
+    print_result(found, text, as_json, ok=record.status == "ok")
 
 
 def text_of(spec: RunSpec, record: RunRecord) -> str:

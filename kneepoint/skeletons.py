@@ -1,12 +1,16 @@
 """What `kneepoint new-report` and `kneepoint new-entry` share."""
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
+from jinja2 import Environment, StrictUndefined
 
+from common.code import ROOT
 from common.errors import KneepointError
+from common.files import write_folder
 from kneepoint.cli import PATH, print_result
 from networks.config import NAME, NAMES
 
@@ -28,8 +32,34 @@ def new_folder(command: str, name: str, into: Path) -> Path:
     return folder
 
 
-def print_files(files: Sequence[Path], run: str, as_json: bool) -> None:
-    """Prints the files that were written, and the command that runs them."""
-    names = [str(path) for path in files]
+def fill_in(templates: Path, folder: Path, values: Mapping[str, object]) -> dict[Path, str]:
+    """Returns the texts of a skeleton by their paths in its folder.
+
+    A value stands in a template as Jinja has it, and for its name in capitals in a path.
+    """
+    environment = Environment(  # noqa: S701 (YAML, Markdown, C++)
+        undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    texts = {}
+    for path in sorted(each for each in templates.rglob("*") if each.is_file()):
+        place = str(path.relative_to(templates))
+        for name, value in values.items():
+            place = place.replace(name.upper(), str(value))
+        schemas = os.path.relpath(ROOT / "config/schemas", (folder / place).parent)
+        template = environment.from_string(path.read_text(encoding="utf-8"))
+        texts[Path(place)] = template.render(values, schemas=schemas)
+    return texts
+
+
+def write_skeleton(
+    folder: Path,
+    texts: Mapping[Path, str],
+    run: str,
+    as_json: bool,
+    check: Callable[[Path], object] | None = None,
+) -> None:
+    """Writes the files, and prints their names and the command that runs them."""
+    write_folder(folder, texts, check)
+    names = [str(folder / place) for place in texts]
     text = "\n".join([*names, "", f"To run it: {run}"])
     print_result({"files": names, "run": run}, text, as_json)

@@ -19,17 +19,9 @@ from kneepoint.cli import columns, config_option, examples, json_option, print_r
 
 @dataclass(frozen=True)
 class State:
-    """Progress of an experiment; None stands for a value that is unknown or does not apply.
+    """Progress of an experiment: done, running or waiting.
 
-    Args:
-        name: folder in the results.
-        state: done, running or waiting.
-        trials: finished trials.
-        best_in_search: best value among them.
-        runs: finished runs.
-        total: planned runs.
-        rate: runs per second.
-        left_s: estimated time for the remaining runs (s).
+    None stands for a value that is unknown or does not apply; `rate` is in runs per second.
     """
 
     name: str
@@ -60,9 +52,7 @@ def command(all_: bool, config: Path, as_json: bool) -> None:
 def states_of(workflow: Workflow, with_real: bool = False) -> list[State]:
     """Returns the current state of each experiment.
 
-    Args:
-        workflow: the configuration.
-        with_real: whether to include real-time experiments without results.
+    `with_real` includes real-time experiments without results.
     """
     return [
         _state_of(name, workflow.results / name)
@@ -118,8 +108,8 @@ def _is_running(folder: Path) -> bool:
     return False
 
 
-def cells_of(states: Sequence[State]) -> list[tuple[str, ...]]:
-    """Returns a table of experiments, header first."""
+def table_of(states: Sequence[State]) -> str:
+    """Returns experiments and their progress, with a header."""
     rows: list[tuple[str, ...]] = [
         ("experiment", "state", "trials", "best in search", "runs", "runs/s", "left")
     ]
@@ -135,7 +125,7 @@ def cells_of(states: Sequence[State]) -> list[tuple[str, ...]]:
         )
         for each in states
     ]
-    return rows
+    return columns(rows)
 
 
 def summary_of(states: Sequence[State]) -> str:
@@ -149,7 +139,7 @@ def summary_of(states: Sequence[State]) -> str:
 
 def _text(states: Sequence[State]) -> str:
     left = [each for each in states if each.state != "done"]
-    return f"{columns(cells_of(left))}\n\n{summary_of(states)}" if left else summary_of(states)
+    return f"{table_of(left)}\n\n{summary_of(states)}" if left else summary_of(states)
 
 
 def _number(value: float | None, form: str) -> str:

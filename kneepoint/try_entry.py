@@ -10,19 +10,10 @@ from contest.run import IN_FLIGHT
 from engines.base import RunSpec
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
-from kneepoint.cli import (
-    FIGURE,
-    PATH,
-    config_option,
-    examples,
-    json_option,
-    print_result,
-    seed_option,
-)
+from kneepoint.cli import FIGURE, PATH, config_option, examples, json_option, seed_option
 from kneepoint.contest import open_builder, trust_option
-from kneepoint.run import described, text_of
-from kneepoint.runs import prepared_network, without_fault
-from reports.over_time import run_and_draw
+from kneepoint.run import run_and_print
+from kneepoint.runs import prepared_network
 
 
 @click.command()
@@ -63,18 +54,9 @@ def command(
         raise KneepointError(f"{entry}: {made.reason}")
     settings = EmulatorSettings.of(EMULATE)
     spec = RunSpec.on(settings, made.built, {}, prepared_network(network), seed)
-    title = f"{made.name} on {network}"
-    record = without_fault(run_and_draw(settings, spec, title, plot, IN_FLIGHT))
-    remarks = [f"note: it {remark}" for remark in made.remarks]
-    if made.is_apart:
-        remarks.append(
-            "note: the entry's own receiver is not used; a contest does not rank the entry"
-        )
-    ok = record.status == "ok"
-    drawn = [str(plot)] if ok else []
-    print_result(
-        described(spec, record) | {"remarks": made.remarks, "plot": drawn[0] if drawn else None},
-        "\n".join([text_of(spec, record), "", *remarks, *drawn]),
-        as_json,
-        ok=ok,
+    note = "note: its own receiver is not used, and a contest does not rank it"
+    run_and_print(
+        *(settings, spec, f"{made.name} on {network}", plot, as_json),
+        noun=IN_FLIGHT,
+        notes=[note] if made.is_apart else [],
     )

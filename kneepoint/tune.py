@@ -9,9 +9,8 @@ import click
 
 from common.files import LOCK_PATIENCE_S, hold_lock
 from contest.collect import submission_at, take
-from contest.config import load_entry_file
 from contest.tree import recognize
-from contest.tuning import TunedEntry, tuned_text
+from contest.tuning import plan_tuning, tuned_text
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
@@ -73,10 +72,10 @@ def command(
         place = Path(work) / "tree"
         take(submission, place, builder.compiler.confined)
         tree = recognize(place)
-        declared = load_entry_file(tree.root)
         prepared = [prepared_network(name) for name in networks]
-        tuned = TunedEntry(submission.name, tree, declared, builder)
-        plan = tuned.plan(prepared, engine, trials, seed)
+        plan = plan_tuning(
+            submission.name, tree, builder, prepared, engine, trials=trials, seed=seed
+        )
         runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)
         with closing(runner):
             outcome, best = follow(search(folder, plan), runner)
@@ -84,4 +83,4 @@ def command(
     progress.end(outcome.message)
     found = outcome.summaries["study.json"]
     text = f"mean power {best.value:.4g} in trial {best.trial}; for kneepoint.yaml:\n\n"
-    print_result(found, text + tuned_text(declared, best.constants), as_json)
+    print_result(found, text + tuned_text(tree.declared.constants, best.constants), as_json)

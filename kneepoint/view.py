@@ -1,4 +1,4 @@
-"""One view of a running workflow: a live table on a terminal, plain lines elsewhere."""
+"""A view of a running workflow: redrawn in place on a terminal, printed now and then elsewhere."""
 
 import re
 import sys
@@ -8,18 +8,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
-from kneepoint.status import State, cells_of, summary_of
+from kneepoint.status import State, summary_of, table_of
 
 _STEPS = re.compile(r"^(\d+) of (\d+) steps \(\S+\) done$", re.MULTILINE)
 _TAIL_BYTES = 65536
 _KNOWN = 0.2
 """Share of the steps after which their mean time predicts that of the rest."""
-_LINE_S = 10.0
-"""Least time between progress lines of running experiments (s)."""
+_INTERVAL_S = 10.0
+"""Least time between two states in a log (s)."""
 
 
 class Live:
-    """A table of running experiments, redrawn in place."""
+    """What runs, redrawn in place."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console  # not needed in a log
@@ -30,68 +30,50 @@ class Live:
         self._live.start()
 
     def close(self) -> None:
-        """Leaves the last table on screen."""
+        """Leaves the last state on screen."""
         self._live.stop()
 
     def show(self, states: Sequence[State], steps: str) -> None:
         """Draws the running experiments and a summary."""
-        from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
 
-        head, *rows = cells_of([each for each in states if each.state == "running"])
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in head:
-            table.add_column(name, justify="left" if name == "experiment" else "right")
-        for row in rows:
-            table.add_row(*row)
-        summary = Text(_summary(states, steps))
-        self._live.update(Group(table, summary) if rows else summary, refresh=True)
+        text = Text(_text(states, steps), no_wrap=True, overflow="ellipsis")
+        self._live.update(text, refresh=True)
 
 
 class Lines:
-    """A line for each experiment that ends, and regular progress lines for running ones.
-
-    Args:
-        stream: where they go.
-        now_s: a clock.
-    """
+    """A line for each experiment that ends, and now and then what runs."""
 
     def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._now_s = now_s
-        self._next_s = now_s() + _LINE_S
+        self._next_s = now_s() + _INTERVAL_S
         self._done: set[str] | None = None
-        self._summary = ""
-        self._printed = ""  # the last summary that was printed
+        self._text = ""
+        self._printed = ""  # the last text that was printed
 
     def close(self) -> None:
-        """Prints the last summary, unless no other was printed before."""
-        if self._printed and self._printed != self._summary:
-            self._print(self._summary)
+        """Prints the last state, unless no other was printed before."""
+        if self._printed and self._printed != self._text:
+            self._print(self._text)
 
     def show(self, states: Sequence[State], steps: str) -> None:
         """Prints what is new."""
         done = {each.name for each in states if each.state == "done"}
-        ended = set[str]() if self._done is None else done - self._done
         for state in states:
-            if state.name in ended:
-                self._print(f"{state.name}: done{_trials(state)}")
+            if self._done is not None and state.name in done - self._done:
+                best = state.best_in_search
+                found = "" if best is None else f", best in search {best:.5g}"
+                self._print(f"{state.name}: done{found}")
         self._done = done
-        self._summary = _summary(states, steps)
-        if self._now_s() < self._next_s:
-            return
-        self._next_s = self._now_s() + _LINE_S
-        self._printed = self._summary
-        self._print(self._summary)
-        for state in states:
-            if state.state == "running":
-                left = "" if state.left_s is None else f", {state.left_s:.0f} s left"
-                runs = f", {state.runs} of {state.total or 'open'} runs" if state.runs else ""
-                self._print(f"  {state.name}: running{_trials(state)}{runs}{left}")
+        self._text = _text(states, steps)
+        if self._now_s() >= self._next_s:
+            self._next_s = self._now_s() + _INTERVAL_S
+            self._printed = self._text
+            self._print(self._text)
 
-    def _print(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
+    def _print(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
 
 
 def view_on(stream: TextIO) -> Live | Lines:
@@ -100,12 +82,7 @@ def view_on(stream: TextIO) -> Live | Lines:
 
 
 def steps_in(log: Path, elapsed_s: float) -> str:
-    """Returns how many steps of the workflow are done, and the estimated time of the rest.
-
-    Args:
-        log: Snakemake's output.
-        elapsed_s: time since the beginning (s).
-    """
+    """Returns how many steps Snakemake's log has, and the estimated time of the rest."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
@@ -125,10 +102,7 @@ def follow(
 ) -> None:
     """Shows the workflow on stderr until it is over.
 
-    Args:
-        look: returns the states.
-        log: of Snakemake.
-        is_over: waits at most so many seconds for the end; returns whether it is over.
+    `is_over` waits at most so many seconds for the end, and returns whether it is over.
     """
     interval_s = 0.5 if sys.stderr.isatty() else 1.0
     began_s = time.monotonic()
@@ -139,13 +113,7 @@ def follow(
             view.show(look(), steps_in(log, time.monotonic() - began_s))
 
 
-def _summary(states: Sequence[State], steps: str) -> str:
-    return " - ".join(filter(None, [steps, summary_of(states)]))
-
-
-def _trials(state: State) -> str:
-    if not state.trials:
-        return ""
-    value = state.best_in_search
-    best = "" if value is None else f", best in search {value:.5g}"
-    return f", {state.trials} trial{'s' * (state.trials != 1)}{best}"
+def _text(states: Sequence[State], steps: str) -> str:
+    running = [each for each in states if each.state == "running"]
+    summary = " - ".join(filter(None, [steps, summary_of(states)]))
+    return f"{table_of(running)}\n{summary}" if running else summary

@@ -38,36 +38,37 @@ constexpr int exit_not_started = 127;
 
 bool has_namespaces() { return why_no_namespaces().empty(); }
 
-void send_descriptor(int channel, int descriptor) {
+// A byte with room for a descriptor beside it.
+struct DescriptorMessage {
   char byte = 0;
   iovec part{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)]{};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
   msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+
+  DescriptorMessage() {
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
+};
+
+void send_descriptor(int channel, int descriptor) {
+  DescriptorMessage sent;
+  cmsghdr* const header = CMSG_FIRSTHDR(&sent.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof descriptor);
   std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  sendmsg(channel, &message, 0);
+  sendmsg(channel, &sent.message, 0);
 }
 
 // -1 if the other end sends none.
 int receive_descriptor(int channel) {
-  char byte;
-  iovec part{&byte, 1};
+  DescriptorMessage received;
+  if (recvmsg(channel, &received.message, MSG_CMSG_CLOEXEC) <= 0) return -1;
   int descriptor = -1;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)]{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (recvmsg(channel, &message, MSG_CMSG_CLOEXEC) <= 0) return -1;
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  const cmsghdr* const header = CMSG_FIRSTHDR(&received.message);
   if (header != nullptr) std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
   return descriptor;
 }
@@ -87,65 +88,29 @@ int enter_filter(bool has_network, bool keeps_signals) {
 #ifdef SYS_fork
   filter.rules({SYS_fork, SYS_vfork}, CallFilter::notify);
 #endif
-  filter.rules({SYS_ptrace,
-                SYS_process_vm_readv,
-                SYS_process_vm_writev,
-                SYS_process_madvise,
-                SYS_process_mrelease,
-                SYS_move_pages,
-                SYS_migrate_pages,
-                SYS_kcmp,
-                SYS_pidfd_open,
-                SYS_pidfd_getfd,
-                SYS_pidfd_send_signal,
-                SYS_shmget,
-                SYS_shmat,
-                SYS_shmctl,
-                SYS_semget,
-                SYS_semop,
-                SYS_semtimedop,
-                SYS_semctl,
-                SYS_msgget,
-                SYS_msgsnd,
-                SYS_msgrcv,
-                SYS_msgctl,
-                SYS_mq_open,
-                SYS_mq_unlink,
-                SYS_mount,
-                SYS_umount2,
-                SYS_open_tree,
-                SYS_move_mount,
-                SYS_mount_setattr,
-                SYS_fsopen,
-                SYS_fspick,
-                SYS_pivot_root,
-                SYS_chroot,
-                SYS_setns,
-                SYS_unshare,
-                SYS_bpf,
-                SYS_perf_event_open,
-                SYS_userfaultfd,
-                SYS_keyctl,
-                SYS_add_key,
-                SYS_request_key,
-                SYS_io_uring_setup,
-                SYS_init_module,
-                SYS_finit_module,
-                SYS_delete_module,
-                SYS_kexec_load,
-                SYS_reboot,
-                SYS_swapon,
-                SYS_swapoff,
-                SYS_sethostname,
-                SYS_setdomainname,
-                SYS_settimeofday,
-                SYS_clock_settime,
-                SYS_adjtimex,
-                SYS_clock_adjtime,
-                SYS_acct,
-                SYS_quotactl,
-                SYS_open_by_handle_at,
-                SYS_seccomp},
+  // Other processes and their memory.
+  filter.rules({SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
+                SYS_process_mrelease, SYS_move_pages, SYS_migrate_pages, SYS_kcmp, SYS_pidfd_open,
+                SYS_pidfd_getfd, SYS_pidfd_send_signal},
+               refuse);
+  // Memory and messages that outlive a process.
+  filter.rules(
+      {SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl,
+       SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_mq_open, SYS_mq_unlink},
+      refuse);
+  // Other file systems and namespaces.
+  filter.rules(
+      {SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount, SYS_mount_setattr, SYS_fsopen,
+       SYS_fspick, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_open_by_handle_at},
+      refuse);
+  // The kernel's less tried parts, and its filters.
+  filter.rules({SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key,
+                SYS_request_key, SYS_io_uring_setup, SYS_seccomp},
+               refuse);
+  // The machine.
+  filter.rules({SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot,
+                SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl, SYS_sethostname, SYS_setdomainname,
+                SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime},
                refuse);
   constexpr uint64_t as_int = 0xffffffff;
   for (const long call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler,

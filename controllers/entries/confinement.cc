@@ -30,7 +30,7 @@ constexpr uint64_t as_int = 0xffffffff;
 constexpr int object_descriptor = 31;  // beyond those that a sender opens
 constexpr long process_id = 1;         // of every entry
 
-EntryPage* told = nullptr;
+EntryPage* the_page = nullptr;
 std::string the_object;
 
 struct Status {
@@ -70,7 +70,7 @@ std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& argum
     default:
       break;
   }
-  told->denied_call = call;
+  the_page->denied_call = call;
   return std::nullopt;
 }
 
@@ -165,37 +165,20 @@ void allow_socket(CallFilter& filter, uint64_t datagram_bytes) {
   filter.rule(SYS_clone, allow, {{0, CLONE_THREAD | CLONE_NEWUSER, CLONE_THREAD}});
   filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // its flags are out of sight
   filter.rule(SYS_prctl, allow, {{0, as_int, PR_SET_NAME}});
-  filter.rules({SYS_getpid,
-                SYS_gettid,
-                SYS_getppid,
-                SYS_fstat,
-                SYS_recvfrom,
-                SYS_recvmsg,
-                SYS_read,
-                SYS_getsockopt,
-                SYS_getsockname,
-                SYS_getpeername,
-                SYS_ppoll,
-                SYS_pselect6,
-                SYS_epoll_create1,
-                SYS_epoll_ctl,
-                SYS_epoll_pwait,
-                SYS_timerfd_create,
-                SYS_timerfd_settime,
-                SYS_clock_gettime,
-                SYS_clock_nanosleep,
-                SYS_nanosleep,
-                SYS_gettimeofday,
-                SYS_getrandom,
-                SYS_getrusage,
-                SYS_times,
-                SYS_sched_yield,
-                SYS_set_robust_list,
-                SYS_rseq,
-                SYS_rt_sigaction,
-                SYS_restart_syscall,
-                SYS_sched_getaffinity},
+  filter.rules({SYS_recvfrom, SYS_recvmsg, SYS_read, SYS_fstat, SYS_getsockopt, SYS_getsockname,
+                SYS_getpeername},
                allow);
+  filter.rules({SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait,
+                SYS_timerfd_create, SYS_timerfd_settime, SYS_clock_nanosleep, SYS_nanosleep,
+                SYS_restart_syscall},
+               allow);
+  filter.rules({SYS_clock_gettime, SYS_gettimeofday, SYS_getrandom, SYS_getrusage, SYS_times,
+                SYS_getpid, SYS_gettid, SYS_getppid},
+               allow);
+  // Threads.
+  filter.rules(
+      {SYS_sched_yield, SYS_sched_getaffinity, SYS_set_robust_list, SYS_rseq, SYS_rt_sigaction},
+      allow);
 #ifdef __x86_64__
   filter.rules({SYS_poll, SYS_select, SYS_epoll_create, SYS_epoll_wait, SYS_time}, allow);
 #endif
@@ -248,7 +231,7 @@ void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
 
 // All but the filter of calls.
 void deny_all_but(EntryPage& page, const Files& files, const Limits& limits, Answer answer) {
-  told = &page;
+  the_page = &page;
   if (page.datagram_bytes == 0) hide_clocks();
   if (is_first_process()) show_only(files);
   set_limits(limits);

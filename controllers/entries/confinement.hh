@@ -10,7 +10,7 @@
 namespace kneepoint {
 
 // All of this holds from before the entry's object is loaded to the end of the process. A call that
-// is denied is told on the page and ends it.
+// is denied ends it and is recorded on the page.
 //
 // A sender has no file but its object, which can be loaded and mapped, and the libraries that its
 // program has loaded.

@@ -13,8 +13,8 @@ from analysis.metrics import METRICS
 from analysis.schema import STAGES
 from engines.catalogue import Catalogue, Controller
 from experiments.results import RUNS_SCHEMA
-from experiments.schemas import FILES
 from kneepoint.cli import kneepoint
+from kneepoint.schemas import FILES
 
 _WIDTH = 100
 _LONGEST_DEFAULT = 40
@@ -27,6 +27,9 @@ _TITLES = {
     "traffic": "traffic/NAME.yaml",
     "network": "networks/NAME.yaml",
     "published": "published/NAME.yaml",
+    "contest": "contests/NAME.yaml",
+    "entries": "entries.yaml of a contest's folder",
+    "entry": "kneepoint.yaml of an entry",
 }
 _WORDS = {
     "integer": "whole number",

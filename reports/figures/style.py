@@ -302,6 +302,7 @@ def name_points(
     sides: Sequence[tuple[float, float]],
     crowd: np.ndarray | None = None,
     always: bool = True,
+    within: bool = False,
     **look: Any,
 ) -> list[Annotation]:
     """Names points, in their order, where a name covers the fewest other names and points.
@@ -313,6 +314,7 @@ def name_points(
         sides: offsets to try (points), the best first.
         crowd: places to keep clear as well if there is a choice, shape (n, 2).
         always: whether to write also what has no room.
+        within: whether there is room only between the axes' left and right ends.
         look: of `label`.
     """
     figure = axes.get_figure(root=True)
@@ -320,13 +322,17 @@ def name_points(
     figure.draw_without_rendering()
     points = axes.transData.transform(rows[place])
     others = points if crowd is None else axes.transData.transform(crowd)
+    left, right = axes.bbox.intervalx
     named: list[Annotation] = []
     taken: list[Bbox] = []
     for name, *at in rows[["name", *place]].itertuples(index=False):
         tried = [label(axes, name, (at[0], at[1]), side, **look) for side in sides]
         boxes = [text.get_window_extent().padded(3) for text in tried]
         covered = [
-            (box.count_overlaps(taken), box.count_contains(points), box.count_contains(others))
+            (
+                box.count_overlaps(taken) + (within and not (left <= box.x0 and box.x1 <= right)),
+                *(box.count_contains(points), box.count_contains(others)),
+            )
             for box in boxes
         ]
         best = covered.index(min(covered))

@@ -12,7 +12,7 @@ from contest.run import PAGE, ContestRun
 from tests.browser import chromium
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
 from tests.contest.conftest import builder, make_contest_run
-from tests.contest.trees import bad, kit
+from tests.contest.trees import crashing, kit
 
 __all__ = ["builder"]  # a fixture
 
@@ -30,7 +30,7 @@ def scored(
     entries = folder / "entries"
     for window in (5, 12):
         kit(entries / f"window-{window}", window)
-    bad(entries / "crashes", "crashes-on-first-ack")
+    crashing(entries / "crashes")
     return contest_run, contest_run.score(entries, print)
 
 

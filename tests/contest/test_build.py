@@ -60,7 +60,7 @@ def test_a_build_that_fails_leaves_nothing_but_what_others_made(tmp_path: Path) 
 @pytest.mark.parametrize("text", ["int concept;", "auto a = [](auto b) { return b; };"])
 def test_each_standard_is_tried(tmp_path: Path, text: str) -> None:
     tree = recognize(flat(tmp_path / "anna", a=text))  # in C++11 or in C++20, not in both
-    assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).object.is_file()
+    assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).is_file()
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None:
@@ -75,10 +75,10 @@ def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None
     compiler = Compiler(tmp_path / "kept", CONFINED, most_bytes=size - 1)
     built = compiler.build(trees["a"], {})
     left = set(files_in(tmp_path / "kept"))
-    assert left < kept and built.object.name in left
+    assert left < kept and built.name in left
     small = replace(compiler, most_bytes=1)
     assert small.build(trees["a"], {}) == built
-    assert files_in(tmp_path / "kept") == [built.object.name], "what may still run is kept"
+    assert files_in(tmp_path / "kept") == [built.name], "what may still run is kept"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_compiler_that_was_killed_is_started_again(
 
     tree = recognize(flat(tmp_path / "anna"))
     monkeypatch.setattr(Confined, "run", kill_twice)
-    assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).object.is_file()
+    assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).is_file()
     monkeypatch.setattr(Confined, "run", lambda *_: Ended(code, "", output, 1))
     with pytest.raises(KneepointError, match="ended the compiler 3 times"):
         Compiler(tmp_path / "other", CONFINED).build(tree, {})

@@ -130,22 +130,6 @@ def test_repositories_that_cannot_be_taken_are_named(
         take(found, tmp_path / "taken", TRUSTING)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("entries: {anna: {git: a, branch: b, commit: abcd}}", "both branch and commit"),
-        ("entries: {anna: {git: a, branch: --upload-pack=x}}", "invalid name; correct it"),
-        ("entries: {anna: {git: a, commit: HEAD}}", "digits of a commit"),
-        ("entries: {../anna: {git: a}}", "letters, digits"),
-        ("entrys: {}", "did you mean 'entries'"),
-    ],
-)
-def test_bad_lists_of_repositories_are_refused(tmp_path: Path, text: str, reason: str) -> None:
-    (tmp_path / "entries.yaml").write_text(text)
-    with pytest.raises(KneepointError, match=reason):
-        find_submissions(tmp_path)
-
-
 @pytest.mark.parametrize("name", ["$\\frac$", "<b>", "a\nb", "anna;rm", "a\u202eb", "x" * 101])
 def test_names_that_say_more_than_a_name_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()

@@ -1,33 +1,54 @@
-"""The contest's file: what it refuses."""
+"""A contest's files: what they refuse."""
 
 from pathlib import Path
 
 import pytest
 
-from common.config_file import read_config
+from common.config_file import ConfigModel, read_config
 from common.errors import KneepointError
-from contest.config import Contest
+from contest.config import Contest, EntryFile, Repositories
 from contest.entries import without_paths
+
+RULES = "title: T\npublic: a\n"
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("model", "text", "words"),
     [
-        ("deadline: tomorrow", ["deadline", "'tomorrow'", "2026-12-01T23:59+01:00"]),
-        ("deadline: 2026-12-32T12:00Z", ["deadline", "2026-12-32T12:00Z"]),
-        ("deadline: 2026-12-01T12:00", ["deadline", "offset", "2026-12-01T12:00+01:00"]),
-        ("deadline: 20261201", ["deadline", "20261201"]),
-        ("{host_latency_us: 5, other_host_latency_us: 5}", ["other_host_latency_us", "change"]),
-        ("host_latency_us: -1", ["host_latency_us", "-1", "greater than or equal to 0"]),
+        (Contest, f"{RULES}deadline: tomorrow", ["deadline", "'tomorrow'", "2026-12-01T23:59"]),
+        (Contest, f"{RULES}deadline: 2026-12-32T12:00Z", ["deadline", "2026-12-32T12:00Z"]),
+        (Contest, f"{RULES}deadline: 2026-12-01T12:00", ["offset", "2026-12-01T12:00+01:00"]),
+        (Contest, f"{RULES}deadline: 20261201", ["deadline", "20261201"]),
+        (Contest, f"{RULES}host_latency_us: 5\nother_host_latency_us: 5", ["other_host", "change"]),
+        (Contest, f"{RULES}host_latency_us: -1", ["host_latency_us", "-1", "equal to 0"]),
+        (Repositories, "entries: {a: {git: a, branch: b, commit: abcd}}", ["branch and commit"]),
+        (Repositories, "entries: {a: {git: a, branch: --upload-pack=x}}", ["--upload-pack=x"]),
+        (Repositories, "entries: {a: {git: a, commit: HEAD}}", ["HEAD", "digits of a commit"]),
+        (Repositories, "entries: {../a: {git: a}}", ["../a", "letters, digits"]),
+        (Repositories, "entrys: {}", ["did you mean 'entries'"]),
+        *(
+            (EntryFile, f"constants: {{x: {{{constant}}}}}", ["constants.x", *words])
+            for constant, words in {
+                "default: 1, range: [1, 2]": ["macro and environment"],
+                "macro: A, environment: B, default: 1, range: [1, 2]": ["macro and environment"],
+                "macro: A, default: 3, range: [1, 2]": ["default 3", "range [1, 2]"],
+                "macro: A, default: 1, range: [2, 1]": ["[2, 1]", "rise"],
+                "macro: A, default: 0, range: [0, 1], log: true": ["[0, 1]", "above 0"],
+                "macro: A, default: 1.5, range: [1, 2], integer: true": ["integer", "whole"],
+                "macro: 'A -o /x', default: 1, range: [1, 2]": ["'A -o /x'", "a name in C"],
+                "macro: A, default: .inf, range: [1, 2]": ["default", "finite"],
+            }.items()
+        ),
     ],
 )
-def test_bad_rules_are_refused(tmp_path: Path, line: str, words: list[str]) -> None:
-    path = tmp_path / "contest.yaml"
-    lines = line.strip("{}").replace(", ", "\n")
-    path.write_text(f"title: T\npublic: a\n{lines}\n")
+def test_bad_files_are_refused(
+    tmp_path: Path, model: type[ConfigModel], text: str, words: list[str]
+) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(text)
     with pytest.raises(KneepointError) as error:
-        read_config(path, Contest)
-    assert all(word in str(error.value) for word in [str(path), *words])
+        read_config(path, model)
+    assert [word for word in [str(path), *words] if word not in str(error.value)] == []
 
 
 def test_a_deadline_is_a_moment(tmp_path: Path) -> None:

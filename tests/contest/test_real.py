@@ -15,7 +15,7 @@ from engines.entry import Entry
 from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.contest.conftest import EMULATE, link
-from tests.contest.trees import PYTHON_CLASS, bad, check_delays, flat_2013, kit
+from tests.contest.trees import PYTHON_CLASS, check_delays, crashing, flat_2013, kit
 from tests.engines.real import real_engine, unless_disturbed
 
 pytestmark = pytest.mark.real_time
@@ -81,7 +81,7 @@ def test_the_receiver_of_2013_shows_the_date_of_its_kit(
 
 
 def test_an_entry_that_crashes_in_real_time_says_so(tmp_path: Path, builder: EntryBuilder) -> None:
-    made = builder.make(submission_at(bad(tmp_path / "anna", "crashes-on-first-ack")))
+    made = builder.make(submission_at(crashing(tmp_path / "anna")))
     assert made.built is not None, made.reason
     record = run(made.built, tmp_path)
     assert record.status == "failed" and "SIGABRT" in record.reason

@@ -215,36 +215,15 @@ sender.connect((sys.argv[1], int(sys.argv[2])))
 """
 
 
-BODIES = {
-    "sends-nothing": ("fill_window() {", "fill_window() { return;"),
-    "exits-at-once": ("poller;", "poller; return;"),
-    "never-returns": ("fill_window() {", "fill_window() { while (true) {}"),
-    "sends-without-end": ("while (window_is_open())", "while (true)"),
-    "crashes-on-first-ack": ("hear() {", "hear() { std::abort();"),
-    "throws-on-first-ack": ("hear() {", 'hear() { throw std::runtime_error("no");'),
-    "exhausts-memory": (
-        "fill_window() {",
-        "fill_window() { static char* volatile taken; while (true) taken = new char[1 << 20];",
-    ),
-}
-"""What each changes in the kit's sender."""
+def crashing(folder: Path) -> Path:
+    """Writes an entry that ends at its first acknowledgment."""
+    edit(kit(folder) / "datagrump/sender.cc", "hear() {", "hear() { std::abort();")
+    return folder
 
 
-def bad(folder: Path, name: str) -> Path:
-    """Writes an entry that cannot be scored."""
-    made = kit(folder)
-    sender = made / "datagrump/sender.cc"
-    if name == "needs-an-argument":
-        edit(
-            sender, "argc == 4 and std::string(argv[3]) ==", "argc == 5 and std::string(argv[3]) =="
-        )
-        edit(sender, "if (argc != 3 and not debug)", "if (argc != 5)")
-    elif name == "small-datagrams":
-        edit(sender, "payload(1424, 'x')", "payload(10, 'x')")
-    else:
-        edit(sender, *BODIES[name])
-    return made
-
-
-BAD = (*BODIES, "needs-an-argument", "small-datagrams")
-"""All of them; on a short link one that sends without end is only a bad one."""
+def with_argument(folder: Path) -> Path:
+    """Writes an entry that needs one argument more than the kit's."""
+    sender = kit(folder) / "datagrump/sender.cc"
+    edit(sender, "argc == 4 and std::string(argv[3]) ==", "argc == 5 and std::string(argv[3]) ==")
+    edit(sender, "if (argc != 3 and not debug)", "if (argc != 5)")
+    return folder

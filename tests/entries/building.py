@@ -4,7 +4,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,40 @@ def run_batch(
         env={**os.environ, **(environment or {})},
     )
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def require_lost(
+    expected: Mapping[str, str],
+    hostile: Callable[[str, Path], dict[str, Any]],
+    honest: dict[str, Any],
+    folder: Path,
+    prefix: Sequence[str] = (),
+) -> None:
+    """Fails unless each attack loses its own run, and nothing else.
+
+    Args:
+        expected: patterns of the reasons, by the attacks' names.
+        hostile: the scenario of an attack, which is told where a secret is.
+        honest: a scenario whose answer no attack may change.
+        folder: of the secret; attacks leave it as it is.
+        prefix: in front of the emulator's command.
+    """
+    secret = folder / "secret"
+    secret.write_text("the secret\n")
+    there = sorted(folder.iterdir())
+    attacks = [hostile(attack, secret) for attack in expected]
+    before, *lost, after = run_batch([honest, *attacks, honest], prefix=prefix)
+    assert before["status"] == "ok", before
+    assert after == before
+    reasons = (f"{each['status']}: {each.get('reason')}" for each in lost)
+    won = {
+        name: reason
+        for name, reason in zip(expected, reasons, strict=True)
+        if not re.search(f"^failed: .*({expected[name]})", reason) or "the secret" in reason
+    }
+    assert won == {}
+    assert secret.read_text() == "the secret\n"
+    assert sorted(folder.iterdir()) == there
 
 
 _SEEDS = range(8)

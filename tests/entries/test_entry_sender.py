@@ -9,17 +9,9 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.controllers.test_sender_receiver import receiving
-from tests.entries.building import SOURCES, build_entry, build_sender
+from tests.entries.building import SOURCES
 
 ENTRY_SENDER = ROOT / "build" / "entry-sender"
-ATTACKS = Path(__file__).parents[1] / "contest" / "attacks" / "attacks.cc"
-
-
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """An honest sender and the attacks, built."""
-    folder = tmp_path_factory.mktemp("entries")
-    return {"kit_sender": build_sender(folder), "attacks": build_entry(ATTACKS, folder)}
 
 
 def send(port: int, entry: Path, duration_s: float, **environment: str) -> dict[str, Any]:
@@ -45,56 +37,65 @@ def test_honest_sender_is_acknowledged(objects: dict[str, Path]) -> None:
     assert heard["malformed"] == 0
 
 
-def check_stopped(attack: str, entry: Path, reason: str, secret: Path, **environment: str) -> None:
-    """Fails unless the attack ends its sender for that reason and leaves the secret as it is."""
+_STOPPED = {
+    "fork_bomb": "system call clone",
+    "execve": "system call execve",
+    "kill_parent": "system call kill",
+    "raw_socket": "system call socket",
+    "ptrace": "system call ptrace",
+    "open_file": "nothing to be seen",
+    "write_file": "nothing to be seen",
+    "small_datagrams": "system call sendto",
+    "large_datagrams": "system call sendto",
+    "throws": "the student's own words",
+    "memory": "bad_alloc",
+    "exits_at_once": "ended by itself, with exit status 0",
+}
+_STOPPED_WHILE_LOADING = {
+    "open_file": "nothing to be seen",
+    "looks_up": "nothing to be seen",
+    "looks_up_by_place": "nothing to be seen",
+    "own_filter": "system call seccomp",
+    "turns_data_into_code": "system call mprotect",
+    "raw_socket": "system call socket",
+}
+_STOPPED_IN_PYTHON = {
+    "kill_parent": "system call kill",
+    "fork": "system call clone",
+    "start_program": "system call pipe2",
+    "open_file": "FileNotFoundError",
+    "write_file": "PermissionError",
+    "second_socket": "ended by itself",
+    "small_datagram": "system call sendto",
+    "own_code": "system call mmap",
+    "memory": "MemoryError",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "attack", "reason"),
+    [
+        *(("c++", *each) for each in _STOPPED.items()),
+        *(
+            pytest.param("loading", *each, marks=pytest.mark.attacks)
+            for each in _STOPPED_WHILE_LOADING.items()
+        ),
+        *(("python", *each) for each in _STOPPED_IN_PYTHON.items()),
+    ],
+)
+def test_attack_is_stopped(
+    kind: str, attack: str, reason: str, objects: dict[str, Path], tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
     secret.write_text("the secret\n")
-    environment |= {"ATTACK": attack, "SECRET": str(secret)}
+    environment = {"ATTACK": attack, "SECRET": str(secret)}
+    environment |= {"WHILE_LOADING": "1"} if kind == "loading" else {}
+    entry = SOURCES / "python/attacks.py" if kind == "python" else objects["attacks"]
     with receiving() as receiver:
         report = send(receiver.port, entry, 60, **environment)
     assert report["status"] == "failed"
     assert reason in report["reason"]
     assert secret.read_text() == "the secret\n"
-
-
-@pytest.mark.parametrize(
-    ("attack", "reason"),
-    [
-        ("fork_bomb", "system call clone"),
-        ("execve", "system call execve"),
-        ("kill_parent", "system call kill"),
-        ("raw_socket", "system call socket"),
-        ("ptrace", "system call ptrace"),
-        ("open_file", "nothing to be seen"),
-        ("write_file", "nothing to be seen"),
-        ("small_datagrams", "system call sendto"),
-        ("large_datagrams", "system call sendto"),
-        ("throws", "the student's own words"),
-        ("memory", "bad_alloc"),
-        ("exits_at_once", "ended by itself, with exit status 0"),
-    ],
-)
-def test_attack_is_stopped(
-    attack: str, reason: str, objects: dict[str, Path], tmp_path: Path
-) -> None:
-    check_stopped(attack, objects["attacks"], reason, tmp_path / "secret")
-
-
-@pytest.mark.attacks
-@pytest.mark.parametrize(
-    ("attack", "reason"),
-    [
-        ("open_file", "nothing to be seen"),
-        ("looks_up", "nothing to be seen"),
-        ("looks_up_by_place", "nothing to be seen"),
-        ("own_filter", "system call seccomp"),
-        ("turns_data_into_code", "system call mprotect"),
-        ("raw_socket", "system call socket"),
-    ],
-)
-def test_attack_while_loading_is_stopped(
-    attack: str, reason: str, objects: dict[str, Path], tmp_path: Path
-) -> None:
-    check_stopped(attack, objects["attacks"], reason, tmp_path / "secret", WHILE_LOADING="1")
 
 
 @pytest.mark.parametrize("name", ["controller", "whole_sender"])
@@ -104,24 +105,6 @@ def test_sender_in_python_is_acknowledged(name: str) -> None:
         report = send(receiver.port, entry, 1, WINDOW="4", KEEPALIVE_MS="100")
     assert report["status"] == "ok", report
     assert 0 < report["acknowledgments"] <= report["packets_sent"]
-
-
-@pytest.mark.parametrize(
-    ("attack", "reason"),
-    [
-        ("kill_parent", "system call kill"),
-        ("fork", "system call clone"),
-        ("start_program", "system call pipe2"),
-        ("open_file", "FileNotFoundError"),
-        ("write_file", "PermissionError"),
-        ("second_socket", "ended by itself"),
-        ("small_datagram", "system call sendto"),
-        ("own_code", "system call mmap"),
-        ("memory", "MemoryError"),
-    ],
-)
-def test_attack_in_python_is_stopped(attack: str, reason: str, tmp_path: Path) -> None:
-    check_stopped(attack, SOURCES / "python" / "attacks.py", reason, tmp_path / "secret")
 
 
 def test_nobody_answers(objects: dict[str, Path]) -> None:

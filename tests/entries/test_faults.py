@@ -13,8 +13,8 @@ import pytest
 from tests.controllers.emulator import EMULATE, Link
 from tests.controllers.test_sender_receiver import receiving
 from tests.engines.live_run import descendants
-from tests.entries.building import NO_NAMESPACES, build_entry, build_sender, scenario_of
-from tests.entries.test_entry_sender import ATTACKS, ENTRY_SENDER
+from tests.entries.building import NO_NAMESPACES, scenario_of
+from tests.entries.test_entry_sender import ENTRY_SENDER
 
 pytestmark = pytest.mark.attacks
 
@@ -38,50 +38,43 @@ def _is_confined(process: int) -> bool:
     return "Seccomp:\t2" in Path(f"/proc/{process}/status").read_text()
 
 
-def _disturb(starter: "subprocess.Popen[str]", number: int, *, must_compute: bool) -> Any:
+def _disturbed(command: list[str], request: str, number: int, *, must_compute: bool) -> Any:
     """Sends the signal to an entry, and returns what the program says that started it."""
-    while starter.poll() is None:
-        for process in descendants(starter.pid):
-            if _is_confined(process) and (_has_begun(process) or not must_compute):
-                os.kill(process, number)
-                return json.loads(starter.communicate()[0])
-        time.sleep(0.01)
-    raise AssertionError(starter.communicate())
-
-
-@pytest.mark.parametrize("number", _FROM_OUTSIDE, ids=lambda number: signal.Signals(number).name)
-@pytest.mark.parametrize("language", ["c++", "python"])
-def test_signal_from_outside_is_a_fault_in_virtual_time(
-    language: str, number: int, small_link: Link, tmp_path: Path
-) -> None:
-    entry = tmp_path / "entry.py"
-    if language == "python":
-        entry.write_text("while True: pass\n")
-    else:
-        entry = build_entry(ATTACKS, tmp_path)
-    environment = {"ATTACK": "endless_loop"}
-    scenario = scenario_of(small_link, entry, environment, duration_s=_SECONDS)
-    command = [*_prefix_for(number), str(EMULATE), "--batch"]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as emulator:
-        assert emulator.stdin is not None
-        emulator.stdin.write(json.dumps({"scenario": scenario}) + "\n")
-        emulator.stdin.flush()
-        answer = _disturb(emulator, number, must_compute=True)
-    assert answer["status"] == "fault", answer
-    name = "stopped" if number == signal.SIGSTOP else signal.Signals(number).name
-    assert name in answer["reason"]
+        [*_prefix_for(number), *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as starter:
+        assert starter.stdin is not None
+        starter.stdin.write(request)
+        starter.stdin.flush()
+        while starter.poll() is None:
+            for process in descendants(starter.pid):
+                if _is_confined(process) and (_has_begun(process) or not must_compute):
+                    os.kill(process, number)
+                    return json.loads(starter.communicate()[0])
+            time.sleep(0.01)
+        raise AssertionError(starter.communicate())
 
 
 @pytest.mark.parametrize("number", _FROM_OUTSIDE, ids=lambda number: signal.Signals(number).name)
-def test_signal_from_outside_is_a_fault_in_real_time(number: int, tmp_path: Path) -> None:
-    entry = build_sender(tmp_path)
-    with receiving() as receiver:
-        words = [str(ENTRY_SENDER), "127.0.0.1", str(receiver.port), "--entry", str(entry)]
-        words = [*_prefix_for(number), *words]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as sender:
-            answer = _disturb(sender, number, must_compute=False)
+@pytest.mark.parametrize("kind", ["c++", "python", "real time"])
+def test_signal_from_outside_is_a_fault(
+    kind: str, number: int, objects: dict[str, Path], small_link: Link, tmp_path: Path
+) -> None:
+    if kind == "real time":
+        with receiving() as receiver:
+            words = [str(ENTRY_SENDER), "127.0.0.1", str(receiver.port), "--entry"]
+            words.append(str(objects["kit_sender"]))
+            answer = _disturbed(words, "", number, must_compute=False)
+    else:
+        entry = tmp_path / "entry.py" if kind == "python" else objects["attacks"]
+        (tmp_path / "entry.py").write_text("while True: pass\n")
+        environment = {"ATTACK": "endless_loop"}
+        scenario = scenario_of(small_link, entry, environment, duration_s=_SECONDS)
+        request = json.dumps({"scenario": scenario}) + "\n"
+        answer = _disturbed([str(EMULATE), "--batch"], request, number, must_compute=True)
     assert answer["status"] == "fault", answer
     name = "stopped" if number == signal.SIGSTOP else signal.Signals(number).name
     assert name in answer["reason"]

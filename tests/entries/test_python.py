@@ -1,6 +1,5 @@
 """Senders in Python, in virtual time: a class in the kit's loop, or a whole program."""
 
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from tests.entries.building import (
     NO_NAMESPACES,
     SOURCES,
     can_refuse_namespaces,
+    require_lost,
     require_same_bytes,
     require_twins,
     run_batch,
@@ -94,37 +94,19 @@ _LOST = {
 
 
 @pytest.mark.attacks
-@pytest.mark.parametrize("attack", sorted(_LOST))
-def test_attack_loses_its_own_run_only(attack: str, small_link: Link, tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("the secret\n")
-    honest = _scenario(small_link, "controller", _HONEST)
-    environment = {"ATTACK": attack, "SECRET": str(secret)}
-    before, lost, after = run_batch([honest, _scenario(small_link, "attacks", environment), honest])
-    assert before["status"] == "ok"
-    assert after == before
-    assert (lost["status"], bool(re.search(_LOST[attack], lost["reason"]))) == ("failed", True), (
-        lost
-    )
-    assert secret.read_text() == "the secret\n"
-    assert "the secret" not in lost["reason"]
-
-
-@pytest.mark.attacks
-def test_filters_alone_stop_attacks(small_link: Link, tmp_path: Path) -> None:
-    if not can_refuse_namespaces():
+@pytest.mark.parametrize("is_apart", [True, False], ids=["namespaces", "filters"])
+def test_attacks_lose_their_own_runs_only(is_apart: bool, small_link: Link, tmp_path: Path) -> None:
+    if not is_apart and not can_refuse_namespaces():
         pytest.skip("this host grants no namespaces")
-    secret = tmp_path / "secret"
-    secret.write_text("the secret\n")
-    attacks = sorted(_LOST.keys() - {"endless_loop", "prints_without_end", "number"})
-    environments = [{"ATTACK": attack, "SECRET": str(secret)} for attack in attacks]
-    hostile = [_scenario(small_link, "attacks", environment) for environment in environments]
+
+    def hostile(attack: str, secret: Path) -> dict[str, Any]:
+        return _scenario(small_link, "attacks", {"ATTACK": attack, "SECRET": str(secret)})
+
+    slow = {"endless_loop", "prints_without_end"}
+    others = () if is_apart else slow | {"number"}  # which is another without namespaces
+    expected = {attack: _LOST[attack] for attack in sorted(_LOST.keys() - others)}
     honest = _scenario(small_link, "controller", _HONEST)
-    before, *lost, after = run_batch([honest, *hostile, honest], prefix=NO_NAMESPACES)
-    assert before["status"] == "ok"
-    assert after == before == run_batch([honest])[0]
-    reasons = {name: str(answer["reason"]) for name, answer in zip(attacks, lost, strict=True)}
-    assert {name: why for name, why in reasons.items() if not re.search(_LOST[name], why)} == {}
+    require_lost(expected, hostile, honest, tmp_path, () if is_apart else NO_NAMESPACES)
 
 
 def test_clocks_and_randomness_are_the_seeds(small_link: Link) -> None:

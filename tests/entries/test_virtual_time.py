@@ -11,7 +11,6 @@ from tests.controllers.emulator import Link
 from tests.entries.building import (
     SOURCES,
     build_entry,
-    build_sender,
     require_same_bytes,
     require_twins,
     run_batch,
@@ -21,15 +20,6 @@ from tests.entries.building import (
 _CHECKS = sorted(
     re.findall(r'^    {"(\w+)",$', (SOURCES / "shim_probe.cc").read_text(), re.MULTILINE)
 )
-
-
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The entries of these tests, built; some distributions' compilers check buffers by default."""
-    folder = tmp_path_factory.mktemp("entries")
-    flags = ("-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2")
-    probe = build_entry(SOURCES / "shim_probe.cc", folder, *flags)
-    return {"kit_sender": build_sender(folder, *flags), "shim_probe": probe}
 
 
 _WAITING_HOST = "event-loop:delays_us=0+50+400+3000"

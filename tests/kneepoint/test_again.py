@@ -60,15 +60,12 @@ def test_run_of_a_hardening_is_refused(workspace: Path, results: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run_id", "complaint"),
-    [
-        ("abc", "abc: too short; give at least 6 digits of the id"),
-        ("zzzzzz", "results: no run has an id that begins with zzzzzz"),
-    ],
+    ("run_id", "words"), [("abc", ["abc: ", "6 digits"]), ("zzzzzz", ["results: ", "zzzzzz"])]
 )
 @pytest.mark.usefixtures("results")
-def test_ids_of_no_run_are_refused(workspace: Path, run_id: str, complaint: str) -> None:
-    assert refused(workspace, "again", run_id) == f"error: {complaint}\n"
+def test_ids_of_no_run_are_refused(workspace: Path, run_id: str, words: list[str]) -> None:
+    error = refused(workspace, "again", run_id)
+    assert all(word in error for word in words)
 
 
 def test_changed_network_is_named(workspace: Path, results: Path) -> None:

@@ -48,16 +48,16 @@ def test_a_controller_is_told_by_the_headings_of_rfc_9743() -> None:
     tables |= {"held_out_settings": held, "held_out_networks": networks}
     text = by_rfc9743("other", 1, lambda name: pd.DataFrame(tables[name]))
 
-    def told(rows: list[dict[str, object]], **place: object) -> float:
+    def mean_of(rows: list[dict[str, object]], **place: object) -> float:
         (mean,) = [row["mean"] for row in rows if place.items() <= row.items()]
         assert isinstance(mean, int)
         return mean
 
-    ping = told(figures, trial=1, network="field-infinite", source="ping")
+    ping = mean_of(figures, trial=1, network="field-infinite", source="ping")
     assert f"ping through a queue without a limit {ping} ({ping - 0.25:.0f} to " in text
-    share = told(shares, trial=1, traffic="beside-cubic", network="pair-8-4bdp", flow="first")
+    share = mean_of(shares, trial=1, traffic="beside-cubic", network="pair-8-4bdp", flow="first")
     assert f"{100 * share:.0f} ({100 * share - 25:.0f} to {100 * share + 25:.0f}) % |" in text
-    late = told(shares, trial=1, traffic="field-second", network="field-codel", flow="second")
+    late = mean_of(shares, trial=1, traffic="field-second", network="field-codel", flow="second")
     assert f"{100 * late:.0f} ({100 * late - 25:.0f} to {100 * late + 25:.0f}) % (CoDel)" in text
     published, tuned = (f"{100 * float(str(row['held_out'])):.1f} %" for row in held[2:])
     assert f"on 2 traces: {published} of" in text and f"on others {tuned}" in text
@@ -67,6 +67,4 @@ def test_a_controller_is_told_by_the_headings_of_rfc_9743() -> None:
 def test_a_controller_that_is_not_compared_is_refused() -> None:
     result = run_module("kneepoint", "field", "--rfc9743", "coppa", cwd=ROOT)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == (
-        "error: --rfc9743 coppa: config/field.yaml does not compare it; did you mean 'copa'?\n"
-    )
+    assert all(word in result.stderr for word in ("--rfc9743 coppa", "field.yaml", "'copa'?"))

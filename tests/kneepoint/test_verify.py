@@ -50,19 +50,23 @@ def test_what_was_just_made_holds(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "name", "problem"),
     [
-        ({"code_sha256": "0"}, "the code of experiments.planners.replicates has changed"),
-        ({"packages_sha256": "0"}, "the package versions in requirements.txt have changed"),
-        ({"files": {"runs.parquet": "0"}}, "runs.parquet has changed since it was written"),
-        ({"files": {"trials.parquet": "0"}}, "trials.parquet is missing"),
+        ({"code_sha256": "0"}, STEP, "changed"),
+        ({"packages_sha256": "0"}, "requirements.txt", "changed"),
+        ({"files": {"runs.parquet": "0"}}, "runs.parquet", "changed"),
+        ({"files": {"trials.parquet": "0"}}, "trials.parquet", "missing"),
+        ({"controllers": {"fixed_window": "0", "timely": "0"}}, "timely", "changed"),
     ],
 )
 def test_what_does_not_hold_is_named(
-    folder: Path, fields: dict[str, object], complaint: str
+    folder: Path, fields: dict[str, object], name: str, problem: str
 ) -> None:
+    (folder / "build/controllers").mkdir(parents=True)
+    (folder / "build/controllers/timely.so").write_text("another")
     change(folder, **fields)
-    assert complaints(folder) == [complaint]
+    (found,) = complaints(folder)
+    assert name in found and problem in found
 
 
 def test_engine_is_compared_where_it_is_there(folder: Path) -> None:
@@ -70,7 +74,8 @@ def test_engine_is_compared_where_it_is_there(folder: Path) -> None:
     assert complaints(folder) == []
     (folder / "build").mkdir()
     (folder / "build/emulate").write_text("another emulator")
-    assert complaints(folder) == ["the programs of engine emulator have changed"]
+    (found,) = complaints(folder)
+    assert "emulator" in found
 
 
 def test_real_programs_are_those_that_the_configuration_uses(
@@ -82,7 +87,8 @@ def test_real_programs_are_those_that_the_configuration_uses(
     monkeypatch.setattr(named, "MahimahiSettings", SimpleNamespace(of=of))
     change(folder, engine="mahimahi", engine_sha256="keep_awake=False")
     assert complaints(folder, keeps_awake=False) == []
-    assert complaints(folder) == ["the programs of engine mahimahi have changed"]
+    (found,) = complaints(folder)
+    assert "mahimahi" in found
 
 
 def test_kernels_programs_are_compared_with_the_kernels(
@@ -93,14 +99,8 @@ def test_kernels_programs_are_compared_with_the_kernels(
     change(folder, engine="kernel", engine_sha256="now")
     assert complaints(folder) == []
     change(folder, engine="kernel", engine_sha256="before")
-    assert complaints(folder) == ["the programs of engine kernel have changed"]
-
-
-def test_controllers_are_compared_where_they_are_there(folder: Path) -> None:
-    change(folder, controllers={"fixed_window": "0", "timely": "0"})
-    (folder / "build/controllers").mkdir(parents=True)
-    (folder / "build/controllers/timely.so").write_text("another")
-    assert complaints(folder) == ["controller timely has changed"]
+    (found,) = complaints(folder)
+    assert "kernel" in found
 
 
 def test_void_runs_are_cleared_and_no_others(folder: Path) -> None:

@@ -58,14 +58,14 @@ def test_pipe_gets_a_line_for_each_end_and_a_summary_now_and_then() -> None:
     assert stream.getvalue() == ""  # what was done before is no news
     now_s = 11.0
     view.show([DONE, RUNNING, WAITING], "3 of 12 steps done")
-    assert stream.getvalue() == (
-        "3 of 12 steps done - 1 done, 1 running, 1 waiting\n"
-        "  tune: running, 30 trials, best in search 20.123, 120 of 400 runs, 35 s left\n"
-    )
+    _, row, summary = stream.getvalue().splitlines()
+    for words in ("tune", "30", "20.123", "120 of 400", "8.0", "35 s"):
+        assert words in row
+    assert summary == "3 of 12 steps done - 1 done, 1 running, 1 waiting"
     stream.truncate(0)
     stream.seek(0)
     view.show([DONE, State("tune", "done", 100, 21.0), WAITING], "")
-    assert stream.getvalue() == "tune: done, 100 trials, best in search 21\n"
+    assert stream.getvalue() == "tune: done, best in search 21\n"
 
 
 def test_pipe_gets_the_last_summary_at_the_end() -> None:

@@ -23,25 +23,10 @@ def drawn() -> Edges:
 
 def reduced(edges: Edges) -> Edges:
     """Without edges that a longer way makes superfluous."""
-    after: dict[str, set[str]] = {}
-    for first, second in edges:
-        after.setdefault(first, set()).add(second)
-
-    def reachable(start: str) -> set[str]:
-        found: set[str] = set()
-        waiting = [start]
-        while waiting:
-            for each in after.get(waiting.pop(), set()) - found:
-                found.add(each)
-                waiting.append(each)
-        return found
-
-    ways = {rule: reachable(rule) for rule in after}
-    return {
-        (first, second)
-        for first, second in edges
-        if not any(second in ways.get(other, set()) for other in after[first] - {second})
-    }
+    ways = edges
+    while longer := {(a, d) for a, b in ways for c, d in edges if b == c} - ways:
+        ways = ways | longer
+    return edges - {(a, d) for a, b in edges for c, d in ways if b == c}
 
 
 def shown() -> Edges:

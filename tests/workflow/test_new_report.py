@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from experiments.config import load_workflow
-from experiments.schemas import FOLDER as SCHEMAS
+from kneepoint.schemas import FOLDER as SCHEMAS
 from reports.parts import PARTS, TRUSTED
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint

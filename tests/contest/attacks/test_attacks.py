@@ -1,12 +1,12 @@
 """Each attack costs its own run and nothing else; its row says why."""
 
-import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.controllers.emulator import Link
-from tests.entries.building import address_of, run_batch, scenario_of
+from tests.entries.building import address_of, require_lost, run_batch, scenario_of
 
 pytestmark = pytest.mark.attacks
 
@@ -55,21 +55,12 @@ def _environment(attack: str, secret: Path) -> dict[str, str]:
 def test_attack_loses_its_own_run_only(
     attack: str, objects: dict[str, Path], small_link: Link, tmp_path: Path
 ) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("the secret\n")
+    def hostile(attack: str, secret: Path) -> dict[str, Any]:
+        longer = {"duration_s": 8} if attack == "sends_without_end" else {}
+        return scenario_of(small_link, objects["attacks"], _environment(attack, secret), **longer)
+
     honest = scenario_of(small_link, objects["kit_sender"])
-    hostile = scenario_of(small_link, objects["attacks"], _environment(attack, secret))
-    if attack == "sends_without_end":
-        hostile["duration_s"] = 8
-    before, lost, after = run_batch([honest, hostile, honest])
-    assert before["status"] == "ok"
-    assert after == before
-    assert lost["status"] == "failed", lost
-    assert re.search(_LOST[attack], lost["reason"]), lost["reason"]
-    assert "seen:" not in lost["reason"]
-    assert secret.read_text() == "the secret\n"
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"downlink.trace", "secret", "uplink.trace"}
+    require_lost({attack: _LOST[attack]}, hostile, honest, tmp_path)
 
 
 def test_forged_acknowledgments_fool_the_forger_alone(

@@ -1,7 +1,6 @@
 """What an entry can reach, from a static constructor on, with namespaces and with filters alone."""
 
 import json
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from tests.entries.building import (
     NO_NAMESPACES,
     are_running,
     can_refuse_namespaces,
+    require_lost,
     run_batch,
     scenario_of,
 )
@@ -89,28 +89,16 @@ def _isolated(is_apart: bool) -> Sequence[str]:
 def test_attacks_lose_their_own_runs_only(
     is_early: bool, is_apart: bool, objects: dict[str, Path], small_link: Link, tmp_path: Path
 ) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("the secret\n")
     when = {"WHILE_LOADING": "1"} if is_early else {}
 
-    def hostile(attack: str, **extra: str) -> dict[str, Any]:
-        environment = {"ATTACK": attack, "SECRET": str(secret), **when, **extra}
+    def hostile(attack: str, secret: Path) -> dict[str, Any]:
+        name, _, call = attack.partition(" ")
+        environment = {"ATTACK": name, "CALL": call, "SECRET": str(secret), **when}
         return scenario_of(small_link, objects["attacks"], environment)
 
     expected = {**_LOST, **{f"calls {call}": f"system call {call}," for call in _CALLS}}
-    scenarios = [hostile(attack) for attack in _LOST]
-    scenarios += [hostile("calls", CALL=call) for call in _CALLS]
     honest = scenario_of(small_link, objects["kit_sender"])
-    before, *lost, after = run_batch([honest, *scenarios, honest], prefix=_isolated(is_apart))
-    assert before["status"] == "ok", before
-    assert after == before
-    reasons = {name: str(answer.get("reason")) for name, answer in zip(expected, lost, strict=True)}
-    won = {name: why for name, why in reasons.items() if not re.search(expected[name], why)}
-    assert won == {}
-    assert {answer["status"] for answer in lost} == {"failed"}
-    assert secret.read_text() == "the secret\n"
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"downlink.trace", "secret", "uplink.trace"}
+    require_lost(expected, hostile, honest, tmp_path, _isolated(is_apart))
 
 
 def test_isolation_changes_no_byte(objects: dict[str, Path], small_link: Link) -> None:

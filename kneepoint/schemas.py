@@ -1,20 +1,19 @@
 """Writes the JSON schemas of the configuration's files, for editors.
 
-    python -m experiments.schemas
-    python -m contest.schemas      for contests
+    python -m kneepoint.schemas
 
 A YAML file names its schema in its first line, as those of config/ do.
 """
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 from pydantic import BaseModel
 
 from common.code import ROOT
 from common.errors import run_command_line
 from common.files import write_whole
+from contest.config import Contest, EntryFile, Repositories
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.settings import Settings
 from experiments.models.study import Study
@@ -32,27 +31,25 @@ FILES: Mapping[str, type[BaseModel]] = {
     "network": Network,
     "published": TableDescription,
     "traces": TraceCatalogue,
+    "contest": Contest,
+    "entries": Repositories,
+    "entry": EntryFile,
 }
 """A schema for each kind of file."""
 
 
-def schemas(files: Mapping[str, type[BaseModel]]) -> dict[str, str]:
-    """Returns the text of each schema by the name of its file."""
-    texts = {}
-    for name, model in files.items():
-        schema = {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            **model.model_json_schema(),
-        }
-        texts[f"{name}.json"] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-    return texts
+def text_of(model: type[BaseModel]) -> str:
+    """Returns the text of a model's schema."""
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    schema = {"$schema": draft, **model.model_json_schema()}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def write(folder: Path, files: Mapping[str, type[BaseModel]]) -> None:
+def main() -> None:
     """Writes every schema."""
-    for name, text in schemas(files).items():
-        write_whole(folder / name, text)
+    for name, model in FILES.items():
+        write_whole(FOLDER / f"{name}.json", text_of(model))
 
 
 if __name__ == "__main__":
-    run_command_line(lambda: write(FOLDER, FILES))
+    run_command_line(main)
