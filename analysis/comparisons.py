@@ -116,21 +116,18 @@ def figures_of(
 def _values(
     run: Mapping[str, Any], traffic: TrafficFile, duration_s: float | None
 ) -> Iterator[tuple[str, str, float]]:
-    for metric in LINK_METRICS:
-        if _is_known(run[metric]):
-            yield LINK, metric, float(run[metric])
-    for flow in run["flows"]:
-        for metric in FLOW_METRICS:
-            if metric in FIGURES and _is_known(flow[metric]):
-                yield flow["name"], metric, float(flow[metric])
-        declared = traffic.flows[flow["name"]]
-        if declared.bytes is None and duration_s and _is_known(flow["loss_events"]):
-            minutes = (duration_s - max(declared.start_s, traffic.measure_from_s)) / 60
-            yield flow["name"], "loss_events_per_minute", flow["loss_events"] / minutes
-    for probe in run["probes"]:
-        for metric in PROBE_METRICS:
-            if metric in FIGURES and _is_known(probe[metric]):
-                yield probe["name"], metric, float(probe[metric])
+    for source, measured, metrics in (
+        (LINK, run, LINK_METRICS),
+        *((flow["name"], flow, FLOW_METRICS) for flow in run["flows"]),
+        *((probe["name"], probe, PROBE_METRICS) for probe in run["probes"]),
+    ):
+        for metric in metrics:
+            if metric in FIGURES and _is_known(measured[metric]):
+                yield source, metric, float(measured[metric])
+        flow, losses = traffic.flows.get(source), measured.get("loss_events")
+        if flow and flow.bytes is None and duration_s and _is_known(losses):
+            minutes = (duration_s - max(flow.start_s, traffic.measure_from_s)) / 60
+            yield source, "loss_events_per_minute", losses / minutes
 
 
 def _is_known(value: object) -> bool:
@@ -207,9 +204,7 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
         source, _, metric = printed.figure.partition(".")
         traffic = printed.traffic or compared.config.traffic[0]
         place = {"trial": printed.setting, "traffic": traffic, "network": printed.network}
-        ours = figures
-        for name, value in {**place, "source": source, "metric": metric}.items():
-            ours = ours[ours[name] == value]
+        ours = select(figures, **place, source=source, metric=metric)
         row = {
             "number": number,
             **place,
@@ -225,15 +220,16 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
             "remark": printed.remark,
         }
         for engine in (EMULATOR, KERNEL):
-            of_engine = statistics.spread(ours.loc[ours["engine"] == engine, "value"])
+            of_engine = statistics.spread(select(ours, engine=engine)["value"])
             for name in ("n", "mean", "least", "greatest"):
                 row[f"{engine}_{name}"] = of_engine[name]
         rows.append(row | _position(row))
     for row in rows:
-        others = [each for each in rows if _is_same(each, row) and _differs(each, row)]
+        same = (*_PLACE, "source", "metric")
+        others = [each for each in _alike(row, rows, same) if _differs(each, row)]
         row["conflicts"] = [each["place"] for each in others]
         row["extreme"], row["extreme_is"] = _extreme_of(row, rows) if others else (None, None)
-        row["same"] = "/".join(str(row[key]) for key in (*_PLACE, "source", "metric"))
+        row["same"] = "/".join(str(row[key]) for key in same)
         row["verdict"] = row["position"] if row["extreme"] is None else "contradicted"
     return pd.DataFrame(rows)
 
@@ -256,14 +252,13 @@ def _position(row: Record) -> Record:
 
 def _ends(row: Record) -> tuple[float, float]:
     """The interval of a printed number or range: half a digit more at either end."""
-    high = row["published_high"] if row["published_high"] == row["published_high"] else None
     half = row["step"] / 2
-    return row["published"] - half, (row["published"] if high is None else high) + half
+    high = float(np.fmax(row["published"], row["published_high"]))
+    return row["published"] - half, high + half
 
 
-def _is_same(one: Record, other: Record) -> bool:
-    keys = (*_PLACE, "source", "metric")
-    return one is not other and all(one[key] == other[key] for key in keys)
+def _alike(row: Record, rows: Sequence[Record], keys: Sequence[str]) -> list[Record]:
+    return [each for each in rows if all(each[key] == row[key] for key in keys)]
 
 
 def _differs(one: Record, other: Record) -> bool:
@@ -273,10 +268,11 @@ def _differs(one: Record, other: Record) -> bool:
 
 def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | None]:
     """Whether the source prints its mean elsewhere as the least or greatest RTT, and which."""
-    for each in rows if row["metric"] == "rtt_mean_ms" else ():
-        alike = all(each[key] == row[key] for key in (*_PLACE, "source"))
-        if alike and each["metric"] in ("rtt_min_ms", "rtt_max_ms") and not _differs(each, row):
-            return str(each["place"]), "least" if each["metric"] == "rtt_min_ms" else "greatest"
+    extremes = {"rtt_min_ms": "least", "rtt_max_ms": "greatest"}
+    if row["metric"] == "rtt_mean_ms":
+        for each in _alike(row, rows, (*_PLACE, "source")):
+            if each["metric"] in extremes and not _differs(each, row):
+                return str(each["place"]), extremes[each["metric"]]
     return None, None
 
 
@@ -294,13 +290,13 @@ def beside_kernel(tables: Tables) -> pd.DataFrame:
     found = told[is_shown & told["metric"].isin(_COMPARED)]
     keys = ["comparison", *_PLACE, *_TITLES, "source", "metric"]
     values = [name for name in statistics.SPREAD if name != "cv"]
-    sides = [
-        found.loc[found["engine"] == engine, [*keys, *values]].rename(
+    emulated, kernel = (
+        select(found, engine=engine)[[*keys, *values]].rename(
             columns={name: f"{engine}_{name}" for name in values}
         )
         for engine in (EMULATOR, KERNEL)
-    ]
-    joined = sides[0].merge(sides[1], on=keys)
+    )
+    joined = emulated.merge(kernel, on=keys)
     joined["relative"] = joined["emulator_mean"] / joined["kernel_mean"] - 1
     joined["size"] = joined["relative"].abs()
     joined["tolerance"] = joined["metric"].map(_COMPARED).astype(float)
