@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -11,32 +11,26 @@ import pandas as pd
 from analysis.checks import FACTOR, LEAST_OTHERS, Finding, close, far, logarithms
 from analysis.frames import CONSTANT, constants_in
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
+from analysis.spread import Floats
 
 LEAST_NEIGHBOURS = 3
 """The fewest neighbours that define what is allowed: one of them may be wrong."""
 
 Values = Mapping[str, "pd.Series[float]"]
 """From `logarithms`, of the rows of all tables."""
-Points = tuple[np.ndarray, np.ndarray]
-"""Places and values; values are logarithms, and so are places above zero."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A metric over rows that differ in one constant, or over throughput; `ours` may be missing."""
+    """A metric over rows that differ in one constant, or over throughput.
+
+    `points` has for each row place and value, printed and ours (our_place, our_value): values are
+    logarithms, and so are places above zero. Ours are NaN in all rows if they are in any.
+    """
 
     metric: str
     along: str
-    rows: np.ndarray
-    published: Points
-    ours: Points | None
-
-    def without(self, row: int) -> "Line":
-        """The line without a row."""
-        left = self.rows != row
-        x, y = self.published
-        ours = None if self.ours is None else (self.ours[0][left], self.ours[1][left])
-        return Line(self.metric, self.along, self.rows[left], (x[left], y[left]), ours)
+    points: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -79,7 +73,9 @@ def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
             for jump, limit in found:
                 if jump.row == worst:
                     yield _finding(table, jump, limit)
-            lines = [line.without(worst) for line in lines]
+            lines = [
+                replace(line, points=line.points.drop(worst, errors="ignore")) for line in lines
+            ]
 
 
 def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
@@ -121,55 +117,40 @@ def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> It
         for group in groups:
             for metric in METRICS if len(group) > LEAST_NEIGHBOURS else ():
                 x, y, z = place[group], published[metric][group], ours[metric][group]
-                yield _line(metric, along, (x, y), (x, z))
+                yield _line(metric, along, x, y, x, z)
 
 
 def _along_throughput(table: pd.DataFrame, published: Values, ours: Values) -> Line:
-    rows = table.index
-    return _line(
-        SIGNAL_DELAY,
-        THROUGHPUT,
-        (published[THROUGHPUT][rows], published[SIGNAL_DELAY][rows]),
-        (ours[THROUGHPUT][rows], ours[SIGNAL_DELAY][rows]),
-    )
+    places = [(values, m) for values in (published, ours) for m in (THROUGHPUT, SIGNAL_DELAY)]
+    columns = (values[metric][table.index] for values, metric in places)
+    return _line(SIGNAL_DELAY, THROUGHPUT, *columns)
 
 
-def _line(
-    metric: str,
-    along: str,
-    published: "tuple[pd.Series[float], pd.Series[float]]",
-    ours: "tuple[pd.Series[float], pd.Series[float]]",
-) -> Line:
-    there = published[0].notna() & published[1].notna()
-    rows = published[0].index[there].to_numpy()
-    x, y, our_x, our_y = (values[there].to_numpy() for values in (*published, *ours))
-    known = not (np.isnan(our_x).any() or np.isnan(our_y).any())
-    return Line(metric, along, rows, (x, y), (our_x, our_y) if known else None)
+def _line(metric: str, along: str, *columns: "pd.Series[float]") -> Line:
+    names = ("place", "value", "our_place", "our_value")
+    points = pd.DataFrame(dict(zip(names, columns, strict=True)))
+    points = points.dropna(subset=["place", "value"])
+    if points.isna().any(axis=None):
+        points[["our_place", "our_value"]] = math.nan
+    return Line(metric, along, points)
 
 
 def _jumps(line: Line) -> Iterator[Jump]:
-    for i, row in enumerate(line.rows):
-        size, edge, bend = outside(line.published, i)
+    x, y, our_x, our_y = line.points.to_numpy(dtype=float).T
+    apart = np.abs([our_x - x, our_y - y])
+    is_close = (apart[0] <= close(THROUGHPUT)) & (apart[1] <= close(line.metric))
+    for i, row in enumerate(line.points.index):
+        size, edge, bend = outside(x, y, i)
         if not math.isnan(size):
-            ours = None if line.ours is None else outside(line.ours, i)[0]
-            yield Jump(line, int(row), size, ours, edge, bend, _is_close(line, i))
+            ours = None if np.isnan(our_x).any() else outside(our_x, our_y, i)[0]
+            yield Jump(line, int(row), size, ours, edge, bend, bool(is_close[i]))
 
 
-def _is_close(line: Line, i: int) -> bool:
-    if line.ours is None:
-        return False
-    apart = [
-        abs(float(ours[i] - its[i])) for ours, its in zip(line.ours, line.published, strict=True)
-    ]
-    return apart[0] <= close(THROUGHPUT) and apart[1] <= close(line.metric)
-
-
-def outside(points: Points, i: int) -> tuple[float, float, float]:
+def outside(x: Floats, y: Floats, i: int) -> tuple[float, float, float]:
     """Size, edge and bend of a point; NaN where a side has no neighbours or both have too few.
 
     Neighbours are the two nearest on each side.
     """
-    x, y = points
     order = np.argsort(x, kind="stable")
     before = [j for j in order if x[j] < x[i]][-2:]
     after = [j for j in order if x[j] > x[i]][:2]

@@ -289,14 +289,14 @@ def test_two_tables_that_contradict_each_other() -> None:
 
 def test_outside_allows_what_lies_between_lines_through_neighbours() -> None:
     x, y = np.arange(6.0), np.array([0.0, 1.0, 4.0, 9.0, 16.0, 25.0])
-    assert [outside((x, y), i)[0] for i in range(1, 5)] == [0.0] * 4
+    assert [outside(x, y, i)[0] for i in range(1, 5)] == [0.0] * 4
     wrong = y.copy()
     wrong[2] = 20.0
-    sizes = [abs(outside((x, wrong), i)[0]) for i in range(1, 5)]
+    sizes = [abs(outside(x, wrong, i)[0]) for i in range(1, 5)]
     assert sizes[1] > 10
     assert max(sizes[0], sizes[2], sizes[3]) < sizes[1] / 4
-    assert all(math.isnan(each) for each in outside((x, y), 0))
-    assert all(math.isnan(each) for each in outside((x[:3], y[:3]), 1))
+    assert all(math.isnan(each) for each in outside(x, y, 0))
+    assert all(math.isnan(each) for each in outside(x[:3], y[:3], 1))
 
 
 def test_a_jump_that_ours_makes_too_is_the_links() -> None:
@@ -307,6 +307,9 @@ def test_a_jump_that_ours_makes_too_is_the_links() -> None:
     assert list(neighbours(beside(throughput, delay, ours=ours))) == []
     ours[4] = (1.4, 0.8 * 250)
     assert {each.row for each in neighbours(beside(throughput, delay, ours=ours))} == {4}
+    ours[4] = (9.9, 0.8 * 250)  # and has no neighbour of more throughput
+    rows = beside(throughput, delay, ours=ours).drop(columns="constant_window")
+    assert list(neighbours(rows)) == []
 
 
 def replayed(off: Sequence[float]) -> pd.DataFrame:
