@@ -1,8 +1,5 @@
 """The throughput-delay plane: fronts by hand, covariances and knees of made-up runs."""
 
-import math
-
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,25 +24,19 @@ def test_front_is_what_nothing_dominates(
 
 
 def test_planes_have_means_covariances_and_a_knee() -> None:
-    results = synthetic.results()
-    held = results.hold_out
-    assert held is not None
-    best = held.settings.loc[held.settings["best"], "trial"].tolist()
-    planes = compute(held.runs, best)
-    assert set(planes["network"]) == set(held.networks["network"])
-    for row in planes.to_dict("records"):
-        runs = held.runs[
-            (held.runs["trial"] == row["trial"]) & (held.runs["network"] == row["network"])
-        ]
-        assert row["succeeded"] == len(runs)
-        assert row["throughput_mbps"] == pytest.approx(runs["throughput_mbps"].mean())
-        if len(runs) > 1:
-            expected = np.cov(runs["throughput_mbps"], runs["signal_delay_p95_ms"])
-            assert row["covariance"] == pytest.approx(expected[0, 1])
-            assert row["delay_variance"] == pytest.approx(expected[1, 1])
-        else:
-            assert math.isnan(row["covariance"])
-    for _, plane in planes.groupby("network"):
-        front = plane[plane["on_front"]]
-        assert plane["knee"].any()
-        assert (plane.loc[plane["knee"], "succeeded_power"] == front["succeeded_power"].max()).all()
+    points = {7: [(2.0, 100.0), (3.0, 120.0)], 8: [(1.0, 20.0)], 9: [(1.0, 30.0)]}
+    runs = [
+        synthetic.run_row("c", {}, *point, trial=trial)
+        for trial, every in points.items()
+        for point in every
+    ]
+    failed = {**synthetic.failed_row("c", {}, "no"), "trial": 7}
+    found = compute(pd.DataFrame([*runs, failed]), [7, 8, 9]).set_index("trial")
+    assert found["succeeded"].tolist() == [2, 1, 1]
+    first = found.to_dict("index")[7]
+    assert (first["throughput_mbps"], first["signal_delay_p95_ms"]) == (2.5, 110)
+    variances = ["throughput_variance", "covariance", "delay_variance"]
+    assert [first[name] for name in variances] == [0.5, 10, 200]
+    assert found[variances].isna().all(axis=1).tolist() == [False, True, True]
+    assert found["on_front"].tolist() == [True, True, False]
+    assert found["knee"].tolist() == [False, True, False]

@@ -32,7 +32,7 @@ def test_studies_repeats_tables_and_showcase_are_read() -> None:
     assert published["throughput_mbps"].tolist() == [1.306, 2.274, 3.0]
     assert published["replayable"].tolist() == [True, True, False]
     assert results.networks == {"contest": "A constant link"}
-    assert results.units == {("fixed_window", "window"): "packets"}
+    assert results.units["fixed_window", "window"] == "packets"
     shown = results.showcase
     assert shown is not None
     assert shown.log["time_ms"].iloc[-1] == 10

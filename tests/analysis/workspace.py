@@ -10,37 +10,11 @@ from analysis.added_runs import SETTINGS_SCHEMA
 from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
 from tests.analysis import synthetic
 from tests.analysis.test_link_log import EVENTS, HEADER
+from tests.experiments.listing import LISTING
 from tests.study_json import study_json
 
 FLOW = "# kneepoint flow log, version 1: ...\n1000000 0 ack 0 50 4\n1500000 0 ack 1 90 2\n"
 
-CATALOGUE = {
-    "controllers": [
-        {
-            "name": "fixed_window",
-            "sha256": "c" * 64,
-            "summary": "a constant window",
-            "source": "reports",
-            "needs": [],
-            "transports": ["datagrams", "tcp"],
-            "constants": [
-                {
-                    "name": "window",
-                    "type": "integer",
-                    "default": 50,
-                    "low": 1,
-                    "high": 1000,
-                    "least": 1,
-                    "most": None,
-                    "scale": "log",
-                    "unit": "packets",
-                    "meaning": "datagrams in flight",
-                }
-            ],
-        }
-    ],
-    "broken": [],
-}
 FILES = {
     "config.yaml": """
         seed: 5
@@ -106,7 +80,7 @@ def make_workspace(folder: Path) -> None:
         path.write_text(text if name.endswith(".csv") else text.format(results=results))
     emulate = folder / "build" / "emulate"
     emulate.parent.mkdir()
-    emulate.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(CATALOGUE)}\nEND\n")
+    emulate.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(LISTING)}\nEND\n")
     emulate.chmod(0o755)
 
     def runs(*windows: int) -> list[dict[str, object]]:
