@@ -1,7 +1,6 @@
 """The emulator against real mahimahi: do real means lie where the emulator predicts?"""
 
 import math
-from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from scipy.special import stdtrit
@@ -53,50 +52,28 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 def _named(found: Confirmation) -> pd.DataFrame:
     """The settings with their runs' network and number, and names.
 
-    `name` tells a setting from the others of its controller, `varied` are the constants that differ
-    among these.
+    `varied` are the constants that differ among the settings of a controller that were not merely
+    tuned. `name` tells a setting from the others of its controller: it has the values of these, or
+    of all constants where several were tuned; or else it is why the setting ran.
     """
     settings = found.settings.copy()
     settings["network"] = str(found.runs["network"].iloc[0])
-    varied = _varied(settings)
-    settings["name"] = _names(settings, varied)
+    names: dict[int, str] = {}
+    varied: dict[str, tuple[str, ...]] = {}
+    for controller, group in settings.groupby("controller", sort=False):
+        is_tuned = pd.Series([origins == (TUNED,) for origins in group["origins"]], group.index)
+        differing = constants_in(group[~is_tuned], varied=True)
+        of_tuned = constants_in(group) if is_tuned.sum() > 1 else []
+        varied[str(controller)] = tuple(each.removeprefix(CONSTANT) for each in differing)
+        for setting in records(group):
+            columns = of_tuned if setting["origins"] == (TUNED,) else differing
+            values = [labels.number(setting[c]) for c in columns if setting[c] == setting[c]]
+            names[setting["trial"]] = "/".join(values) or ", ".join(setting["origins"])
+    settings["name"] = settings["trial"].map(names)
     settings["label"] = settings["controller"].map(labels.words) + " " + settings["name"]
-    settings["varied"] = [varied.get(controller, ()) for controller in settings["controller"]]
+    settings["varied"] = settings["controller"].map(varied)
     settings["runs"] = found.runs.groupby("trial").size().reindex(settings["trial"]).to_numpy()
     return settings.fillna({"runs": 0}).astype({"runs": int})
-
-
-def _varied(settings: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """For each controller the constants that differ among its settings, except the tuned one."""
-    others = settings[[origins != (TUNED,) for origins in settings["origins"]]]
-    return {
-        str(controller): tuple(
-            name.removeprefix(CONSTANT) for name in constants_in(group, varied=True)
-        )
-        for controller, group in others.groupby("controller", sort=False)
-    }
-
-
-def _names(settings: pd.DataFrame, varied: Mapping[str, Sequence[str]]) -> list[str]:
-    """What distinguishes a setting from the others of its controller.
-
-    It is why a setting ran, where nothing but that one was tuned, or where there is no other one;
-    otherwise the constants that differ.
-    """
-    tuned = settings[[origins == (TUNED,) for origins in settings["origins"]]]
-    tunings = tuned["controller"].value_counts()
-    names = []
-    for setting in records(settings):
-        controller, origins = setting["controller"], setting["origins"]
-        differing = varied.get(controller, ())
-        if origins == (TUNED,) and tunings[controller] > 1:
-            values = (setting[name] for name in constants_in(settings))
-            names.append("/".join(labels.number(value) for value in values if value == value))
-        elif origins == (TUNED,) or not differing:
-            names.append(", ".join(origins))
-        else:
-            names.append("/".join(labels.number(setting[CONSTANT + name]) for name in differing))
-    return names
 
 
 def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import bdtr
 
 SUBSETS = 200
 """The number of subsets of each size, as in the paper."""
@@ -32,12 +33,8 @@ def median_ranks(n: int, level: float = 0.95) -> tuple[int, int] | None:
     Statistics, section 3.2): the narrowest symmetric pair of ranks. None: n is too small; 95 % take
     six values.
     """
-    probability, rank = 0.5**n, 0
-    tail = probability
-    while tail <= (1 - level) / 2:
-        rank += 1
-        probability *= (n - rank + 1) / rank
-        tail += probability
+    tails = bdtr(np.arange(n // 2), n, 0.5)
+    rank = int((tails <= (1 - level) / 2).sum())
     return (rank, n + 1 - rank) if rank else None
 
 

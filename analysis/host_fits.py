@@ -37,7 +37,7 @@ def host_ends(network: str, results: Results) -> list[dict[str, float]]:
     ends: list[dict[str, float]] = []
     for study in _fits(network, results.audited, results.hosts):
         for line in records(recovery(study, results.published)):
-            values = dict.fromkeys((line["low"], line["high"]))
+            values = dict.fromkeys((line["pinned_low"], line["pinned_high"]))
             ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]
     return [end for end in ends if all(value == value for value in end.values())]
 

@@ -60,22 +60,14 @@ def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
     return found.assign(fitted_rows=len(rows))
 
 
-_PINNED = {end: f"pinned_{end}" for end in ("low", "high", "share")}
-
-
-def pinned(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
-    """`recovery` as columns of the table search_constants."""
-    return recovery(study, published).drop(columns="best").rename(columns=_PINNED)
-
-
 def of_searches(tables: Tables) -> pd.DataFrame:
     """`recovery` of all fits, from the table search_constants."""
     found = tables["search_constants"].dropna(subset=["verdict"])
     found = found.rename(columns={"low": "searched_low", "high": "searched_high"})
-    found = found.rename(columns={name: end for end, name in _PINNED.items()})
+    found = found.rename(columns=lambda name: name.removeprefix("pinned_"))
     found = found.rename(columns={"fitted_rows": "rows"})
-    columns = ["constant", "best", *_PINNED, "verdict", "searched_low", "searched_high"]
-    return found[[*columns, "unit", "search", "rows"]].reset_index(drop=True)
+    columns = ["constant", "best", "low", "high", "share", "verdict", "searched_low"]
+    return found[[*columns, "searched_high", "unit", "search", "rows"]].reset_index(drop=True)
 
 
 def all_disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
@@ -200,10 +192,10 @@ def recovered(
         seed: of the draws.
 
     Returns:
-        Columns constant, best, low, high (over the trials that are `alike`; NaN for a single row,
-        from which nothing can be drawn), share (of the searched range, on its scale), verdict. One
-        that is best at an end of its range is at its edge, unless it can be nothing beyond it, or
-        the table leaves it free.
+        Columns constant, best, pinned_low, pinned_high (over the trials that are `alike`; NaN for a
+        single row, from which nothing can be drawn), pinned_share (of the searched range, on its
+        scale), verdict. One that is best at an end of its range is at its edge, unless it can be
+        nothing beyond it, or the table leaves it free.
     """
     misfits = losses.to_numpy(dtype=float) @ row_weights(published)
     best = int(losses.index[int(np.argmin(misfits))])
@@ -217,9 +209,9 @@ def recovered(
             {
                 "constant": constant.name,
                 "best": float(by_trial[best]),
-                "low": float(values.min()),
-                "high": float(values.max()),
-                "share": share,
+                "pinned_low": float(values.min()),
+                "pinned_high": float(values.max()),
+                "pinned_share": share,
                 "verdict": _verdict(share, is_at_edge(constant, float(by_trial[best]))),
             }
         )

@@ -21,7 +21,7 @@ from analysis.frames import (
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
-from analysis.recovery import all_disagreements, pinned
+from analysis.recovery import all_disagreements, recovery
 from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
@@ -111,7 +111,8 @@ def _search(
     if not config.fit or engine != EMULATOR:
         told = told.assign(**_NOT_PINNED)
     else:
-        told = told.merge(pinned(study, results.published), on="constant")
+        pinned = recovery(study, results.published).drop(columns="best")
+        told = told.merge(pinned, on="constant")
         found["recovery_rows"] = all_disagreements(study, results.published)
     past = _trials(study)
     networks = _on_networks(study, int(first["trial"]), results, tables["audit"])
@@ -245,11 +246,9 @@ def _brackets(study: StudyRuns) -> pd.DataFrame:
     """Where the peak of a search of one constant can be after a trial; nothing for others."""
     if len(study.searched) != 1 or study.config.sampler.kind not in ONE_PEAK:
         return pd.DataFrame(columns=["trial", "low", "high"], dtype=float)
-    only = study.searched[0]
-    is_least = study.config.objective.minimises
+    (only,), is_least = study.searched, study.config.objective.minimises
     value = -study.trials["value"] if is_least else study.trials["value"]
-    found = statistics.brackets(study.trials.assign(value=value), only.name)
-    return found.fillna({"low": only.low, "high": only.high})
+    return statistics.brackets(study.trials.assign(value=value), only.name, only.low, only.high)
 
 
 def _surface(

@@ -161,14 +161,11 @@ def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
     return table
 
 
-def brackets(trials: pd.DataFrame, constant: str) -> pd.DataFrame:
-    """What a search of one constant knows about the peak's place after each distinct evaluation.
+def brackets(trials: pd.DataFrame, constant: str, low: float, high: float) -> pd.DataFrame:
+    """Where a peak between low and high can be after each distinct evaluation: trial, low, high.
 
     For a function with one peak, the peak lies between the evaluated neighbours of the best
     value so far.
-
-    Returns:
-        Columns trial, low, high (NaN: no neighbour on that side yet).
     """
     column = CONSTANT + constant
     done = trials.dropna(subset=["value"]).sort_values("trial").drop_duplicates(column)
@@ -180,8 +177,8 @@ def brackets(trials: pd.DataFrame, constant: str) -> pd.DataFrame:
         rows.append(
             {
                 "trial": trial,
-                "low": max(seen[seen < peak], default=math.nan),
-                "high": min(seen[seen > peak], default=math.nan),
+                "low": max(seen[seen < peak], default=low),
+                "high": min(seen[seen > peak], default=high),
             }
         )
     return pd.DataFrame(rows, columns=["trial", "low", "high"])

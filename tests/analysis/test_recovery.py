@@ -97,7 +97,7 @@ def test_a_table_pins_down_what_matters_and_leaves_free_what_does_not(wrong_row:
     losses = row_losses(runs, published, robust=True)
     limit = records(recovered(trials, losses, published, [LIMIT, USELESS], seed=1))[0]
     assert limit["verdict"] == "pinned down"
-    assert limit["low"] <= 203 and limit["high"] >= 197
+    assert limit["pinned_low"] <= 203 and limit["pinned_high"] >= 197
     assert limit["best"] == pytest.approx(200, rel=0.03)
 
 
@@ -115,7 +115,7 @@ def test_one_row_cannot_tell() -> None:
     losses = row_losses(runs, published, robust=True)
     table = recovered(trials, losses, published, [LIMIT], seed=1)
     assert table["verdict"].tolist() == ["one row cannot tell"]
-    assert math.isnan(table["low"][0])
+    assert math.isnan(table["pinned_low"][0])
 
 
 def _grid(low: int, high: int) -> pd.DataFrame:
@@ -190,7 +190,7 @@ def test_a_fit_has_intervals_and_rows() -> None:
     published = _published([20.0] * 20).assign(replayable=True, constant_window=1.0)
     (line,) = records(recovery(study, published))
     assert (line["constant"], line["fitted_rows"]) == ("limit_ms", 20)
-    assert line["low"] <= line["best"] <= line["high"]
+    assert line["pinned_low"] <= line["best"] <= line["pinned_high"]
     rows = all_disagreements(study, published)
     assert rows["line"].tolist() == list(range(1, 21))
     assert rows["relative_power"].tolist() == (rows["ours_power"] / 20 - 1).tolist()

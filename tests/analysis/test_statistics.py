@@ -168,10 +168,10 @@ def test_brackets_close_in_on_the_peak() -> None:
         value=[5.0, 3.0, 6.0, math.nan, 6.0],
         constant_window=[10, 20, 5, 7, 5],
     )
-    steps = statistics.brackets(trials, "window")
+    steps = statistics.brackets(trials, "window", 1, 50)
     assert steps["trial"].tolist() == [0, 1, 2]
-    assert steps["low"].isna().tolist() == [True, True, True]
-    assert steps["high"].tolist()[1:] == [20, 10]
+    assert steps["low"].tolist() == [1, 1, 1]
+    assert steps["high"].tolist() == [50, 20, 10]
 
 
 def test_beside_matches_controller_network_and_printed_constants() -> None:

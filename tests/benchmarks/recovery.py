@@ -90,11 +90,12 @@ def main() -> None:
     print(f"{arguments.study}: {arguments.tables} planted tables")
     for name, lines in ((str(name), lines) for name, lines in of_constant):
         if name in planted:
-            held = ((lines["low"] <= planted[name]) & (planted[name] <= lines["high"])).mean()
+            low, high = lines["pinned_low"], lines["pinned_high"]
+            held = ((low <= planted[name]) & (planted[name] <= high)).mean()
             print(
                 f"{name:20}planted {planted[name]:g}: held by {100 * held:.0f} % of the intervals, "
                 f"best {lines['best'].mean():.1f} (sd {lines['best'].std():.1f}), interval "
-                f"{(lines['high'] - lines['low']).mean():.1f} wide"
+                f"{(high - low).mean():.1f} wide"
             )
 
 
