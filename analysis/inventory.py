@@ -7,7 +7,6 @@ import pandas as pd
 
 from analysis.frames import Record
 from analysis.results import Repeats, Results, StudyRuns, shown
-from analysis.statistics import exclusions
 from common.tables import Tables
 from experiments.models.study import EMULATOR, MAHIMAHI, Engine
 from experiments.workflow import ADDED_RUNS
@@ -26,19 +25,25 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     found += [*_of_engine(results, MAHIMAHI, results.real_studies, results.real_repeats)]
     found += [*_real(results)]
     found += [(_what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()) for name in results.missing]
-    runs = [frame for _, frame in found if len(frame)]
-    excluded = exclusions(pd.concat(runs, ignore_index=True)) if runs else pd.DataFrame()
-    inventory = pd.DataFrame([{**what, **_counts(frame)} for what, frame in found])
     return {
-        "inventory": inventory,
+        "inventory": pd.DataFrame([{**what, **_counts(frame)} for what, frame in found]),
         "constants": pd.DataFrame(
             {"controller": controller, "constant": name, "unit": results.unit(controller, name)}
             for controller, name in results.units
         ),
         "names": pd.DataFrame(results.names.items(), columns=["name", "printed"], dtype=object),
-        "exclusions": excluded,
+        "exclusions": _exclusions([frame for _, frame in found if len(frame)]),
         "settings_run": _settings_run(results, [frame for _, frame in found]),
     }
+
+
+def _exclusions(found: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The runs that gave no result, alike ones together; their status is failed or fault."""
+    if not found:
+        return pd.DataFrame()
+    without = pd.concat([runs[runs["status"] != "ok"] for runs in found])
+    keys = ["study", "controller", "network", "constants", "status", "reason"]
+    return without.groupby(keys, sort=False).size().rename("runs").reset_index()
 
 
 def _of_engine(

@@ -2,7 +2,7 @@
 
 A frame of runs has the columns of the results schema and, for each constant, one column
 `constant_<name>`. Runs whose controller failed have status "failed", those that the machine kept
-from ending "fault" (only a probe has such); neither counts in anything but `exclusions`.
+from ending "fault" (only a probe has such); neither counts in anything but the table exclusions.
 """
 
 import json
@@ -30,13 +30,6 @@ def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
 def counted(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with power 0 where the controller failed."""
     return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
-
-
-def exclusions(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that gave no result, alike ones together; their status is failed or fault."""
-    without = runs[runs["status"] != "ok"]
-    keys = ["study", "controller", "network", "constants", "status", "reason"]
-    return without.groupby(keys, sort=False).size().rename("runs").reset_index()
 
 
 # Spread ---------------------------------------------------------------------------------------

@@ -59,18 +59,13 @@ class Luck:
 
         Where it has none, from those of its best settings, or from those within trials of a study.
         """
-        chance = Chance()
         for frames in self._frames:
-            alike = [
-                runs[(runs["controller"] == controller) & (runs["network"] == network)]
-                for runs in frames
-            ]
-            together = pd.concat(alike) if alike else pd.DataFrame()
-            if len(together):
-                chance = statistics.chance(together, ["study", "constants"])
-            if chance.degrees:
-                break
-        return chance
+            alike = [select(runs, controller=controller, network=network) for runs in frames]
+            if any(map(len, alike)):
+                chance = statistics.chance(pd.concat(alike), ["study", "constants"])
+                if chance.degrees:
+                    return chance
+        return Chance()
 
 
 def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str], list[StudyRuns]]:

@@ -270,15 +270,14 @@ def test_agreement_counts_rows() -> None:
 
 
 def test_exclusions_group_failures_alike() -> None:
-    runs = pd.DataFrame(
-        [
-            synthetic.failed_row("aimd", {"alpha": 1}, "sends without end"),
-            synthetic.failed_row("aimd", {"alpha": 1}, "sends without end"),
-            synthetic.failed_row("aimd", {"alpha": 2}, "window is NaN"),
-            synthetic.run_row("aimd", {"alpha": 3}, 1, 1),
-        ]
-    )
-    found = statistics.exclusions(runs)
+    runs = [
+        synthetic.failed_row("aimd", {"alpha": 1}, "sends without end"),
+        synthetic.failed_row("aimd", {"alpha": 1}, "sends without end"),
+        synthetic.failed_row("aimd", {"alpha": 2}, "window is NaN"),
+        synthetic.run_row("aimd", {"alpha": 3}, 1, 1),
+    ]
+    results = synthetic.MadeUp(studies=[synthetic.study("one", runs)])
+    found = synthetic.analysed(results, "inventory")["exclusions"]
     assert found["runs"].tolist() == [2, 1]
     assert found["reason"].tolist() == ["sends without end", "window is NaN"]
 
