@@ -67,7 +67,7 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
     """The tables of one comparison; none if no study replays any of its rows."""
     studies, added, sources = results.audited, results.added_runs, dict(results.sources)
     parts: list[pd.DataFrame] = []
-    lines: list[pd.DataFrame] = []
+    lines: list[Record] = []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
         replays = [study for study in studies if table in study.compare and not study.config.fit]
         if not replays:
@@ -80,15 +80,16 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
             runs = pd.concat([statistics.runs_of(table, n, studies, added) for n in networks])
             there = rows if is_own else rows.assign(network=network)
             beside = statistics.beside(there, runs, selection if is_own else None)
-            titles = labels.joined([results.title(each) for each in networks])
             host = fitted_host(table, network, studies, results.hosts)
             lines.append(
-                statistics.agreement(beside).assign(
-                    network=network,
-                    network_title=titles,
-                    own=is_own,
-                    host_fitted=bool(host),
-                )
+                {
+                    "table": table,
+                    **statistics.agreement(beside),
+                    "network": network,
+                    "network_title": labels.joined([results.title(each) for each in networks]),
+                    "own": is_own,
+                    "host_fitted": bool(host),
+                }
             )
             if is_own:
                 fitted = (*source.fitted, *host)
@@ -97,7 +98,7 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
                 parts.append(beside.assign(sure=sure))
     if not parts:
         return {}
-    tables = pd.concat(lines, ignore_index=True)
+    tables = pd.DataFrame(lines)
     elsewhere = {
         str(table): labels.joined(titles.tolist())
         for table, titles in tables[~tables["own"]].groupby("table")["network_title"]

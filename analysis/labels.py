@@ -1,6 +1,6 @@
 """Identifiers in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 _ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"}
@@ -102,6 +102,18 @@ def constants_with_units(
         )
         for name, value in values.items()
     )
+
+
+def differing(
+    values: Mapping[str, float], others: Iterable[Mapping[str, float]]
+) -> dict[str, float]:
+    """Those of a setting's parameters in which any of the others differs."""
+    alike = list(others)
+    return {
+        name: value
+        for name, value in values.items()
+        if any(other.get(name) != value for other in alike)
+    }
 
 
 def setting(controller: str, values: Mapping[str, float]) -> str:

@@ -572,10 +572,5 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
 
 def _label(setting: Setting, others: Iterable[Setting]) -> str:
     """A setting by what distinguishes it from the others of its controller."""
-    alike = [other.constants for other in others if other.controller == setting.controller]
-    differing = {
-        name: value
-        for name, value in setting.constants.items()
-        if any(other.get(name) != value for other in alike)
-    }
-    return labels.setting(setting.controller, differing)
+    alike = (other.constants for other in others if other.controller == setting.controller)
+    return labels.setting(setting.controller, labels.differing(setting.constants, alike))

@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from analysis import labels
-from analysis.frames import CONSTANT
+from analysis.frames import CONSTANT, Record
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import StudyRuns
 from analysis.spread import Floats, Selection, figures
@@ -282,9 +282,7 @@ def _equal(runs: pd.DataFrame, name: str, value: float) -> "bool | np.ndarray[An
     return name in runs and np.isclose(runs[name].to_numpy(dtype=float), value, rtol=1e-9)
 
 
-def _compared(
-    line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection | None
-) -> dict[str, object]:
+def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection | None) -> Record:
     own = on_own_host(runs)
     failed = own.loc[own["status"] != "ok", "reason"]
     measured = succeeded(own)
@@ -292,28 +290,22 @@ def _compared(
     constants = _nearest(line, measured)
     ours = measured[measured["constants"] == constants]
     elsewhere = runs.drop(own.index)
-    row: dict[str, object] = {str(k): v for k, v in line.items() if k not in METRICS}
+    row: Record = {str(k): v for k, v in line.items() if k not in METRICS}
     row |= {name: float(value[0]) for name, value in figures(_one_draw(ours), selection).items()}
     row |= _over_hosts(row, elsewhere[elsewhere["constants"] == constants], selection)
     for metric in METRICS:
         published = float(line.get(metric, math.nan))
         row[f"published_{metric}"] = published
-        row[f"difference_{metric}"] = row[f"ours_{metric}"] - published  # type: ignore[operator]
-        row[f"relative_{metric}"] = row[f"ours_{metric}"] / published - 1  # type: ignore[operator]
+        row[f"difference_{metric}"] = row[f"ours_{metric}"] - published
+        row[f"relative_{metric}"] = row[f"ours_{metric}"] / published - 1
     row |= {"runs": len(ours), "constants": constants, "settings": len(settings)}
-    row["nearest"] = _distinction(constants, settings) if len(settings) > 1 else ""
+    row["nearest"] = ""
+    if len(settings) > 1:
+        differing = labels.differing(json.loads(constants), map(json.loads, settings))
+        row["nearest"] = labels.constants(differing)
     row["failed"] = len(failed)
     row["failure"] = str(failed.iloc[0]) if len(failed) else ""
     return row
-
-
-def _distinction(constants: str, settings: Iterable[str]) -> str:
-    """In words the constants of a setting in which the settings differ; both are JSON."""
-    vectors = [json.loads(each) for each in settings]
-    chosen = json.loads(constants)
-    return labels.constants(
-        {name: value for name, value in chosen.items() if any(v[name] != value for v in vectors)}
-    )
 
 
 def _one_draw(runs: pd.DataFrame) -> dict[str, Floats]:
@@ -356,19 +348,11 @@ def _within(rows: pd.DataFrame, metric: str) -> "pd.Series":
     return near.where(rows[f"relative_{metric}"].notna()).astype("boolean")
 
 
-def agreement(rows: pd.DataFrame) -> pd.DataFrame:
-    """How well each published table was met: median and worst are of relative differences."""
-    lines = []
-    for table, group in rows.groupby("table", sort=False):
-        verdict = within_tolerance(group)
-        line: dict[str, object] = {
-            "table": table,
-            "rows": len(group),
-            "compared": int(verdict.notna().sum()),
-            "within": int(verdict.sum()),
-        }
-        for metric in METRICS:
-            size = group[f"relative_{metric}"].abs()
-            line |= {f"median_{metric}": size.median(), f"worst_{metric}": size.max()}
-        lines.append(line)
-    return pd.DataFrame(lines)
+def agreement(rows: pd.DataFrame) -> Record:
+    """How well a published table was met: median and worst are of relative differences."""
+    verdict = within_tolerance(rows)
+    line = {"rows": len(rows), "compared": verdict.notna().sum(), "within": verdict.sum()}
+    for metric in METRICS:
+        size = rows[f"relative_{metric}"].abs()
+        line |= {f"median_{metric}": size.median(), f"worst_{metric}": size.max()}
+    return line

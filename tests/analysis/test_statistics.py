@@ -263,7 +263,7 @@ def test_within_tolerance_of_nothing_comparable_is_unknown() -> None:
 
 def test_agreement_counts_rows() -> None:
     rows = pd.concat([compared(2.0, 100.0), compared(2.5, 100.0), compared()], ignore_index=True)
-    found = statistics.agreement(rows).iloc[0]
+    found = statistics.agreement(rows)
     assert (found["rows"], found["compared"], found["within"]) == (3, 2, 1)
     assert found[f"median_{THROUGHPUT}"] == pytest.approx(0.125)
     assert found[f"worst_{THROUGHPUT}"] == pytest.approx(0.25)
