@@ -32,6 +32,7 @@ ARRIVAL, OPPORTUNITY, DEPARTURE, DROP = "+", "#", "-", "d"
 BIN_MS = 500
 """The width of a bin that the contest's graphs use."""
 
+_HEADER = re.compile(rb"\A(?:#[^\n]*\n?)*")
 _BASE = re.compile(rb"^# base timestamp: *(\d+)\s*$", re.MULTILINE)
 _EVENT = re.compile(rb"^\d{1,18} (?:[+#] \d{1,18}|[-d] \d{1,18} \d{1,18})$", re.MULTILINE)
 
@@ -44,22 +45,15 @@ def read_link_log(path: Path) -> LinkLog:
             an event or goes back in time; the message names the line.
     """
     try:
-        header, body = _split_header(path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; name a log of mm-link") from None
+    (header,) = _HEADER.findall(data)
     base_ms = _BASE.search(header)
     if base_ms is None:
         raise KneepointError(f"{path}: no line '# base timestamp: N'; name a log of mm-link")
-    log = _read_events(path, body, first_line=header.count(b"\n") + 1)
+    log = _read_events(path, data.removeprefix(header), first_line=header.count(b"\n") + 1)
     return log.assign(time_ms=log["time_ms"] - int(base_ms[1]))
-
-
-def _split_header(data: bytes) -> tuple[bytes, bytes]:
-    start = 0
-    while data.startswith(b"#", start):
-        end = data.find(b"\n", start)
-        start = len(data) if end < 0 else end + 1
-    return data[:start], data[start:]
 
 
 def _read_events(path: Path, body: bytes, first_line: int) -> LinkLog:

@@ -18,6 +18,7 @@ from analysis.results import HeldOutRuns, Repeats, Results, Searched, ShowcaseRu
 from analysis.run import run
 from analysis.schema import STAGES
 from common.study_record import BestTrial, Fresh, StudyRecord
+from engines import base
 from engines.catalogue import Catalogue
 from experiments.models.comparison import Repeat
 from experiments.models.settings import Settings, Showcase
@@ -69,23 +70,8 @@ def run_row(
 
 def failed_row(controller: str, constants: Mapping[str, float], reason: str) -> dict[str, object]:
     """A run that measured nothing."""
-    nothing = dict.fromkeys(
-        (
-            "throughput_mbps",
-            "capacity_mbps",
-            "utilization",
-            "queueing_delay_p95_ms",
-            "signal_delay_p95_ms",
-            "power",
-        ),
-        np.nan,
-    )
-    return {
-        **run_row(controller, constants, 1.0, 1.0),
-        "status": "failed",
-        "reason": reason,
-        **nothing,
-    }
+    nothing = dict.fromkeys(base.METRICS, np.nan)
+    return run_row(controller, constants, 1.0, 1.0, status="failed", reason=reason, **nothing)
 
 
 def fixed_window(window: float, noise: float = 0.0) -> tuple[float, float]:
