@@ -17,8 +17,8 @@ from common.config_file import read_config
 from common.errors import KneepointError
 from engines.built import CORE, EMULATE, is_current
 from engines.catalogue import own_sources
-from engines.kernel import diagnosis as kernel_tcp
-from engines.mahimahi import diagnosis as mahimahi
+from engines.limits import LIMITS
+from engines.named import DIAGNOSES
 from experiments.config import load_workflow
 from kneepoint.cli import columns, config_option, examples, json_option, print_result
 from networks.config import FetchSettings, load_trace_catalogue
@@ -72,15 +72,12 @@ def examine(config: Path) -> Iterator[Finding]:
     yield _configuration(config)
     yield _built(config)
     yield from _traces(config)
-    for what, diagnose in (
-        ("mahimahi", mahimahi.diagnose),
-        ("the kernel's TCP", kernel_tcp.diagnose),
-    ):
+    for engine, diagnose in DIAGNOSES.items():
         try:
             diagnose()
-            yield Finding(what, "good", "works; run: make confirm")
+            yield Finding(LIMITS[engine].title, "good", "works; run: make confirm")
         except KneepointError as error:
-            yield _problem(what, "could", str(error))
+            yield _problem(LIMITS[engine].title, "could", str(error))
 
 
 def _problem(what: str, verdict: Literal["could", "lacks"], message: str) -> Finding:
