@@ -9,8 +9,7 @@ import click
 
 from common.code import digest_of_packages
 from common.errors import KneepointError
-from common.files import sha256_of
-from common.locks import hold_lock_patiently
+from common.files import hold_lock, sha256_of
 from common.made_by import NAME, MadeBy, read_made_by
 from engines.built import CORE, changed_sources
 from engines.named import settings_of
@@ -142,7 +141,7 @@ def void_runs(folder: Path) -> tuple[int, int]:
         if "run_id" in table.column_names:
             held |= set(table["run_id"].to_pylist())
     with (
-        hold_lock_patiently(folder / ".lock", patience_s=0),
+        hold_lock(folder / ".lock"),
         RunJournal(folder / "runs.jsonl") as journal,
     ):
         before = len(journal)

@@ -9,8 +9,7 @@ import pytest
 
 from common import made_by
 from common.errors import KneepointError
-from common.files import sha256_of, write_whole
-from common.locks import hold_lock_patiently
+from common.files import hold_lock, sha256_of, write_whole
 from common.made_by import read_made_by, sign
 from engines import named
 from experiments.journal import RunJournal
@@ -113,7 +112,7 @@ def test_void_runs_are_cleared_and_no_others(folder: Path) -> None:
 
 def test_journal_that_somebody_writes_is_left_alone(folder: Path) -> None:
     with (
-        hold_lock_patiently(folder / ".lock", 0),
+        hold_lock(folder / ".lock"),
         pytest.raises(KneepointError, match="holds the lock"),
     ):
         verify.void_runs(folder)
