@@ -50,9 +50,7 @@ def plan(job: Job, name: str) -> Plan:
         summary = {**outcome.summaries["study.json"], "fresh": found}
         return replace(outcome, summaries={"study.json": summary})
 
-    total = study.count_runs(
-        len(planned.rows), any(row.network is not None for row in planned.rows)
-    )
+    total = planned.total
     if total is not None:
         total += count_trials(study) * len(study.networks) * study.runs_per_trial
     return Plan(planned.engine, total, steps())

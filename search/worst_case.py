@@ -26,4 +26,4 @@ def plan(job: Job, name: str) -> Plan:
             planned.searched.forget_all_but([run.spec.network])
         return replace(outcome, runs=runs)
 
-    return Plan(planned.engine, planned.study.count_runs(0), steps())
+    return Plan(planned.engine, planned.total, steps())

@@ -41,7 +41,7 @@ def test_a_row_with_its_own_network_runs_there_alone() -> None:
     runs = [planned.runs_of(trial, point) for trial, point in enumerate(planned.points or ())]
     places = [[run.spec.network.name for run in of_trial] for of_trial in runs]
     assert places == [["air"] * 2, ["wire"] * 2, ["air"] * 2]
-    assert planned.study.count_runs(3, are_placed=True) == 6
+    assert planned.total == 6
 
 
 def test_constants_of_a_table_come_before_those_of_the_study() -> None:
@@ -99,7 +99,7 @@ def test_fit_on_several_networks_runs_each_table_where_it_ran() -> None:
         *((row, "air") for row in (0, 0, 2, 2)),
         *((row, "wire") for row in (3, 3, 4, 4)),
     ]
-    assert planned.study.count_runs(len(planned.rows)) == len(runs) * len(planned.points or ())
+    assert planned.total == len(runs) * len(planned.points or ())
 
 
 def test_searched_setting_replaces_the_networks_own() -> None:
