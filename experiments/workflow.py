@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 
 from common.errors import KneepointError, suggestion
-from common.files import require_folder
 from engines.catalogue import Catalogue, Controller, own_sources, require_sources
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import Section
@@ -85,21 +84,6 @@ class Workflow:
             return self.settings.ray_address or (named and _is_address(named))
         except ValueError as error:
             raise KneepointError(f"KNEEPOINT_RAY_ADDRESS: {error}") from None
-
-    def check_results(self) -> None:
-        """Checks that every folder of the results is writable.
-
-        Raises:
-            KneepointError: a path is blocked or not writable.
-        """
-        folders = [
-            *(*RESERVED, *self.studies),
-            *(f"repeats/{name}" for name in self.repeats),
-            *(f"comparisons/{name}" for name in self.comparisons),
-            *(f"hardening/{name}" for name in self.settings.hardening),
-        ]
-        for folder in ("", *folders):
-            require_folder(self.results / folder)
 
     def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the studies and of the repeats that run on an engine."""

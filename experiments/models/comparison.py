@@ -1,6 +1,6 @@
 """Configuration models of repeats and comparisons, with published numbers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -28,6 +28,16 @@ class PublishedSpread(ConfigModel):
     source: str = Field(min_length=1, description="report and table, for captions")
 
 
+def _require_settings(published: Iterable[Any], settings: Sequence[Setting]) -> None:
+    """Refuses published numbers of a setting that is not there."""
+    for number, each in enumerate(published):
+        if each.setting >= len(settings):
+            raise ValueError(
+                f"published {number} names setting {each.setting}, but the last one is "
+                f"{len(settings) - 1}; correct it"
+            )
+
+
 class Repeat(ConfigModel):
     """Settings replicated with fresh seeds: config/repeats/NAME.yaml."""
 
@@ -42,12 +52,7 @@ class Repeat(ConfigModel):
 
     @model_validator(mode="after")
     def _settings_exist(self) -> Self:
-        for spread in self.published:
-            if spread.setting >= len(self.settings):
-                raise ValueError(
-                    f"published names setting {spread.setting}, but the last one is "
-                    f"{len(self.settings) - 1}; correct it"
-                )
+        _require_settings(self.published, self.settings)
         return self
 
 
@@ -120,12 +125,8 @@ class Comparison(ConfigModel):
             raise ValueError("engines: kernel and mahimahi are two comparisons; remove one")
         if self.published and not self.source:
             raise ValueError("has published numbers, but no source; add it")
+        _require_settings(self.published, self.settings)
         for number, each in enumerate(self.published):
-            if each.setting >= len(self.settings):
-                raise ValueError(
-                    f"published {number} names setting {each.setting}, but the last one is "
-                    f"{len(self.settings) - 1}; correct it"
-                )
             self._require([each.network], self.networks, f"published {number}: network")
             if each.traffic is not None:
                 self._require([each.traffic], self.traffic, f"published {number}: traffic")
