@@ -64,6 +64,19 @@ STUDIES: dict[str, dict[str, Any]] = {
         "runs_per_trial": 9,
         "race": {"pruner": "hyperband", "first": 1},
     },
+    "wilcoxon": {
+        "space": {"window": {"low": 1, "high": 100}},
+        "sampler": {"kind": "qmc", "trials": 12},
+        "runs_per_trial": 6,
+        "race": {"pruner": "wilcoxon"},
+    },
+    "median": {
+        "controller": "delay_threshold",
+        "space": {"alpha": {"low": 0.1, "high": 10}, "beta": {"low": 0.1, "high": 10}},
+        "sampler": {"kind": "cmaes", "trials": 12},
+        "runs_per_trial": 4,
+        "race": {"pruner": "median"},
+    },
     "front": {
         "controller": "delay_threshold",
         "space": {"alpha": {"low": 0.1, "high": 10}},
