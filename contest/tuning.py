@@ -14,7 +14,7 @@ from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Constant, Controller
 from engines.entry import Entry
 from experiments.models.study import Range, Sampler, Study
-from experiments.seeds import study_seed
+from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork, Traffic
 from search.plan import StudyPlan, plan_study
 
@@ -57,7 +57,7 @@ class TunedEntry:
             },
             sampler=Sampler(kind="tpe", trials=trials),
         )
-        root = study_seed(seed, self.name)
+        root = derive_seed(seed, self.name)
         plan = plan_study(self.name, study, self._as_controller(), {}, networks, engine, root)
 
         def specify(

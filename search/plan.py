@@ -24,7 +24,7 @@ from experiments.models.study import (
 )
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
-from experiments.seeds import derive_seed, run_seed
+from experiments.seeds import derive_seed
 from networks.fitted_host import column_of_host
 from networks.scenario import ALONE, PreparedNetwork, Traffic
 from networks.searched import SearchedNetworks
@@ -93,7 +93,7 @@ class StudyPlan:
         Those of the opponent follow, with the same seeds.
         """
         places = self._places(trial)
-        seeds = [run_seed(self.seed, trial, run) for run in range(len(places))]
+        seeds = [derive_seed(self.seed, trial, run) for run in range(len(places))]
         if self.study.race:
             places = [(None, network) for network, _ in self.pairs]
             seeds = [seed for _, seed in self.pairs]

@@ -21,7 +21,7 @@ from experiments.results import (
     trials_table,
 )
 from experiments.runner import Batch
-from experiments.seeds import study_seed
+from experiments.seeds import derive_seed
 from networks.scenario import ALONE
 from search import objective
 from search.fresh import count_trials, plan_fresh, repeat
@@ -76,7 +76,7 @@ def plan_of(job: Job, name: str) -> StudyPlan:
         workflow.tables,
         [job.network(network) for network in study.networks],
         job.engine(study.engine),
-        study_seed(workflow.settings.seed, name),
+        derive_seed(workflow.settings.seed, name),
     )
     return replace(
         planned,

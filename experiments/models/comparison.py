@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from common.config_file import ConfigModel, matching
-from experiments.models.study import ComparisonEngine, SearchEngine, Setting
+from experiments.models.study import ComparisonEngine, OneOrMore, SearchEngine, Setting
 from experiments.published import Metric
 from networks.config import EACH_ONCE, Name, Names
 
@@ -101,7 +101,9 @@ class Comparison(ConfigModel):
         description="engines with their replicates: emulator, and kernel or mahimahi, which "
         "both run the kernel's own TCP",
     )
-    traffic: Names = Field(min_length=1, description="file of config/traffic, or a list of them")
+    traffic: OneOrMore = Field(
+        min_length=1, description="file of config/traffic, or a list of them"
+    )
     networks: Names = Field(min_length=1, description="files of config/networks")
     settings: tuple[Setting, ...] = Field(
         min_length=1, description="the controllers under study, each with its parameters"
@@ -110,11 +112,6 @@ class Comparison(ConfigModel):
     published: tuple[PublishedFigure, ...] = Field(
         default=(), description="published numbers to compare with"
     )
-
-    @field_validator("traffic", mode="before", json_schema_input_type=Name | tuple[Name, ...])
-    @classmethod
-    def _one_traffic_needs_no_list(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

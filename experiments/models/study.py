@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from common.config_file import ConfigModel
 from common.errors import suggestion
@@ -11,6 +11,18 @@ from engines.expression import Expression
 from engines.limits import LIMITS
 from networks.config import SYNTHETIC_PARAMETERS, Name, Names
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
+
+
+def _as_list(value: Any) -> Any:
+    if not isinstance(value, str | list | tuple):
+        raise ValueError("it must be a name or a list of names")
+    return (value,) if isinstance(value, str) else value
+
+
+OneOrMore = Annotated[
+    Names, BeforeValidator(_as_list, json_schema_input_type=Name | tuple[Name, ...])
+]
+"""Names of files; a single one needs no list."""
 
 
 class Range(ConfigModel):
@@ -383,20 +395,13 @@ class Fit(Goal):
     directions = ("minimize",)
     words = "fit"
 
-    fit: Names = Field(
+    fit: OneOrMore = Field(
         min_length=1, description="minimise the misfit to one published table, or to several"
     )
     on: Mapping[Name, Name] = Field(
         default={}, description="with several networks: for each table the network of its rows"
     )
     robust: bool = Field(default=True, description="bound the influence of outlier rows")
-
-    @field_validator("fit", mode="before", json_schema_input_type=Name | tuple[Name, ...])
-    @classmethod
-    def _one_table_needs_no_list(cls, value: Any) -> Any:
-        if not isinstance(value, str | list | tuple):
-            raise ValueError(f"{value!r} is not a table name; name one or more files of published/")
-        return (value,) if isinstance(value, str) else value
 
     def check(self, study: "Study") -> None:
         """Raises ValueError if tables have no network, or nothing is to be compared."""

@@ -25,7 +25,7 @@ from experiments.models.settings import HoldOut
 from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun, make_table, read_table
-from experiments.seeds import derive_seed, study_seed
+from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
 
 SETTINGS_SCHEMA = pa.schema(
@@ -93,7 +93,7 @@ def plan(job: Job, name: str) -> Plan:
     ]
     return plan_list(
         job.engine(),
-        list_runs(job, settings, study_seed(job.workflow.settings.seed, name)),
+        list_runs(job, settings, derive_seed(job.workflow.settings.seed, name)),
         f"{len(settings)} settings on {len(bounds)} networks",
         {
             "networks.parquet": make_table(networks, NETWORKS_SCHEMA),
