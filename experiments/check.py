@@ -26,7 +26,7 @@ def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
     require_sources(workflow.controllers, workflow.own_sources)
     catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     if catalogue:
-        workflow.check_against(catalogue, is_whole=False)
+        workflow.check_against(catalogue)
         _check_marks(workflow, catalogue)
     return workflow, catalogue
 

@@ -165,34 +165,26 @@ class Workflow:
             named += [table.description.controller for table in self.tables.values()]
         return named
 
-    def check_against(self, catalogue: Catalogue, is_whole: bool = True) -> None:
+    def check_against(self, catalogue: Catalogue) -> None:
         """Checks every controller, parameter and value in the configuration.
 
-        Args:
-            catalogue: the known controllers.
-            is_whole: whether every controller must be in the catalogue. Otherwise each needs only
-                a source file, and those that are broken or not yet built are skipped.
+        Controllers that the catalogue lacks are broken or not yet built; they need only a source.
 
         Raises:
             KneepointError: the first mistake, with its file.
         """
-        if not is_whole:
-            require_sources(self.controllers, self.own_sources)
-
-        def counts(controller: str) -> bool:
-            return is_whole or controller in catalogue.controllers
-
+        require_sources(self.controllers, self.own_sources)
         for table in self.tables.values():
-            if counts(table.description.controller):
+            if table.description.controller in catalogue.controllers:
                 table.check_against(catalogue, self.path.parent / "published")
         for name, study in self.studies.items():
-            if counts(study.controller):
+            if study.controller in catalogue.controllers:
                 where = self.file("studies", name)
                 _check_study(where, study, self.tables, catalogue)
                 controller = catalogue.controller(study.controller, where)
                 _check_fit(controller, self._flows_under_study(study.traffic), where)
         for where, setting, flows in self._settings():
-            if counts(setting.controller):
+            if setting.controller in catalogue.controllers:
                 controller = catalogue.controller(setting.controller, where)
                 _check_fit(controller, flows, where)
                 controller.complete(setting.constants, where)

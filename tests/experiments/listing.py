@@ -50,7 +50,7 @@ LISTING: dict[str, Any] = {
             ],
         },
         {
-            "name": "marked",
+            "name": "prague",
             "sha256": "c" * 64,
             "summary": "",
             "source": "",

@@ -176,7 +176,7 @@ def test_published_repeatability_is_the_papers() -> None:
 def test_controller_that_needs_marks_runs_where_its_flow_has_them(write: Write) -> None:
     flow = {"transport": "tcp", "tcp": {"ecn": True}}
     only = {"studies": [], "comparisons": ["rules"]}
-    comparison = {"settings": [{"controller": "marked"}]}
+    comparison = {"settings": [{"controller": "prague"}]}
     _check(
         write("comparisons", config=only, traffic={"flows": {"one": flow}}, comparison=comparison)
     )
