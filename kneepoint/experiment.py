@@ -15,11 +15,11 @@ from experiments.job import Job
 from experiments.pipeline import Plan
 from experiments.planners import confirmation, example, held_out, probe, replicates
 from experiments.run import run
-from search import calibration, hardening, study, worst_case
+from search import calibration, hardening, study
 
 PLANNERS: Mapping[registry.Kind, Callable[[Job, str], Plan]] = {
     registry.STUDY: study.plan,
-    registry.WORST_CASE: worst_case.plan,
+    registry.WORST_CASE: study.plan,
     registry.HARDENING: hardening.plan,
     registry.REPLICATES: replicates.plan,
     registry.COMPARISON: replicates.plan_comparison,
