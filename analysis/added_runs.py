@@ -22,7 +22,7 @@ from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, PlannedRun, make_table, runs_table
 from experiments.runner import Batch
-from experiments.seeds import derive_seed, study_seed
+from experiments.seeds import derive_seed
 from networks.fitted_host import setting_of
 
 SETTINGS_SCHEMA = pa.schema(
@@ -47,7 +47,7 @@ def plan(job: Job, name: str) -> Plan:
     results = Results(job.workflow, job.catalogue)
     _ = results.audited  # complains before anything runs
     engine = job.engine()
-    seed = study_seed(job.workflow.settings.seed, name)
+    seed = derive_seed(job.workflow.settings.seed, name)
 
     def steps() -> Steps:
         planned: dict[Setting, list[PlannedRun]] = {}

@@ -16,7 +16,7 @@ from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Constant, Controller
 from engines.entry import Entry
 from experiments.models.study import Range, Sampler, Study
-from experiments.seeds import study_seed
+from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork, Traffic
 from search.plan import StudyPlan, plan_study
 
@@ -73,7 +73,7 @@ def plan_tuning(
     digest = sha256_of(tree.declared.model_dump_json().encode())
     constants = {key: _as_controllers(key, constant) for key, constant in declared.items()}
     controller = Controller(name, digest, "", "", constants)
-    root = study_seed(seed, name)
+    root = derive_seed(seed, name)
     plan = plan_study(name, study, controller, {}, networks, engine, root)
     return replace(plan, specify=specify)
 

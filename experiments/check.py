@@ -8,7 +8,7 @@ from common.errors import KneepointError, run_command_line
 from engines.built import current_catalogue
 from engines.catalogue import Catalogue, require_sources
 from experiments.config import load_workflow
-from experiments.registry import experiments_of
+from experiments.registry import check_results, experiments_of
 from experiments.workflow import Workflow
 
 
@@ -22,11 +22,11 @@ def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
         KneepointError: the configuration is invalid.
     """
     workflow = load_workflow(config)
-    workflow.check_results()
+    check_results(workflow)
     require_sources(workflow.controllers, workflow.own_sources)
     catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     if catalogue:
-        workflow.check_against(catalogue, is_whole=False)
+        workflow.check_against(catalogue)
         _check_marks(workflow, catalogue)
     return workflow, catalogue
 

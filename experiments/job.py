@@ -1,7 +1,5 @@
 """The context of an experiment: configuration, engines, networks and a folder."""
 
-import argparse
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -11,9 +9,9 @@ from typing import Any
 from common.files import LOCK_PATIENCE_S, hold_lock
 from common.made_by import sign
 from engines.base import EngineSettings, RunSpec
-from engines.catalogue import Catalogue, Controller, load_catalogue
+from engines.catalogue import Catalogue, Controller
 from engines.named import settings_of
-from experiments.cluster import end_with_cluster, find_cluster, own_cluster, serves_here
+from experiments.cluster import find_cluster, own_cluster
 from experiments.executor import Executor, LocalExecutor, RayExecutor
 from experiments.journal import RunJournal
 from experiments.models.study import Engine, Setting
@@ -166,46 +164,3 @@ class Job:
             RunJournal(self.out_dir / "runs.jsonl") as journal,
         ):
             yield journal
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of a job."""
-    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; default: its own")
-    parser.add_argument(
-        "--cores",
-        type=int,
-        default=int(os.environ.get("KNEEPOINT_CORES") or os.cpu_count() or 1),
-        help="workers of its own Ray, and slots of an unprobed host (%(default)s)",
-    )
-    parser.add_argument(
-        "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"
-    )
-    parser.add_argument(
-        "--networks", type=Path, default=Path("build/networks"), help="prepared (%(default)s)"
-    )
-
-
-def open_job(
-    workflow: Workflow, name: str, arguments: argparse.Namespace, inputs: Mapping[str, str]
-) -> Job:
-    """Checks the configuration against the emulator, for one experiment.
-
-    Raises:
-        KneepointError: something in it is wrong, or the emulator is not built.
-    """
-    catalogue = load_catalogue(arguments.build / "emulate")
-    workflow.check_against(catalogue, is_whole=False)  # other jobs' controllers may not be built
-    cluster = arguments.cluster if arguments.cluster and serves_here(arguments.cluster) else None
-    if cluster:
-        end_with_cluster(cluster)
-    return Job(
-        workflow=workflow,
-        catalogue=catalogue,
-        build=arguments.build,
-        networks=arguments.networks,
-        out_dir=workflow.results / name,
-        cores=arguments.cores,
-        cluster=cluster,
-        inputs=inputs,
-    )

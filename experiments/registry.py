@@ -8,12 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from common.files import sha256_of
+from common.files import require_folder, sha256_of
 from common.notes import digest_of_input
 from engines.limits import LIMITS
 from experiments.models.settings import HostProbe, Showcase
 from experiments.models.study import EMULATOR, MAHIMAHI, Engine, WorstCase
-from experiments.workflow import ADDED_RUNS, FLOW_LOG, FOLDERS, LOG, REAL_SHOWCASE, Workflow
+from experiments.workflow import (
+    ADDED_RUNS,
+    FLOW_LOG,
+    FOLDERS,
+    LOG,
+    REAL_SHOWCASE,
+    RESERVED,
+    Workflow,
+)
 from networks.config import SHIPPED, network_file
 
 NETWORKS = Path("build/networks")
@@ -28,21 +36,25 @@ class Kind:
         rule: name of the rule that makes it.
         files: its outputs besides runs.parquet and made_by.json.
         message: of its job.
+        group: of results, to which the analysis counts it; "": its own name.
         takes_all: whether each of its jobs needs the whole host.
     """
 
     rule: str
     files: tuple[str, ...]
     message: str
+    group: str = ""
     takes_all: bool = False
 
 
-STUDY = Kind("search_study", ("study.json", "trials.parquet"), "Searching")
+STUDY = Kind("search_study", ("study.json", "trials.parquet"), "Searching", "studies")
 WORST_CASE = Kind(
-    "search_worst_case", (*STUDY.files, LOG, FLOW_LOG), "Searching for the worst case"
+    "search_worst_case", (*STUDY.files, LOG, FLOW_LOG), "Searching for the worst case", "studies"
 )
-HARDENING = Kind("harden_controller", ("rounds.parquet",), "Tuning against worst cases, in rounds")
-REPLICATES = Kind("replicate_settings", (), "Replicating")
+HARDENING = Kind(
+    "harden_controller", ("rounds.parquet",), "Tuning against worst cases, in rounds", "hardening"
+)
+REPLICATES = Kind("replicate_settings", (), "Replicating", "repeats")
 COMPARISON = Kind("compare_settings", (), "Running the comparison")
 MORE_RUNS = Kind(
     "add_runs", ("settings.parquet",), "Adding runs until verdicts on published rows are clear"
@@ -66,7 +78,9 @@ CALIBRATION = Kind(
     (*STUDY.files, "delays.parquet", "spread.parquet", "network.json"),
     "Fitting the emulated host to real runs",
 )
-AGREEMENT = Kind("emulate_confirmed", (), "Running the confirmed settings on the fitted host")
+AGREEMENT = Kind(
+    "emulate_confirmed", (), "Running the confirmed settings on the fitted host", "calibration"
+)
 FURTHER_RUNS = Kind(
     "run_again", (), "Running further real runs of settings that deviate from the emulator"
 )
@@ -113,6 +127,14 @@ class Experiment:
         return f"{self.kind.rule}_real" if in_both and self.is_real else self.kind.rule
 
     @property
+    def group(self) -> str:
+        """The group of results to which the analysis counts it."""
+        if self.kind == COMPARISON:
+            return FOLDERS[self.engine]
+        is_apart = self.is_real and self.kind in (STUDY, REPLICATES)
+        return f"real_{self.kind.group}" if is_apart else self.kind.group or self.name
+
+    @property
     def files(self) -> tuple[str, ...]:
         """All its outputs; the last marks it as complete."""
         return ("runs.parquet", *self.kind.files, "made_by.json")
@@ -132,6 +154,16 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     ]
     found.sort(key=lambda experiment: experiment.is_real)
     return {each.name: _with_files(each, workflow.path) for each in found}
+
+
+def check_results(workflow: Workflow) -> None:
+    """Checks that every folder of the results is writable.
+
+    Raises:
+        KneepointError: a path is blocked or not writable.
+    """
+    for folder in ("", *RESERVED, *experiments_of(workflow)):
+        require_folder(workflow.results / folder)
 
 
 def _with_files(experiment: Experiment, config: Path) -> Experiment:

@@ -7,7 +7,7 @@ import io
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,14 +179,10 @@ def trials_table(
 
 def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """Returns a table of rows, which are taken a few at a time."""
-    batches = [pa.RecordBatch.from_pylist(some, schema) for some in _batched(rows)]
-    return pa.Table.from_batches(batches, schema).combine_chunks()
-
-
-def _batched(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    waiting = iter(rows)
+    waiting, batches = iter(rows), []
     while some := list(itertools.islice(waiting, _BATCH)):
-        yield some
+        batches.append(pa.RecordBatch.from_pylist(some, schema))
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 def write_table(path: Path, table: pa.Table) -> None:

@@ -46,6 +46,10 @@ def slots_of(results: Path, cores: int) -> int:
     return slots
 
 
+class StoppedError(Exception):
+    """The run's result is no longer needed."""
+
+
 class SlotExecutor:
     """Executes runs in real time, each in one of the host's slots, in threads of this process.
 
@@ -68,16 +72,19 @@ class SlotExecutor:
         self._settings = settings
         self._slots = [folder / f"{slot}.lock" for slot in range(slots)]
         self._pauses_s = pauses_s
+        self._stopped = threading.Event()
+        self._running: dict[int, Engine] = {}
+        self._lock = threading.Lock()
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
         ended: queue.SimpleQueue[Future[RunRecord]] = queue.SimpleQueue()
-        crew = _Crew(self._settings, self._slots, self._pauses_s)
+        self._stopped.clear()
         pool = ThreadPoolExecutor(len(self._slots))
         try:
             for place, spec in enumerate(specs):
                 is_next = place >= len(self._slots)
-                pool.submit(crew.run, spec, is_next).add_done_callback(ended.put)
+                pool.submit(self._run, spec, is_next).add_done_callback(ended.put)
             left = len(specs)
             while left:
                 try:
@@ -86,31 +93,13 @@ class SlotExecutor:
                 except queue.Empty:
                     yield []
         finally:
-            crew.stop()
+            self._stop()
             pool.shutdown(cancel_futures=True)
 
     def close(self) -> None:
         """Nothing is held between runs."""
 
-
-class _StoppedError(Exception):
-    """The run's result is no longer needed."""
-
-
-class _Crew:
-    """Makes runs in several threads, until it is stopped."""
-
-    def __init__(
-        self, settings: EngineSettings, slots: Sequence[Path], pauses_s: Sequence[float]
-    ) -> None:
-        self._settings = settings
-        self._slots = slots
-        self._pauses_s = pauses_s
-        self._stopped = threading.Event()
-        self._running: dict[int, Engine] = {}
-        self._lock = threading.Lock()
-
-    def run(self, spec: RunSpec, is_next: bool) -> RunRecord:
+    def _run(self, spec: RunSpec, is_next: bool) -> RunRecord:
         """Makes a run in a slot; `is_next`: this thread may have just freed one."""
         if is_next:
             self._pause(2 * _POLL_S)  # others may have waited for the slot
@@ -118,7 +107,7 @@ class _Crew:
             engine = self._settings.open()
             with self._lock:
                 if self._stopped.is_set():
-                    raise _StoppedError
+                    raise StoppedError
                 self._running[id(engine)] = engine
             try:
                 return run_reliably(engine, spec, self._pauses_s, self._pause)
@@ -127,7 +116,7 @@ class _Crew:
                     del self._running[id(engine)]
                 engine.close()
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         """Begins no further run, and ends those in progress."""
         with self._lock:
             self._stopped.set()
@@ -150,4 +139,4 @@ class _Crew:
 
     def _pause(self, seconds: float) -> None:
         if self._stopped.wait(seconds):
-            raise _StoppedError
+            raise StoppedError

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import get_args
 
 from common.errors import KneepointError, suggestion
-from common.files import require_folder
 from engines.catalogue import Catalogue, Controller, own_sources, require_sources
 from engines.limits import LIMITS
 from experiments.models.comparison import Comparison, Repeat
@@ -86,21 +85,6 @@ class Workflow:
             return self.settings.ray_address or (named and _is_address(named))
         except ValueError as error:
             raise KneepointError(f"KNEEPOINT_RAY_ADDRESS: {error}") from None
-
-    def check_results(self) -> None:
-        """Checks that every folder of the results is writable.
-
-        Raises:
-            KneepointError: a path is blocked or not writable.
-        """
-        folders = [
-            *(*RESERVED, *self.studies),
-            *(f"repeats/{name}" for name in self.repeats),
-            *(f"comparisons/{name}" for name in self.comparisons),
-            *(f"hardening/{name}" for name in self.settings.hardening),
-        ]
-        for folder in ("", *folders):
-            require_folder(self.results / folder)
 
     def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the studies and of the repeats that run on an engine."""
@@ -182,34 +166,26 @@ class Workflow:
             named += [table.description.controller for table in self.tables.values()]
         return named
 
-    def check_against(self, catalogue: Catalogue, is_whole: bool = True) -> None:
+    def check_against(self, catalogue: Catalogue) -> None:
         """Checks every controller, parameter and value in the configuration.
 
-        Args:
-            catalogue: the known controllers.
-            is_whole: whether every controller must be in the catalogue. Otherwise each needs only
-                a source file, and those that are broken or not yet built are skipped.
+        Controllers that the catalogue lacks are broken or not yet built; they need only a source.
 
         Raises:
             KneepointError: the first mistake, with its file.
         """
-        if not is_whole:
-            require_sources(self.controllers, self.own_sources)
-
-        def counts(controller: str) -> bool:
-            return is_whole or controller in catalogue.controllers
-
+        require_sources(self.controllers, self.own_sources)
         for table in self.tables.values():
-            if counts(table.description.controller):
+            if table.description.controller in catalogue.controllers:
                 table.check_against(catalogue, self.path.parent / "published")
         for name, study in self.studies.items():
-            if counts(study.controller):
+            if study.controller in catalogue.controllers:
                 where = self.file("studies", name)
                 _check_study(where, study, self.tables, catalogue)
                 controller = catalogue.controller(study.controller, where)
                 _check_fit(controller, self._flows_under_study(study.traffic), where)
         for where, setting, flows in self._settings():
-            if counts(setting.controller):
+            if setting.controller in catalogue.controllers:
                 controller = catalogue.controller(setting.controller, where)
                 _check_fit(controller, flows, where)
                 controller.complete(setting.constants, where)

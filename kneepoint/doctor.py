@@ -20,6 +20,7 @@ from engines.catalogue import own_sources
 from engines.limits import LIMITS
 from engines.named import DIAGNOSES
 from experiments.config import load_workflow
+from experiments.registry import check_results
 from kneepoint.cli import columns, config_option, examples, json_option, print_result
 from networks.config import FetchSettings, load_trace_catalogue
 from networks.fetch import TraceCache, cache_folder_of
@@ -109,7 +110,7 @@ def _amount(what: str, gib: float, least: float, remedy: str) -> Finding:
 def _configuration(config: Path) -> Finding:
     try:
         workflow = load_workflow(config)
-        workflow.check_results()
+        check_results(workflow)
     except KneepointError as error:
         problem, _, remedy = str(error).rpartition("; ")
         return Finding("configuration", "lacks", problem or remedy, remedy if problem else "")

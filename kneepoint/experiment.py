@@ -6,21 +6,20 @@ The name is that of the experiment's folder in the results: a study's, repeats/N
 showcase, probe, confirm and so on.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 
 from analysis import added_runs
 from common.errors import run_command_line
 from experiments import registry
-from experiments.job import Job, add_arguments
+from experiments.job import Job
 from experiments.pipeline import Plan
 from experiments.planners import confirmation, example, held_out, probe, replicates
 from experiments.run import run
-from search import calibration, hardening, study, worst_case
+from search import calibration, hardening, study
 
 PLANNERS: Mapping[registry.Kind, Callable[[Job, str], Plan]] = {
     registry.STUDY: study.plan,
-    registry.WORST_CASE: worst_case.plan,
+    registry.WORST_CASE: study.plan,
     registry.HARDENING: hardening.plan,
     registry.REPLICATES: replicates.plan,
     registry.COMPARISON: replicates.plan_comparison,
@@ -38,10 +37,7 @@ PLANNERS: Mapping[registry.Kind, Callable[[Job, str], Plan]] = {
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("name", help="the experiment: its folder in the results")
-    add_arguments(parser)
-    run(parser.parse_args(), PLANNERS)
+    run((__doc__ or "").partition("\n")[0], PLANNERS)
 
 
 if __name__ == "__main__":

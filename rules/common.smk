@@ -6,18 +6,7 @@ from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
 from experiments.cluster import start_cluster
-from experiments.registry import (
-    AGREEMENT,
-    COMPARISON,
-    HARDENING,
-    NETWORK_FILES,
-    NETWORKS,
-    REPLICATES,
-    STUDY,
-    WORST_CASE,
-    experiments_of,
-)
-from experiments.workflow import FOLDERS
+from experiments.registry import NETWORK_FILES, NETWORKS, experiments_of
 from kneepoint.experiment import PLANNERS
 from reports.figures import READS, kind_of
 from reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_figure, part_of_table
@@ -196,21 +185,6 @@ REAL_MADE_BY = [f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)]
 REAL_NOTE = note(f"{RESULTS}/real_results", digest_of_files(REAL_MADE_BY))
 
 
-def group_of(experiment):
-    """Returns the group of results to which the analysis counts an experiment."""
-    groups = {
-        STUDY: "studies",
-        WORST_CASE: "studies",
-        HARDENING: "hardening",
-        REPLICATES: "repeats",
-        AGREEMENT: "calibration",
-    }
-    if experiment.kind == COMPARISON:
-        return FOLDERS[experiment.engine]
-    group = groups.get(experiment.kind, experiment.name)
-    return f"real_{group}" if experiment.is_real and group in ("studies", "repeats") else group
-
-
 def wanted_in_real_time():
     """Returns the names of the real experiments that targets ask for."""
     targets = [str(target) for target in workflow.dag_settings.targets]
@@ -223,7 +197,7 @@ def wanted_in_real_time():
 
 def results_in(*groups):
     """Returns the files of groups of results (see analysis.schema)."""
-    chosen = [each for each in EXPERIMENTS.values() if group_of(each) in groups]
+    chosen = [each for each in EXPERIMENTS.values() if each.group in groups]
     real = [each.name for each in chosen if each.is_real]
     files = made_results_of(*(each.name for each in chosen if not each.is_real))
     files += [PUBLISHED] if "published" in groups else []

@@ -80,7 +80,7 @@ rule write_report:
         config=note_input(CONFIG),
         tables=analysed(TABLES),
         figures=[f"{RESULTS}/figures/{kind}" for kind in READS],
-        results=lambda _: results_in("published", *map(group_of, EXPERIMENTS.values())),
+        results=lambda _: results_in("published", *{each.group for each in EXPERIMENTS.values()}),
     # The previous report stays until the new one is complete.
     output:
         report(

@@ -27,7 +27,7 @@ from experiments.planners.confirmation import (
 from experiments.published import Column, PublishedRow, PublishedTable, TableDescription
 from experiments.results import FinishedRun, make_table
 from experiments.runner import Batch
-from experiments.seeds import study_seed
+from experiments.seeds import derive_seed
 from experiments.workflow import study_of_calibration
 from networks.scenario import PreparedNetwork
 from search.objective import FIT_METRICS
@@ -80,7 +80,7 @@ def plan(job: Job, name: str) -> Plan:
         {CONFIRM: table},
         [host],
         job.engine(),
-        study_seed(job.workflow.settings.seed, name),
+        derive_seed(job.workflow.settings.seed, name),
     )
 
     def steps() -> Steps:

@@ -23,7 +23,7 @@ from experiments.models.settings import Hardening
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, PlannedRun, make_table
 from experiments.runner import Batch
-from experiments.seeds import derive_seed, study_seed
+from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
 from search.objective import power_of
 from search.plan import StudyPlan
@@ -67,7 +67,7 @@ def plan(job: Job, name: str) -> Plan:
     wanted = job.workflow.settings.hardening[name.partition("/")[2]]
     tuning = plan_of(job, wanted.tune)
     worst = replace(plan_of(job, wanted.worst_case), searched=job.searched_networks(name))
-    seed = study_seed(job.workflow.settings.seed, name)
+    seed = derive_seed(job.workflow.settings.seed, name)
 
     def steps() -> Steps:
         runs: list[PlannedRun] = []

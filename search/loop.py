@@ -50,12 +50,13 @@ def ask_and_tell(
         directions=plan.study.objective.directions,
         pruner=make_pruner(race, len(plan.pairs)) if race else None,
     )
-    for point in plan.start:
-        study.enqueue_trial(dict(point))
     ahead = plan.study.ask_ahead if asker.learns else _ENUMERATED_AHEAD
     execute = _raced if race else _together
     trials: list[FinishedTrial] = []
+    start = plan.start
     while count := min(ahead, asker.ready(study, len(trials))):
+        for point in start[len(trials) : len(trials) + count]:
+            study.enqueue_trial(dict(point))
         asked = [study.ask(dict(plan.space)) for _ in range(count)]
         results = yield from execute(plan, asked)
         for trial, (runs, reports) in zip(asked, results, strict=True):

@@ -24,7 +24,7 @@ from experiments.models.study import (
 )
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
-from experiments.seeds import derive_seed, run_seed
+from experiments.seeds import derive_seed
 from networks.fitted_host import column_of_host
 from networks.scenario import ALONE, PreparedNetwork, Traffic
 from networks.searched import SearchedNetworks
@@ -92,13 +92,8 @@ class StudyPlan:
 
         Those of the opponent follow, with the same seeds.
         """
-        row = self.rows[trial] if self.study.table else None
-        own = row.network if row else None
-        places = self._places_of_fit or [
-            (row, network) for network in self.networks if own in (None, network.name)
-        ]
-        places = [place for place in places for _ in range(self.study.runs_per_trial)]
-        seeds = [run_seed(self.seed, trial, run) for run in range(len(places))]
+        places = self._places(trial)
+        seeds = [derive_seed(self.seed, trial, run) for run in range(len(places))]
         if self.study.race:
             places = [(None, network) for network, _ in self.pairs]
             seeds = [seed for _, seed in self.pairs]
@@ -109,6 +104,22 @@ class StudyPlan:
         if self.opponent:
             runs += [(row, self.opponent.instead(spec)) for row, spec in runs]
         return tuple(PlannedRun(trial, run, row, spec) for run, (row, spec) in enumerate(runs))
+
+    @property
+    def total(self) -> int | None:
+        """The number of runs of all trials; None if the sampler decides."""
+        trials = self.study.sampler.trials if self.points is None else len(self.points)
+        each = len(self._places(0)) * (2 if self.opponent else 1)
+        return None if trials is None else trials * each
+
+    def _places(self, trial: int) -> list[tuple[PublishedRow | None, PreparedNetwork]]:
+        """The row and the network of each of a trial's runs."""
+        row = self.rows[trial] if self.study.table else None
+        own = row.network if row else None
+        places = self._places_of_fit or [
+            (row, network) for network in self.networks if own in (None, network.name)
+        ]
+        return [place for place in places for _ in range(self.study.runs_per_trial)]
 
     @cached_property
     def _places_of_fit(self) -> list[tuple[PublishedRow | None, PreparedNetwork]]:
@@ -142,9 +153,9 @@ class StudyPlan:
         )
 
     @property
-    def start(self) -> tuple[Point, ...]:
-        """The trials to begin with: those given, or else the defaults, if they apply."""
-        return self.given or ((self.defaults,) if self.defaults else ())
+    def start(self) -> Sequence[Point]:
+        """The trials to begin with: all that are known, those given, or else the defaults."""
+        return self.points or self.given or ((self.defaults,) if self.defaults else ())
 
     @property
     def defaults(self) -> Point | None:

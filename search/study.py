@@ -9,11 +9,13 @@ import optuna
 from optuna.distributions import IntDistribution
 
 from common.errors import KneepointError
+from common.files import write_whole
 from common.study_record import BestTrial, StudyRecord
 from engines.catalogue import Controller
 from experiments.job import Job
-from experiments.models.study import Front, Study
+from experiments.models.study import Front, Study, WorstCase
 from experiments.pipeline import Outcome, Plan, Steps
+from experiments.planners.example import run_logged
 from experiments.results import (
     FinishedRun,
     FinishedTrial,
@@ -21,7 +23,8 @@ from experiments.results import (
     trials_table,
 )
 from experiments.runner import Batch
-from experiments.seeds import study_seed
+from experiments.seeds import derive_seed
+from experiments.workflow import FLOW_LOG, LOG
 from networks.scenario import ALONE
 from search import objective
 from search.fresh import count_trials, plan_fresh, repeat
@@ -43,6 +46,8 @@ def plan(job: Job, name: str) -> Plan:
 
     def steps() -> Steps:
         outcome, best = yield from search(job.out_dir, planned)
+        if isinstance(study.objective, WorstCase):
+            return (yield from _log_worst_case(job, planned, outcome, best))
         again = plan_fresh(planned, best)
         if not again:
             return outcome
@@ -50,12 +55,25 @@ def plan(job: Job, name: str) -> Plan:
         summary = {**outcome.summaries["study.json"], "fresh": found}
         return replace(outcome, summaries={"study.json": summary})
 
-    total = study.count_runs(
-        len(planned.rows), any(row.network is not None for row in planned.rows)
-    )
+    total = planned.total
     if total is not None:
         total += count_trials(study) * len(study.networks) * study.runs_per_trial
     return Plan(planned.engine, total, steps())
+
+
+def _log_worst_case(
+    job: Job, planned: StudyPlan, outcome: Outcome, best: BestTrial
+) -> Generator[Batch, Iterator[FinishedRun], Outcome]:
+    """Logs the run on the network found, and forgets the other networks."""
+    run = planned.runs_of(best.trial, best.searched)[0]
+    finished = yield from run_logged(job, planned.engine, run)
+    if finished.record.status == "failed":  # the worst that a controller can do
+        for log in (LOG, FLOW_LOG):
+            write_whole(job.out_dir / log, b"")
+    runs = list(outcome.runs)  # they need their networks
+    if planned.searched:
+        planned.searched.forget_all_but([run.spec.network])
+    return replace(outcome, runs=runs)
 
 
 def plan_of(job: Job, name: str) -> StudyPlan:
@@ -78,7 +96,7 @@ def plan_of(job: Job, name: str) -> StudyPlan:
         workflow.tables,
         [job.network(network) for network in study.networks],
         job.engine(study.engine),
-        study_seed(workflow.settings.seed, name),
+        derive_seed(workflow.settings.seed, name),
     )
     return replace(
         planned,

@@ -1,13 +1,13 @@
 """Configuration models of repeats and comparisons, with published numbers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from common.config_file import ConfigModel, matching
 from engines.limits import LIMITS
-from experiments.models.study import ComparisonEngine, SearchEngine, Setting
+from experiments.models.study import ComparisonEngine, OneOrMore, SearchEngine, Setting
 from experiments.published import Metric
 from networks.config import EACH_ONCE, Name, Names
 
@@ -29,6 +29,16 @@ class PublishedSpread(ConfigModel):
     source: str = Field(min_length=1, description="report and table, for captions")
 
 
+def _require_settings(published: Iterable[Any], settings: Sequence[Setting]) -> None:
+    """Refuses published numbers of a setting that is not there."""
+    for number, each in enumerate(published):
+        if each.setting >= len(settings):
+            raise ValueError(
+                f"published {number} names setting {each.setting}, but the last one is "
+                f"{len(settings) - 1}; correct it"
+            )
+
+
 class Repeat(ConfigModel):
     """Settings replicated with fresh seeds: config/repeats/NAME.yaml."""
 
@@ -43,12 +53,7 @@ class Repeat(ConfigModel):
 
     @model_validator(mode="after")
     def _settings_exist(self) -> Self:
-        for spread in self.published:
-            if spread.setting >= len(self.settings):
-                raise ValueError(
-                    f"published names setting {spread.setting}, but the last one is "
-                    f"{len(self.settings) - 1}; correct it"
-                )
+        _require_settings(self.published, self.settings)
         return self
 
 
@@ -97,7 +102,9 @@ class Comparison(ConfigModel):
         description="engines with their replicates: emulator, and kernel or mahimahi, which "
         "both run the kernel's own TCP",
     )
-    traffic: Names = Field(min_length=1, description="file of config/traffic, or a list of them")
+    traffic: OneOrMore = Field(
+        min_length=1, description="file of config/traffic, or a list of them"
+    )
     networks: Names = Field(min_length=1, description="files of config/networks")
     settings: tuple[Setting, ...] = Field(
         min_length=1, description="the controllers under study, each with its parameters"
@@ -106,11 +113,6 @@ class Comparison(ConfigModel):
     published: tuple[PublishedFigure, ...] = Field(
         default=(), description="published numbers to compare with"
     )
-
-    @field_validator("traffic", mode="before", json_schema_input_type=Name | tuple[Name, ...])
-    @classmethod
-    def _one_traffic_needs_no_list(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
@@ -122,12 +124,8 @@ class Comparison(ConfigModel):
             raise ValueError(f"engines: {' and '.join(real)} are two comparisons; remove one")
         if self.published and not self.source:
             raise ValueError("has published numbers, but no source; add it")
+        _require_settings(self.published, self.settings)
         for number, each in enumerate(self.published):
-            if each.setting >= len(self.settings):
-                raise ValueError(
-                    f"published {number} names setting {each.setting}, but the last one is "
-                    f"{len(self.settings) - 1}; correct it"
-                )
             self._require([each.network], self.networks, f"published {number}: network")
             if each.traffic is not None:
                 self._require([each.traffic], self.traffic, f"published {number}: traffic")

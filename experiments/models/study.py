@@ -1,10 +1,9 @@
 """Configuration models of studies: spaces, samplers, objectives, races."""
 
-import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from common.config_file import ConfigModel
 from common.errors import suggestion
@@ -12,6 +11,18 @@ from engines.expression import Expression
 from engines.limits import LIMITS
 from networks.config import SYNTHETIC_PARAMETERS, Name, Names
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
+
+
+def _as_list(value: Any) -> Any:
+    if not isinstance(value, str | list | tuple):
+        raise ValueError("it must be a name or a list of names")
+    return (value,) if isinstance(value, str) else value
+
+
+OneOrMore = Annotated[
+    Names, BeforeValidator(_as_list, json_schema_input_type=Name | tuple[Name, ...])
+]
+"""Names of files; a single one needs no list."""
 
 
 class Range(ConfigModel):
@@ -216,6 +227,11 @@ class Goal(ConfigModel):
         """Raises ValueError if a study cannot optimise it."""
 
 
+Tail = Annotated[
+    float | None, Field(gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25")
+]
+
+
 def _check_tail(over: Over, tail: float | None) -> None:
     if tail is not None and over != "cvar":
         raise ValueError("tail applies to cvar only; remove it")
@@ -230,9 +246,7 @@ class Power(Goal):
         description="maximise power over networks: its mean, worst case, mean log, or mean over "
         "the worst runs (cvar)"
     )
-    tail: float | None = Field(
-        default=None, gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25"
-    )
+    tail: Tail = None
 
     @model_validator(mode="after")
     def _has_a_tail(self) -> Self:
@@ -248,9 +262,7 @@ class Bounded(Goal):
 
     throughput: Over = Field(description="maximise throughput over networks; needs delay_ms")
     delay_ms: float = Field(gt=0, description="bound of the signal delay")
-    tail: float | None = Field(
-        default=None, gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25"
-    )
+    tail: Tail = None
 
     @model_validator(mode="after")
     def _has_a_tail(self) -> Self:
@@ -383,20 +395,13 @@ class Fit(Goal):
     directions = ("minimize",)
     words = "fit"
 
-    fit: Names = Field(
+    fit: OneOrMore = Field(
         min_length=1, description="minimise the misfit to one published table, or to several"
     )
     on: Mapping[Name, Name] = Field(
         default={}, description="with several networks: for each table the network of its rows"
     )
     robust: bool = Field(default=True, description="bound the influence of outlier rows")
-
-    @field_validator("fit", mode="before", json_schema_input_type=Name | tuple[Name, ...])
-    @classmethod
-    def _one_table_needs_no_list(cls, value: Any) -> Any:
-        if not isinstance(value, str | list | tuple):
-            raise ValueError(f"{value!r} is not a table name; name one or more files of published/")
-        return (value,) if isinstance(value, str) else value
 
     def check(self, study: "Study") -> None:
         """Raises ValueError if tables have no network, or nothing is to be compared."""
@@ -420,16 +425,9 @@ class Fit(Goal):
 
 Objective = Power | Bounded | Formula | Front | Flows | Least | WorstCase | Fit
 _GOALS: Mapping[str, type[Goal]] = {
-    "power": Power,
-    "throughput": Bounded,
-    "expression": Formula,
-    "front": Front,
-    "flows": Flows,
-    "least": Least,
-    "worst_case": WorstCase,
-    "fit": Fit,
+    next(iter(kind.model_fields)): kind for kind in get_args(Objective)
 }
-"""The kinds of objectives by their keys."""
+"""The kinds of objectives by their keys, which are the first of their fields."""
 
 
 def _of_its_kind(value: Any) -> Any:
@@ -592,24 +590,6 @@ class Study(ConfigModel):
         wants_power = isinstance(self.objective, Power) and is_alone
         learns = self.sampler.kind != "grid" or self.is_grid_search
         return wants_power and not self.table and learns
-
-    def count_runs(self, rows: int, are_placed: bool = False) -> int | None:
-        """The number of runs; None if the sampler decides.
-
-        Args:
-            rows: number of table rows.
-            are_placed: whether each row has its own network.
-        """
-        if self.table:
-            trials: int | None = rows
-        elif self.sampler.kind == "grid":
-            trials = math.prod(len(each.values or ()) for each in self.searched.values())
-        else:
-            trials = self.sampler.trials
-        pairs = rows if self.fit else 1 if are_placed else len(self.networks)
-        each = pairs * self.runs_per_trial
-        each *= 2 if self.opponent else 1
-        return None if trials is None else trials * each
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.published import PublishedRow, PublishedTable
 from experiments.results import PlannedRun, make_table, read_table
-from experiments.seeds import derive_seed, study_seed
+from experiments.seeds import derive_seed
 from experiments.workflow import calibrating
 from networks.scenario import PreparedNetwork
 
@@ -171,7 +171,7 @@ def plan_settings(
     So an early interruption leaves some runs of every setting. In real time the seed only numbers
     the replicates.
     """
-    root = study_seed(job.workflow.settings.seed, stream)
+    root = derive_seed(job.workflow.settings.seed, stream)
     seeds = [derive_seed(root, network.name, repeat) for repeat in range(repeats)]
     return [
         PlannedRun(trial, repeat, None, job.spec(engine, setting, network, seed, stream))

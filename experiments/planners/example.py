@@ -8,7 +8,7 @@ from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, PlannedRun
 from experiments.runner import Batch
-from experiments.seeds import run_seed, study_seed
+from experiments.seeds import derive_seed
 from experiments.workflow import FLOW_LOG, LOG, REAL_SHOWCASE
 
 
@@ -18,7 +18,7 @@ def plan(job: Job, name: str) -> Plan:
     assert shown is not None
     engine = job.engine("mahimahi" if name == REAL_SHOWCASE else "emulator")
     network = engine.place(job.network(shown.network))
-    seed = run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0)
+    seed = derive_seed(derive_seed(job.workflow.settings.seed, "showcase"), 0, 0)
     spec = job.spec(engine, shown, network, seed, "showcase")
 
     def steps() -> Steps:

@@ -12,7 +12,7 @@ trials is biased by selection, whereas a fresh run is not.
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -25,7 +25,7 @@ from experiments.models.settings import HoldOut
 from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun, make_table, read_table
-from experiments.seeds import derive_seed, study_seed
+from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
 
 SETTINGS_SCHEMA = pa.schema(
@@ -93,7 +93,7 @@ def plan(job: Job, name: str) -> Plan:
     ]
     return plan_list(
         job.engine(),
-        list_runs(job, settings, study_seed(job.workflow.settings.seed, name)),
+        list_runs(job, settings, derive_seed(job.workflow.settings.seed, name)),
         f"{len(settings)} settings on {len(bounds)} networks",
         {
             "networks.parquet": make_table(networks, NETWORKS_SCHEMA),
@@ -120,7 +120,8 @@ def find_settings(job: Job) -> list[FoundSetting]:
     rows = [row for name in workflow.replays for row in _replayed_rows(job, name, held.training)]
     if held.defaults:
         first = {workflow.studies[name].controller: name for name in reversed(workflow.tunings)}
-        rows += [_defaults(job, first[controller]) for controller in reversed(first)]
+        # A row that was replayed comes before them.
+        rows += [_found(job, first[controller], "published", ()) for controller in reversed(first)]
     tuned = [_tuned(job, name, held.training) for name in workflow.tunings]
     best: dict[str, FoundSetting] = {}
     for row in rows:
@@ -173,34 +174,18 @@ def _tuned(job: Job, study: str, training: str) -> FoundSetting:
     return _found(job, study, "tuned", runs)
 
 
-def _defaults(job: Job, study: str) -> FoundSetting:
-    """The declared defaults of a study's controller; a row that was replayed comes before them."""
-    controller = job.controller(job.workflow.studies[study].controller)
-    return FoundSetting(
-        controller=controller.name,
-        origin="published",
-        best=False,
-        study=study,
-        table=None,
-        row=None,
-        constants=controller.complete({}, f"study {study}"),
-        published_power=None,
-        study_power=0,
-        study_runs=0,
-    )
-
-
 def _found(
     job: Job,
     study: str,
     origin: Literal["published", "tuned"],
-    runs: list[dict[str, Any]],
+    runs: Sequence[Mapping[str, Any]],
     table: str | None = None,
     row: int | None = None,
     published_power: float | None = None,
 ) -> FoundSetting:
+    """The setting of a study's runs; without runs, its controller's declared defaults."""
     controller = job.controller(job.workflow.studies[study].controller)
-    given = json.loads(runs[0]["constants"])
+    given = json.loads(runs[0]["constants"]) if runs else {}
     powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
     return FoundSetting(
         controller=controller.name,
@@ -211,7 +196,7 @@ def _found(
         row=row,
         constants=controller.complete(given, f"study {study}"),
         published_power=published_power,
-        study_power=math.fsum(powers) / len(powers),
+        study_power=math.fsum(powers) / max(1, len(powers)),
         study_runs=len(runs),
     )
 

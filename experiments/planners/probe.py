@@ -19,7 +19,7 @@ from experiments.models.settings import HostProbe
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, PlannedRun
 from experiments.runner import Batch
-from experiments.seeds import derive_seed, study_seed
+from experiments.seeds import derive_seed
 
 TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
 """Tolerated relative differences of means, the same as for the agreement."""
@@ -147,7 +147,7 @@ def _list_runs(
 ) -> list[PlannedRun]:
     """Each try has its own runs, so that the journal does not answer with those of the last."""
     network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
-    root = study_seed(job.workflow.settings.seed, name)
+    root = derive_seed(job.workflow.settings.seed, name)
     seeds = [derive_seed(root, level, run, *([attempt] if attempt else [])) for run in range(runs)]
     placed = engine.place(network)
     specs = [job.spec(engine, wanted, placed, seed, "real_time.probe") for seed in seeds]

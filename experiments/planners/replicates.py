@@ -4,7 +4,7 @@ from experiments.job import Job
 from experiments.models.comparison import Comparison
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun
-from experiments.seeds import derive_seed, run_seed, study_seed
+from experiments.seeds import derive_seed
 from experiments.workflow import FOLDERS
 
 
@@ -12,12 +12,12 @@ def plan(job: Job, name: str) -> Plan:
     """Plans the replicates of repeats/NAME.yaml, in the folder of the same name."""
     wanted = job.workflow.repeats[name.removeprefix("repeats/")]
     engine = job.engine(wanted.engine)
-    seed = study_seed(job.workflow.settings.seed, name)
+    seed = derive_seed(job.workflow.settings.seed, name)
     network = engine.place(job.network(wanted.network))
     planned = []
     for trial, setting in enumerate(wanted.settings):
         for run in range(wanted.repeats):
-            spec = job.spec(engine, setting, network, run_seed(seed, trial, run), name)
+            spec = job.spec(engine, setting, network, derive_seed(seed, trial, run), name)
             planned.append(PlannedRun(trial, run, None, spec))
     return plan_list(engine, planned, f"{len(planned)} runs")
 
@@ -32,7 +32,7 @@ def plan_comparison(job: Job, name: str) -> Plan:
     kind = next(engine for engine in wanted.engines if FOLDERS[engine] == folder)
     engine = job.engine(kind)
     networks = [engine.place(job.network(network)) for network in wanted.networks_on(kind)]
-    seed = study_seed(job.workflow.settings.seed, f"comparisons/{file}")
+    seed = derive_seed(job.workflow.settings.seed, f"comparisons/{file}")
     places = [
         (job.traffic(traffic), network, repeat)
         for traffic in wanted.traffic

@@ -14,7 +14,6 @@ from optuna.study import Study
 
 from experiments.models.study import Sampler
 from search.samplers.golden import GoldenSectionSampler
-from search.samplers.points import PointsSampler
 from search.samplers.ternary import TernarySampler
 
 
@@ -43,11 +42,11 @@ def make_asker(
     Args:
         settings: the study's key sampler.
         space: the searched parameters.
-        points: all trials, if they are known in advance.
+        points: all trials, if they are known in advance: they are enqueued, never sampled.
         seed: of the sampler's random stream.
     """
     if points is not None:
-        return _counted(PointsSampler(space, points), len(points), learns=False)
+        return _counted(optuna.samplers.RandomSampler(), len(points), learns=False)
     if settings.kind in ("ternary", "golden"):
         kind = TernarySampler if settings.kind == "ternary" else GoldenSectionSampler
         bracket = kind(space)

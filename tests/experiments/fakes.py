@@ -1,11 +1,11 @@
 """An engine without a process, and plans that need no files."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from common.files import sha256_of
 from engines.base import (
@@ -17,11 +17,13 @@ from engines.base import (
 from experiments.config import load_workflow
 from experiments.executor import Executor
 from experiments.job import Job
+from experiments.journal import RunJournal
 from experiments.models.study import Study
-from experiments.pipeline import carry_out
+from experiments.pipeline import carry_out, follow
 from experiments.published import PublishedRow, PublishedTable, TableDescription
 from experiments.registry import experiments_of
-from experiments.runner import Batch
+from experiments.results import FinishedRun
+from experiments.runner import Batch, Runner
 from kneepoint.experiment import PLANNERS
 from networks.scenario import PreparedLink, PreparedNetwork
 from search.plan import StudyPlan, plan_study
@@ -29,6 +31,7 @@ from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import write
 
+R = TypeVar("R")
 NETWORK = PreparedNetwork(
     name="wire",
     uplink=PreparedLink(trace="up.trace", trace_sha256="a" * 64),
@@ -192,6 +195,18 @@ class ShuffledExecutor:
 
     def _place(self, spec: RunSpec) -> bytes:
         return hashlib.sha256(f"{self._seed}{spec.run_id}".encode()).digest()
+
+
+def followed(
+    folder: Path,
+    steps: Generator[Batch, Iterator[FinishedRun], R],
+    engine: FakeEngine,
+    order: int = 0,
+) -> R:
+    """Executes what steps yield, on the journal of a folder; returns their outcome."""
+    with RunJournal(folder / "runs.jsonl") as journal:
+        runner = Runner(journal, lambda _: ShuffledExecutor(engine, order), lambda _: None)
+        return follow(steps, runner)
 
 
 def fault(_: RunSpec) -> RunRecord:

@@ -49,6 +49,15 @@ LISTING: dict[str, Any] = {
                 constant("rtt_threshold_ms", low=45.0, high=200.0, scale="linear"),
             ],
         },
+        {
+            "name": "prague",
+            "sha256": "c" * 64,
+            "summary": "",
+            "source": "",
+            "needs": ["marks"],
+            "transports": ["tcp"],
+            "constants": [],
+        },
     ],
     "broken": [],
 }

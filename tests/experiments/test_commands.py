@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -76,54 +75,6 @@ def test_study_writes_its_results_which_are_verified(
     assert "windows: trials.parquet is missing (" in broken.stdout
 
 
-WINDOW = {"window": {"low": 1, "high": 40}}
-ALPHA = {"alpha": {"low": 0.1, "high": 10}}
-SEVERAL = {**ALPHA, "rtt_threshold_ms": {"low": 50, "high": 200}}
-LISTED = {**SEVERAL, "beta": {"values": [0.4, 0.5, 0.6]}}
-ENDLESS = {"trials": 12}
-LEARNING = {"trials": 12, "startup_trials": 4}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "settings", "controller", "space"),
-    [
-        ("grid", {}, "fixed_window", {"window": {"values": [2, 4]}}),
-        ("ternary", {}, "fixed_window", WINDOW),
-        ("golden", {}, "delay_threshold", ALPHA),
-        ("tpe", LEARNING, "delay_threshold", LISTED),
-        ("random", ENDLESS, "delay_threshold", LISTED),
-        ("qmc", ENDLESS, "delay_threshold", LISTED),
-        ("qmc", ENDLESS, "fixed_window", WINDOW),
-        ("cmaes", LEARNING, "delay_threshold", SEVERAL),
-        ("cmaes", LEARNING, "fixed_window", WINDOW),
-    ],
-)
-def test_every_sampler_searches(
-    folder: Path,
-    kind: str,
-    settings: dict[str, int],
-    controller: str,
-    space: dict[str, dict[str, Any]],
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    sampler = {"kind": kind, **settings}
-    study = {**STUDY, "controller": controller, "space": space, "sampler": sampler}
-    write(folder / "config/studies/windows.yaml", study)
-    assert command(folder, "windows") == 0
-    printed = capfd.readouterr().err
-    assert all(line.startswith("windows: ") for line in printed.splitlines()), printed
-    trials = read_frame(folder / "out/windows/trials.parquet")
-    assert len(trials) == settings.get("trials", len(trials))
-    for name, searched in space.items():
-        values = trials[f"constant_{name}"]
-        if "values" in searched:
-            assert set(values) == set(searched["values"])
-        else:
-            assert values.between(searched["low"], searched["high"]).all()
-            assert values.nunique() > 3
-
-
 def test_replicates_are_run(folder: Path) -> None:
     assert command(folder, "repeats/again") == 0
     runs = read_frame(folder / "out/repeats/again/runs.parquet")
@@ -155,23 +106,13 @@ def test_unknown_experiment_is_refused(folder: Path, capfd: pytest.CaptureFixtur
     assert capfd.readouterr().err == f"error: {config}: {message}\n"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"controller": "fixed_windows"}, "did you mean 'fixed_window'?"),
-        ({"space": {"widow": {"values": [2]}}}, "has no parameter 'widow'; did you mean 'window'?"),
-        ({"space": {"window": {"values": [0]}}}, "window = 0 is outside [1, inf]"),
-        ({"networks": ["fire"]}, "unknown network 'fire'"),
-    ],
-)
 def test_mistake_in_any_study_is_found_before_anything_runs(
-    folder: Path, change: dict[str, object], message: str, capfd: pytest.CaptureFixture[str]
+    folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    write(folder / "config/studies/windows.yaml", STUDY | change)
+    write(folder / "config/studies/windows.yaml", STUDY | {"networks": ["fire"]})
     assert command(folder, "repeats/again") == 2
     printed = capfd.readouterr().err
-    assert printed.startswith("error: ")
-    assert message in printed
+    assert printed.startswith("error: ") and "unknown network 'fire'" in printed
     assert printed.count("\n") == 1
     assert not (folder / "out").exists()
 

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable
-from copy import copy, deepcopy
-from dataclasses import replace
+from copy import deepcopy
 from functools import partial, reduce
 from operator import getitem
 from pathlib import Path
@@ -104,16 +103,6 @@ def test_the_fields_report_compares_what_it_tunes() -> None:
         assert [setting.controller for setting in comparison.settings] == on_tcp, name
 
 
-def test_a_replay_with_traffic_gets_no_further_runs(write: Write) -> None:
-    config = write(study={"traffic": "alone"})
-    (config.parent / "traffic").mkdir()
-    (config.parent / "traffic/alone.yaml").write_text("title: Alone\nflows: {first: {}}\n")
-    with pytest.raises(KneepointError, match=r"windows.yaml: .* write audit: \{runs: \[\]\}"):
-        load_workflow(config)
-    config = write(study={"traffic": "alone"}, config={"audit": {"runs": []}})
-    assert load_workflow(config).studies["windows"].traffic == "alone"
-
-
 def test_a_sound_configuration_is_split_by_engine(write: Write) -> None:
     workflow = _check(write("real time"))
     assert workflow.of_engine("mahimahi") == (("windows",), ("again",))
@@ -184,43 +173,13 @@ def test_published_repeatability_is_the_papers() -> None:
         assert (*printed,) == (deviation, mean)
 
 
-@pytest.mark.parametrize(
-    ("flow", "refusal"),
-    [
-        (None, "which transport datagrams lacks; it runs on tcp only"),
-        ({}, "which transport datagrams lacks; it runs on tcp only"),
-        ({"transport": "tcp"}, "controller fixed_window needs marks; give its flow tcp: {ecn: "),
-        ({"transport": "tcp", "tcp": {"ecn": True}}, None),
-    ],
-)
-def test_controller_runs_on_the_transport_of_its_traffic(
-    write: Write, flow: dict[str, Any] | None, refusal: str | None
-) -> None:
-    catalogue = copy(CATALOGUE)
-    catalogue.controllers = {
-        name: replace(controller, needs=("marks",), transports=("tcp",))
-        for name, controller in CATALOGUE.controllers.items()
-    }
-    if flow is None:
-        config, where = write(), "studies/windows.yaml: "
-    else:
-        only = {"studies": [], "comparisons": ["rules"]}
-        config, where = (
-            write(
-                "comparisons",
-                config=only,
-                traffic={"flows": {"one": flow}},
-                comparison={"settings": [{"controller": "fixed_window"}]},
-            ),
-            "comparisons/rules.yaml: ",
-        )
-    workflow = load_workflow(config)
-    if refusal is None:
-        workflow.check_against(catalogue)
-    else:
-        with pytest.raises(KneepointError) as caught:
-            workflow.check_against(catalogue)
-        assert where in str(caught.value) and refusal in str(caught.value)
+def test_controller_that_needs_marks_runs_where_its_flow_has_them(write: Write) -> None:
+    flow = {"transport": "tcp", "tcp": {"ecn": True}}
+    only = {"studies": [], "comparisons": ["rules"]}
+    comparison = {"settings": [{"controller": "prague"}]}
+    _check(
+        write("comparisons", config=only, traffic={"flows": {"one": flow}}, comparison=comparison)
+    )
 
 
 THREE = {name: {"values": [1, 2]} for name in ("alpha", "beta", "rtt_threshold_ms")}

@@ -25,14 +25,8 @@ from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table
 from tests.analysis import synthetic, synthetic_real
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
-from tests.experiments.wire import prepare_wire, write
+from tests.experiments.wire import NETWORK, prepare_wire, write
 
-NETWORK = {
-    "title": "wire",
-    "uplink": {"constant_mbps": 12.032},
-    "downlink": {"constant_mbps": 12.032},
-    "duration_s": 2,
-}
 CALIBRATION = {"windows": [5, 12], "host": {"host_latency_us": {"values": [0, 100]}}}
 CONFIRM: dict[str, Any] = {
     "network": "wire",

@@ -15,7 +15,7 @@ from engines.base import RunRecord, RunSpec
 from experiments.job import Job
 from experiments.planners.held_out import find_settings, list_runs
 from experiments.results import PlannedRun, read_frame
-from experiments.seeds import study_seed
+from experiments.seeds import derive_seed
 from tests.experiments import fakes
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
 from tests.experiments.wire import prepare_named, write
@@ -85,7 +85,7 @@ def job_of(folder: Path, engine: FakeEngine | None = None, **changes: Any) -> Fa
 
 
 def listed(job: Job) -> list[PlannedRun]:
-    return list_runs(job, find_settings(job), study_seed(5, "hold_out"))
+    return list_runs(job, find_settings(job), derive_seed(5, "hold_out"))
 
 
 def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:

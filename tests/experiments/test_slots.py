@@ -15,7 +15,7 @@ import pytest
 from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from experiments import slots
-from experiments.slots import SlotExecutor, probe_file, slots_of
+from experiments.slots import SlotExecutor, StoppedError, probe_file, slots_of
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
 PATIENCE_S = 60
@@ -194,10 +194,10 @@ def test_run_does_not_begin_once_nobody_waits_for_it(tmp_path: Path) -> None:
     @dataclass(frozen=True)
     class Stopping(FakeSettings):
         def open(self) -> FakeEngine:
-            crew.stop()
+            executor._stop()
             return engine
 
-    crew = slots._Crew(Stopping(), [tmp_path / "0.lock"], ())
-    with pytest.raises(slots._StoppedError):
-        crew.run(SPECS[0], is_next=False)
+    executor = SlotExecutor(Stopping(), 1, tmp_path)
+    with pytest.raises(StoppedError):
+        next(executor.execute(SPECS[:1]))
     assert engine.ran == []

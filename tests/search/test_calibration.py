@@ -18,15 +18,9 @@ from experiments.planners.confirmation import ConfirmedSetting, read_confirmed
 from experiments.results import read_frame
 from search.calibration import measured_table, pooled_delays, pooled_deviation
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, measure, perform
-from tests.experiments.wire import prepare_wire, write
+from tests.experiments.wire import NETWORK, prepare_wire, write
 
 PLANTED_US = 150
-NETWORK = {
-    "title": "wire",
-    "uplink": {"constant_mbps": 12.032},
-    "downlink": {"constant_mbps": 12.032},
-    "duration_s": 2,
-}
 CONFIRM: dict[str, Any] = {
     "network": "wire",
     "best": False,

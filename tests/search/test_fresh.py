@@ -9,12 +9,9 @@ import pytest
 
 from common.study_record import BestTrial
 from engines.base import RunRecord, RunSpec
-from experiments.journal import RunJournal
-from experiments.pipeline import follow
-from experiments.runner import Runner
 from search.fresh import LEAST_TRIALS, RUNS, count_trials, plan_fresh, repeat
 from search.objective import find_best
-from tests.experiments.fakes import FakeEngine, ShuffledExecutor, measure
+from tests.experiments.fakes import FakeEngine, followed, measure
 from tests.search.test_loop import search, study
 
 POWER = 40.0
@@ -31,10 +28,8 @@ def repeated(folder: Path, name: str, order: int = 0) -> tuple[float, dict[str, 
     trials = search(folder, planned, FakeEngine(lucky))
     found = find_best(trials, planned.study.objective.minimises)
     best = BestTrial(found.number, found.value, found.searched, {})
-    with RunJournal(folder / "runs.jsonl") as journal:
-        executor = ShuffledExecutor(FakeEngine(lucky), order)
-        runner = Runner(journal, lambda _: executor, lambda _: None)
-        return best.value, follow(repeat(planned, best, plan_fresh(planned, best)), runner)
+    steps = repeat(planned, best, plan_fresh(planned, best))
+    return best.value, followed(folder, steps, FakeEngine(lucky), order)
 
 
 def test_the_best_of_many_by_luck_is_not_as_good_with_fresh_seeds(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
 from experiments.journal import RunJournal
-from experiments.pipeline import follow
 from experiments.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
 from experiments.runner import Runner
 from search.loop import ask_and_tell
@@ -21,6 +20,7 @@ from tests.experiments.fakes import (
     FakeEngine,
     ShuffledExecutor,
     fault,
+    followed,
     measure,
     network,
     plan,
@@ -64,6 +64,19 @@ STUDIES: dict[str, dict[str, Any]] = {
         "runs_per_trial": 9,
         "race": {"pruner": "hyperband", "first": 1},
     },
+    "wilcoxon": {
+        "space": {"window": {"low": 1, "high": 100}},
+        "sampler": {"kind": "qmc", "trials": 12},
+        "runs_per_trial": 6,
+        "race": {"pruner": "wilcoxon"},
+    },
+    "median": {
+        "controller": "delay_threshold",
+        "space": {"alpha": {"low": 0.1, "high": 10}, "beta": {"low": 0.1, "high": 10}},
+        "sampler": {"kind": "cmaes", "trials": 12},
+        "runs_per_trial": 4,
+        "race": {"pruner": "median"},
+    },
     "front": {
         "controller": "delay_threshold",
         "space": {"alpha": {"low": 0.1, "high": 10}},
@@ -101,9 +114,7 @@ def search(
     folder: Path, planned: StudyPlan, engine: FakeEngine, order: int = 0
 ) -> list[FinishedTrial]:
     asker = make_asker(planned.study.sampler, planned.space, planned.points, planned.seed)
-    with RunJournal(folder / "runs.jsonl") as journal:
-        runner = Runner(journal, lambda _: ShuffledExecutor(engine, order), lambda _: None)
-        return follow(ask_and_tell(planned, asker, lambda _: None), runner)
+    return followed(folder, ask_and_tell(planned, asker, lambda _: None), engine, order)
 
 
 def runs_of(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> list[FinishedRun]:
@@ -125,11 +136,14 @@ def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tup
 @pytest.mark.parametrize("name", STUDIES)
 def test_order_of_completion_makes_no_difference(tmp_path: Path, name: str) -> None:
     results = set()
+    planned = study(name)
     for order in range(5):
         folder = tmp_path / str(order)
-        planned = study(name)
-        results.add(tables(folder, planned, search(folder, planned, FakeEngine(), order)))
+        trials = search(folder, planned, FakeEngine(), order)
+        results.add(tables(folder, planned, trials))
     assert len(results) == 1
+    assert search(folder, planned, again := FakeEngine()) == trials
+    assert again.ran == [], "a finished study runs nothing again"
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -154,15 +168,6 @@ def test_study_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, name
         finished = engine.ran[:-1]
         assert set(finished) | set(rest.ran) == set(whole.ran)
         assert len(set(finished) & set(rest.ran)) <= 2  # at most what was not yet handed over
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_finished_study_runs_nothing_again(tmp_path: Path, name: str) -> None:
-    planned = study(name)
-    first = search(tmp_path, planned, FakeEngine())
-    again = FakeEngine()
-    assert search(tmp_path, planned, again) == first
-    assert again.ran == []
 
 
 def test_trials_and_runs_are_all_there_and_in_order(tmp_path: Path) -> None:

@@ -5,11 +5,10 @@ from typing import Literal
 
 import numpy as np
 import optuna
-import pytest
 from optuna.trial import TrialState
 
 from experiments.models.study import Race
-from search.race import NEAREST, ElitistRacePruner, make_pruner, reported
+from search.race import NEAREST, ElitistRacePruner, reported
 
 
 def report(trial: optuna.Trial, values: Sequence[float]) -> None:
@@ -86,19 +85,6 @@ def test_about_a_share_p_of_equals_is_stopped() -> None:
     generator = np.random.default_rng(1)
     stopped = [judged(generator.normal(size=(2, 8)).tolist())[1] for _ in range(300)]
     assert 0.01 < np.mean(stopped) < 0.15
-
-
-@pytest.mark.parametrize(
-    ("pruner", "kind"),
-    [
-        ("elitist", ElitistRacePruner),
-        ("wilcoxon", optuna.pruners.WilcoxonPruner),
-        ("median", optuna.pruners.MedianPruner),
-        ("hyperband", optuna.pruners.HyperbandPruner),
-    ],
-)
-def test_pruners_by_name(pruner: str, kind: type) -> None:
-    assert isinstance(make_pruner(Race(pruner=pruner), 8), kind)
 
 
 def test_wilcoxon_gets_values_and_other_pruners_get_means() -> None:

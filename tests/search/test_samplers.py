@@ -186,10 +186,3 @@ def test_bracket_refuses_a_space_that_it_cannot_search(
 ) -> None:
     with pytest.raises(ValueError, match="must"):
         kind(space)
-
-
-def test_points_come_in_their_order() -> None:
-    space: dict[str, BaseDistribution] = {"x": IntDistribution(1, 9), "y": IntDistribution(4, 4)}
-    points = [{"x": 9, "y": 4}, {"x": 1, "y": 4}, {"x": 9, "y": 4}]
-    asked = search(make_asker(Sampler(kind="grid"), space, points, 0), space, lambda _: 0.0, 2)
-    assert [trial.params for trial in asked.trials] == points

@@ -10,15 +10,12 @@ from optuna.trial import TrialState
 from optuna_dashboard import get_note  # type: ignore[import-untyped]
 
 from common.errors import KneepointError
-from experiments.journal import RunJournal
-from experiments.pipeline import follow
 from experiments.results import write_summary
-from experiments.runner import Runner
 from search.readable import with_unit
 from search.storage_copy import FILE, open_storage, sync, write_sqlite
 from search.study import search
 from search.trial_log import LOG
-from tests.experiments.fakes import FakeEngine, ShuffledExecutor
+from tests.experiments.fakes import FakeEngine, followed
 from tests.search import many_kinds
 from tests.search.many_kinds import add, trial
 from tests.search.test_loop import study
@@ -122,9 +119,7 @@ def test_torn_end_of_a_log_does_not_matter_and_damage_is_named(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["tpe", "front", "race", "bounded"])
 def test_log_of_a_search_and_its_tables_hold_the_same_trials(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "study"
-    with RunJournal(folder / "runs.jsonl") as journal:
-        runner = Runner(journal, lambda _: ShuffledExecutor(FakeEngine()), lambda _: None)
-        outcome, _ = follow(search(folder, study(name)), runner)
+    outcome, _ = followed(folder, search(folder, study(name)), FakeEngine())
     outcome.write(folder)
 
     def trials() -> list[list[Any]]:
