@@ -3,14 +3,11 @@
 import base64
 import io
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
 from PIL import Image
 
 from common.files import write_whole
@@ -19,7 +16,8 @@ from contest.standing import Floats
 from reports.figures import style
 
 _MOST_LABELS = 12
-_LABEL_POINTS = 6.5
+_SIDES = ((6, 3), (6, -3), (-6, 3), (-6, -3))
+"""Where the name of a point may stand (points)."""
 MOST_IN_MATRIX = 10
 _COLOURS = 16
 _IMAGE = re.compile(rb'(?<=base64,)[^"]+')
@@ -41,8 +39,7 @@ def draw_figures(found: Json, folder: Path) -> dict[str, Path]:
 
 def plane(found: Json, network: Json) -> Figure:
     """Throughput against signal delay of every entry and baseline, the hull, the bound."""
-    figure = style.page(3.4)
-    axes = figure.add_subplot()
+    figure, axes = style.panel(3.4)
     bound = network["omniscient"]
     points = [
         (row, row["networks"][network["name"]]) for row in found["ranking"] + found["baselines"]
@@ -51,10 +48,7 @@ def plane(found: Json, network: Json) -> Figure:
     rates = np.array([each["throughput_mbps"] for _, each in points])
     at = hull(delays, rates)
     axes.plot(delays[at], rates[at], color=style.QUIET, linewidth=0.8, zorder=1, label="hull")
-    axes.plot(
-        bound["signal_delay_p95_ms"], bound["capacity_mbps"], "*",
-        color=style.INK, markersize=9, label="omniscient", zorder=5,
-    )  # fmt: skip
+    style.omniscient(axes, bound["signal_delay_p95_ms"], bound["capacity_mbps"])
     for is_entry, label in ((True, "entries"), (False, "baselines")):
         chosen = np.array([("rank" in row) == is_entry for row, _ in points])
         axes.plot(
@@ -74,33 +68,13 @@ def plane(found: Json, network: Json) -> Figure:
     axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *rates))
     axes.set_ylabel("Throughput (Mbit/s)")
     figure.legend(loc="outside right upper", fontsize=7.5)
-    style.lay_out(figure)  # names take room that is known only now
-    order = sorted(range(len(points)), key=lambda k: -rates[k] / delays[k])
-    _name_points(axes, [(points[k][0]["name"], delays[k], rates[k]) for k in order])
     told = [{"name": row["name"], "power": each["power"]} for row, each in points]
     rows = pd.DataFrame(told).assign(delay=delays, rate=rates)
     text = "{name}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {power:.2f}"
     style.tell(axes, rows, "delay", "rate", text)
+    first = rows.sort_values("power", ascending=False, kind="stable")[:_MOST_LABELS]
+    style.name_points(axes, first, ["delay", "rate"], _SIDES, always=False, fontsize=6.5)
     return figure
-
-
-def _name_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
-    """Writes names beside points where there is room, in the order of the points."""
-    taken: list[Bbox] = []
-    left, right_end = (end * 72 / axes.figure.dpi for end in axes.bbox.intervalx)
-    for name, delay, rate in points[:_MOST_LABELS]:
-        x, y = axes.transData.transform((delay, rate)) * 72 / axes.figure.dpi
-        wide, high = 0.55 * _LABEL_POINTS * len(name), 1.2 * _LABEL_POINTS
-        for right, up in ((True, 3), (True, -8), (False, 3), (False, -8)):
-            box = Bbox.from_bounds(x + (6 if right else -6 - wide), y + up, wide, high)
-            is_inside = left <= box.x0 and box.x1 <= right_end
-            if is_inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
-                axes.annotate(
-                    name, (delay, rate), (6 if right else -6, up), textcoords="offset points",
-                    ha="left" if right else "right", fontsize=_LABEL_POINTS, color=style.INK,
-                )  # fmt: skip
-                break
 
 
 def matrix(found: Json) -> Figure:
@@ -113,15 +87,12 @@ def matrix(found: Json) -> Figure:
         ahead.loc[pair["a"], pair["b"]] = 100 * pair["ahead"]
         ahead.loc[pair["b"], pair["a"]] = 100 * (1 - pair["ahead"])
     texts = ahead.map(lambda value: "" if value != value else f"{value:.0f}")
-    figure = style.page(1.2 + 0.21 * len(names))
-    axes = figure.add_subplot()
+    figure, axes = style.panel(1.2 + 0.21 * len(names))
     size = min(8.0, 110 / len(names))
     style.heat_map(axes, ahead, texts, (0, 100), style.DIVERGING, linewidths=0.4, fontsize=size)
     centres = np.arange(len(names)) + 0.5
     axes.set_xticks(centres, names, rotation=90, fontsize=min(8.0, size + 1))
     axes.set_yticks(centres, names, rotation=0, fontsize=min(8.0, size + 1))
-    axes.tick_params(length=0)
-    style.lay_out(figure)
     return figure
 
 

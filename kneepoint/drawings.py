@@ -32,7 +32,6 @@ def draw_capacity(series: Mapping[str, Sequence[float]], bin_ms: int, out: Path)
             axes.set(ylim=(0, None), ylabel="Rate (Mbit/s)")
             axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0))
         panels[-1].set(xlim=(0, None), xlabel="Time (s)")
-        style.lay_out(figure)
         style.write(figure, out)
 
 
@@ -61,5 +60,4 @@ def draw_ratios(comparison: Comparison, out: Path) -> None:
         axes.set_xlabel(f"{noun.capitalize()} of A over B with 95 % intervals; {better} is better")
         names = [Path(spec.controller).stem for spec in comparison.specs]
         axes.set_title(f"A: {names[0]}, B: {names[1]}")
-        style.lay_out(figure)
         style.write(figure, out)

@@ -7,6 +7,7 @@ and computes nothing.
 """
 
 import argparse
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +15,14 @@ from pathlib import Path
 
 from analysis import labels
 from analysis.derived import WithDerived
+from analysis.frames import Record
 from analysis.results import Results
 from analysis.schema import TABLES
 from common.errors import run_command_line
 from common.files import write_whole
 from common.tables import TableFolder
 from reports import render, words
-from reports.provenance import Provenance, gather
+from reports.provenance import gather
 from reports.tables import write_tables
 
 
@@ -47,7 +49,9 @@ def build(config: Path, into: Path | None = None) -> None:
         write_tables(tables, new / "tables")
         write_whole(new / "report.html", render.to_html(report, figures))
         write_whole(new / "report.pdf", render.to_pdf(report, figures))
-        write_whole(new / "provenance.json", provenance.json())
+        write_whole(
+            new / "provenance.json", json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
+        )
 
 
 @contextmanager
@@ -69,11 +73,11 @@ def _whole(folder: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _made_of(provenance: Provenance) -> str:
-    parts = [f"seed {provenance.seed}"]
-    if provenance.commit:
-        changed = ", changed" if provenance.changed_files else ""
-        parts.insert(0, f"commit {provenance.commit[:10]} of {provenance.committed}{changed}")
+def _made_of(provenance: Record) -> str:
+    parts = [f"seed {provenance['seed']}"]
+    if provenance["commit"]:
+        changed = ", changed" if provenance["changed_files"] else ""
+        parts.insert(0, f"commit {provenance['commit'][:10]} of {provenance['committed']}{changed}")
     return ", ".join(parts)
 
 

@@ -22,22 +22,18 @@ from analysis import labels
 from analysis.schema import NAMES, TABLES
 from common.errors import KneepointError, run_command_line
 from common.tables import TableFolder, Tables
-from reports.figures import READS, kind_of, style
+from reports.figures import PART_OF, kind_of, style
 
 Drawing = Callable[[], Figure]
 
 
-def available(tables: Tables, kinds: Iterable[str] = READS) -> dict[str, Drawing]:
-    """Returns every figure for which the tables have data, by its name.
-
-    The drawing functions see the tables that their kinds declare, and no others.
-    """
+def available(tables: Tables, kinds: Iterable[str] = PART_OF) -> dict[str, Drawing]:
+    """Returns every figure for which the tables have data, by its name."""
     found: dict[str, Drawing] = {}
     for kind in kinds:
         module = import_module(f"reports.figures.{kind.replace('-', '_')}")
-        read = {table: tables[table] for table in READS[kind]}
-        for key, subject in module.subjects(read).items():
-            found[f"{kind}-{key}"] = partial(module.draw, subject, read)
+        for key, subject in module.subjects(tables).items():
+            found[f"{kind}-{key}"] = partial(module.draw, subject, tables)
     return found
 
 
@@ -49,7 +45,7 @@ def find(name: str, tables: Tables) -> Drawing:
     """
     kind = kind_of(name)
     if kind is None:
-        raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(READS)}")
+        raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(PART_OF)}")
     found = available(tables, [kind])
     if not found or name not in (kind, *found):
         known = ", ".join(found) or "none, because the tables have no data"
@@ -88,7 +84,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, required=True, help="folder of the tables")
     parser.add_argument("--out", type=Path, help="draw this figure only: the path of its SVG")
     parser.add_argument("--processes", type=int, default=1, help="draw kinds side by side")
-    parser.add_argument("kinds", nargs="+", choices=READS, metavar="KIND", help="%(choices)s")
+    parser.add_argument("kinds", nargs="+", choices=PART_OF, metavar="KIND", help="%(choices)s")
     arguments = parser.parse_args()
     results, out = arguments.results, arguments.out
     if out:

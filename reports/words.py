@@ -34,7 +34,6 @@ from experiments.models.report import Report, Section
 from experiments.workflow import FOLDERS
 from reports import parts
 from reports.document import RUN_DIGITS, Document, document, own_words
-from reports.provenance import Provenance
 from reports.templating import element, joined, literal, templates_in
 from search.objective import MISFIT_SCALE
 
@@ -61,7 +60,7 @@ _SAMPLERS = {
 
 def compose(
     tables: Tables,
-    provenance: Provenance,
+    provenance: Record,
     figures: Container[str],
     config: Path | None = None,
     own: Report | None = None,

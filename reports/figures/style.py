@@ -122,29 +122,23 @@ def fit(grid: sns.FacetGrid, height_in: float) -> Figure:
     return figure
 
 
-def lay_out(figure: Figure) -> None:
-    """Lays a figure out once: with a layout engine, saving would draw it again."""
-    layout = figure.get_layout_engine()
-    assert layout is not None
-    layout.execute(figure)
-    figure.set_layout_engine(None)
-
-
 def save(figure: Figure, stem: Path) -> None:
-    """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
-    lay_out(figure)
+    """Writes `stem`.svg and `stem`.png."""
     for suffix, dpi in ((".svg", 150), (".png", None)):  # of what is an image within the SVG
         write(figure, stem.with_name(stem.name + suffix), dpi)
 
 
 def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
-    """Writes a figure that is laid out in the format of the suffix: .svg, .png or .pdf.
+    """Writes a figure in the format of the suffix: .svg, .png or .pdf; equal figures, equal bytes.
 
     Args:
         figure: the figure.
         path: of the file.
         dpi: of its images; None: 220.
     """
+    if layout := figure.get_layout_engine():  # with one, saving would draw twice
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
     figure.savefig(drawn, format=path.suffix[1:], dpi=dpi, metadata=_UNDATED[path.suffix])
@@ -306,6 +300,8 @@ def name_points(
 ) -> list[Annotation]:
     """Names points, in their order, where a name covers the fewest other names and points.
 
+    It stays between the sides of the panel if it can.
+
     Args:
         axes: with its final limits.
         rows: the points; the column `name` has what is written.
@@ -318,6 +314,7 @@ def name_points(
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
+    left, right = axes.bbox.intervalx
     points = axes.transData.transform(rows[place])
     others = points if crowd is None else axes.transData.transform(crowd)
     named: list[Annotation] = []
@@ -326,7 +323,11 @@ def name_points(
         tried = [label(axes, name, (at[0], at[1]), side, **look) for side in sides]
         boxes = [text.get_window_extent().padded(3) for text in tried]
         covered = [
-            (box.count_overlaps(taken), box.count_contains(points), box.count_contains(others))
+            (
+                box.count_overlaps(taken) + (box.x0 < left - 3) + (box.x1 > right + 3),
+                box.count_contains(points),
+                box.count_contains(others),
+            )
             for box in boxes
         ]
         best = covered.index(min(covered))

@@ -42,7 +42,7 @@ def results(workspace: Path) -> Path:
         sign(folder / name, "experiments.run", ["runs.parquet"])
     (folder / "report.html").write_text("<!doctype html>")
     (folder / "report.pdf").write_bytes(b"%PDF")
-    (folder / "provenance.json").write_text(gather(found).json())
+    (folder / "provenance.json").write_text(json.dumps(gather(found)))
     return folder
 
 

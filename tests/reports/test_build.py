@@ -10,7 +10,7 @@ from analysis.schema import STAGES, TABLES
 from common.errors import KneepointError
 from common.tables import TableFolder
 from reports import build, draw, render
-from reports.figures import READS
+from reports.figures import PART_OF
 from tests.analysis.test_results import ask_for_real_runs, run_for_real
 from tests.analysis.workspace import make_workspace
 
@@ -25,7 +25,7 @@ def prepare(config: Path = CONFIG) -> None:
     for stage in STAGES:
         run.write_stage(results, stage)
     tables = TableFolder(results.folder, TABLES)
-    for kind in READS:
+    for kind in PART_OF:
         draw.draw_kind(kind, tables, results.folder / "figures" / kind)
 
 

@@ -2,7 +2,6 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,7 +16,6 @@ from analysis import held_out, labels, over_time, repeatability, sweeps
 from analysis.audit import SHOWN
 from analysis.frames import Record, records
 from analysis.metrics import METRICS
-from analysis.schema import TABLES
 from common.errors import KneepointError
 from reports import draw, figures
 from reports.figures import style
@@ -32,27 +30,9 @@ def tables() -> Tables:
     return synthetic.analysed(synthetic.results())
 
 
-class Asked(dict[str, pd.DataFrame]):
-    """Tables that note which of them were read."""
-
-    def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
-        super().__init__(tables)
-        self.names: set[str] = set()
-
-    def __getitem__(self, name: str) -> pd.DataFrame:
-        self.names.add(name)
-        return super().__getitem__(name)
-
-
 def drawn(tables: Mapping[str, pd.DataFrame], name: str) -> Figure:
-    """A figure, which has to read the tables that its kind declares and no others."""
-    kind = figures.kind_of(name)
-    assert kind is not None
-    module, asked = import_module(f"reports.figures.{kind.replace('-', '_')}"), Asked(tables)
     with style.house():
-        figure: Figure = module.draw(module.subjects(asked)[name.removeprefix(f"{kind}-")], asked)
-    assert asked.names == set(figures.READS[kind])
-    return figure
+        return draw.find(name, tables)()
 
 
 SWEEP = "fixed_window-window-contest"
@@ -259,8 +239,7 @@ def test_run_over_time_has_bins_of_half_a_second_and_every_packet(tables: Tables
 
 def test_every_file_of_figures_is_a_kind() -> None:
     files = {path.stem for path in Path(figures.__path__[0]).glob("*.py")} - {"__init__", "style"}
-    assert {kind.replace("-", "_") for kind in figures.READS} == files
-    assert set().union(*figures.READS.values()) <= set(TABLES)
+    assert {kind.replace("-", "_") for kind in figures.PART_OF} == files
 
 
 def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
