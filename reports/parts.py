@@ -10,18 +10,18 @@ APPENDIX = "Appendix"
 PARTS = (AT_A_GLANCE, PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED, APPENDIX)
 
 _TABLES = {
-    PUBLISHED: (
-        *("reports-", "measured-", "agreement-", "audit-"),
-        *("grid-", "recovery"),
+    PUBLISHED: ("audit", "recovery"),
+    FOUND: ("sweep", "grid", "search", "tuning"),
+    ELSEWHERE: ("held_out", "generality", "worst_cases", "hardening"),
+    BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
+    TRUSTED: (
+        *("repeatability", "agreement", "confirmed", "again"),
+        *("probe", "scheduling", "calibration", "wake"),
     ),
-    FOUND: ("history-", "sweep-", "tuning"),
-    ELSEWHERE: ("held-out-", "worst-cases", "hardening-"),
-    BEHAVES: ("comparison-", "network-sweep-", "rates-", "real-rates-"),
-    TRUSTED: ("repeatability", "emulated-", "confirmed-", "outside", "probe-", "scheduling-"),
 }
 """How the names of the tables in each part begin."""
 
 
 def part_of_table(name: str) -> str:
-    """Returns the part that a table of reports.tables is in."""
+    """Returns the part that a table of the analysis belongs to."""
     return next((part for part, begun in _TABLES.items() if name.startswith(begun)), APPENDIX)

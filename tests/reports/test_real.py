@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from analysis import labels
-from analysis.derived import WithDerived
 from analysis.metrics import POWER, THROUGHPUT
-from reports import render, tables
+from reports import render
 from reports.figures import style
 from tests.analysis import synthetic, synthetic_real
 from tests.reports.test_figures import drawn, places, x_of
@@ -123,7 +122,6 @@ def test_report_takes_in_what_is_there(
     folder = blank(report.document, tmp_path)
     assert render.to_html(report.document, folder)
     assert render.to_pdf(report.document, folder)
-    tables.write_tables(WithDerived(synthetic.analysed(results)), tmp_path / "tables")
 
 
 def test_report_without_real_runs_says_how_to_make_them() -> None:
