@@ -59,11 +59,6 @@ def test_two_figures_have_no_id_in_common(svg: bytes) -> None:
     assert len(second) < 0.7 * len(svg)
 
 
-def test_points_name_the_runs_that_have_a_row_on_the_page(svg: bytes) -> None:
-    circles = elements(Inliner({"run-" + "b" * 12}).inline(svg, "A figure"), "circle")
-    assert [circle.get("data-run") for circle in circles] == [None, "b" * 12]
-
-
 def test_dots_are_as_wide_as_their_circles(tmp_path: Path) -> None:
     with style.house():
         figure = style.page(2)

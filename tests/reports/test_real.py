@@ -1,7 +1,5 @@
 """What the report says and draws of real mahimahi."""
 
-import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -80,28 +78,11 @@ def test_report_says_what_was_run_for_real(report: Told) -> None:
     ]
 
 
-def test_windows_that_ran_once_tell_nothing_of_differences() -> None:
-    alone = synthetic_real.spread().head(1).assign(real_deviation=math.nan, is_best=True)
-    assert only_real(spread=alone).rows("wake-spread") == [("0", "0.10", labels.DASH)]
-
-
 def test_report_judges_agreement_by_what_was_not_fitted(report: Told) -> None:
     assert "Over 5 settings of 3 controllers to which the host was not" in report.text("agreement")
     rows = report.block("agreement-settings").findall(".//tbody/tr")
     fitted = [row.get("class") for row in rows if "calibration" in (row[2].text or "")]
     assert fitted and set(fitted) == {"muted"}
-
-
-def test_report_lists_failed_real_runs(report: Told) -> None:
-    rows = report.rows("failed-runs")
-    assert ("confirm", "rocinante") in {row[:2] for row in rows}
-
-
-def test_real_figures_say_that_they_are_real(report: Told) -> None:
-    for name in ("run-over-time-real-fixed_window", "repeatability-real"):
-        assert "in real mahimahi" in report.caption(name)
-        emulated = name.replace("real-", "").replace("-real", "-all")
-        assert "real" not in report.caption(emulated)
 
 
 @pytest.mark.parametrize(
@@ -128,10 +109,6 @@ def test_report_without_real_runs_says_how_to_make_them() -> None:
     report = told(synthetic.MadeUp(is_real=True, missing=("real-best-window", "confirm")))
     said = report.text("exclusions")
     assert "`real-best-window` and `confirm`; `make confirm` runs them" in said
-
-
-def test_report_without_real_runs_says_nothing_where_none_are_asked_for() -> None:
-    assert "mahimahi" not in told(synthetic.MadeUp()).text("exclusions")
 
 
 def test_report_lists_and_explains_what_lies_outside() -> None:
@@ -161,12 +138,6 @@ def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> No
     assert float(mean) == pytest.approx(3.85 * factor, rel=0.01)
 
 
-def test_agreement_without_the_emulator_says_so() -> None:
-    report = only_real(emulated=None, calibration=None)
-    assert "has not been calibrated" in report.text("agreement")
-    assert report.figures("agreement") == []
-
-
 # The figures ----------------------------------------------------------------------------------
 
 
@@ -182,15 +153,6 @@ def test_agreement_figure_has_a_line_a_setting_and_a_heading_a_controller(
     assert throughput.get_ylim() == delay.get_ylim()
     colours = {line.get_color() for line in throughput.lines if x_of(line)}
     assert {style.OURS, style.QUIET} <= colours  # predicted, and fitted
-
-
-def test_agreement_figure_colours_what_lies_outside(analysed: Tables) -> None:
-    emulated = synthetic_real.runs(30, seed=4, factor=1.05)
-    found = synthetic.analysed(synthetic_real.results(emulated=emulated), "agreement")
-    throughput, _ = drawn(analysed | found, "agreement-real").axes
-    (ticks,) = (line for line in throughput.lines if line.get_marker() == "|" and x_of(line))
-    assert ticks.get_color() == style.BEST
-    assert len(x_of(ticks)) == len(found["agreement_settings"])
 
 
 def test_agreement_figure_keeps_one_wide_bar_from_hiding_the_others(analysed: Tables) -> None:
@@ -210,13 +172,6 @@ def test_probe_figure_marks_the_slots(analysed: Tables, report: Told) -> None:
     assert "above 5 ms" in report.caption("probe-host")
 
 
-def test_probe_figure_does_without_scheduling_delays(analysed: Tables) -> None:
-    whole = synthetic_real.probe()
-    runs = whole.runs.assign(scheduling_delay_p99_us=None)
-    results = synthetic_real.results(probe=replace(whole, runs=runs))
-    assert drawn(analysed | synthetic.analysed(results, "host"), "probe-host").axes
-
-
 def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> None:
     (axes,) = drawn(analysed, "waits-host").axes
     line = axes.lines[0]
@@ -225,11 +180,6 @@ def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> N
     low, high = axes.get_xlim()
     assert low < 0.8 * 0.01
     assert high > 1.5 * 0.01 * 1.9**10
-
-
-@pytest.mark.parametrize("nothing", [None, synthetic_real.delays().head(0)])
-def test_without_waits_the_report_does_without_them(nothing: pd.DataFrame | None) -> None:
-    assert "waits" not in only_real(delays=nothing).tables()
 
 
 def test_text_has_no_number_that_is_none(report: Told) -> None:

@@ -98,6 +98,14 @@ DELAY = "signal_delay_p95_ms"
             {"kind": "unstated", "constants": ["keepalive_ms", "initial_window"]},
             (DASH, DASH, DASH, DASH, DASH, "keepalive, initial window"),
         ),
+        (
+            {"kind": "spread", "metric": DELAY, "low": 150.0, "high": 200.0},
+            ("Signal delay", "190", "171", "-10.0 %", "150 to 200", ""),
+        ),
+        (
+            {"kind": "selected", "metric": DELAY, "low": 2, "high": 30, "remark": "best"},
+            ("Signal delay", "190", "171", "-10.0 %", "2 to 30 runs", "best"),
+        ),
         ({"kind": "no run"}, (DASH, DASH, DASH, DASH, DASH, "")),
     ],
 )
