@@ -4,6 +4,7 @@ import json
 import math
 import statistics
 import traceback
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -156,7 +157,6 @@ def compose(
                 "with_units": with_units,
                 "own_section": own_section,
                 "tuned_best": tuned_best,
-                "has_figure": figures.__contains__,
                 "provenance": provenance,
                 "own": own,
                 "runs_made": sum(row["runs"] for row in every("inventory")),
@@ -170,7 +170,12 @@ def compose(
         raise KneepointError(f"{path}: {error.message}; correct it") from None
     subtitle = own.subtitle or str(vars(written)["subtitle"])
     return document(
-        str(written), own.title, subtitle=subtitle, authors=tuple(own.authors), made_of=made_of
+        str(written),
+        own.title,
+        figures,
+        subtitle=subtitle,
+        authors=tuple(own.authors),
+        made_of=made_of,
     )
 
 
@@ -221,6 +226,7 @@ def environment() -> jinja2.Environment:
         "other_values": other_values,
         "distinct": lambda items: list(dict.fromkeys(items)),
         "where": where,
+        "the": the,
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
         "median": lambda values: statistics.median(list(values)),
@@ -279,6 +285,11 @@ def is_known(value: Any) -> bool:
 def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
     """The rows that have these values."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def the(rows: Iterable[Record], **wanted: Any) -> Record:
+    """The first row that has these values; without one, a row in which every value is missing."""
+    return next(iter(where(rows, **wanted)), defaultdict(lambda: math.nan))
 
 
 def varied(rows: Sequence[Record], least: int = 2) -> list[str]:

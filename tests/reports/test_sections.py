@@ -112,7 +112,7 @@ DELAY = "signal_delay_p95_ms"
 def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> None:
     tables = {"audit_evidence": [{**audit.NOTHING, **PLACE, **piece}]}
     template = words.environment().get_template("parts/published.md.jinja")
-    shared = {"rows": tables.get, "audited": [], "has_figure": {}.get}
+    shared = {"rows": tables.get, "audited": []}
     shared |= {"printed_in": lambda *place: place[-1]}
     module: Any = template.make_module(shared)
     said = Told(document(str(module.evidence("x", "X", "", [LINE])), "T"))
