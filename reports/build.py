@@ -17,7 +17,6 @@ import numpy as np
 
 from analysis import labels
 from analysis.derived import WithDerived
-from analysis.frames import Record
 from analysis.over_time import RATES
 from analysis.results import Results
 from analysis.schema import TABLES
@@ -43,9 +42,7 @@ def build(config: Path, into: Path | None = None) -> None:
     workflow = results.workflow
     own, sections = workflow.settings.report, workflow.sections
     with labels.printed_as(results.names):
-        report = words.compose(
-            tables, provenance, figures, config.parent, own, sections, _made_of(provenance)
-        )
+        report = words.compose(tables, provenance, figures, config.parent, own, sections)
     with _whole(into or results.folder) as new:
         (new / "tables").mkdir()  # a small study leaves it empty
         _write_tables(tables, new / "tables")
@@ -91,14 +88,6 @@ def _whole(folder: Path) -> Iterator[Path]:
             made.rename(place)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-
-
-def _made_of(provenance: Record) -> str:
-    parts = [f"seed {provenance['seed']}"]
-    if provenance["commit"]:
-        changed = ", changed" if provenance["changed_files"] else ""
-        parts.insert(0, f"commit {provenance['commit'][:10]} of {provenance['committed']}{changed}")
-    return ", ".join(parts)
 
 
 def main() -> None:

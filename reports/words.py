@@ -66,7 +66,6 @@ def compose(
     config: Path | None = None,
     own: Report | None = None,
     sections: Mapping[str, Section] | None = None,
-    made_of: str = "",
 ) -> Document:
     """The whole report.
 
@@ -77,7 +76,6 @@ def compose(
         config: the configuration's folder, whose comparisons may have templates of their own.
         own: the report's own words.
         sections: its own sections.
-        made_of: version and commit, for the running head.
 
     Raises:
         KneepointError: a template of the configuration is wrong.
@@ -130,16 +128,6 @@ def compose(
         heading = element("h2", section.title, id=f"text-{name}")
         return Markup("{}\n\n{}\n\n").format(heading, own_words(section.text))
 
-    def tuned_best() -> Record | None:
-        """The tuned setting with the greatest power on its one network, by fresh seeds."""
-        tunings = {row["search"]: row for row in every("searches") if _is_tuning(row)}
-        powers = [
-            {**tunings[row["search"]], **row, "title": row["network_title"]}
-            for row in every("search_networks")
-            if row["search"] in tunings and is_known(row["fresh_power"])
-        ]
-        return max(powers, key=lambda row: row["fresh_power"], default=None)
-
     of_config = {"config": jinja2.FileSystemLoader(config)} if config else {}
     templates = environment().overlay(
         loader=jinja2.ChoiceLoader(
@@ -156,7 +144,6 @@ def compose(
                 "linked": linked,
                 "with_units": with_units,
                 "own_section": own_section,
-                "tuned_best": tuned_best,
                 "provenance": provenance,
                 "own": own,
                 "runs_made": sum(row["runs"] for row in every("inventory")),
@@ -175,17 +162,16 @@ def compose(
         figures,
         subtitle=subtitle,
         authors=tuple(own.authors),
-        made_of=made_of,
+        made_of=_made_of(provenance),
     )
 
 
-def _is_tuning(row: Record) -> bool:
-    return bool(
-        row["tunes"]
-        and row["engine"] == "emulator"
-        and len(row["networks"]) == 1
-        and row["searched"] > 1
-    )
+def _made_of(provenance: Record) -> str:
+    parts = [f"seed {provenance['seed']}"]
+    if provenance["commit"]:
+        changed = ", changed" if provenance["changed_files"] else ""
+        parts.insert(0, f"commit {provenance['commit'][:10]} of {provenance['committed']}{changed}")
+    return ", ".join(parts)
 
 
 def _keys(row: Record) -> list[Key]:
@@ -243,7 +229,7 @@ def environment() -> jinja2.Environment:
         "highlight": highlight,
         "plus_minus": plus_minus,
         "with_interval": labels.with_interval,
-        "best_trials_within": best_trials_within,
+        "chance": labels.chance,
         "metrics": METRICS,
         "as_printed": as_printed,
         "in_print": printed,
@@ -323,14 +309,6 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
 def highlight(value: str, label: str, detail: str) -> Markup:
     """A number of the first page, with what it is and what belongs to it."""
     return element("div", *(element("p", each) for each in (value, label, detail)))
-
-
-def best_trials_within(search: Record) -> str:
-    """How many trials cannot be distinguished from the best one, if that is known."""
-    if not is_known(search["margin"]):
-        return ""
-    within = labels.chance(search["margin"], search["best_runs"])
-    return f"Further trials within the {within}: {search['ties']}."
 
 
 def bounds_kept(bounds: Mapping[str, float]) -> str:

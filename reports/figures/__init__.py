@@ -34,7 +34,7 @@ PART_OF = {
             *("search-front", "search-history", "search-slices"),
         ),
         parts.ELSEWHERE: (
-            *("plane", "held-out-gain", "held-out-map", "held-out-profiles", "held-out-ranks"),
+            *("plane", "held-out-gain", "held-out-map", "held-out-profiles"),
             *("worst-case", "hardening"),
         ),
         parts.BEHAVES: (
