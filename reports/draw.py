@@ -2,8 +2,8 @@
 
 python -m reports.draw --results results power-curve
 
-draws every figure of a kind, or of several, as SVG and PNG, into results/figures/power-curve. Each
-is named after its kind and what it shows: power-curve-fixed_window-window-contest. With --out
+draws every figure of a kind, or of several, as SVG into results/figures/power-curve. Each is named
+after its kind and what it shows: power-curve-fixed_window-window-contest. With --out
 FOLDER/NAME.svg it draws only the figure of that name; the name of the kind stands for the first of
 its figures.
 """
@@ -25,6 +25,8 @@ from common.tables import TableFolder, Tables
 from reports.figures import PART_OF, kind_of, style
 
 Drawing = Callable[[], Figure]
+_IMAGE_DPI = 150
+"""Of what is an image within a figure: thousands of dots."""
 
 
 def available(tables: Tables, kinds: Iterable[str] = PART_OF) -> dict[str, Drawing]:
@@ -59,10 +61,10 @@ def own_names(results: Path) -> dict[str, str]:
     return dict(zip(table["name"], table["printed"], strict=True))
 
 
-def save(drawing: Drawing, stem: Path) -> None:
-    """Draws in the house style, as `stem`.svg and `stem`.png."""
+def save(drawing: Drawing, path: Path) -> None:
+    """Draws in the house style, as SVG."""
     with style.house():
-        style.save(drawing(), stem)
+        style.write(drawing(), path, _IMAGE_DPI)
 
 
 def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
@@ -70,7 +72,7 @@ def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, drawing in available(tables, [kind]).items():
-        save(drawing, folder / name)
+        save(drawing, folder / f"{name}.svg")
 
 
 def _draw_in(results: Path, kind: str) -> None:
@@ -89,7 +91,7 @@ def main() -> None:
     results, out = arguments.results, arguments.out
     if out:
         with labels.printed_as(own_names(results)):
-            save(find(out.stem, TableFolder(results, TABLES)), out.with_suffix(""))
+            save(find(out.stem, TableFolder(results, TABLES)), out)
         return
     with ProcessPoolExecutor(arguments.processes) as pool:
         list(pool.map(partial(_draw_in, results), arguments.kinds))  # raises what went wrong

@@ -50,8 +50,7 @@ rule draw_figure:
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
     output:
-        svg=f"{RESULTS}/figures/{{figure}}.svg",
-        png=f"{RESULTS}/figures/{{figure}}.png",
+        f"{RESULTS}/figures/{{figure}}.svg",
     log:
         "logs/draw_figure/{figure}.log",
     benchmark:
@@ -67,7 +66,7 @@ rule draw_figure:
         "Drawing: {wildcards.figure}"
     shell:
         "python -m reports.draw --results {params.results:q} {params.kind:q}"
-        " --out {output.svg:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule write_report:

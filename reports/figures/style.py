@@ -122,12 +122,6 @@ def fit(grid: sns.FacetGrid, height_in: float) -> Figure:
     return figure
 
 
-def save(figure: Figure, stem: Path) -> None:
-    """Writes `stem`.svg and `stem`.png."""
-    for suffix, dpi in ((".svg", 150), (".png", None)):  # of what is an image within the SVG
-        write(figure, stem.with_name(stem.name + suffix), dpi)
-
-
 def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
     """Writes a figure in the format of the suffix: .svg, .png or .pdf; equal figures, equal bytes.
 

@@ -28,7 +28,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("figures")
     tables = synthetic.analysed(synthetic.results())
     for name, drawing in draw.available(tables).items():
-        draw.save(drawing, folder / name)
+        draw.save(drawing, folder / f"{name}.svg")
     figures = {path.stem: path for path in folder.glob("*.svg")}
     return render.to_html(told_by(tables).document, figures)
 

@@ -35,7 +35,7 @@ def drawn(
 ) -> tuple[Document, Mapping[str, Path]]:
     folder = tmp_path_factory.mktemp("figures")
     for name, drawing in draw.available(tables).items():
-        draw.save(drawing, folder / name)
+        draw.save(drawing, folder / f"{name}.svg")
     return report.document, svgs(folder)
 
 
@@ -136,7 +136,7 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
         assert written in page.text
     assert page.text.count("<b>") == page.text.count(NASTY)
     assert render.to_pdf(content, drawn).startswith(b"%PDF")
-    draw.save(draw.find("held-out-map", tables), tmp_path / "map")  # titles stand in it
+    draw.save(draw.find("held-out-map", tables), tmp_path / "map.svg")  # titles stand in it
 
 
 def test_signs_of_every_language_come_out_as_they_are(tmp_path: Path) -> None:
