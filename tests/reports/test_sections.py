@@ -76,10 +76,6 @@ DELAY = "signal_delay_p95_ms"
             ("Signal delay", "190", "171", "-10.0 %", "170 or less", ""),
         ),
         (
-            {"kind": "neighbours", "metric": DELAY, "along": "throughput_mbps", "low": 210.0},
-            ("Signal delay", "190", "171", "-10.0 %", "210 or more", ""),
-        ),
-        (
             {"kind": "repetition", "metric": DELAY, "other_row": 3, "other_ours": 150.0},
             ("Signal delay", "190", "171", "-10.0 %", "ours there: 150", "001-windows row 4"),
         ),

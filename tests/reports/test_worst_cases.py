@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from analysis import over_time
 from analysis.frames import select
@@ -46,6 +47,18 @@ def test_worst_case_that_fails_is_told_without_a_figure() -> None:
     report = made_up(worst_case())
     assert report.rows("worst-cases-found")[0][5] == "failed"
     assert "worst-case-worst" not in report.figures()
+
+
+def test_worst_case_over_time_is_that_of_its_log() -> None:
+    log = synthetic.link_log()
+    tables = synthetic.analysed(
+        synthetic.MadeUp(studies=(worst_case(),), worst_case_logs={"worst": log})
+    )
+    series = tables["series"]
+    total_mbit = select(series, quantity="egress_mbps")["value"].sum() * 0.5
+    assert total_mbit == pytest.approx(log.departure_bytes.sum() * 8 / 1e6)
+    delays_ms = select(series, quantity=over_time.QUEUEING)["value"]
+    assert delays_ms.tolist() == log.departure_delay_ms.tolist()
 
 
 def test_delay_that_changes_is_told_and_drawn() -> None:
