@@ -16,7 +16,7 @@ and folded. Four elements are ours:
 What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
 its own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so
 many rows until it is asked for all; without rows it is left out, as is a figure with if="drawn"
-that was not.
+that was not, and a heading or a summary with nothing below.
 """
 
 import re
@@ -94,6 +94,13 @@ def document(text: str, title: str, drawn: Container[str] = (), **about: Any) ->
         for item in [*parent.findall("table"), *parent.findall("figure[@if]")]:
             if item.find("tr") is None and item.get("name") not in drawn:
                 parent.remove(item)
+    following = "h2"
+    for block in reversed(list(body)):
+        is_empty = block.tag == "details" and len(block) == 1  # the summary
+        if is_empty or (block.tag in _LEVELS and following in ("h2", block.tag)):
+            body.remove(block)
+        else:
+            following = block.tag
     labels, headings, supplements = _numbered(body)
     for reference in list(body.iter("ref")):
         name = reference.attrib.pop("to")

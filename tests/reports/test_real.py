@@ -81,7 +81,7 @@ def test_report_judges_agreement_by_what_was_not_fitted(report: Told) -> None:
     ("left_out", "sections"),
     [
         ((), REAL),
-        (("probe", "calibration", "spread"), REAL[:-1]),
+        (("probe", "calibration", "spread", "delays"), REAL[:-1]),
         (("emulated", "calibration", "spread"), REAL),
         (("confirmation", "emulated", "calibration", "spread"), [*REAL[:2], *REAL[3:]]),
     ],
