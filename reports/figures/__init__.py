@@ -30,7 +30,7 @@ PART_OF = {
         parts.PUBLISHED: ("published-against-ours",),
         parts.FOUND: (
             *("throughput-delay", "power-curve", "heat-map", "other-constant", "searches"),
-            *("search-bracket", "search-contours", "search-curve"),
+            *("search-contours", "search-curve"),
             *("search-front", "search-history", "search-slices"),
         ),
         parts.ELSEWHERE: (

@@ -95,6 +95,17 @@ def test_power_curve_marks_the_best_and_what_ties(tables: Tables) -> None:
     assert place((0, low))[1] == pytest.approx(sweep["power"] * (1 - sweep["margin"]))
 
 
+def test_search_curve_has_the_brackets_of_a_search_for_one_peak(tables: Tables) -> None:
+    values, brackets = drawn(tables, "search-curve-best_window").axes
+    curve = values.lines[0]
+    assert x_of(curve) == sorted(x_of(curve))
+    (bars,) = brackets.collections
+    trials = tables["search_trials"].query("search == 'best_window'")
+    assert len(bars.get_paths()) == trials["low"].notna().sum() > 1
+    without = {**tables, "search_trials": tables["search_trials"].assign(low=math.nan)}
+    assert len(drawn(without, "search-curve-best_window").axes) == 1
+
+
 def test_search_history_shows_trials_best_and_failures(tables: Tables) -> None:
     figure = drawn(tables, "search-history-delay_tpe")
     trials, best, _, failed, _ = figure.axes[0].lines
