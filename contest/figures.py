@@ -38,8 +38,7 @@ def draw_figures(found: Json, folder: Path) -> dict[str, Path]:
 
 def plane(found: Json, network: Json) -> Figure:
     """Throughput against signal delay of every entry and baseline, the hull, the bound."""
-    figure = style.page(3.4)
-    axes = figure.add_subplot()
+    figure, axes = style.panel(3.4)
     bound = network["omniscient"]
     points = _points(found, network["name"])
     look: Record = {"color": style.QUIET, "linewidth": 0.8, "label": "hull", "zorder": 1}
@@ -56,10 +55,9 @@ def plane(found: Json, network: Json) -> Figure:
     axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *points["rate"]))
     axes.set_ylabel("Throughput (Mbit/s)")
     figure.legend(loc="outside right upper", fontsize=7.5)
-    style.lay_out(figure)  # names take room that is known only now
     named, look = points.head(_MOST_NAMES), {"fontsize": 6.5, "color": style.INK}
     place = ["delay", "rate"]
-    style.name_points(axes, named, place, _SIDES, always=False, within=True, **look)
+    style.name_points(axes, named, place, _SIDES, always=False, **look)
     text = "{name}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {power:.2f}"
     style.tell(axes, points, "delay", "rate", text)
     return figure
@@ -99,11 +97,9 @@ def matrix(found: Json) -> Figure:
         ahead.loc[pair["a"], pair["b"]] = 100 * pair["ahead"]
         ahead.loc[pair["b"], pair["a"]] = 100 * (1 - pair["ahead"])
     texts = ahead.map(lambda value: "" if value != value else f"{value:.0f}")
-    figure = style.page(1.2 + 0.21 * len(names))
-    axes = figure.add_subplot()
+    figure, axes = style.panel(1.2 + 0.21 * len(names))
     style.heat_map(axes, ahead, texts, (0, 100), style.DIVERGING, linewidths=0.4)
     style.long_names(axes)
-    style.lay_out(figure)
     return figure
 
 

@@ -28,7 +28,6 @@ def draw_capacity(series: Mapping[str, Sequence[float]], bin_ms: int, out: Path)
             axes.set(ylim=(0, None), ylabel="Rate (Mbit/s)")
             axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0))
         panels[-1].set(xlim=(0, None), xlabel="Time (s)")
-        style.lay_out(figure)
         style.write(figure, out)
 
 
@@ -55,5 +54,4 @@ def draw_ratios(found: Record, titles: Sequence[str], out: Path) -> None:
         better = "more" if is_better_above_1(found["metric"]) else "less"
         axes.set_xlabel(f"{noun} of A over B with 95 % intervals; {better} is better")
         axes.set_title(f"A: {titles[0]}, B: {titles[1]}")
-        style.lay_out(figure)
         style.write(figure, out)

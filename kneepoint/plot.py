@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from analysis import labels
-from analysis.schema import NAMES, TABLES
+from analysis.schema import TABLES
 from common.errors import KneepointError, suggestion
 from common.tables import TableFolder
 from experiments.config import load_workflow
 from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
-from reports.figures import READS, kind_of
+from reports.figures import PART_OF, kind_of
 
 
 @click.command()
@@ -35,30 +35,22 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
     `kneepoint report` makes them.
     """
     if name and kind_of(name) is None:
-        raise KneepointError(f"there is no figure {name!r}; {suggestion(name, READS)}")
+        raise KneepointError(f"there is no figure {name!r}; {suggestion(name, PART_OF)}")
     folder = load_workflow(config).results
-    kinds = [str(kind_of(name))] if name else list(READS)
-    there = [kind for kind in kinds if not _missing(folder, kind)]
-    if name and not there:
-        path = _missing(folder, kinds[0])[0]
-        raise KneepointError(f"{path} is missing; `kneepoint report` makes it")
+    paths = [folder / f"{table}.parquet" for table in TABLES]
+    missing = [path for path in paths if not path.is_file()]
+    if name and missing:
+        raise KneepointError(f"{missing[0]} is missing; `kneepoint report` makes it")
     from reports import draw  # matplotlib takes a second
     from reports.figures import style
 
     tables = TableFolder(folder, TABLES)
     if name is None:
-        names = list(draw.available(tables, there))
+        names = [] if missing else list(draw.available(tables))
         nothing = f"no tables in {folder}; `kneepoint report` makes them"
         print_result(names, "\n".join(names) or nothing, as_json)
         return
     out = out or Path(f"{name}.svg")
     with labels.printed_as(draw.own_names(folder)), style.house():
-        figure = draw.find(name, tables)()
-        style.lay_out(figure)
-        style.write(figure, out)
+        style.write(draw.find(name, tables)(), out)
     print_result({"figure": name, "file": str(out)}, str(out), as_json)
-
-
-def _missing(folder: Path, kind: str) -> list[Path]:
-    paths = [folder / f"{table}.parquet" for table in (*READS[kind], NAMES)]
-    return [path for path in paths if not path.is_file()]

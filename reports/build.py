@@ -7,21 +7,24 @@ and computes nothing.
 """
 
 import argparse
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from analysis import labels
 from analysis.derived import WithDerived
+from analysis.over_time import RATES
 from analysis.results import Results
 from analysis.schema import TABLES
 from common.errors import run_command_line
 from common.files import write_whole
-from common.tables import TableFolder
+from common.tables import TableFolder, Tables
 from reports import render, words
-from reports.provenance import Provenance, gather
-from reports.tables import write_tables
+from reports.provenance import gather
 
 
 def build(config: Path, into: Path | None = None) -> None:
@@ -39,15 +42,33 @@ def build(config: Path, into: Path | None = None) -> None:
     workflow = results.workflow
     own, sections = workflow.settings.report, workflow.sections
     with labels.printed_as(results.names):
-        report = words.compose(
-            tables, provenance, figures, config.parent, own, sections, _made_of(provenance)
-        )
+        report = words.compose(tables, provenance, figures, config.parent, own, sections)
     with _whole(into or results.folder) as new:
         (new / "tables").mkdir()  # a small study leaves it empty
-        write_tables(tables, new / "tables")
+        _write_tables(tables, new / "tables")
         write_whole(new / "report.html", render.to_html(report, figures))
         write_whole(new / "report.pdf", render.to_pdf(report, figures))
-        write_whole(new / "provenance.json", provenance.json())
+        write_whole(
+            new / "provenance.json", json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
+        )
+
+
+def _write_tables(tables: Tables, folder: Path) -> None:
+    """Writes every table that has rows as CSV, called after it; of all packets, the rates.
+
+    Only Kneepoint needs the rows of settings_run: `kneepoint again` asks which run made a number.
+    """
+    for name, table in tables.items():
+        if name == "series" and len(table):
+            table = table[table["quantity"].isin(RATES)]
+        if len(table) and name != "settings_run":
+            rows = table.map(_text).to_csv(index=False, lineterminator="\n")
+            write_whole(folder / f"{name}.csv", rows)
+
+
+def _text(value: object) -> object:
+    """Names in one cell, if a value is several."""
+    return "; ".join(value) if isinstance(value, list | tuple | np.ndarray) else value
 
 
 @contextmanager
@@ -67,14 +88,6 @@ def _whole(folder: Path) -> Iterator[Path]:
             made.rename(place)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-
-
-def _made_of(provenance: Provenance) -> str:
-    parts = [f"seed {provenance.seed}"]
-    if provenance.commit:
-        changed = ", changed" if provenance.changed_files else ""
-        parts.insert(0, f"commit {provenance.commit[:10]} of {provenance.committed}{changed}")
-    return ", ".join(parts)
 
 
 def main() -> None:

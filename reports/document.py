@@ -4,7 +4,7 @@ Markdown has paragraphs, **bold** and `code`; all else is HTML: `<h2 id="...">` 
 `<h3 id="...">` a section, `<h4>` a heading without a number, `<details>` what only the page has,
 and folded. Four elements are ours:
 
-    <figure name="..." only="html"><title>...</title><caption>...</caption></figure>
+    <figure name="..." only="html" if="drawn"><title>...</title><caption>...</caption></figure>
     <table name="..." only="html" first="...">
       <title>...</title><caption>...</caption>
       <column unit="..." group="..." class="left">...</column>
@@ -15,12 +15,13 @@ and folded. Four elements are ours:
 
 What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
 its own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so
-many rows until it is asked for all; without rows it is left out.
+many rows until it is asked for all; without rows it is left out, as is a figure with if="drawn"
+that was not, and a heading or a summary with nothing below.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -78,20 +79,28 @@ def own_words(markdown: str) -> Markup:
     return Markup(_BLANK_LINES.sub("\n", f"<div>{text}</div>"))  # noqa: S704
 
 
-def document(text: str, title: str, **about: Any) -> Document:
+def document(text: str, title: str, drawn: Container[str] = (), **about: Any) -> Document:
     """Reads what templates wrote: numbers its parts, resolves references, writes tables as HTML.
 
     Args:
         text: Markdown as above.
         title: of the report.
+        drawn: names of the figures that there are.
         about: what else stands above it: subtitle, authors, made_of, search.
     """
     whole = _BLOCK.sub(lambda block: _BLANK_LINES.sub("\n", block[0]), text)
     body = ElementTree.fromstring(f"<div>{_TEMPLATES.render(whole)}</div>")  # noqa: S314, ours
     for parent in list(body.iter()):
-        for table in parent.findall("table"):
-            if table.find("tr") is None:
-                parent.remove(table)
+        for item in [*parent.findall("table"), *parent.findall("figure[@if]")]:
+            if item.find("tr") is None and item.get("name") not in drawn:
+                parent.remove(item)
+    following = "h2"
+    for block in reversed(list(body)):
+        is_empty = block.tag == "details" and len(block) == 1  # the summary
+        if is_empty or (block.tag in _LEVELS and following in ("h2", block.tag)):
+            body.remove(block)
+        else:
+            following = block.tag
     labels, headings, supplements = _numbered(body)
     for reference in list(body.iter("ref")):
         name = reference.attrib.pop("to")

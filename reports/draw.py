@@ -2,8 +2,8 @@
 
 python -m reports.draw --results results power-curve
 
-draws every figure of a kind, or of several, as SVG and PNG, into results/figures/power-curve. Each
-is named after its kind and what it shows: power-curve-fixed_window-window-contest. With --out
+draws every figure of a kind, or of several, as SVG into results/figures/power-curve. Each is named
+after its kind and what it shows: power-curve-fixed_window-window-contest. With --out
 FOLDER/NAME.svg it draws only the figure of that name; the name of the kind stands for the first of
 its figures.
 """
@@ -22,22 +22,20 @@ from analysis import labels
 from analysis.schema import NAMES, TABLES
 from common.errors import KneepointError, run_command_line
 from common.tables import TableFolder, Tables
-from reports.figures import READS, kind_of, style
+from reports.figures import PART_OF, kind_of, style
 
 Drawing = Callable[[], Figure]
+_IMAGE_DPI = 150
+"""Of what is an image within a figure: thousands of dots."""
 
 
-def available(tables: Tables, kinds: Iterable[str] = READS) -> dict[str, Drawing]:
-    """Returns every figure for which the tables have data, by its name.
-
-    The drawing functions see the tables that their kinds declare, and no others.
-    """
+def available(tables: Tables, kinds: Iterable[str] = PART_OF) -> dict[str, Drawing]:
+    """Returns every figure for which the tables have data, by its name."""
     found: dict[str, Drawing] = {}
     for kind in kinds:
         module = import_module(f"reports.figures.{kind.replace('-', '_')}")
-        read = {table: tables[table] for table in READS[kind]}
-        for key, subject in module.subjects(read).items():
-            found[f"{kind}-{key}"] = partial(module.draw, subject, read)
+        for key, subject in module.subjects(tables).items():
+            found[f"{kind}-{key}"] = partial(module.draw, subject, tables)
     return found
 
 
@@ -49,7 +47,7 @@ def find(name: str, tables: Tables) -> Drawing:
     """
     kind = kind_of(name)
     if kind is None:
-        raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(READS)}")
+        raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(PART_OF)}")
     found = available(tables, [kind])
     if not found or name not in (kind, *found):
         known = ", ".join(found) or "none, because the tables have no data"
@@ -63,10 +61,10 @@ def own_names(results: Path) -> dict[str, str]:
     return dict(zip(table["name"], table["printed"], strict=True))
 
 
-def save(drawing: Drawing, stem: Path) -> None:
-    """Draws in the house style, as `stem`.svg and `stem`.png."""
+def save(drawing: Drawing, path: Path) -> None:
+    """Draws in the house style, as SVG."""
     with style.house():
-        style.save(drawing(), stem)
+        style.write(drawing(), path, _IMAGE_DPI)
 
 
 def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
@@ -74,7 +72,7 @@ def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, drawing in available(tables, [kind]).items():
-        save(drawing, folder / name)
+        save(drawing, folder / f"{name}.svg")
 
 
 def _draw_in(results: Path, kind: str) -> None:
@@ -88,12 +86,12 @@ def main() -> None:
     parser.add_argument("--results", type=Path, required=True, help="folder of the tables")
     parser.add_argument("--out", type=Path, help="draw this figure only: the path of its SVG")
     parser.add_argument("--processes", type=int, default=1, help="draw kinds side by side")
-    parser.add_argument("kinds", nargs="+", choices=READS, metavar="KIND", help="%(choices)s")
+    parser.add_argument("kinds", nargs="+", choices=PART_OF, metavar="KIND", help="%(choices)s")
     arguments = parser.parse_args()
     results, out = arguments.results, arguments.out
     if out:
         with labels.printed_as(own_names(results)):
-            save(find(out.stem, TableFolder(results, TABLES)), out.with_suffix(""))
+            save(find(out.stem, TableFolder(results, TABLES)), out)
         return
     with ProcessPoolExecutor(arguments.processes) as pool:
         list(pool.map(partial(_draw_in, results), arguments.kinds))  # raises what went wrong

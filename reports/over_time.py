@@ -59,5 +59,4 @@ def draw(
     with style.house():
         figure = run_over_time.panels(series, run, noun)
         figure.suptitle(title)
-        style.lay_out(figure)
         style.write(figure, out, dpi)

@@ -9,43 +9,19 @@ TRUSTED = "Can it be trusted"
 APPENDIX = "Appendix"
 PARTS = (AT_A_GLANCE, PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED, APPENDIX)
 
-FIGURES = {
-    AT_A_GLANCE: ("at-a-glance",),
-    PUBLISHED: ("published-against-ours",),
-    FOUND: (
-        *("throughput-delay", "power-curve", "heat-map", "other-constant", "searches"),
-        *("search-bracket", "search-contours", "search-curve"),
-        *("search-front", "search-history", "search-slices"),
-    ),
-    ELSEWHERE: (
-        *("plane", "held-out-gain", "held-out-map", "held-out-profiles", "held-out-ranks"),
-        *("worst-case", "hardening"),
-    ),
-    BEHAVES: (
-        *("run-over-time", "delay-distribution", "network-sweep"),
-        *("comparison-figures", "comparison-flows", "comparison-shares", "comparison-windows"),
-    ),
-    TRUSTED: ("repeatability", "agreement", "probe", "waits"),
-}
-"""The kinds of figures in each part."""
 _TABLES = {
-    PUBLISHED: (
-        *("reports-", "measured-", "agreement-", "audit-"),
-        *("grid-", "recovery"),
+    PUBLISHED: ("audit", "recovery"),
+    FOUND: ("sweep", "grid", "search", "tuning"),
+    ELSEWHERE: ("held_out", "generality", "worst_cases", "hardening"),
+    BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
+    TRUSTED: (
+        *("repeatability", "agreement", "confirmed", "again"),
+        *("probe", "scheduling", "calibration", "wake"),
     ),
-    FOUND: ("history-", "sweep-", "tuning"),
-    ELSEWHERE: ("held-out-", "worst-cases", "hardening-"),
-    BEHAVES: ("comparison-", "network-sweep-", "rates-", "real-rates-"),
-    TRUSTED: ("repeatability", "emulated-", "confirmed-", "outside", "probe-", "scheduling-"),
 }
 """How the names of the tables in each part begin."""
 
 
-def part_of_figure(kind: str) -> str:
-    """Returns the part of a kind of figures: the appendix unless another names it."""
-    return next((part for part, kinds in FIGURES.items() if kind in kinds), APPENDIX)
-
-
 def part_of_table(name: str) -> str:
-    """Returns the part that a table of reports.tables is in."""
+    """Returns the part that a table of the analysis belongs to."""
     return next((part for part, begun in _TABLES.items() if name.startswith(begun)), APPENDIX)

@@ -1,20 +1,19 @@
 """The provenance of a report: versions, digests, seeds, host and times, so that it can be rerun."""
 
-import csv
 import importlib.metadata
-import json
 import os
 import platform
 import re
 import shlex
 import shutil
-import statistics
 import subprocess
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+import pandas as pd
+
+from analysis.frames import Record
 from analysis.results import Results
 from analysis.schema import STAGES
 from common.errors import unusable
@@ -26,76 +25,45 @@ from experiments.registry import experiments_of
 from experiments.results import read_table
 from experiments.workflow import Workflow
 from networks.config import catalogue_files
-from reports.figures import READS
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Everything in a report that does not follow from its results.
+def gather(results: Results) -> Record:
+    """Collects what does not follow from results: of git, packages, build/, benchmarks/, the host.
 
-    `results` says for each experiment what identifies its results: equal digests, equal runs;
-    and by which code they were made, "" if an older Kneepoint did not record that. `wall_times`
-    has the rule, the name and the seconds of each job of the workflow.
+    Its `results` say for each experiment what identifies them: equal digests, equal runs; and by
+    which code they were made. `wall_times` has the rule, the name and the seconds of each job.
     """
-
-    commit: str
-    committed: str
-    changed_files: tuple[str, ...]
-    command: str
-    config: str
-    config_sha256: str
-    inputs_sha256: Mapping[str, str]
-    references: tuple[Reference, ...]
-    seed: int
-    versions: Mapping[str, str]
-    binary_sha256: str
-    controllers_sha256: Mapping[str, str]
-    real_programs_sha256: Mapping[str, str]
-    networks: tuple[Mapping[str, Any], ...]
-    results: tuple[Mapping[str, Any], ...]
-    host: Mapping[str, str]
-    wall_times: tuple[Mapping[str, Any], ...]
-
-    def json(self) -> str:
-        """As a JSON object, one key a line."""
-        cited = [each.model_dump(mode="json") for each in self.references]
-        content = asdict(self) | {"references": cited}
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def gather(results: Results) -> Provenance:
-    """Collects it from git, installed packages, build/, benchmarks/ and the host."""
     workflow = results.workflow
     config = public_path(workflow.path)
     commit = current_commit()
-    return Provenance(
-        commit=commit.name,
-        committed=commit.date,
-        changed_files=tuple(changed_files()),
-        command=f"make reproduce CONFIG={shlex.quote(config)}",
-        config=config,
-        config_sha256=_digest(workflow.path),
-        inputs_sha256={
+    return {
+        "commit": commit.name,
+        "committed": commit.date,
+        "changed_files": changed_files(),
+        "command": f"make reproduce CONFIG={shlex.quote(config)}",
+        "config": config,
+        "config_sha256": _digest(workflow.path),
+        "inputs_sha256": {
             name: _digest(path)
             for name, path in sorted((public_path(path), path) for path in input_files(workflow))
         },
-        references=tuple(_references(workflow)),
-        seed=workflow.settings.seed,
-        versions=_versions() | (_mahimahi() if results.is_real else {}),
-        binary_sha256=_digest(Path("build/emulate")),
-        controllers_sha256={
+        "references": [each.model_dump(mode="json") for each in _references(workflow)],
+        "seed": workflow.settings.seed,
+        "versions": _versions() | (_mahimahi() if results.is_real else {}),
+        "binary_sha256": _digest(Path("build/emulate")),
+        "controllers_sha256": {
             str(path): _digest(path)
             for name in sorted(workflow.controllers)
             for path in [Path(f"build/controllers/{name}.so")]
         },
-        real_programs_sha256=_real_programs() if results.is_real else {},
-        networks=tuple(_networks(sorted(results.networks))),
-        results=tuple(_digests(workflow)),
-        host=_host(),
-        wall_times=_wall_times(Path("benchmarks"), _jobs(workflow)),
-    )
+        "real_programs_sha256": _real_programs() if results.is_real else {},
+        "networks": list(_networks(sorted(results.networks))),
+        "results": list(_digests(workflow)),
+        "host": _host(),
+        "wall_times": _wall_times(Path("benchmarks"), _jobs(workflow)),
+    }
 
 
 def public_path(path: Path) -> str:
@@ -124,13 +92,8 @@ def _references(workflow: Workflow) -> Iterator[Reference]:
 
 
 def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions | _compiler()
+    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return {"python": platform.python_version()} | packages | _compiler()
 
 
 def _compiler() -> dict[str, str]:
@@ -171,7 +134,7 @@ def _digest(path: Path) -> str:
     return sha256_of(path.read_bytes()) if path.is_file() else ""
 
 
-def _networks(names: list[str]) -> Iterator[Mapping[str, Any]]:
+def _networks(names: list[str]) -> Iterator[Record]:
     for name in names:
         path = Path("build/networks") / name / "network.json"
         if path.is_file():
@@ -181,7 +144,7 @@ def _networks(names: list[str]) -> Iterator[Mapping[str, Any]]:
                 raise unusable(path, error) from None
 
 
-def _digests(workflow: Workflow) -> Iterator[Mapping[str, Any]]:
+def _digests(workflow: Workflow) -> Iterator[Record]:
     """One for each experiment that has results; real-time runs may have none."""
     for name in experiments_of(workflow):
         made = read_made_by(workflow.results / name)
@@ -208,29 +171,28 @@ def _host() -> dict[str, str]:
 
 
 def _processor() -> str:
-    try:
-        match = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        match = None
-    return match.group(1) if match else platform.processor() or "unknown"
+    """The name that Linux gives it: Python's own is empty or that of the family."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(": ")[2]
+    return platform.processor() or "unknown"
 
 
 def _jobs(workflow: Workflow) -> set[str]:
     """The names of the jobs behind a report: other configurations leave times there too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
     named = {*experiments_of(workflow), *workflow.controllers, *workflow.networks, *traces}
-    return named | {"build", *STAGES, *READS}
+    return named | {"build", "analyse", *(f"analyse_{stage}" for stage in STAGES), "figures"}
 
 
-def _wall_times(folder: Path, jobs: set[str]) -> tuple[Mapping[str, Any], ...]:
+def _wall_times(folder: Path, jobs: set[str]) -> list[Record]:
     """From Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job counts its mean."""
     times = []
     for path in sorted(folder.glob("*/**/*.tsv")):
         rule, *rest = path.relative_to(folder).with_suffix("").parts
         name = "/".join(rest)
         if name in jobs:
-            with path.open(encoding="utf-8", newline="") as file:
-                seconds = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
-            if seconds:
-                times.append({"rule": rule, "name": name, "seconds": statistics.mean(seconds)})
-    return tuple(times)
+            seconds = pd.read_csv(path, sep="\t")["s"].mean()
+            times.append({"rule": rule, "name": name, "seconds": float(seconds)})
+    return times

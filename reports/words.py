@@ -4,6 +4,7 @@ import json
 import math
 import statistics
 import traceback
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -35,7 +36,6 @@ from experiments.models.report import Report, Section
 from experiments.workflow import FOLDERS
 from reports import parts
 from reports.document import RUN_DIGITS, Document, document, own_words
-from reports.provenance import Provenance
 from reports.templating import element, joined, literal, templates_in
 from search.objective import MISFIT_SCALE
 
@@ -62,12 +62,11 @@ _SAMPLERS = {
 
 def compose(
     tables: Tables,
-    provenance: Provenance,
+    provenance: Record,
     figures: Container[str],
     config: Path | None = None,
     own: Report | None = None,
     sections: Mapping[str, Section] | None = None,
-    made_of: str = "",
 ) -> Document:
     """The whole report.
 
@@ -78,7 +77,6 @@ def compose(
         config: the configuration's folder, whose comparisons may have templates of their own.
         own: the report's own words.
         sections: its own sections.
-        made_of: version and commit, for the running head.
 
     Raises:
         KneepointError: a template of the configuration is wrong.
@@ -131,16 +129,6 @@ def compose(
         heading = element("h2", section.title, id=f"text-{name}")
         return Markup("{}\n\n{}\n\n").format(heading, own_words(section.text))
 
-    def tuned_best() -> Record | None:
-        """The tuned setting with the greatest power on its one network, by fresh seeds."""
-        tunings = {row["search"]: row for row in every("searches") if _is_tuning(row)}
-        powers = [
-            {**tunings[row["search"]], **row, "title": row["network_title"]}
-            for row in every("search_networks")
-            if row["search"] in tunings and is_known(row["fresh_power"])
-        ]
-        return max(powers, key=lambda row: row["fresh_power"], default=None)
-
     of_config = {"config": jinja2.FileSystemLoader(config)} if config else {}
     templates = environment().overlay(
         loader=jinja2.ChoiceLoader(
@@ -157,8 +145,6 @@ def compose(
                 "linked": linked,
                 "with_units": with_units,
                 "own_section": own_section,
-                "tuned_best": tuned_best,
-                "has_figure": figures.__contains__,
                 "provenance": provenance,
                 "own": own,
                 "runs_made": sum(row["runs"] for row in every("inventory")),
@@ -172,17 +158,21 @@ def compose(
         raise KneepointError(f"{path}: {error.message}; correct it") from None
     subtitle = own.subtitle or str(vars(written)["subtitle"])
     return document(
-        str(written), own.title, subtitle=subtitle, authors=tuple(own.authors), made_of=made_of
+        str(written),
+        own.title,
+        figures,
+        subtitle=subtitle,
+        authors=tuple(own.authors),
+        made_of=_made_of(provenance),
     )
 
 
-def _is_tuning(row: Record) -> bool:
-    return bool(
-        row["tunes"]
-        and row["engine"] == "emulator"
-        and len(row["networks"]) == 1
-        and row["searched"] > 1
-    )
+def _made_of(provenance: Record) -> str:
+    parts = [f"seed {provenance['seed']}"]
+    if provenance["commit"]:
+        changed = ", changed" if provenance["changed_files"] else ""
+        parts.insert(0, f"commit {provenance['commit'][:10]} of {provenance['committed']}{changed}")
+    return ", ".join(parts)
 
 
 def _keys(row: Record) -> list[Key]:
@@ -223,6 +213,7 @@ def environment() -> jinja2.Environment:
         "other_values": other_values,
         "distinct": lambda items: list(dict.fromkeys(items)),
         "where": where,
+        "the": the,
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
         "median": lambda values: statistics.median(list(values)),
@@ -239,7 +230,7 @@ def environment() -> jinja2.Environment:
         "highlight": highlight,
         "plus_minus": plus_minus,
         "with_interval": labels.with_interval,
-        "best_trials_within": best_trials_within,
+        "chance": labels.chance,
         "metrics": METRICS,
         "as_printed": as_printed,
         "in_print": printed,
@@ -284,6 +275,11 @@ def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
+def the(rows: Iterable[Record], **wanted: Any) -> Record:
+    """The first row that has these values; without one, a row in which every value is missing."""
+    return next(iter(where(rows, **wanted)), defaultdict(lambda: math.nan))
+
+
 def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
     """The parameters with at least this many values in the rows, in the order of the columns."""
     columns = [name for name in (rows[0] if rows else ()) if name.startswith(CONSTANT)]
@@ -315,14 +311,6 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
 def highlight(value: str, label: str, detail: str) -> Markup:
     """A number of the first page, with what it is and what belongs to it."""
     return element("div", *(element("p", each) for each in (value, label, detail)))
-
-
-def best_trials_within(search: Record) -> str:
-    """How many trials cannot be distinguished from the best one, if that is known."""
-    if not is_known(search["margin"]):
-        return ""
-    within = labels.chance(search["margin"], search["best_runs"])
-    return f"Further trials within the {within}: {search['ties']}."
 
 
 def bounds_kept(bounds: Mapping[str, float]) -> str:

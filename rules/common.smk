@@ -2,14 +2,14 @@
 
 from importlib import import_module
 
-from analysis.schema import NAMES, STAGES, TABLES
+from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
 from experiments.cluster import start_cluster
 from experiments.registry import NETWORK_FILES, NETWORKS, experiments_of
 from kneepoint.experiment import PLANNERS
-from reports.figures import READS, kind_of
-from reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_figure, part_of_table
+from reports.figures import PART_OF, kind_of
+from reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")

@@ -7,23 +7,23 @@ TEMPLATES = listed(Path("reports/templates"), "*")
 rule draw:
     input:
         code_of("reports.draw"),
-        [code_of(f"reports.figures.{module_of(kind)}") for kind in READS],
+        [code_of(f"reports.figures.{module_of(kind)}") for kind in PART_OF],
         lambda _: when_built(*WORKFLOW.controllers),
-        tables=analysed(sorted({NAMES}.union(*READS.values()))),
+        tables=analysed(TABLES),
     output:
         [
             report(
                 directory(f"{RESULTS}/figures/{kind}"),
                 patterns=["{figure}.svg"],
                 caption="captions/figure.rst",
-                category=numbered(part_of_figure(kind)),
+                category=numbered(part),
                 subcategory="Figures",
                 labels=lambda wildcards: {
                     "figure": wildcards.figure,
                     "question": question_of(wildcards.figure),
                 },
             )
-            for kind in READS
+            for kind, part in PART_OF.items()
         ],
     log:
         "logs/draw/figures.log",
@@ -34,7 +34,7 @@ rule draw:
     threads: 2
     params:
         results=RESULTS,
-        kinds=list(READS),
+        kinds=list(PART_OF),
     message:
         "Drawing the figures"
     shell:
@@ -48,16 +48,15 @@ rule draw_figure:
         code_of("reports.draw"),
         lambda wildcards: code_of(f"reports.figures.{module_of(kind_of(wildcards.figure))}"),
         lambda _: when_built(*WORKFLOW.controllers),
-        tables=lambda wildcards: analysed([*READS[kind_of(wildcards.figure)], NAMES]),
+        tables=analysed(TABLES),
     output:
-        svg=f"{RESULTS}/figures/{{figure}}.svg",
-        png=f"{RESULTS}/figures/{{figure}}.png",
+        f"{RESULTS}/figures/{{figure}}.svg",
     log:
         "logs/draw_figure/{figure}.log",
     benchmark:
         "benchmarks/draw_figure/{figure}.tsv"
     wildcard_constraints:
-        figure=f"({'|'.join(READS)})(-[^/]+)?",
+        figure=f"({'|'.join(PART_OF)})(-[^/]+)?",
     conda:
         "../environment.yml"
     params:
@@ -67,7 +66,7 @@ rule draw_figure:
         "Drawing: {wildcards.figure}"
     shell:
         "python -m reports.draw --results {params.results:q} {params.kind:q}"
-        " --out {output.svg:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule write_report:
@@ -79,7 +78,7 @@ rule write_report:
         lambda _: when_built(*WORKFLOW.controllers),
         config=note_input(CONFIG),
         tables=analysed(TABLES),
-        figures=[f"{RESULTS}/figures/{kind}" for kind in READS],
+        figures=[f"{RESULTS}/figures/{kind}" for kind in PART_OF],
         results=lambda _: results_in("published", *{each.group for each in EXPERIMENTS.values()}),
     # The previous report stays until the new one is complete.
     output:

@@ -1,11 +1,15 @@
-"""The figures, one module each, with the tables of the analysis that each kind reads.
+"""The figures, one module each, by the part of the report that they are in.
 
-Figures compute nothing but places on paper and smooth surfaces. This module imports no drawing
-library, because the workflow reads it at every start; `reports.draw` draws.
+A module has the name of its kind, with underscores. It defines `subjects`, what there is to draw,
+and `draw`, which draws one of them from the tables of the analysis. Figures compute nothing but
+places on paper and smooth surfaces. This module imports no drawing library, because the workflow
+reads it at every start; `reports.draw` draws.
 """
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
+
+from reports import parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,47 +23,29 @@ Rows: TypeAlias = "str | Callable[[Tables], pd.DataFrame]"
 """A table by its name, or what computes rows of tables."""
 Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 
-READS = {
-    "at-a-glance": (
-        *("audit", "inventory", "held_out_settings"),
-        *("held_out_gains", "settings_run"),
-    ),
-    "agreement": ("agreement", "agreement_settings"),
-    "comparison-figures": ("traffic_figures", "comparison_published"),
-    "comparison-flows": ("comparison_runs", "series"),
-    "comparison-shares": ("comparison_shares",),
-    "comparison-windows": ("comparison_runs", "series"),
-    "delay-distribution": ("showcase", "series"),
-    "hardening": ("hardening_rounds",),
-    "heat-map": ("grid_cells",),
-    "held-out-gain": ("held_out_settings", "held_out_gains", "inventory"),
-    "held-out-map": ("held_out_networks", "held_out_settings", "held_out_power"),
-    "held-out-profiles": ("held_out_profiles", "held_out_settings", "inventory"),
-    "held-out-ranks": ("held_out_settings", "inventory"),
-    "network-sweep": ("traffic_figures", "inventory"),
-    "other-constant": ("grid_effects",),
-    "plane": ("held_out_networks", "held_out_power", "held_out_settings", "inventory"),
-    "power-curve": ("sweeps", "sweep_points", "audit"),
-    "probe": ("probe",),
-    "published-against-ours": ("audit", "settings_run"),
-    "repeatability": ("repeatability_runs", "repeatability_published"),
-    "run-over-time": ("showcase", "series"),
-    "search-bracket": ("searches", "search_constants", "search_trials"),
-    "search-contours": ("searches", "search_constants", "search_trials"),
-    "search-curve": ("searches", "search_constants", "search_trials"),
-    "search-front": ("searches", "search_trials"),
-    "search-history": ("searches", "search_trials", "settings_run"),
-    "search-slices": ("searches", "search_constants", "search_trials"),
-    "searches": ("searches", "search_trials", "settings_run"),
-    "throughput-delay": ("sweeps", "sweep_points", "audit"),
-    "waits": ("scheduling_delays",),
-    "worst-case": ("worst_cases", "series"),
+PART_OF = {
+    kind: part
+    for part, kinds in {
+        parts.AT_A_GLANCE: ("at-a-glance",),
+        parts.PUBLISHED: ("published-against-ours",),
+        parts.FOUND: (
+            *("throughput-delay", "power-curve", "heat-map", "other-constant", "searches"),
+            *("search-contours", "search-curve"),
+            *("search-front", "search-history", "search-slices"),
+        ),
+        parts.ELSEWHERE: (
+            *("plane", "held-out-gain", "held-out-map", "held-out-profiles"),
+            *("worst-case", "hardening"),
+        ),
+        parts.BEHAVES: (
+            *("run-over-time", "delay-distribution", "network-sweep", "comparison-figures"),
+            *("comparison-flows", "comparison-shares", "comparison-windows"),
+        ),
+        parts.TRUSTED: ("repeatability", "agreement", "probe", "waits"),
+    }.items()
+    for kind in kinds
 }
-"""Every kind of figure and the tables that it reads, its subjects' table first.
-
-The module of a kind has its name, with underscores. It defines `subjects`, and `draw`, which draws
-one of them from these tables.
-"""
+"""The part of the report in which each kind of figure is."""
 
 
 def each(table: "Rows", *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
@@ -88,5 +74,5 @@ def _rows(tables: "Tables", table: "Rows", chosen: "Chosen") -> "list[Record]":
 
 def kind_of(figure: str) -> str | None:
     """Returns the kind of a figure: power-curve for power-curve-fixed_window-window-contest."""
-    kinds = (kind for kind in READS if f"{figure}-".startswith(f"{kind}-"))
+    kinds = (kind for kind in PART_OF if f"{figure}-".startswith(f"{kind}-"))
     return max(kinds, key=len, default=None)

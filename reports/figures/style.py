@@ -122,29 +122,17 @@ def fit(grid: sns.FacetGrid, height_in: float) -> Figure:
     return figure
 
 
-def lay_out(figure: Figure) -> None:
-    """Lays a figure out once: with a layout engine, saving would draw it again."""
-    layout = figure.get_layout_engine()
-    assert layout is not None
-    layout.execute(figure)
-    figure.set_layout_engine(None)
-
-
-def save(figure: Figure, stem: Path) -> None:
-    """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
-    lay_out(figure)
-    for suffix, dpi in ((".svg", 150), (".png", None)):  # of what is an image within the SVG
-        write(figure, stem.with_name(stem.name + suffix), dpi)
-
-
 def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
-    """Writes a figure that is laid out in the format of the suffix: .svg, .png or .pdf.
+    """Writes a figure in the format of the suffix: .svg, .png or .pdf; equal figures, equal bytes.
 
     Args:
         figure: the figure.
         path: of the file.
         dpi: of its images; None: 220.
     """
+    if layout := figure.get_layout_engine():  # with one, saving would draw twice
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
     figure.savefig(drawn, format=path.suffix[1:], dpi=dpi, metadata=_UNDATED[path.suffix])
@@ -302,10 +290,11 @@ def name_points(
     sides: Sequence[tuple[float, float]],
     crowd: np.ndarray | None = None,
     always: bool = True,
-    within: bool = False,
     **look: Any,
 ) -> list[Annotation]:
     """Names points, in their order, where a name covers the fewest other names and points.
+
+    It stays between the sides of the panel if it can.
 
     Args:
         axes: with its final limits.
@@ -314,15 +303,14 @@ def name_points(
         sides: offsets to try (points), the best first.
         crowd: places to keep clear as well if there is a choice, shape (n, 2).
         always: whether to write also what has no room.
-        within: whether there is room only between the axes' left and right ends.
         look: of `label`.
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
+    left, right = axes.bbox.intervalx
     points = axes.transData.transform(rows[place])
     others = points if crowd is None else axes.transData.transform(crowd)
-    left, right = axes.bbox.intervalx
     named: list[Annotation] = []
     taken: list[Bbox] = []
     for name, *at in rows[["name", *place]].itertuples(index=False):
@@ -330,8 +318,9 @@ def name_points(
         boxes = [text.get_window_extent().padded(3) for text in tried]
         covered = [
             (
-                box.count_overlaps(taken) + (within and not (left <= box.x0 and box.x1 <= right)),
-                *(box.count_contains(points), box.count_contains(others)),
+                box.count_overlaps(taken) + (box.x0 < left - 3) + (box.x1 > right + 3),
+                box.count_contains(points),
+                box.count_contains(others),
             )
             for box in boxes
         ]

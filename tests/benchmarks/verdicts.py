@@ -130,8 +130,7 @@ def draw(table: pd.DataFrame, alarms: float, path: Path) -> None:
         axes.minorticks_off()
         axes.set(xlabel="Size of the planted error (%)", ylabel="Rows found (%)", ylim=(-2, 103))
         axes.legend(loc="center left", bbox_to_anchor=(0.0, 0.55))
-        style.lay_out(figure)
-        figure.savefig(path, metadata={"Date": None})
+        style.write(figure, path)
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from reports import draw, render
-from reports.figures import style
 from tests.analysis import synthetic
 from tests.browser import chromium
 from tests.reports.told import told_by
@@ -28,13 +27,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     chromium.program()
     folder = tmp_path_factory.mktemp("figures")
     tables = synthetic.analysed(synthetic.results())
-    figures = {}
     for name, drawing in draw.available(tables).items():
-        with style.house():
-            figure = drawing()
-            style.lay_out(figure)
-            figures[name] = folder / f"{name}.svg"
-            style.write(figure, figures[name], 150)
+        draw.save(drawing, folder / f"{name}.svg")
+    figures = {path.stem: path for path in folder.glob("*.svg")}
     return render.to_html(told_by(tables).document, figures)
 
 

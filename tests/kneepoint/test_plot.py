@@ -64,7 +64,7 @@ def test_file_is_named_after_the_figure(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["nothing"], "there is no figure 'nothing'; known: at-a-glance, agreement"),
+        (["nothing"], "there is no figure 'nothing'; known: at-a-glance, published-against-ours"),
         (["power-curv"], "there is no figure 'power-curv'; did you mean 'power-curve'?"),
         (["plane-moon"], "there is no figure plane-moon; figures of this kind: plane-contest"),
         (["plane", "--out", "x.jpg"], "x.jpg: unknown figure format; use .png, .svg or .pdf"),

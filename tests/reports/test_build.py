@@ -2,15 +2,18 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from analysis import run
+from analysis.over_time import RATES
 from analysis.results import Results
 from analysis.schema import STAGES, TABLES
 from common.errors import KneepointError
 from common.tables import TableFolder
 from reports import build, draw, render
-from reports.figures import READS
+from reports.figures import PART_OF
+from reports.parts import part_of_table
 from tests.analysis.test_results import ask_for_real_runs, run_for_real
 from tests.analysis.workspace import make_workspace
 
@@ -25,7 +28,7 @@ def prepare(config: Path = CONFIG) -> None:
     for stage in STAGES:
         run.write_stage(results, stage)
     tables = TableFolder(results.folder, TABLES)
-    for kind in READS:
+    for kind in PART_OF:
         draw.draw_kind(kind, tables, results.folder / "figures" / kind)
 
 
@@ -59,8 +62,11 @@ def test_build_writes_everything(ready: Path) -> None:
     assert [each["name"] for each in provenance["results"]] == [
         *("windows", "fit", "repeats/again", "added_runs"),
     ]
-    assert (ready / "tables" / "reports-beside-ours.csv").is_file()
-    assert (ready / "tables" / "recovery.csv").is_file()
+    written = {path.stem: pd.read_csv(path) for path in (ready / "tables").glob("*.csv")}
+    assert {"audit", "recovery", "search_trials"} <= set(written)
+    assert set(written["series"]["quantity"]) == set(RATES)
+    assert written["inventory"]["controllers"][0] == "fixed_window"
+    assert "Appendix" not in {part_of_table(name) for name in ("audit", "held_out_gains", "tuning")}
 
 
 def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:

@@ -47,7 +47,15 @@ def test_two_parts_of_one_name_are_refused() -> None:
 def test_a_row_has_a_cell_a_column() -> None:
     with pytest.raises(AssertionError, match="t: 2 cells for 1 columns"):
         read(TABLE.replace("<td>1</td>", "<td>1</td><td>2</td>"))
-    assert read(TABLE.replace("<tr><td>1</td></tr>", "")).tables() == []
+
+
+def test_what_has_nothing_to_show_is_left_out() -> None:
+    empty = TABLE.replace("<tr><td>1</td></tr>", "")
+    figure = '<figure name="f" if="drawn"><title>F</title></figure>'
+    folded = f"<details><summary>More</summary>\n\n{empty}\n\n</details>"
+    text = f'<h2 id="p">P</h2>\n\n<h3 id="s">S</h3>\n\n{figure}\n\n{folded}'
+    assert list(document(text, "T").body) == []
+    assert Told(document(text, "T", {"f"})).figures("s") == ["f"]
 
 
 def test_columns_of_one_group_share_a_head() -> None:

@@ -1,8 +1,6 @@
-import dataclasses
 import itertools
 import math
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,13 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import held_out, labels, over_time, repeatability, sweeps
+from analysis import held_out, labels, repeatability, sweeps
 from analysis.audit import SHOWN
 from analysis.frames import Record, records
 from analysis.metrics import METRICS
-from analysis.schema import TABLES
-from common.errors import KneepointError
-from experiments.models.study import Fit
 from reports import draw, figures
 from reports.figures import style
 from reports.inline_svg import Inliner
@@ -33,27 +28,9 @@ def tables() -> Tables:
     return synthetic.analysed(synthetic.results())
 
 
-class Asked(dict[str, pd.DataFrame]):
-    """Tables that note which of them were read."""
-
-    def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
-        super().__init__(tables)
-        self.names: set[str] = set()
-
-    def __getitem__(self, name: str) -> pd.DataFrame:
-        self.names.add(name)
-        return super().__getitem__(name)
-
-
 def drawn(tables: Mapping[str, pd.DataFrame], name: str) -> Figure:
-    """A figure, which has to read the tables that its kind declares and no others."""
-    kind = figures.kind_of(name)
-    assert kind is not None
-    module, asked = import_module(f"reports.figures.{kind.replace('-', '_')}"), Asked(tables)
     with style.house():
-        figure: Figure = module.draw(module.subjects(asked)[name.removeprefix(f"{kind}-")], asked)
-    assert asked.names == set(figures.READS[kind])
-    return figure
+        return draw.find(name, tables)()
 
 
 SWEEP = "fixed_window-window-contest"
@@ -118,23 +95,15 @@ def test_power_curve_marks_the_best_and_what_ties(tables: Tables) -> None:
     assert place((0, low))[1] == pytest.approx(sweep["power"] * (1 - sweep["margin"]))
 
 
-def test_heat_map_prints_every_cell(tables: Tables) -> None:
-    figure = drawn(tables, "heat-map-aimd_grid")
-    assert [len(axes.texts) for axes in figure.axes] == [20, 20, 20]
-    assert texts(figure, axes=1)[0] == "18.60"
-    assert texts(figure, axes=2)[0] == f"{100 * tables['grid_cells']['relative'][0]:+.1f}"
-    assert figure.axes[0].get_ylabel() == "Decrease factor"
-
-
-def test_search_curve_is_in_the_order_of_the_constant() -> None:
-    fit = synthetic.ternary_study(objective=Fit(fit=("001-fixed-window",)), sampler="grid")
-    fit = dataclasses.replace(fit, runs=fit.runs.assign(row=0))
-    fit_alone = synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows()[:1])
-    tables = synthetic.analysed(synthetic.MadeUp())
-    tables |= synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
-    curve, _ = drawn(tables, "search-curve-best_window").axes[0].lines
+def test_search_curve_has_the_brackets_of_a_search_for_one_peak(tables: Tables) -> None:
+    values, brackets = drawn(tables, "search-curve-best_window").axes
+    curve = values.lines[0]
     assert x_of(curve) == sorted(x_of(curve))
-    assert list(draw.available(tables)) == ["search-curve-best_window"]
+    (bars,) = brackets.collections
+    trials = tables["search_trials"].query("search == 'best_window'")
+    assert len(bars.get_paths()) == trials["low"].notna().sum() > 1
+    without = {**tables, "search_trials": tables["search_trials"].assign(low=math.nan)}
+    assert len(drawn(without, "search-curve-best_window").axes) == 1
 
 
 def test_search_history_shows_trials_best_and_failures(tables: Tables) -> None:
@@ -179,45 +148,6 @@ def test_a_hundred_searches_with_long_names_fit_a_page(tables: Tables) -> None:
     assert all(one.x1 <= other.x0 for one, other in itertools.pairwise(titles[:4]))
 
 
-def test_search_slices_have_a_panel_a_constant(tables: Tables) -> None:
-    figure = drawn(tables, "search-slices-delay_tpe")
-    shown = [axes for axes in figure.axes if axes.get_visible()]
-    assert [axes.get_xlabel() for axes in shown] == ["Alpha", "Beta", "RTT threshold (ms)"]
-    assert [axes.get_xscale() for axes in shown] == ["log", "log", "linear"]
-    constants = tables["search_constants"].assign(unit="packets/RTT")
-    figure = drawn({**tables, "search_constants": constants}, "search-slices-delay_tpe")
-    assert figure.axes[0].get_xlabel() == "Alpha (packets/RTT)"
-
-
-def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
-    random = np.random.default_rng(2)
-    runs = []
-    for _ in range(200):
-        alpha, beta = random.uniform(size=2)
-        constants = {"alpha": 10**alpha, "beta": 10 * beta, "rtt_threshold_ms": 90 + beta}
-        power = 30 * math.exp(-4 * ((alpha - 0.5) ** 2 + (beta - 0.5) ** 2))
-        runs.append(synthetic.run_row("delay_threshold", constants, 3.5, 3500 / power))
-    study = synthetic.study("hill", runs, sampler="tpe", logarithmic=("alpha",))
-    study = dataclasses.replace(study, searched=study.searched[:2])
-    tables = synthetic.analysed(synthetic.MadeUp(studies=(study,)))
-    axes, bar = drawn(tables, "search-contours-hill").axes
-    names = {axes.get_xlabel(), axes.get_ylabel()}
-    assert names == {"Alpha", "Beta"}
-    dots, ring = axes.lines
-    assert len(x_of(dots)) == 200
-    searched = records(tables["search_constants"])
-    found = {labels.sentence(each["constant"]): each["best"] for each in searched}
-    assert x_of(ring) == [found[axes.get_xlabel()]]
-    assert bar.get_ylabel() == "Power (Mbit/s/s)"
-    worse = synthetic.changed(study, objective=Fit(fit=("001-delay-threshold",)))
-    worse = dataclasses.replace(worse, runs=worse.runs.assign(row=0))
-    row = synthetic.published_rows()[:1].assign(table="001-delay-threshold")
-    fit_alone = synthetic.MadeUp(studies=(worse,), published=row)
-    tables |= synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
-    assert isinstance(tables["searches"]["surface_x"][0], str)
-    assert "search-contours-hill" not in draw.available(tables)
-
-
 def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
     figure = drawn(tables, "published-against-ours-reports")
     rows = tables["audit"].query("comparison == 'reports'")
@@ -248,20 +178,9 @@ def level(lines: list[list[tuple[float, float]]]) -> list[list[tuple[float, floa
     return [[one, other] for one, other in lines if one[1] == other[1]]
 
 
-def test_run_over_time_has_bins_of_half_a_second_and_every_packet(tables: Tables) -> None:
-    figure = drawn(tables, "run-over-time-fixed_window")
-    ingress = line(figure, "ingress")
-    assert np.array_equal(x_of(ingress)[:3], [0.0, 0.5, 1.0])
-    assert len(figure.axes[0].collections) == 1
-    signal, packets, *_ = figure.axes[1].lines
-    assert len(x_of(signal)) == (tables["series"]["quantity"] == over_time.SIGNAL).sum()
-    assert len(x_of(packets)) == (tables["series"]["quantity"] == over_time.QUEUEING).sum()
-
-
 def test_every_file_of_figures_is_a_kind() -> None:
     files = {path.stem for path in Path(figures.__path__[0]).glob("*.py")} - {"__init__", "style"}
-    assert {kind.replace("-", "_") for kind in figures.READS} == files
-    assert set().union(*figures.READS.values()) <= set(TABLES)
+    assert {kind.replace("-", "_") for kind in figures.PART_OF} == files
 
 
 def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
@@ -271,30 +190,7 @@ def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
         (tmp_path / older).write_text("")
     draw.draw_kind("power-curve", tables, tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == [f"power-curve-{SWEEP}.png", f"power-curve-{SWEEP}.svg"]
-
-
-def test_figures_that_there_are_not_are_refused(tables: Tables) -> None:
-    for name, match in (
-        ("nothing", r"no figure nothing; kinds of figures: .*power-curve"),
-        ("power-curve-other", rf"figures of this kind: power-curve-{SWEEP}"),
-        ("waits", r"no figure waits; .* none, because"),
-    ):
-        with pytest.raises(KneepointError, match=match):
-            draw.find(name, {**tables, "scheduling_delays": pd.DataFrame()})
-
-
-@pytest.mark.parametrize(
-    ("figure", "kind"),
-    [
-        ("power-curve", "power-curve"),
-        ("search-curve-power-curve", "search-curve"),
-        ("agreement-real", "agreement"),
-        ("power-curves", None),
-    ],
-)
-def test_the_kind_of_a_figure_follows_from_its_name(figure: str, kind: str | None) -> None:
-    assert figures.kind_of(figure) == kind
+    assert names == [f"power-curve-{SWEEP}.svg"]
 
 
 def test_the_house_style_ignores_the_users_own() -> None:
@@ -318,26 +214,6 @@ def test_map_prints_every_cell_and_the_mean(tables: Tables) -> None:
     assert columns == ["A slow link", "A fast link"]
     colours = np.asarray(figure.axes[1].collections[0].get_array()).reshape(4, 2)
     assert colours.max(axis=0).tolist() == [1, 1]
-
-
-def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> None:
-    axes = drawn(tables, "held-out-gain-all").axes[0]
-    scores = ["training", "held_out"]
-    published = tables["held_out_settings"].query("origin == 'published'")
-    tuned = held_out.standings(tables).query("origin != 'published'")
-    assert places(axes) == pairs(100 * pd.concat([published, tuned])[scores], *scores)
-    assert len([text for text in axes.texts if not text.get_text()]) == 1
-    names = [text.get_text() for text in axes.texts if text.get_text()]
-    assert names == ["Delay threshold", "AIMD RTT", "Fixed window"]
-
-
-def test_ranks_join_both_places_of_every_setting(tables: Tables) -> None:
-    figure = drawn(tables, "held-out-ranks-all")
-    assert joined(figure.axes[0]) == [[(0, n), (1, at)] for n, at in enumerate((3, 0, 2, 1))]
-    assert "Delay threshold, tuned  1" in texts(figure, 0)
-    assert "4  Delay threshold, tuned" in texts(figure, 0)
-    few = {**tables, "held_out_settings": held_out.standings(tables)[:2]}
-    assert not draw.available(few, ["held-out-ranks"])
 
 
 def test_profiles_draw_each_setting_with_its_interval(tables: Tables) -> None:
@@ -401,7 +277,7 @@ def test_points_say_what_they_show(tmp_path: Path) -> None:
         rows = pd.DataFrame({**places, "name": ["a < b", "c", "no place", "outside"]})
         style.tell(axes, rows, "x", "y", "{name}: {y}")
         axes.set_xlim(0, 3)
-        style.save(figure, tmp_path / "told")
+        style.write(figure, tmp_path / "told.svg")
     svg = (tmp_path / "told.svg").read_bytes()
     root = ElementTree.fromstring(Inliner().inline(svg, "Told"))
     space = "{http://www.w3.org/2000/svg}"
@@ -420,17 +296,6 @@ def test_controller_looks_the_same_wherever_it_stands(tables: Tables) -> None:
         assert {looks[row["controller"]] for row in records(held_out.standings(tables))} <= there
 
 
-def test_plane_rings_the_knee_and_spares_single_runs_an_ellipse(tables: Tables) -> None:
-    planes = tables["held_out_power"]
-    at = planes["network"] == "contest"
-    axes = drawn(tables, "plane-contest").axes[0]
-    rings = [line for line in axes.lines if line.get_markersize() == 10]
-    assert len(rings) == (at & planes["knee"]).sum()
-    assert len(axes.patches) == (at & (planes["succeeded"] > 1)).sum()
-    lone = {**tables, "held_out_power": planes.assign(covariance=math.nan)}
-    assert not drawn(lone, "plane-contest").axes[0].patches
-
-
 def test_first_page_shows_every_compared_row_and_every_tuned_controller(tables: Tables) -> None:
     rows, gains = drawn(tables, "at-a-glance-all").axes[:2]
     audit = tables["audit"]
@@ -443,3 +308,25 @@ def test_first_page_shows_every_compared_row_and_every_tuned_controller(tables: 
     (drawing,) = draw.available(no_rows, ["at-a-glance"]).values()
     with style.house():
         assert len(drawing().axes) == 1
+
+
+def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> None:
+    axes = drawn(tables, "held-out-gain-all").axes[0]
+    scores = ["training", "held_out"]
+    published = tables["held_out_settings"].query("origin == 'published'")
+    tuned = held_out.standings(tables).query("origin != 'published'")
+    assert places(axes) == pairs(100 * pd.concat([published, tuned])[scores], *scores)
+    assert len([text for text in axes.texts if not text.get_text()]) == 1
+    names = [text.get_text() for text in axes.texts if text.get_text()]
+    assert names == ["Delay threshold", "AIMD RTT", "Fixed window"]
+
+
+def test_plane_rings_the_knee_and_spares_single_runs_an_ellipse(tables: Tables) -> None:
+    planes = tables["held_out_power"]
+    at = planes["network"] == "contest"
+    axes = drawn(tables, "plane-contest").axes[0]
+    rings = [line for line in axes.lines if line.get_markersize() == 10]
+    assert len(rings) == (at & planes["knee"]).sum()
+    assert len(axes.patches) == (at & (planes["succeeded"] > 1)).sum()
+    lone = {**tables, "held_out_power": planes.assign(covariance=math.nan)}
+    assert not drawn(lone, "plane-contest").axes[0].patches

@@ -24,7 +24,7 @@ def svg(tmp_path: Path) -> bytes:
         axes.set_ylabel("Delay (ms)")
         rows = pd.DataFrame({"x": [1, 2], "y": [1, 2]})
         style.tell(axes, rows, "x", "y", "a point", ["a" * 64, "b" * 64])
-        style.save(figure, tmp_path / "figure")
+        style.write(figure, tmp_path / "figure.svg")
     return (tmp_path / "figure.svg").read_bytes()
 
 
@@ -59,16 +59,11 @@ def test_two_figures_have_no_id_in_common(svg: bytes) -> None:
     assert len(second) < 0.7 * len(svg)
 
 
-def test_points_name_the_runs_that_have_a_row_on_the_page(svg: bytes) -> None:
-    circles = elements(Inliner({"run-" + "b" * 12}).inline(svg, "A figure"), "circle")
-    assert [circle.get("data-run") for circle in circles] == [None, "b" * 12]
-
-
 def test_dots_are_as_wide_as_their_circles(tmp_path: Path) -> None:
     with style.house():
         figure = style.page(2)
         figure.add_subplot().scatter([1, 2, 3], [3, 1, 2], s=16, c="#17527f", linewidths=0)
-        style.save(figure, tmp_path / "dots")
+        style.write(figure, tmp_path / "dots.svg")
     text = Inliner().inline((tmp_path / "dots.svg").read_bytes(), "Dots")
     (dots,) = re.findall(r'<path d="(?:M[\d.]+ [\d.]+h0){3}" class="([^"]+)"', text)
     assert f".{dots}{{fill:none;stroke:#17527f;stroke-width:4;stroke-linecap:round}}" in text

@@ -1,6 +1,5 @@
 """What the report says and draws of real mahimahi."""
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis import labels
-from analysis.derived import WithDerived
 from analysis.metrics import POWER, THROUGHPUT
-from reports import render, tables
+from reports import render
 from reports.figures import style
 from tests.analysis import synthetic, synthetic_real
 from tests.reports.test_figures import drawn, places, x_of
@@ -46,14 +44,6 @@ def only_real(**more: object) -> Told:
 # What is said ---------------------------------------------------------------------------------
 
 
-def test_report_has_the_real_sections(report: Told, tmp_path: Path) -> None:
-    assert [name for name in report.names if name in REAL] == REAL
-    folder = blank(report.document, tmp_path)
-    page = Page(render.to_html(report.document, folder))
-    assert {r[1:] for r in page.references if r.startswith("#")} <= set(page.ids)
-    assert render.to_pdf(report.document, folder).startswith(b"%PDF")
-
-
 def test_real_results_mix_with_no_other_section(report: Told) -> None:
     emulated = told(synthetic.results())
     assert [name for name in report.names if name not in REAL] == emulated.names
@@ -80,11 +70,6 @@ def test_report_says_what_was_run_for_real(report: Told) -> None:
     ]
 
 
-def test_windows_that_ran_once_tell_nothing_of_differences() -> None:
-    alone = synthetic_real.spread().head(1).assign(real_deviation=math.nan, is_best=True)
-    assert only_real(spread=alone).rows("wake-spread") == [("0", "0.10", labels.DASH)]
-
-
 def test_report_judges_agreement_by_what_was_not_fitted(report: Told) -> None:
     assert "Over 5 settings of 3 controllers to which the host was not" in report.text("agreement")
     rows = report.block("agreement-settings").findall(".//tbody/tr")
@@ -92,22 +77,11 @@ def test_report_judges_agreement_by_what_was_not_fitted(report: Told) -> None:
     assert fitted and set(fitted) == {"muted"}
 
 
-def test_report_lists_failed_real_runs(report: Told) -> None:
-    rows = report.rows("failed-runs")
-    assert ("confirm", "rocinante") in {row[:2] for row in rows}
-
-
-def test_real_figures_say_that_they_are_real(report: Told) -> None:
-    for name in ("run-over-time-real-fixed_window", "repeatability-real"):
-        assert "in real mahimahi" in report.caption(name)
-        emulated = name.replace("real-", "").replace("-real", "-all")
-        assert "real" not in report.caption(emulated)
-
-
 @pytest.mark.parametrize(
     ("left_out", "sections"),
     [
-        (("probe", "calibration", "spread"), REAL[:-1]),
+        ((), REAL),
+        (("probe", "calibration", "spread", "delays"), REAL[:-1]),
         (("emulated", "calibration", "spread"), REAL),
         (("confirmation", "emulated", "calibration", "spread"), [*REAL[:2], *REAL[3:]]),
     ],
@@ -120,19 +94,15 @@ def test_report_takes_in_what_is_there(
     report = told(results)
     assert [name for name in report.names if name in REAL] == sections
     folder = blank(report.document, tmp_path)
-    assert render.to_html(report.document, folder)
+    page = Page(render.to_html(report.document, folder))
+    assert {r[1:] for r in page.references if r.startswith("#")} <= set(page.ids)
     assert render.to_pdf(report.document, folder)
-    tables.write_tables(WithDerived(synthetic.analysed(results)), tmp_path / "tables")
 
 
 def test_report_without_real_runs_says_how_to_make_them() -> None:
     report = told(synthetic.MadeUp(is_real=True, missing=("real-best-window", "confirm")))
     said = report.text("exclusions")
     assert "`real-best-window` and `confirm`; `make confirm` runs them" in said
-
-
-def test_report_without_real_runs_says_nothing_where_none_are_asked_for() -> None:
-    assert "mahimahi" not in told(synthetic.MadeUp()).text("exclusions")
 
 
 def test_report_lists_and_explains_what_lies_outside() -> None:
@@ -162,12 +132,6 @@ def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> No
     assert float(mean) == pytest.approx(3.85 * factor, rel=0.01)
 
 
-def test_agreement_without_the_emulator_says_so() -> None:
-    report = only_real(emulated=None, calibration=None)
-    assert "has not been calibrated" in report.text("agreement")
-    assert report.figures("agreement") == []
-
-
 # The figures ----------------------------------------------------------------------------------
 
 
@@ -183,15 +147,6 @@ def test_agreement_figure_has_a_line_a_setting_and_a_heading_a_controller(
     assert throughput.get_ylim() == delay.get_ylim()
     colours = {line.get_color() for line in throughput.lines if x_of(line)}
     assert {style.OURS, style.QUIET} <= colours  # predicted, and fitted
-
-
-def test_agreement_figure_colours_what_lies_outside(analysed: Tables) -> None:
-    emulated = synthetic_real.runs(30, seed=4, factor=1.05)
-    found = synthetic.analysed(synthetic_real.results(emulated=emulated), "agreement")
-    throughput, _ = drawn(analysed | found, "agreement-real").axes
-    (ticks,) = (line for line in throughput.lines if line.get_marker() == "|" and x_of(line))
-    assert ticks.get_color() == style.BEST
-    assert len(x_of(ticks)) == len(found["agreement_settings"])
 
 
 def test_agreement_figure_keeps_one_wide_bar_from_hiding_the_others(analysed: Tables) -> None:
@@ -211,12 +166,6 @@ def test_probe_figure_marks_the_slots(analysed: Tables, report: Told) -> None:
     assert "above 5 ms" in report.caption("probe-host")
 
 
-def test_probe_figure_does_without_scheduling_delays(analysed: Tables) -> None:
-    runs = synthetic_real.probe().assign(scheduling_delay_p99_us=None)
-    results = synthetic_real.results(probe=runs)
-    assert drawn(analysed | synthetic.analysed(results, "host"), "probe-host").axes
-
-
 def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> None:
     (axes,) = drawn(analysed, "waits-host").axes
     line = axes.lines[0]
@@ -225,11 +174,6 @@ def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> N
     low, high = axes.get_xlim()
     assert low < 0.8 * 0.01
     assert high > 1.5 * 0.01 * 1.9**10
-
-
-@pytest.mark.parametrize("nothing", [None, synthetic_real.delays().head(0)])
-def test_without_waits_the_report_does_without_them(nothing: pd.DataFrame | None) -> None:
-    assert "waits" not in only_real(delays=nothing).tables()
 
 
 def test_text_has_no_number_that_is_none(report: Told) -> None:

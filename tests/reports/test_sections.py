@@ -76,10 +76,6 @@ DELAY = "signal_delay_p95_ms"
             ("Signal delay", "190", "171", "-10.0 %", "170 or less", ""),
         ),
         (
-            {"kind": "neighbours", "metric": DELAY, "along": "throughput_mbps", "low": 210.0},
-            ("Signal delay", "190", "171", "-10.0 %", "210 or more", ""),
-        ),
-        (
             {"kind": "repetition", "metric": DELAY, "other_row": 3, "other_ours": 150.0},
             ("Signal delay", "190", "171", "-10.0 %", "ours there: 150", "001-windows row 4"),
         ),
@@ -98,13 +94,21 @@ DELAY = "signal_delay_p95_ms"
             {"kind": "unstated", "constants": ["keepalive_ms", "initial_window"]},
             (DASH, DASH, DASH, DASH, DASH, "keepalive, initial window"),
         ),
+        (
+            {"kind": "spread", "metric": DELAY, "low": 150.0, "high": 200.0},
+            ("Signal delay", "190", "171", "-10.0 %", "150 to 200", ""),
+        ),
+        (
+            {"kind": "selected", "metric": DELAY, "low": 2, "high": 30, "remark": "best"},
+            ("Signal delay", "190", "171", "-10.0 %", "2 to 30 runs", "best"),
+        ),
         ({"kind": "no run"}, (DASH, DASH, DASH, DASH, DASH, "")),
     ],
 )
 def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> None:
     tables = {"audit_evidence": [{**audit.NOTHING, **PLACE, **piece}]}
     template = words.environment().get_template("parts/published.md.jinja")
-    shared = {"rows": tables.get, "audited": [], "has_figure": {}.get}
+    shared = {"rows": tables.get, "audited": []}
     shared |= {"printed_in": lambda *place: place[-1]}
     module: Any = template.make_module(shared)
     said = Told(document(str(module.evidence("x", "X", "", [LINE])), "T"))

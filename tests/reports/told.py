@@ -10,28 +10,29 @@ from common.tables import Tables
 from experiments.published import Reference
 from reports import draw, words
 from reports.document import Document
-from reports.provenance import Provenance
 from tests.analysis import synthetic
 
-PROVENANCE = Provenance(
-    commit="0" * 40,
-    committed="2026-11-21",
-    changed_files=("analysis/audit.py", "config/studies/mine.yaml"),
-    command="make reproduce CONFIG=config/config.yaml",
-    config="config/config.yaml",
-    config_sha256="1" * 64,
-    inputs_sha256={"config/studies/tune.yaml": "5" * 64},
-    references=(Reference(title="A report", authors=("A. Author", "B. Author"), year=2017),),
-    seed=2017,
-    versions={"python": "3.11"},
-    binary_sha256="2" * 64,
-    controllers_sha256={"build/controllers/fixed_window.so": "4" * 64},
-    real_programs_sha256={"build/sender": "3" * 64},
-    networks=(),
-    results=(),
-    host={"cores": "2"},
-    wall_times=(),
-)
+PROVENANCE = {
+    "commit": "0" * 40,
+    "committed": "2026-11-21",
+    "changed_files": ["analysis/audit.py", "config/studies/mine.yaml"],
+    "command": "make reproduce CONFIG=config/config.yaml",
+    "config": "config/config.yaml",
+    "config_sha256": "1" * 64,
+    "inputs_sha256": {"config/studies/tune.yaml": "5" * 64},
+    "references": [
+        Reference(title="A report", authors=("A. Author", "B. Author"), year=2017).model_dump()
+    ],
+    "seed": 2017,
+    "versions": {"python": "3.11"},
+    "binary_sha256": "2" * 64,
+    "controllers_sha256": {"build/controllers/fixed_window.so": "4" * 64},
+    "real_programs_sha256": {"build/sender": "3" * 64},
+    "networks": [],
+    "results": [],
+    "host": {"cores": "2"},
+    "wall_times": [],
+}
 
 
 def plain(item: Element) -> str:

@@ -61,7 +61,7 @@ def test_snakemakes_report_has_figures_and_tables_by_part(report: Path, checkout
     assert results
     shown = json.loads(results[1])
     names = {Path(path).name for path in shown}
-    assert {"report.html", "report.pdf", "provenance.json", "reports-beside-ours.csv"} <= names
+    assert {"report.html", "report.pdf", "provenance.json", "audit.csv"} <= names
     figure = shown[
         f"{report}/results/figures/published-against-ours/published-against-ours-reports.svg"
     ]
