@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import click
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from common.config_file import read_config
 from common.errors import KneepointError
