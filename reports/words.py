@@ -213,6 +213,7 @@ def environment() -> jinja2.Environment:
         "distinct": lambda items: list(dict.fromkeys(items)),
         "where": where,
         "the": the,
+        "alike": alike,
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
         "median": lambda values: statistics.median(list(values)),
@@ -220,7 +221,6 @@ def environment() -> jinja2.Environment:
         "metrics_of": lambda rows: [
             name for name in audit.SHOWN if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
-        "key_of": lambda row, names: _Key({name: row[name] for name in names}),
         "bounds_kept": bounds_kept,
         "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
     }
@@ -278,6 +278,14 @@ def the(rows: Iterable[Record], **wanted: Any) -> Record:
     return next(iter(where(rows, **wanted)), defaultdict(lambda: math.nan))
 
 
+def alike(rows: Iterable[Record], *names: str) -> list[list[Record]]:
+    """Groups of rows that have the same values in these columns."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return list(groups.values())
+
+
 def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
     """The parameters with at least this many values in the rows, in the order of the columns."""
     columns = [name for name in (rows[0] if rows else ()) if name.startswith(CONSTANT)]
@@ -315,13 +323,6 @@ def bounds_kept(bounds: Mapping[str, float]) -> str:
     """What a search for the smallest value keeps."""
     named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
     return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
-
-
-class _Key(dict[str, Any]):
-    """Columns and their values; equal ones are one key of a dictionary."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(self.items()))
 
 
 def _values(values: Mapping[str, float] | str) -> Mapping[str, float]:
