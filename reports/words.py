@@ -4,7 +4,6 @@ import json
 import math
 import statistics
 import traceback
-from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -273,9 +272,16 @@ def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
+class _NoRow(Record):
+    """Whatever is asked of it is missing; it is false."""
+
+    def __missing__(self, name: str) -> float:
+        return math.nan
+
+
 def the(rows: Iterable[Record], **wanted: Any) -> Record:
     """The first row that has these values; without one, a row in which every value is missing."""
-    return next(iter(where(rows, **wanted)), defaultdict(lambda: math.nan))
+    return next(iter(where(rows, **wanted)), _NoRow())
 
 
 def alike(rows: Iterable[Record], *names: str) -> list[list[Record]]:
