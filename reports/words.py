@@ -4,7 +4,6 @@ import json
 import math
 import statistics
 import traceback
-from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -214,6 +213,7 @@ def environment() -> jinja2.Environment:
         "distinct": lambda items: list(dict.fromkeys(items)),
         "where": where,
         "the": the,
+        "alike": alike,
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
         "median": lambda values: statistics.median(list(values)),
@@ -221,7 +221,6 @@ def environment() -> jinja2.Environment:
         "metrics_of": lambda rows: [
             name for name in audit.SHOWN if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
-        "key_of": lambda row, names: _Key({name: row[name] for name in names}),
         "bounds_kept": bounds_kept,
         "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
     }
@@ -275,9 +274,24 @@ def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
+class _NoRow(Record):
+    """Whatever is asked of it is missing; it is false."""
+
+    def __missing__(self, name: str) -> float:
+        return math.nan
+
+
 def the(rows: Iterable[Record], **wanted: Any) -> Record:
     """The first row that has these values; without one, a row in which every value is missing."""
-    return next(iter(where(rows, **wanted)), defaultdict(lambda: math.nan))
+    return next(iter(where(rows, **wanted)), _NoRow())
+
+
+def alike(rows: Iterable[Record], *names: str) -> list[list[Record]]:
+    """Groups of rows that have the same values in these columns."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return list(groups.values())
 
 
 def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
@@ -317,13 +331,6 @@ def bounds_kept(bounds: Mapping[str, float]) -> str:
     """What a search for the smallest value keeps."""
     named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
     return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
-
-
-class _Key(dict[str, Any]):
-    """Columns and their values; equal ones are one key of a dictionary."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(self.items()))
 
 
 def _values(values: Mapping[str, float] | str) -> Mapping[str, float]:

@@ -181,3 +181,8 @@ def test_many_ties_are_told_by_their_range() -> None:
     assert words.other_values([12.5, 3]) == "3 and 12.5"
     assert words.other_values([9, 8, 7, 6, 5, 4, 31]) == "7 values, from 4 to 31"
     assert words.other_values([]) == ""
+
+
+def test_a_row_that_is_not_there_stays_missing_when_asked() -> None:
+    row = words.the([{"name": "a"}], name="b")
+    assert math.isnan(row["power"]) and not row
