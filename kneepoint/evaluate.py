@@ -1,0 +1,70 @@
+"""`kneepoint evaluate`: the scores of candidates that a search sends, one a line."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from common.errors import KneepointError
+from kneepoint.cli import PATH, config_option, examples
+from kneepoint.contest import trust_option
+
+
+@click.command()
+@examples("""
+    echo '{"controller": "timely"}' | kneepoint evaluate
+    kneepoint evaluate --train < candidates.jsonl > answers.jsonl
+    kneepoint evaluate --test key < best.jsonl
+    kneepoint evaluate --network contest --seeds 4 < candidates.jsonl | jq .score
+""")
+@click.option("--train", is_flag=True, help="Only the networks that the configuration tunes on.")
+@click.option("--test", "key", type=PATH, help="Only those that it holds out; needs their key.")
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    help="Network of candidates that name none; several times for several.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=8,
+    show_default=True,
+    help="Runs on each network of candidates that name no seeds.",
+)
+@click.option(
+    "--score", default="power", show_default=True, help="Score of candidates that name none."
+)
+@trust_option
+@config_option
+def command(
+    train: bool,
+    key: Path | None,
+    networks: tuple[str, ...],
+    seeds: int,
+    score: str,
+    trust_entries: bool,
+    config: Path,
+) -> None:
+    """Evaluate the candidates on standard input, a JSON object a line.
+
+    A candidate is a controller by its name, the source of a class, or the path of an entry.
+    The answers, one a line in the same order, have score, figures and intervals, or a reason.
+    """
+    from kneepoint.evaluator import Evaluator  # scipy takes half a second
+
+    if train and key is not None:
+        raise KneepointError("--train --test: give only one of them")
+    with Evaluator(
+        config,
+        split="train" if train else "test" if key is not None else None,
+        key=key,
+        networks=networks,
+        seeds=range(1, seeds + 1),
+        score=score,
+        trust_entries=trust_entries,
+    ) as evaluator:
+        lines = (line for line in sys.stdin if line.strip())
+        for answer in evaluator.evaluate(lines):
+            click.echo(json.dumps(answer, ensure_ascii=False))

@@ -1,0 +1,405 @@
+"""Evaluates candidates for a controller: what a search for one, of any kind, asks.
+
+A candidate is a shipped controller, the source of a class, or a contest entry, with its parameters.
+What somebody else wrote is built and run in the contest's sandbox.
+"""
+
+import json
+import math
+import os
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+from scipy.special import stdtrit
+
+from common.config_file import ConfigModel, complaint_of
+from common.errors import KneepointError, suggestion
+from common.files import sha256_of
+from common.locks import hold_lock_patiently
+from contest.classes import ARCHIVE
+from contest.collect import submission_at
+from contest.config import score_of
+from contest.entries import ContestEntry, EntryBuilder
+from contest.standing import mean_of
+from engines.base import RunRecord
+from engines.built import EMULATE
+from engines.catalogue import Catalogue, load_catalogue
+from engines.emulator import EmulatorSettings
+from engines.expression import Expression
+from experiments.config import load_workflow
+from experiments.executor import LocalExecutor
+from kneepoint.contest import open_builder
+from kneepoint.runs import make_what_is_missing, prepared_network
+from networks.config import Name
+from networks.scenario import PreparedNetwork
+
+Json = dict[str, Any]
+Split = Literal["train", "test"]
+
+METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")
+SEEDS = tuple(range(1, 9))
+_AHEAD = 64
+"""Candidates that are read before the first of them is answered."""
+_LEAST_KEY_BYTES = 16
+
+
+def _is_expression(text: str) -> str:
+    return Expression(text).text
+
+
+def _is_score(text: str) -> str:
+    score_of(text)
+    return text
+
+
+def _is_text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("it is no text: it has half a character; correct it") from None
+    return text
+
+
+class Candidate(ConfigModel):
+    """One line of the input."""
+
+    id: str | int | None = Field(default=None, description="repeated in the answer")
+    controller: Name | None = Field(default=None, description="a controller of ours by its name")
+    source: Annotated[str, AfterValidator(_is_text)] | None = Field(
+        default=None, max_length=2**18, description="the source of a class"
+    )
+    language: Literal["c++", "python"] = Field(default="c++", description="of the source")
+    entry: str | None = Field(
+        default=None, min_length=1, max_length=4096, description="path of a contest entry"
+    )
+    constants: Mapping[Name, float] = Field(default={}, max_length=100, description="parameters")
+    networks: tuple[Name, ...] | None = Field(
+        default=None, min_length=1, max_length=100, description="null: all of the split"
+    )
+    seeds: tuple[Annotated[int, Field(ge=0, lt=2**53)], ...] | None = Field(
+        default=None, min_length=1, max_length=1000, description="a run on each network with each"
+    )
+    score: Annotated[str, AfterValidator(_is_score)] | None = Field(
+        default=None, description="a contest's score, or an expression of a run's metrics"
+    )
+    metrics: tuple[Annotated[str, AfterValidator(_is_expression)], ...] = Field(
+        default=METRICS, max_length=50, description="expressions, shown for each network"
+    )
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        given = [each for each in (self.controller, self.source, self.entry) if each is not None]
+        if len(given) != 1:
+            raise ValueError("needs exactly one of controller, source and entry; give one")
+        for name in ("networks", "seeds"):
+            values = getattr(self, name) or ()
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} names one twice; remove it")
+        return self
+
+
+class Evaluator:
+    """Evaluates candidates, several at once; the sandbox opens with the first that needs it.
+
+    Args:
+        config: the configuration whose networks and controllers there are.
+        split: train: candidates run on the networks that its studies tune on, and see no other;
+            test: on those that it holds out; None: on any.
+        key: file that opens the test.
+        networks: of candidates that name none; None: all of the split.
+        seeds: of candidates that name none.
+        score: likewise.
+        workers: number of runs at once; None: of processors.
+        trust_entries: builds and runs candidates without a sandbox.
+
+    Raises:
+        KneepointError: the split or the key is not there, or something cannot be made.
+    """
+
+    def __init__(
+        self,
+        config: str | Path = "config/config.yaml",
+        *,
+        split: Split | None = None,
+        key: str | Path | None = None,
+        networks: Sequence[str] = (),
+        seeds: Sequence[int] = SEEDS,
+        score: str = "power",
+        workers: int | None = None,
+        trust_entries: bool = False,
+    ) -> None:
+        self._config = Path(config)
+        self._seeds = tuple(seeds)
+        try:
+            self._score = score_of(score)
+        except ValueError as error:
+            raise KneepointError(f"score {score!r}: {error}") from None
+        self._split = split
+        self._trusts = trust_entries
+        self._workers = workers or os.cpu_count() or 1
+        self._making = threading.RLock()
+        self._networks: dict[str, PreparedNetwork] = {}
+        self._known: set[str] = set()
+        self._own = self._networks_of_split()
+        self._default_networks = tuple(networks) or self._own
+        self._log: Path | None = None
+        if split == "test":
+            self._log = self._open_test(key)
+        make_what_is_missing(self._config, [], [])
+        self._engine = EmulatorSettings.of(EMULATE)
+        self._executor = LocalExecutor(self._engine, self._workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the engines."""
+        self._executor.close()
+
+    def evaluate(self, candidates: Iterable[Mapping[str, Any] | str]) -> Iterator[Json]:
+        """Yields the answers to candidates, in their order; reads some ahead."""
+        pending: queue.Queue[Future[Json] | None] = queue.Queue(_AHEAD)
+        is_over = threading.Event()
+
+        def read() -> None:
+            end: Future[Json] | None = None
+            try:
+                for candidate in candidates:
+                    if is_over.is_set():
+                        return
+                    pending.put(pool.submit(self.answer, candidate))
+            except BaseException as error:
+                end = Future()
+                end.set_exception(error)
+            pending.put(end)
+
+        # More than there are engines, which then need not wait for a build.
+        with ThreadPoolExecutor(2 * self._workers) as pool:
+            threading.Thread(target=read, daemon=True).start()
+            try:
+                while (answer := pending.get()) is not None:
+                    yield answer.result()
+            finally:
+                is_over.set()
+                with suppress(queue.Empty):  # it may wait for room
+                    while answer := pending.get_nowait():
+                        answer.cancel()
+
+    def answer(self, candidate: Mapping[str, Any] | str) -> Json:
+        """Evaluates one candidate, a mapping or a line of JSON; whatever fails is its reason."""
+        identity = candidate.get("id") if isinstance(candidate, Mapping) else None
+        try:
+            content = json.loads(candidate) if isinstance(candidate, str) else candidate
+            if not isinstance(content, Mapping):
+                raise KneepointError("is no JSON object; give one candidate a line")
+            identity = content.get("id")
+            wanted = Candidate.model_validate(content)
+            networks = self._networks_for(wanted)
+        except ValidationError as error:
+            return _answer(identity, "refused", complaint_of(error))
+        except (ValueError, RecursionError):
+            return _answer(identity, "refused", "is no JSON; give one object a line")
+        except KneepointError as error:
+            return _answer(identity, "refused", str(error))
+        self._note_test(wanted)
+        made = self._make(wanted)
+        if made.reason:
+            status = "fault" if made.is_disturbed else "failed"
+            return _answer(identity, status, made.reason, message=made.message)
+        try:
+            return self._run(made, networks, wanted) | {"id": identity}
+        except KneepointError as error:  # such as a rule that needs what the network lacks
+            return _answer(identity, "refused", str(error))
+
+    def _networks_of_split(self) -> tuple[str, ...]:
+        workflow = load_workflow(self._config)
+        held = workflow.settings.hold_out
+        if held is None:
+            if self._split is not None:
+                raise KneepointError(
+                    f"{self._config}: has no hold_out, whose split --{self._split} is; add it"
+                )
+            return ()
+        if self._split == "test":
+            return held.networks
+        tuned = [workflow.studies[name].networks for name in workflow.tunings]
+        return tuple(dict.fromkeys(name for networks in tuned for name in networks))
+
+    def _networks_for(self, wanted: Candidate) -> list[PreparedNetwork]:
+        names = wanted.networks or self._default_networks
+        if not names:
+            raise KneepointError("names no network; add networks")
+        for name in names if self._split else ():
+            if name not in self._own:
+                raise KneepointError(
+                    f"network {name!r} is none of the split {self._split}; "
+                    f"{suggestion(name, self._own)}"
+                )
+        with self._making:
+            if missing := [name for name in names if name not in self._networks]:
+                make_what_is_missing(self._config, missing, [], where="networks")
+                self._networks |= {name: prepared_network(name) for name in missing}
+        return [self._networks[name] for name in names]
+
+    def _make(self, wanted: Candidate) -> ContestEntry:
+        name = str(wanted.id)
+        try:
+            if wanted.controller is not None:
+                known = self._catalogue_with(wanted.controller).controller(
+                    wanted.controller, "controller"
+                )
+                known.require("datagrams", "controller")
+                constants = known.complete(wanted.constants, "constants")
+                return ContestEntry(name, controller=(known, constants))
+            with self._making:
+                builder = self._builder
+            if wanted.entry is not None:
+                return builder.make(submission_at(Path(wanted.entry)), wanted.constants)
+            assert wanted.source is not None
+            return builder.make_class(name, wanted.source, wanted.language, wanted.constants)
+        except KneepointError as error:
+            return ContestEntry(name, reason=str(error))
+
+    def _catalogue_with(self, controller: str) -> Catalogue:
+        with self._making:
+            if controller not in self._known:
+                make_what_is_missing(self._config, [], [controller], where="controller")
+                self._known.add(controller)
+                self.__dict__.pop("_catalogue", None)
+            return self._catalogue
+
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        return load_catalogue(EMULATE)
+
+    @cached_property
+    def _builder(self) -> EntryBuilder:
+        make_what_is_missing(self._config, [], [], [ARCHIVE])
+        return open_builder(self._config, [], is_trusting=self._trusts)
+
+    def _run(
+        self, made: ContestEntry, networks: Sequence[PreparedNetwork], wanted: Candidate
+    ) -> Json:
+        """Runs once, and, if that went well, all the rest: what hangs does so once."""
+        score = score_of(wanted.score) if wanted.score else self._score
+        seeds = wanted.seeds or self._seeds
+        specs = {
+            (network.name, seed): made.spec(self._engine, network, seed)
+            for seed in seeds
+            for network in networks
+        }
+        places = {spec.run_id: place for place, spec in specs.items()}
+        records: dict[tuple[str, int], RunRecord] = {}
+        every = list(specs.values())
+        for wave in (every[:1], every[1:]):
+            for some in self._executor.execute(wave):
+                records |= {places[record.run_id]: record for record in some}
+            for (name, seed), record in sorted(records.items(), key=lambda each: each[0][1]):
+                if record.status != "ok":
+                    reason = f"on {name} with seed {seed}: {record.reason}"
+                    return _answer(None, record.status, reason)
+        try:
+            scores = {
+                network.name: [score.of(records[network.name, seed], network) for seed in seeds]
+                for network in networks
+            }
+        except ValueError as error:
+            return _answer(None, "failed", f"no score: {error}")
+        figures: Json = {}
+        for network in networks:
+            runs = [records[network.name, seed] for seed in seeds]
+            figures[network.name] = {
+                "runs": len(runs),
+                "score": _figure(scores[network.name], is_ratio=score.is_ratio),
+                **{text: _metric(Expression(text), runs, network) for text in wanted.metrics},
+            }
+        overall = mean_of(np.array(list(scores.values())), score.is_ratio)
+        return _answer(None, "ok", score=overall, networks=figures)
+
+    def _open_test(self, key: str | Path | None) -> Path:
+        """Notes the key with its first use; returns the log of the test's uses."""
+        if key is None:
+            raise KneepointError("--test: needs the file of its key; give it")
+        path = Path(key)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise KneepointError(f"{path}: {error.strerror}; give the key of the test") from None
+        if len(content) < _LEAST_KEY_BYTES:
+            raise KneepointError(
+                f"{path}: has fewer than {_LEAST_KEY_BYTES} bytes; write some: "
+                f"openssl rand -hex 32 > {path}"
+            )
+        log = load_workflow(self._config).results / "evaluations/test.jsonl"
+        digest = sha256_of(content)
+        with hold_lock_patiently(log.with_name(".lock")):
+            if log.is_file():
+                first = json.loads(log.read_text().partition("\n")[0])["key_sha256"]
+                if first != digest:
+                    raise KneepointError(
+                        f"{path}: is not the key that {log} began with; give that one"
+                    )
+            _append(log, {"key_sha256": digest})
+        return log
+
+    def _note_test(self, wanted: Candidate) -> None:
+        """Writes down, before it runs, that a candidate is tested."""
+        if self._log is not None:
+            with self._making:
+                _append(
+                    self._log, {"candidate_sha256": sha256_of(wanted.model_dump_json().encode())}
+                )
+
+
+def _append(log: Path, noted: Mapping[str, str]) -> None:
+    line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="seconds"), **noted})
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _answer(
+    identity: object,
+    status: str,
+    reason: str = "",
+    *,
+    message: str = "",
+    score: float | None = None,
+    networks: Json | None = None,
+) -> Json:
+    return {
+        **{"id": identity, "status": status, "score": score, "networks": networks or {}},
+        **{"reason": reason, "message": message},
+    }
+
+
+def _metric(expression: Expression, runs: Sequence[RunRecord], network: PreparedNetwork) -> Json:
+    try:
+        values = [expression.of_run(run, network) for run in runs]
+    except ValueError:
+        return {"mean": None, "low": None, "high": None}
+    return _figure(values)
+
+
+def _figure(values: Sequence[float], *, is_ratio: bool = False) -> Json:
+    """The mean with its 95 % t interval; of ratios, the geometric one."""
+    scaled = [math.log(value) for value in values] if is_ratio else list(values)
+    back = math.exp if is_ratio else float
+    mean, n = math.fsum(scaled) / len(scaled), len(scaled)
+    if n == 1:
+        return {"mean": back(mean), "low": None, "high": None}
+    half = stdtrit(n - 1, 0.975) * float(np.std(scaled, ddof=1)) / math.sqrt(n)
+    return {"mean": back(mean), "low": back(mean - half), "high": back(mean + half)}
