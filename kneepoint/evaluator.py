@@ -1,6 +1,7 @@
 """Evaluates candidates for a controller: what a search for one, of any kind, asks.
 
-A candidate is a shipped controller, the source of a class, or a contest entry, with its parameters.
+A candidate is a shipped controller, a rule, the source of a class, or a contest entry, with its
+parameters.
 What somebody else wrote is built and run in the contest's sandbox.
 """
 
@@ -41,6 +42,7 @@ from kneepoint.contest import open_builder
 from kneepoint.runs import make_what_is_missing, prepared_network
 from networks.config import Name
 from networks.scenario import PreparedNetwork
+from search.rules.language import parse
 
 Json = dict[str, Any]
 Split = Literal["train", "test"]
@@ -61,6 +63,10 @@ def _is_score(text: str) -> str:
     return text
 
 
+def _is_rule(text: str) -> str:
+    return parse(text).text
+
+
 def _is_text(text: str) -> str:
     try:
         text.encode()
@@ -74,6 +80,9 @@ class Candidate(ConfigModel):
 
     id: str | int | None = Field(default=None, description="repeated in the answer")
     controller: Name | None = Field(default=None, description="a controller of ours by its name")
+    rule: Annotated[str, AfterValidator(_is_rule)] | None = Field(
+        default=None, description="a rule in the language of rules"
+    )
     source: Annotated[str, AfterValidator(_is_text)] | None = Field(
         default=None, max_length=2**18, description="the source of a class"
     )
@@ -97,9 +106,9 @@ class Candidate(ConfigModel):
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
-        given = [each for each in (self.controller, self.source, self.entry) if each is not None]
-        if len(given) != 1:
-            raise ValueError("needs exactly one of controller, source and entry; give one")
+        kinds = (self.controller, self.rule, self.source, self.entry)
+        if sum(each is not None for each in kinds) != 1:
+            raise ValueError("needs exactly one of controller, rule, source and entry; give one")
         for name in ("networks", "seeds"):
             values = getattr(self, name) or ()
             if len(set(values)) != len(values):
@@ -256,12 +265,12 @@ class Evaluator:
     def _make(self, wanted: Candidate) -> ContestEntry:
         name = str(wanted.id)
         try:
-            if wanted.controller is not None:
-                known = self._catalogue_with(wanted.controller).controller(
-                    wanted.controller, "controller"
-                )
+            ours = "rule" if wanted.rule is not None else wanted.controller
+            if ours is not None:
+                known = self._catalogue_with(ours).controller(ours, "controller")
                 known.require("datagrams", "controller")
-                constants = known.complete(wanted.constants, "constants")
+                rule = parse(wanted.rule).constants if wanted.rule is not None else {}
+                constants = known.complete({**wanted.constants, **rule}, "constants")
                 return ContestEntry(name, controller=(known, constants))
             with self._making:
                 builder = self._builder

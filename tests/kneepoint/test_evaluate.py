@@ -109,6 +109,17 @@ def test_a_class_is_its_controller_in_a_process_of_its_own(evaluator: Evaluator)
     assert rate == pytest.approx(1504 * 8 / 20000, rel=0.1)
 
 
+def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, workspace: Path) -> None:
+    shipped = one(evaluator, controller="fixed_window", constants={"window": 20}, seeds=[1])
+    rule = {"rule": "window = 20; keepalive = 1000", "constants": {"initial_window": 20}}
+    assert one(evaluator, **rule, seeds=[1]) == shipped
+    words = ("--set", "rule=window = 20", "--set", "initial_window=20", "--network", "wire")
+    assert answer(workspace, "run", "rule", *words)["power"] == pytest.approx(shipped["score"])
+    assert "--set rule=w = x: x is no signal" in refused(
+        workspace, "run", "rule", "--set", "rule=w = x", "--network", "wire"
+    )
+
+
 def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace: Path) -> None:
     shutil.copytree(ROOT / "contest/kit", workspace / "kit")
     (workspace / "kit/kneepoint.yaml").write_text(
@@ -131,7 +142,7 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
         ("no JSON", "refused", ["no JSON"]),
         ("[" * 100_000, "refused", ["no JSON"]),
         ("[1]", "refused", ["no JSON object"]),
-        ({}, "refused", ["controller, source and entry"]),
+        ({}, "refused", ["controller, rule, source and entry"]),
         ({"controler": "reno"}, "refused", ["controler", "controller"]),
         ({"controller": "ren"}, "failed", ["'ren'", "reno"]),
         ({"controller": "../x.so"}, "refused", ["../x.so"]),
@@ -142,6 +153,9 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
         ({"controller": "reno", "score": "1 / (power - power)"}, "failed", ["no score"]),
         ({"controller": "reno", "constants": {"nix": 1}}, "failed", ["nix"]),
         ({"controller": "abc"}, "refused", ["marks"]),
+        ({"rule": "w = w + x"}, "refused", ["rule", "x is no signal"]),
+        ({"rule": "w = 1" + "+1" * 2**20}, "refused", ["rule", "characters"]),
+        ({"rule": "w = w * ((rtt - rtt) / (rtt - rtt))"}, "failed", ["window"]),
         ({"entry": "nowhere"}, "failed", ["nowhere"]),
         ({"source": "1" + "+1" * 2**20}, "refused", ["source"]),
         ({"source": "\ud800"}, "refused", ["source"]),
