@@ -37,6 +37,7 @@ enum class Operation : uint8_t {
   pow,
   min,
   max,
+  neg,
   abs,
   exp,
   log,
@@ -270,6 +271,9 @@ class Rule final : public Controller {
         break;
       case Operation::max:
         result = std::max(result, first[1]);
+        break;
+      case Operation::neg:
+        result = -result;
         break;
       case Operation::abs:
         result = std::abs(result);

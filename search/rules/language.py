@@ -21,7 +21,7 @@ SIGNALS: Mapping[str, Kind] = {
 OUTPUTS: Mapping[str, Kind] = {
     **{"w": "packets", "window": "packets", "pace": "rate", "keepalive": "ms"},
 }
-_ARGUMENTS = {
+ARGUMENTS = {
     **{"abs": 1, "exp": 1, "log": 1, "change": 1, "rate": 1},
     **{"min": 2, "max": 2, "ewma": 2, "clip": 3},
 }
@@ -31,7 +31,7 @@ _BINARY: Mapping[type[ast.operator], str] = {
 _VARIABLES = 12
 OPERATIONS = (
     *"end number owd rtt least_rtt silence flight w".split(),
-    *"add sub mul div pow min max abs exp log clip choose ewma change rate".split(),
+    *"add sub mul div pow min max neg abs exp log clip choose ewma change rate".split(),
     *"set_w set_window set_pace set_keepalive".split(),
     *(f"load {k}" for k in range(_VARIABLES)),
     *(f"store {k}" for k in range(_VARIABLES)),
@@ -94,7 +94,7 @@ def parse(text: str) -> Rule:
     if len(text) > MOST_CHARACTERS:
         raise RuleError(f"has more than {MOST_CHARACTERS} characters; shorten it")
     try:
-        tree = ast.parse(text.strip())
+        tree = _Turned().visit(ast.parse(text.strip()))
         canonical = "; ".join(ast.unparse(each) for each in tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise RuleError("is no rule; write assignments such as w = w + 1 / w") from None
@@ -124,6 +124,21 @@ def parse(text: str) -> Rule:
     return rule
 
 
+class _Turned(ast.NodeTransformer):
+    """Writes 1.0 as 1, and a < b as b > a, whose operands come in the order of the program."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, float) and node.value % 1 == 0:
+            return ast.Constant(int(node.value))
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt):
+            return ast.Compare(node.comparators[0], [ast.Gt()], [node.left])
+        return node
+
+
 def assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
     """Returns the name and the expression of an assignment; raises RuleError for another one."""
     if not (
@@ -135,7 +150,7 @@ def assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
             f"{ast.unparse(statement)[:80]!r} is no assignment; write name = expression"
         )
     name = statement.targets[0].id
-    if name in {*SIGNALS, *_ARGUMENTS} - {*OUTPUTS}:
+    if name in {*SIGNALS, *ARGUMENTS} - {*OUTPUTS}:
         raise RuleError(f"{name} cannot be assigned; choose another name")
     return name, statement.value
 
@@ -219,15 +234,15 @@ def parts_of(node: ast.expr) -> list[ast.expr]:
         return [node.operand]
     if isinstance(node, ast.IfExp) and isinstance(node.test, ast.Compare):
         test = node.test
-        if len(test.ops) == 1 and isinstance(test.ops[0], ast.Gt | ast.Lt):
+        if len(test.ops) == 1 and isinstance(test.ops[0], ast.Gt):
             return [test.left, test.comparators[0], node.body, node.orelse]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         name = node.func.id
-        if len(node.args) == _ARGUMENTS.get(name):
+        if len(node.args) == ARGUMENTS.get(name):
             return node.args
     raise RuleError(
         f"{ast.unparse(node)[:80]!r}: has only numbers, + - * / **, x if a > b else y, and "
-        + ", ".join(f"{name}/{count}" for name, count in _ARGUMENTS.items())
+        + ", ".join(f"{name}/{count}" for name, count in ARGUMENTS.items())
     )
 
 
@@ -254,9 +269,6 @@ def _emit(node: ast.expr, variables: list[str], rule: Rule) -> None:
         return
     parts = parts_of(node)
     if isinstance(node, ast.IfExp):
-        assert isinstance(node.test, ast.Compare)
-        if isinstance(node.test.ops[0], ast.Lt):
-            parts = [parts[1], parts[0], *parts[2:]]
         for part in parts[:2]:
             _emit(part, variables, rule)
         program.append("sub")
@@ -264,14 +276,12 @@ def _emit(node: ast.expr, variables: list[str], rule: Rule) -> None:
             _emit(part, variables, rule)
         program.append("choose")
         return
-    if isinstance(node, ast.UnaryOp):
-        parts = [ast.Constant(-1.0), *parts]
     for part in parts:
         _emit(part, variables, rule)
     if isinstance(node, ast.BinOp):
         program.append(_BINARY[type(node.op)])
     elif isinstance(node, ast.UnaryOp):
-        program.append("mul")
+        program.append("neg")
     else:
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         program.append(node.func.id)

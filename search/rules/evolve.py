@@ -1,0 +1,298 @@
+"""Searches for a rule: structures by evolution, and the numbers of the best by CMA-ES, in rounds.
+
+Both are studies as all others. In that of structures, a trial's only parameter is its own number,
+and the sampler says which rule it stands for: one that it breeds of the best that have ended. All
+trials run the same seeds, and stop after the first if half of the better rules were better there.
+"""
+
+import math
+import random
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, IntDistribution
+from optuna.samplers import BaseSampler
+from optuna.trial import FrozenTrial, TrialState
+
+from common.study_record import BestTrial
+from engines.base import EngineSettings, RunSpec
+from engines.catalogue import Constant, Controller
+from experiments.models.study import Power, Race, Range, Sampler, Study
+from experiments.results import FinishedRun, FinishedTrial
+from experiments.runner import Batch
+from experiments.seeds import derive_seed
+from networks.scenario import PreparedNetwork, Traffic
+from search.fresh import plan_fresh, repeat
+from search.loop import ask_and_tell
+from search.plan import StudyPlan, plan_study
+from search.rules.breeding import bred, drawn, with_numbers
+from search.rules.language import Rule, parse
+from search.samplers import Asker, make_asker
+from search.spaces import CONSTANT, Point
+
+_COLUMN = "rule"
+_PARENTS = 24
+_ASK_AHEAD = 8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How far a search goes.
+
+    Args:
+        rounds: each of a search for structures and one for the numbers of the best.
+        trials: structures of a round.
+        tuned: best structures whose numbers are searched, after each round.
+        tuning_trials: of each.
+        runs: on each network, of each trial.
+        penalty: share of its value that a rule loses with each operator.
+    """
+
+    rounds: int = 6
+    trials: int = 1000
+    tuned: int = 3
+    tuning_trials: int = 300
+    runs: int = 3
+    penalty: float = 0.001
+
+    def worth(self, value: float, rule: Rule) -> float:
+        """Returns a rule's value less what its length costs."""
+        return value - abs(value) * self.penalty * rule.operators
+
+
+@dataclass
+class Evolution:
+    """What a search has found so far: rules by their text, with their value in each round."""
+
+    found: dict[str, list[float]] = field(default_factory=dict)
+    runs: int = 0
+    curve: list[tuple[int, float]] = field(default_factory=list)
+
+    def add(self, rule: Rule, trial: FinishedTrial) -> None:
+        """Adds a trial that has ended."""
+        self.runs += trial.n_runs
+        if trial.is_stopped:
+            return
+        self.found.setdefault(rule.text, []).append(trial.value)
+        if trial.value > (self.curve[-1][1] if self.curve else 0):
+            self.curve.append((self.runs, trial.value))
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Each rule's mean over the rounds: that of a lucky one falls."""
+        return {text: fmean(values) for text, values in self.found.items()}
+
+    def best(self, settings: Settings, count: int) -> list[Rule]:
+        """The rules of greatest worth, of each structure the best, the first first."""
+        values = self.values
+        some = sorted(values, key=lambda text: -values[text])[: 20 * count]
+        rules = sorted(map(parse, some), key=lambda each: -settings.worth(values[each.text], each))
+        of_structure = {tuple(each.code.items()): each for each in reversed(rules)}
+        return [each for each in rules if of_structure[tuple(each.code.items())] is each][:count]
+
+    def front(self) -> list[dict[str, Any]]:
+        """The rules than which no shorter or equal one has a greater value, the shortest first."""
+        found: list[dict[str, Any]] = []
+        values = self.values
+        lengths = {text: parse(text).operators for text in values}
+        for text in sorted(values, key=lambda each: (lengths[each], -values[each])):
+            if not found or values[text] > found[-1]["value"]:
+                found.append({"operators": lengths[text], "value": values[text], "rule": text})
+        return found
+
+
+class _RuleSampler(BaseSampler):
+    """Breeds a rule for each trial; `rules` has them by the trials' numbers."""
+
+    def __init__(self, first: Sequence[Rule], settings: Settings, seed: int) -> None:
+        self.rules = list(first)
+        self._known = {rule.text: number for number, rule in enumerate(first)}
+        self._settings = settings
+        self._seed = seed
+
+    def infer_relative_search_space(
+        self, study: optuna.Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        del study, trial
+        return {CONSTANT + _COLUMN: IntDistribution(0, self._settings.trials)}
+
+    def sample_relative(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        search_space: dict[str, BaseDistribution],
+    ) -> dict[str, Any]:
+        del search_space
+        if trial.number == len(self.rules):
+            rng = random.Random(derive_seed(self._seed, trial.number))  # noqa: S311
+            rule = self._bred(study, rng)
+            self._known[rule.text] = trial.number
+            self.rules.append(rule)
+        return {CONSTANT + _COLUMN: trial.number}
+
+    def sample_independent(self, *_: object) -> Any:
+        raise AssertionError("a trial has no other parameter")
+
+    def _bred(self, study: optuna.Study, rng: random.Random) -> Rule:
+        ended = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        worths = {each.number: self._worth(each) for each in ended}
+        parents = sorted(worths, key=lambda number: -worths[number])[:_PARENTS]
+        if len(parents) < _PARENTS:
+            return drawn(rng)
+        # The better, the more often.
+        chosen = [self.rules[min(rng.sample(parents, 3), key=parents.index)] for _ in range(2)]
+        return bred(chosen, rng, self._known)
+
+    def _worth(self, trial: FrozenTrial) -> float:
+        assert trial.value is not None
+        return self._settings.worth(trial.value, self.rules[trial.number])
+
+
+Steps = Generator[Batch, Iterator[FinishedRun], dict[str, Any]]
+
+
+def evolve(
+    settings: Settings,
+    controller: Controller,
+    networks: Sequence[PreparedNetwork],
+    engine: EngineSettings,
+    seed: int,
+    first: Sequence[Rule] = (),
+) -> Steps:
+    """Yields the runs of a search in batches; returns what it found, for JSON.
+
+    Args:
+        settings: how far it goes.
+        controller: that performs rules.
+        networks: their mean power is maximised, its logarithm over several.
+        engine: of the runs.
+        seed: of everything random.
+        first: rules to begin with.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    found = Evolution()
+    for number in range(settings.rounds + 1):
+        search = _Search(settings, controller, networks, engine, derive_seed(seed, number))
+        start = found.best(settings, _PARENTS) or list(first)
+        if number == settings.rounds:  # the last numbers on other seeds, and no further rule
+            search = replace(search, settings=replace(settings, trials=len(start)))
+        yield from search.structures(start, found)
+        for rule in found.best(settings, settings.tuned) if number < settings.rounds else ():
+            yield from search.numbers(rule, found)
+    (best,) = found.best(settings, 1)
+    plan = search.plan_of_numbers(best)
+    point = _point_of(best)
+    trial = BestTrial(0, found.values[best.text], point, {})
+    fresh = yield from repeat(plan, trial, plan_fresh(plan, trial))
+    return {
+        **{"rule": best.text, "operators": best.operators, "value": trial.value},
+        **{"fresh": fresh, "runs": found.runs, "front": found.front(), "curve": found.curve},
+    }
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One round's searches; its seeds are all trials' alike."""
+
+    settings: Settings
+    controller: Controller
+    networks: Sequence[PreparedNetwork]
+    engine: EngineSettings
+    seed: int
+
+    def structures(
+        self, start: Sequence[Rule], found: Evolution
+    ) -> Generator[Batch, Iterator[FinishedRun], None]:
+        """Evolves rules from some, which run first."""
+        sampler = _RuleSampler(start, self.settings, derive_seed(self.seed, "structures"))
+        column = Constant(
+            _COLUMN, True, 0, 0, self.settings.trials, 0, math.inf, False, "1", "the rule's number"
+        )
+        plan = self._plan(
+            replace(self.controller, constants={_COLUMN: column}),
+            Race(pruner="median", first=1),
+            lambda point: sampler.rules[int(point[_COLUMN])],
+            space={_COLUMN: Range(low=0, high=self.settings.trials)},
+        )
+        asker = Asker(sampler, lambda _, asked: self.settings.trials - asked, learns=True)
+        yield from ask_and_tell(
+            plan, asker, lambda trial: found.add(sampler.rules[trial.number], trial)
+        )
+
+    def numbers(
+        self, rule: Rule, found: Evolution
+    ) -> Generator[Batch, Iterator[FinishedRun], None]:
+        """Searches the numbers of a rule by CMA-ES, which begins with its own."""
+        plan = self.plan_of_numbers(rule)
+        seed = derive_seed(self.seed, rule.text)
+
+        def add(trial: FinishedTrial) -> None:
+            point = {name.removeprefix(CONSTANT): each for name, each in trial.searched.items()}
+            found.add(_at(rule, point), trial)
+
+        yield from ask_and_tell(plan, make_asker(plan.study.sampler, plan.space, None, seed), add)
+
+    def plan_of_numbers(self, rule: Rule) -> StudyPlan:
+        """Returns the plan of a study of a rule's numbers."""
+        sampler = Sampler(kind="cmaes", trials=self.settings.tuning_trials, startup_trials=1)
+        plan = self._plan(
+            self.controller,
+            Race(p=1e-9),  # stops none, for CMA-ES needs them all: only the seeds are common
+            lambda point: _at(rule, point),
+            space={f"number_{k}": _around(value) for k, value in enumerate(rule.numbers)},
+            sampler=sampler,
+        )
+        return replace(plan, given=(_point_of(rule),))
+
+    def _plan(
+        self,
+        controller: Controller,
+        race: Race,
+        rule_of: Callable[[Mapping[str, float]], Rule],
+        **keys: Any,
+    ) -> StudyPlan:
+        """Returns the plan of a study whose points stand for rules."""
+
+        def specify(
+            engine: EngineSettings,
+            _controller: Controller,
+            constants: Mapping[str, float],
+            network: PreparedNetwork,
+            seed: int,
+            traffic: Traffic,
+        ) -> RunSpec:
+            given = self.controller.complete(rule_of(constants).constants, "rule")
+            return RunSpec.on(engine, self.controller, given, network, seed, traffic)
+
+        settings = {
+            "title": "Rules",
+            "controller": controller.name,
+            "networks": tuple(network.name for network in self.networks),
+            "sampler": Sampler(kind="random", trials=self.settings.trials),
+            "runs_per_trial": self.settings.runs,
+            "ask_ahead": _ASK_AHEAD,
+            "objective": Power(power="mean_log" if len(self.networks) > 1 else "mean"),
+            "race": race,
+            **keys,
+        }
+        study = Study.model_validate(settings)
+        plan = plan_study("rules", study, controller, {}, self.networks, self.engine, self.seed)
+        return replace(plan, specify=specify)
+
+
+def _at(rule: Rule, point: Mapping[str, float]) -> Rule:
+    return with_numbers(rule, [point[f"number_{k}"] for k in range(len(rule.numbers))])
+
+
+def _around(value: float) -> Range:
+    if value == 0:
+        return Range(low=-1, high=1)
+    low, high = sorted((value / 4, value * 4))
+    return Range(low=low, high=high, log=value > 0)
+
+
+def _point_of(rule: Rule) -> Point:
+    return {f"{CONSTANT}number_{k}": value for k, value in enumerate(rule.numbers)}
