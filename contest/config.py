@@ -112,6 +112,9 @@ def _check_score(text: str) -> str:
     return text
 
 
+ScoreName = Annotated[str, AfterValidator(_check_score)]
+
+
 def _check_moment(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text)
@@ -153,7 +156,7 @@ class Contest(ConfigModel):
     )
     runs: int = Field(default=8, ge=1, description="runs of each entry on each network")
     seed: int = Field(default=1, ge=0, description="seed of the first run, and of the statistics")
-    score: Annotated[str, AfterValidator(_check_score)] = Field(
+    score: ScoreName = Field(
         default="power",
         description="power, log_power, median_power, excess_power, transhub, or an expression of a "
         "run's metrics",

@@ -67,4 +67,4 @@ def command(
     ) as evaluator:
         lines = (line for line in sys.stdin if line.strip())
         for answer in evaluator.evaluate(lines):
-            click.echo(json.dumps(answer, ensure_ascii=False))
+            click.echo(json.dumps(answer))

@@ -14,13 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, Field, ValidationError, model_validator
-from scipy.special import stdtrit
 
 from common.config_file import ConfigModel, complaint_of
 from common.errors import KneepointError, suggestion
@@ -28,12 +27,13 @@ from common.files import sha256_of
 from common.locks import hold_lock_patiently
 from contest.classes import ARCHIVE
 from contest.collect import submission_at
-from contest.config import score_of
+from contest.config import ScoreName, score_of
 from contest.entries import ContestEntry, EntryBuilder
 from contest.standing import mean_of
+from contest.tree import Language
 from engines.base import RunRecord
 from engines.built import EMULATE
-from engines.catalogue import Catalogue, load_catalogue
+from engines.catalogue import Controller, load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.expression import Expression
 from experiments.config import load_workflow
@@ -42,6 +42,7 @@ from kneepoint.contest import open_builder
 from kneepoint.runs import make_what_is_missing, prepared_network
 from networks.config import Name
 from networks.scenario import PreparedNetwork
+from search.fresh import interval
 from search.rules.language import parse
 
 Json = dict[str, Any]
@@ -54,25 +55,9 @@ _AHEAD = 64
 _LEAST_KEY_BYTES = 16
 
 
-def _is_expression(text: str) -> str:
-    return Expression(text).text
-
-
-def _is_score(text: str) -> str:
-    score_of(text)
-    return text
-
-
-def _is_rule(text: str) -> str:
-    return parse(text).text
-
-
-def _is_text(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("it is no text: it has half a character; correct it") from None
-    return text
+ExpressionText = Annotated[str, AfterValidator(lambda text: Expression(text).text)]
+RuleText = Annotated[str, AfterValidator(lambda text: parse(text).text)]
+Seed = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class Candidate(ConfigModel):
@@ -80,27 +65,19 @@ class Candidate(ConfigModel):
 
     id: str | int | None = Field(default=None, description="repeated in the answer")
     controller: Name | None = Field(default=None, description="a controller of ours by its name")
-    rule: Annotated[str, AfterValidator(_is_rule)] | None = Field(
-        default=None, description="a rule in the language of rules"
-    )
-    source: Annotated[str, AfterValidator(_is_text)] | None = Field(
-        default=None, max_length=2**18, description="the source of a class"
-    )
-    language: Literal["c++", "python"] = Field(default="c++", description="of the source")
-    entry: str | None = Field(
-        default=None, min_length=1, max_length=4096, description="path of a contest entry"
-    )
+    rule: RuleText | None = Field(default=None, description="instead, a rule")
+    source: str | None = Field(default=None, max_length=2**18, description="or a class")
+    language: Language = Field(default="c++", description="of the source")
+    entry: str | None = Field(default=None, max_length=4096, description="or an entry's path")
     constants: Mapping[Name, float] = Field(default={}, max_length=100, description="parameters")
     networks: tuple[Name, ...] | None = Field(
         default=None, min_length=1, max_length=100, description="null: all of the split"
     )
-    seeds: tuple[Annotated[int, Field(ge=0, lt=2**53)], ...] | None = Field(
+    seeds: tuple[Seed, ...] | None = Field(
         default=None, min_length=1, max_length=1000, description="a run on each network with each"
     )
-    score: Annotated[str, AfterValidator(_is_score)] | None = Field(
-        default=None, description="a contest's score, or an expression of a run's metrics"
-    )
-    metrics: tuple[Annotated[str, AfterValidator(_is_expression)], ...] = Field(
+    score: ScoreName | None = Field(default=None, description="as in a contest")
+    metrics: tuple[ExpressionText, ...] = Field(
         default=METRICS, max_length=50, description="expressions, shown for each network"
     )
 
@@ -157,7 +134,7 @@ class Evaluator:
         self._workers = workers or os.cpu_count() or 1
         self._making = threading.RLock()
         self._networks: dict[str, PreparedNetwork] = {}
-        self._known: set[str] = set()
+        self._controllers: dict[str, Controller] = {}
         self._own = self._networks_of_split()
         self._default_networks = tuple(networks) or self._own
         self._log: Path | None = None
@@ -208,29 +185,16 @@ class Evaluator:
 
     def answer(self, candidate: Mapping[str, Any] | str) -> Json:
         """Evaluates one candidate, a mapping or a line of JSON; whatever fails is its reason."""
-        identity = candidate.get("id") if isinstance(candidate, Mapping) else None
+        content: Mapping[str, Any] = {}
         try:
-            content = json.loads(candidate) if isinstance(candidate, str) else candidate
-            if not isinstance(content, Mapping):
-                raise KneepointError("is no JSON object; give one candidate a line")
-            identity = content.get("id")
+            content = _content_of(candidate)
             wanted = Candidate.model_validate(content)
             networks = self._networks_for(wanted)
-        except ValidationError as error:
-            return _answer(identity, "refused", complaint_of(error))
-        except (ValueError, RecursionError):
-            return _answer(identity, "refused", "is no JSON; give one object a line")
-        except KneepointError as error:
-            return _answer(identity, "refused", str(error))
-        self._note_test(wanted)
-        made = self._make(wanted)
-        if made.reason:
-            status = "fault" if made.is_disturbed else "failed"
-            return _answer(identity, status, made.reason, message=made.message)
-        try:
-            return self._run(made, networks, wanted) | {"id": identity}
-        except KneepointError as error:  # such as a rule that needs what the network lacks
-            return _answer(identity, "refused", str(error))
+            self._note_test(wanted)
+            found = self._run(self._make(wanted), networks, wanted)
+        except (KneepointError, ValidationError) as error:
+            found = _answer("refused", complaint_of(error))
+        return {"id": content.get("id"), **found}
 
     def _networks_of_split(self) -> tuple[str, ...]:
         workflow = load_workflow(self._config)
@@ -264,34 +228,27 @@ class Evaluator:
 
     def _make(self, wanted: Candidate) -> ContestEntry:
         name = str(wanted.id)
-        try:
-            ours = "rule" if wanted.rule is not None else wanted.controller
-            if ours is not None:
-                known = self._catalogue_with(ours).controller(ours, "controller")
-                known.require("datagrams", "controller")
-                rule = parse(wanted.rule).constants if wanted.rule is not None else {}
-                constants = known.complete({**wanted.constants, **rule}, "constants")
-                return ContestEntry(name, controller=(known, constants))
-            with self._making:
-                builder = self._builder
-            if wanted.entry is not None:
-                return builder.make(submission_at(Path(wanted.entry)), wanted.constants)
-            assert wanted.source is not None
-            return builder.make_class(name, wanted.source, wanted.language, wanted.constants)
-        except KneepointError as error:
-            return ContestEntry(name, reason=str(error))
-
-    def _catalogue_with(self, controller: str) -> Catalogue:
+        ours = "rule" if wanted.rule is not None else wanted.controller
+        if ours is not None:
+            rule = parse(wanted.rule).constants if wanted.rule is not None else {}
+            controller = self._controller(ours)
+            constants = controller.complete({**wanted.constants, **rule}, "constants")
+            return ContestEntry(name, controller=(controller, constants))
         with self._making:
-            if controller not in self._known:
-                make_what_is_missing(self._config, [], [controller], where="controller")
-                self._known.add(controller)
-                self.__dict__.pop("_catalogue", None)
-            return self._catalogue
+            builder = self._builder
+        if wanted.entry is not None:
+            return builder.make(submission_at(Path(wanted.entry)), wanted.constants)
+        assert wanted.source is not None
+        return builder.make_class(name, wanted.source, wanted.language, wanted.constants)
 
-    @cached_property
-    def _catalogue(self) -> Catalogue:
-        return load_catalogue(EMULATE)
+    def _controller(self, name: str) -> Controller:
+        with self._making:
+            if name not in self._controllers:
+                make_what_is_missing(self._config, [], [name], where="controller")
+                known = load_catalogue(EMULATE).controller(name, "controller")
+                known.require("datagrams", "controller")
+                self._controllers[name] = known
+            return self._controllers[name]
 
     @cached_property
     def _builder(self) -> EntryBuilder:
@@ -302,6 +259,9 @@ class Evaluator:
         self, made: ContestEntry, networks: Sequence[PreparedNetwork], wanted: Candidate
     ) -> Json:
         """Runs once, and, if that went well, all the rest: what hangs does so once."""
+        if made.reason:
+            status = "fault" if made.is_disturbed else "failed"
+            return _answer(status, made.reason, message=made.message)
         score = score_of(wanted.score) if wanted.score else self._score
         seeds = wanted.seeds or self._seeds
         specs = {
@@ -318,24 +278,25 @@ class Evaluator:
             for (name, seed), record in sorted(records.items(), key=lambda each: each[0][1]):
                 if record.status != "ok":
                     reason = f"on {name} with seed {seed}: {record.reason}"
-                    return _answer(None, record.status, reason)
+                    return _answer(record.status, reason)
         try:
             scores = {
                 network.name: [score.of(records[network.name, seed], network) for seed in seeds]
                 for network in networks
             }
         except ValueError as error:
-            return _answer(None, "failed", f"no score: {error}")
+            return _answer("failed", f"no score: {error}")
+        averaged = _geometric if score.is_ratio else partial(interval, "mean")
         figures: Json = {}
         for network in networks:
             runs = [records[network.name, seed] for seed in seeds]
             figures[network.name] = {
                 "runs": len(runs),
-                "score": _figure(scores[network.name], is_ratio=score.is_ratio),
+                "score": averaged(scores[network.name]),
                 **{text: _metric(Expression(text), runs, network) for text in wanted.metrics},
             }
         overall = mean_of(np.array(list(scores.values())), score.is_ratio)
-        return _answer(None, "ok", score=overall, networks=figures)
+        return _answer("ok", score=overall, networks=figures)
 
     def _open_test(self, key: str | Path | None) -> Path:
         """Notes the key with its first use; returns the log of the test's uses."""
@@ -380,8 +341,17 @@ def _append(log: Path, noted: Mapping[str, str]) -> None:
         os.fsync(file.fileno())
 
 
+def _content_of(candidate: Mapping[str, Any] | str) -> Mapping[str, Any]:
+    try:
+        content = json.loads(candidate) if isinstance(candidate, str) else candidate
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, Mapping):
+        raise KneepointError("is no JSON object; give one candidate a line")
+    return content
+
+
 def _answer(
-    identity: object,
     status: str,
     reason: str = "",
     *,
@@ -389,26 +359,17 @@ def _answer(
     score: float | None = None,
     networks: Json | None = None,
 ) -> Json:
-    return {
-        **{"id": identity, "status": status, "score": score, "networks": networks or {}},
-        **{"reason": reason, "message": message},
-    }
+    found = {"status": status, "score": score, "networks": networks or {}}
+    return {**found, "reason": reason, "message": message}
 
 
 def _metric(expression: Expression, runs: Sequence[RunRecord], network: PreparedNetwork) -> Json:
     try:
-        values = [expression.of_run(run, network) for run in runs]
+        return interval("mean", [expression.of_run(run, network) for run in runs])
     except ValueError:
         return {"mean": None, "low": None, "high": None}
-    return _figure(values)
 
 
-def _figure(values: Sequence[float], *, is_ratio: bool = False) -> Json:
-    """The mean with its 95 % t interval; of ratios, the geometric one."""
-    scaled = [math.log(value) for value in values] if is_ratio else list(values)
-    back = math.exp if is_ratio else float
-    mean, n = math.fsum(scaled) / len(scaled), len(scaled)
-    if n == 1:
-        return {"mean": back(mean), "low": None, "high": None}
-    half = stdtrit(n - 1, 0.975) * float(np.std(scaled, ddof=1)) / math.sqrt(n)
-    return {"mean": back(mean), "low": back(mean - half), "high": back(mean + half)}
+def _geometric(values: Sequence[float]) -> Json:
+    found = interval("mean", [math.log(value) for value in values])
+    return {key: None if value is None else math.exp(value) for key, value in found.items()}

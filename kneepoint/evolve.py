@@ -3,12 +3,11 @@
 import json
 import os
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 
 import click
 
-from common.errors import KneepointError, of_file
+from common.errors import KneepointError
 from common.files import write_whole
 from common.locks import hold_lock_patiently
 from engines.built import EMULATE
@@ -56,24 +55,7 @@ _DEFAULT = Settings()
     type=click.IntRange(1),
     default=_DEFAULT.trials,
     show_default=True,
-    help="Rules that are bred in a round.",
-)
-@click.option(
-    "--tuned",
-    type=click.IntRange(0),
-    default=_DEFAULT.tuned,
-    show_default=True,
-    help="Best rules whose numbers are searched in a round.",
-)
-@click.option(
-    "--tuning-trials", type=click.IntRange(1), default=_DEFAULT.tuning_trials, show_default=True
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(3),
-    default=_DEFAULT.runs,
-    show_default=True,
-    help="Of a rule on each network.",
+    help="Rules that are bred in a round; the numbers of the best get as many trials.",
 )
 @click.option(
     "--penalty",
@@ -90,11 +72,13 @@ _DEFAULT = Settings()
 def command(
     networks: tuple[str, ...],
     start: Path | None,
+    rounds: int,
+    trials: int,
+    penalty: float,
     workers: int | None,
     seed: int,
     config: Path,
     as_json: bool,
-    **settings: float,
 ) -> None:
     """Search for a rule with the greatest power.
 
@@ -107,8 +91,7 @@ def command(
     make_what_is_missing(config, networks, ["rule"])
     controller = load_catalogue(EMULATE).controller("rule", "kneepoint evolve")
     engine = EmulatorSettings.of(EMULATE)
-    wanted = Settings(**settings)  # type: ignore[arg-type]
-    assert {each.name for each in fields(wanted)} == {*settings}
+    wanted = Settings(rounds, trials, penalty)
     folder = load_workflow(config).results / "evolved" / "-".join([*networks, str(seed)])
     progress = Progress("evolve", None)
     with hold_lock_patiently(folder / ".lock"), RunJournal(folder / "runs.jsonl") as journal:
@@ -139,8 +122,7 @@ def rules_of(path: Path) -> list[Rule]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        known = of_file(error) if isinstance(error, OSError) else None
-        raise known or KneepointError(f"{path}: {error}; give a file of rules") from None
+        raise KneepointError(f"{path}: {error}; give a file of rules") from None
     rules = []
     for number, line in enumerate(lines, 1):
         if line.strip():

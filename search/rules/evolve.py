@@ -44,19 +44,17 @@ class Settings:
 
     Args:
         rounds: each of a search for structures and one for the numbers of the best.
-        trials: structures of a round.
-        tuned: best structures whose numbers are searched, after each round.
-        tuning_trials: of each.
-        runs: on each network, of each trial.
+        trials: structures of a round, and as many again for numbers.
         penalty: share of its value that a rule loses with each operator.
+        tuned: best structures whose numbers are searched.
+        runs: on each network, of each trial; a race needs three.
     """
 
     rounds: int = 6
     trials: int = 1000
-    tuned: int = 3
-    tuning_trials: int = 300
-    runs: int = 3
     penalty: float = 0.001
+    tuned: int = 3
+    runs: int = 3
 
     def worth(self, value: float, rule: Rule) -> float:
         """Returns a rule's value less what its length costs."""
@@ -237,7 +235,11 @@ class _Search:
 
     def plan_of_numbers(self, rule: Rule) -> StudyPlan:
         """Returns the plan of a study of a rule's numbers."""
-        sampler = Sampler(kind="cmaes", trials=self.settings.tuning_trials, startup_trials=1)
+        sampler = Sampler(
+            kind="cmaes",
+            trials=max(1, self.settings.trials // self.settings.tuned),
+            startup_trials=1,
+        )
         plan = self._plan(
             self.controller,
             Race(p=1e-9),  # stops none, for CMA-ES needs them all: only the seeds are common

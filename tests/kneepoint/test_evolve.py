@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.kneepoint.conftest import answer, ask, refused
 
-FEW = ("--rounds", "1", "--trials", "12", "--tuned", "0")
+FEW = ("--rounds", "1", "--trials", "12")
 
 
 def test_a_search_prints_what_it_leaves(workspace: Path) -> None:
