@@ -57,13 +57,13 @@ class Settings:
     runs: int = 3
 
     def worth(self, value: float, rule: Rule) -> float:
-        """Returns a rule's value less what its length costs."""
-        return value - abs(value) * self.penalty * rule.operators
+        """Returns a rule's power less what its length costs."""
+        return value * (1 - self.penalty * rule.operators)
 
 
 @dataclass
 class Evolution:
-    """What a search has found so far: rules by their text, with their value in each round."""
+    """What a search has found so far: rules by their text, with their power in each round."""
 
     found: dict[str, list[float]] = field(default_factory=dict)
     runs: int = 0
@@ -74,9 +74,10 @@ class Evolution:
         self.runs += trial.n_runs
         if trial.is_stopped:
             return
-        self.found.setdefault(rule.text, []).append(trial.value)
-        if trial.value > (self.curve[-1][1] if self.curve else 0):
-            self.curve.append((self.runs, trial.value))
+        power = math.exp(trial.value)
+        self.found.setdefault(rule.text, []).append(power)
+        if power > (self.curve[-1][1] if self.curve else 0):
+            self.curve.append((self.runs, power))
 
     @property
     def values(self) -> dict[str, float]:
@@ -146,7 +147,7 @@ class _RuleSampler(BaseSampler):
 
     def _worth(self, trial: FrozenTrial) -> float:
         assert trial.value is not None
-        return self._settings.worth(trial.value, self.rules[trial.number])
+        return self._settings.worth(math.exp(trial.value), self.rules[trial.number])
 
 
 Steps = Generator[Batch, Iterator[FinishedRun], dict[str, Any]]
@@ -165,7 +166,7 @@ def evolve(
     Args:
         settings: how far it goes.
         controller: that performs rules.
-        networks: their mean power is maximised, its logarithm over several.
+        networks: the geometric mean of the power on them is maximised.
         engine: of the runs.
         seed: of everything random.
         first: rules to begin with.
@@ -185,6 +186,7 @@ def evolve(
     point = _point_of(best)
     trial = BestTrial(0, found.values[best.text], point, {})
     fresh = yield from repeat(plan, trial, plan_fresh(plan, trial))
+    fresh |= {name: math.exp(fresh[name]) for name in ("value", "low", "high")}
     return {
         **{"rule": best.text, "operators": best.operators, "value": trial.value},
         **{"fresh": fresh, "runs": found.runs, "front": found.front(), "curve": found.curve},
@@ -276,7 +278,7 @@ class _Search:
             "sampler": Sampler(kind="random", trials=self.settings.trials),
             "runs_per_trial": self.settings.runs,
             "ask_ahead": _ASK_AHEAD,
-            "objective": Power(power="mean_log" if len(self.networks) > 1 else "mean"),
+            "objective": Power(power="mean_log"),
             "race": race,
             **keys,
         }
