@@ -5,7 +5,7 @@ import copy
 import math
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -121,7 +121,7 @@ def drawn(rng: random.Random) -> Rule:
             continue
 
 
-def bred(parents: Sequence[Rule], rng: random.Random, known: Mapping[str, int]) -> Rule:
+def bred(parents: Sequence[Rule], rng: random.Random, known: Container[str]) -> Rule:
     """Breeds a rule that is not known: of one parent, or two."""
     for _ in range(_TRIES):
         parent = rng.choice(parents)

@@ -1,8 +1,8 @@
 """Searches for a rule: structures by evolution, and the numbers of the best by CMA-ES, in rounds.
 
-Both are studies as all others. In that of structures, a trial's only parameter is its own number,
-and the sampler says which rule it stands for: one that it breeds of the best that have ended. All
-trials run the same seeds, and stop after the first if half of the better rules were better there.
+Both are studies as all others. That of structures counts: a trial's only parameter is its number,
+which stands for a rule bred of the best that have ended. All trials run the same seeds, and stop
+after the first if half of those that went on were better there.
 """
 
 import math
@@ -13,9 +13,6 @@ from statistics import fmean
 from typing import Any
 
 import optuna
-from optuna.distributions import BaseDistribution, IntDistribution
-from optuna.samplers import BaseSampler
-from optuna.trial import FrozenTrial, TrialState
 
 from common.study_record import BestTrial
 from engines.base import EngineSettings, RunSpec
@@ -30,7 +27,7 @@ from search.loop import ask_and_tell
 from search.plan import StudyPlan, plan_study
 from search.rules.breeding import bred, drawn, with_numbers
 from search.rules.language import Rule, parse
-from search.samplers import Asker, make_asker
+from search.samplers import make_asker
 from search.spaces import CONSTANT, Point
 
 _COLUMN = "rule"
@@ -103,51 +100,33 @@ class Evolution:
         return found
 
 
-class _RuleSampler(BaseSampler):
-    """Breeds a rule for each trial; `rules` has them by the trials' numbers."""
+class _Breeder:
+    """The rules of a study by the numbers of its trials: the first are given, the others bred."""
 
     def __init__(self, first: Sequence[Rule], settings: Settings, seed: int) -> None:
-        self.rules = list(first)
-        self._known = {rule.text: number for number, rule in enumerate(first)}
+        self._rules = list(first)
         self._settings = settings
         self._seed = seed
+        self._worths: dict[int, float] = {}
 
-    def infer_relative_search_space(
-        self, study: optuna.Study, trial: FrozenTrial
-    ) -> dict[str, BaseDistribution]:
-        del study, trial
-        return {CONSTANT + _COLUMN: IntDistribution(0, self._settings.trials)}
+    def rule(self, number: int) -> Rule:
+        """Returns a trial's rule, for which trials before it that have ended are its parents."""
+        while number >= len(self._rules):
+            rng = random.Random(derive_seed(self._seed, len(self._rules)))  # noqa: S311
+            parents = sorted(self._worths, key=lambda each: -self._worths[each])[:_PARENTS]
+            if len(parents) < _PARENTS:
+                self._rules.append(drawn(rng))
+                continue
+            # The better, the more often.
+            chosen = [self._rules[min(rng.sample(parents, 3), key=parents.index)] for _ in "ab"]
+            self._rules.append(bred(chosen, rng, {rule.text for rule in self._rules}))
+        return self._rules[number]
 
-    def sample_relative(
-        self,
-        study: optuna.Study,
-        trial: FrozenTrial,
-        search_space: dict[str, BaseDistribution],
-    ) -> dict[str, Any]:
-        del search_space
-        if trial.number == len(self.rules):
-            rng = random.Random(derive_seed(self._seed, trial.number))  # noqa: S311
-            rule = self._bred(study, rng)
-            self._known[rule.text] = trial.number
-            self.rules.append(rule)
-        return {CONSTANT + _COLUMN: trial.number}
-
-    def sample_independent(self, *_: object) -> Any:
-        raise AssertionError("a trial has no other parameter")
-
-    def _bred(self, study: optuna.Study, rng: random.Random) -> Rule:
-        ended = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        worths = {each.number: self._worth(each) for each in ended}
-        parents = sorted(worths, key=lambda number: -worths[number])[:_PARENTS]
-        if len(parents) < _PARENTS:
-            return drawn(rng)
-        # The better, the more often.
-        chosen = [self.rules[min(rng.sample(parents, 3), key=parents.index)] for _ in range(2)]
-        return bred(chosen, rng, self._known)
-
-    def _worth(self, trial: FrozenTrial) -> float:
-        assert trial.value is not None
-        return self._settings.worth(math.exp(trial.value), self.rules[trial.number])
+    def add(self, trial: FinishedTrial) -> None:
+        """Adds a trial that has ended to the parents, unless it was stopped."""
+        if not trial.is_stopped:
+            power = math.exp(trial.value)
+            self._worths[trial.number] = self._settings.worth(power, self._rules[trial.number])
 
 
 Steps = Generator[Batch, Iterator[FinishedRun], dict[str, Any]]
@@ -207,20 +186,26 @@ class _Search:
         self, start: Sequence[Rule], found: Evolution
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
         """Evolves rules from some, which run first."""
-        sampler = _RuleSampler(start, self.settings, derive_seed(self.seed, "structures"))
+        breeder = _Breeder(start, self.settings, derive_seed(self.seed, "structures"))
+        every = range(self.settings.trials)
         column = Constant(
-            _COLUMN, True, 0, 0, self.settings.trials, 0, math.inf, False, "1", "the rule's number"
+            *(_COLUMN, True, 0, 0, len(every), 0, len(every), False, "1", "the rule's number")
         )
         plan = self._plan(
             replace(self.controller, constants={_COLUMN: column}),
             Race(pruner="median", first=1),
-            lambda point: sampler.rules[int(point[_COLUMN])],
-            space={_COLUMN: Range(low=0, high=self.settings.trials)},
+            lambda point: breeder.rule(int(point[_COLUMN])),
+            space={_COLUMN: Range(values=tuple(every))},
+            sampler=Sampler(kind="grid"),
         )
-        asker = Asker(sampler, lambda _, asked: self.settings.trials - asked, learns=True)
-        yield from ask_and_tell(
-            plan, asker, lambda trial: found.add(sampler.rules[trial.number], trial)
-        )
+        asker = make_asker(plan.study.sampler, plan.space, plan.points, self.seed)
+
+        def add(trial: FinishedTrial) -> None:
+            breeder.add(trial)
+            found.add(breeder.rule(trial.number), trial)
+
+        # What is bred depends on what has ended: few trials are asked at once.
+        yield from ask_and_tell(plan, replace(asker, learns=True), add)
 
     def numbers(
         self, rule: Rule, found: Evolution
@@ -275,7 +260,6 @@ class _Search:
             "title": "Rules",
             "controller": controller.name,
             "networks": tuple(network.name for network in self.networks),
-            "sampler": Sampler(kind="random", trials=self.settings.trials),
             "runs_per_trial": self.settings.runs,
             "ask_ahead": _ASK_AHEAD,
             "objective": Power(power="mean_log"),
