@@ -16,34 +16,14 @@ from kneepoint.contest import trust_option
     echo '{"controller": "timely"}' | kneepoint evaluate
     kneepoint evaluate --train < candidates.jsonl > answers.jsonl
     kneepoint evaluate --test key < best.jsonl
-    kneepoint evaluate --network contest --seeds 4 < candidates.jsonl | jq .score
 """)
 @click.option("--train", is_flag=True, help="Only the networks that the configuration tunes on.")
 @click.option("--test", "key", type=PATH, help="Only those that it holds out; needs their key.")
-@click.option(
-    "--network",
-    "networks",
-    multiple=True,
-    help="Network of candidates that name none; several times for several.",
-)
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 1000),
-    default=8,
-    show_default=True,
-    help="Runs on each network of candidates that name no seeds.",
-)
-@click.option(
-    "--score", default="power", show_default=True, help="Score of candidates that name none."
-)
 @trust_option
 @config_option
 def command(
     train: bool,
     key: Path | None,
-    networks: tuple[str, ...],
-    seeds: int,
-    score: str,
     trust_entries: bool,
     config: Path,
 ) -> None:
@@ -60,9 +40,6 @@ def command(
         config,
         split="train" if train else "test" if key is not None else None,
         key=key,
-        networks=networks,
-        seeds=range(1, seeds + 1),
-        score=score,
         trust_entries=trust_entries,
     ) as evaluator:
         lines = (line for line in sys.stdin if line.strip())

@@ -73,10 +73,10 @@ class Candidate(ConfigModel):
     networks: tuple[Name, ...] | None = Field(
         default=None, min_length=1, max_length=100, description="null: all of the split"
     )
-    seeds: tuple[Seed, ...] | None = Field(
-        default=None, min_length=1, max_length=1000, description="a run on each network with each"
+    seeds: tuple[Seed, ...] = Field(
+        default=SEEDS, min_length=1, max_length=1000, description="a run on each network with each"
     )
-    score: ScoreName | None = Field(default=None, description="as in a contest")
+    score: ScoreName = Field(default="power", description="as in a contest")
     metrics: tuple[ExpressionText, ...] = Field(
         default=METRICS, max_length=50, description="expressions, shown for each network"
     )
@@ -101,9 +101,6 @@ class Evaluator:
         split: train: candidates run on the networks that its studies tune on, and see no other;
             test: on those that it holds out; None: on any.
         key: file that opens the test.
-        networks: of candidates that name none; None: all of the split.
-        seeds: of candidates that name none.
-        score: likewise.
         workers: number of runs at once; None: of processors.
         trust_entries: builds and runs candidates without a sandbox.
 
@@ -117,18 +114,10 @@ class Evaluator:
         *,
         split: Split | None = None,
         key: str | Path | None = None,
-        networks: Sequence[str] = (),
-        seeds: Sequence[int] = SEEDS,
-        score: str = "power",
         workers: int | None = None,
         trust_entries: bool = False,
     ) -> None:
         self._config = Path(config)
-        self._seeds = tuple(seeds)
-        try:
-            self._score = score_of(score)
-        except ValueError as error:
-            raise KneepointError(f"score {score!r}: {error}") from None
         self._split = split
         self._trusts = trust_entries
         self._workers = workers or os.cpu_count() or 1
@@ -136,7 +125,6 @@ class Evaluator:
         self._networks: dict[str, PreparedNetwork] = {}
         self._controllers: dict[str, Controller] = {}
         self._own = self._networks_of_split()
-        self._default_networks = tuple(networks) or self._own
         self._log: Path | None = None
         if split == "test":
             self._log = self._open_test(key)
@@ -211,7 +199,7 @@ class Evaluator:
         return tuple(dict.fromkeys(name for networks in tuned for name in networks))
 
     def _networks_for(self, wanted: Candidate) -> list[PreparedNetwork]:
-        names = wanted.networks or self._default_networks
+        names = wanted.networks or self._own
         if not names:
             raise KneepointError("names no network; add networks")
         for name in names if self._split else ():
@@ -262,8 +250,7 @@ class Evaluator:
         if made.reason:
             status = "fault" if made.is_disturbed else "failed"
             return _answer(status, made.reason, message=made.message)
-        score = score_of(wanted.score) if wanted.score else self._score
-        seeds = wanted.seeds or self._seeds
+        score, seeds = score_of(wanted.score), wanted.seeds
         specs = {
             (network.name, seed): made.spec(self._engine, network, seed)
             for seed in seeds
