@@ -7,7 +7,7 @@ after the first if half of those that went on were better there.
 
 import math
 import random
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
@@ -40,14 +40,15 @@ class Settings:
     """How far a search goes.
 
     Args:
-        rounds: each of a search for structures and one for the numbers of the best.
+        rounds: each of a search for structures and one for the numbers of the best; the first half
+            begin anew, the others with the best so far.
         trials: structures of a round, and as many again for numbers.
         penalty: share of its value that a rule loses with each operator.
         tuned: best structures whose numbers are searched.
         runs: on each network, of each trial; a race needs three.
     """
 
-    rounds: int = 6
+    rounds: int = 8
     trials: int = 1000
     penalty: float = 0.001
     tuned: int = 3
@@ -86,8 +87,7 @@ class Evolution:
         values = self.values
         some = sorted(values, key=lambda text: -values[text])[: 20 * count]
         rules = sorted(map(parse, some), key=lambda each: -settings.worth(values[each.text], each))
-        of_structure = {tuple(each.code.items()): each for each in reversed(rules)}
-        return [each for each in rules if of_structure[tuple(each.code.items())] is each][:count]
+        return of_each_structure(rules, count)
 
     def front(self) -> list[dict[str, Any]]:
         """The rules than which no shorter or equal one has a greater value, the shortest first."""
@@ -98,6 +98,16 @@ class Evolution:
             if not found or values[text] > found[-1]["value"]:
                 found.append({"operators": lengths[text], "value": values[text], "rule": text})
         return found
+
+
+def of_each_structure(rules: Iterable[Rule], count: int) -> list[Rule]:
+    """Returns the first rule of each structure: copies with other numbers would crowd them out."""
+    found: dict[object, Rule] = {}
+    for rule in rules:
+        found.setdefault(tuple(rule.code.items()), rule)
+        if len(found) == count:
+            break
+    return list(found.values())
 
 
 class _Breeder:
@@ -113,12 +123,13 @@ class _Breeder:
         """Returns a trial's rule, for which trials before it that have ended are its parents."""
         while number >= len(self._rules):
             rng = random.Random(derive_seed(self._seed, len(self._rules)))  # noqa: S311
-            parents = sorted(self._worths, key=lambda each: -self._worths[each])[:_PARENTS]
+            ranked = sorted(self._worths, key=lambda each: -self._worths[each])
+            parents = of_each_structure((self._rules[each] for each in ranked), _PARENTS)
             if len(parents) < _PARENTS:
                 self._rules.append(drawn(rng))
                 continue
             # The better, the more often.
-            chosen = [self._rules[min(rng.sample(parents, 3), key=parents.index)] for _ in "ab"]
+            chosen = [parents[min(rng.choices(range(_PARENTS), k=3))] for _ in range(2)]
             self._rules.append(bred(chosen, rng, {rule.text for rule in self._rules}))
         return self._rules[number]
 
@@ -154,7 +165,9 @@ def evolve(
     found = Evolution()
     for number in range(settings.rounds + 1):
         search = _Search(settings, controller, networks, engine, derive_seed(seed, number))
-        start = found.best(settings, _PARENTS) or list(first)
+        # The first half are islands, whose best the others cross.
+        is_island = number < settings.rounds // 2
+        start = list(first) if is_island else found.best(settings, _PARENTS) or list(first)
         if number == settings.rounds:  # the last numbers on other seeds, and no further rule
             search = replace(search, settings=replace(settings, trials=len(start)))
         yield from search.structures(start, found)

@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from common.errors import suggestion
@@ -68,7 +69,7 @@ class Rule:
         words = [word.partition(" ")[0] for word in self._program]
         return sum(word not in simple and not re.match("set_|load|store", word) for word in words)
 
-    @property
+    @cached_property
     def code(self) -> dict[str, int]:
         """The parameters of the controller that are its program."""
         found = {}
