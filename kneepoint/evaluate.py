@@ -29,7 +29,7 @@ def command(
 ) -> None:
     """Evaluate the candidates on standard input, a JSON object a line.
 
-    A candidate is a controller by its name, the source of a class, or the path of an entry.
+    A candidate is a controller by its name, a rule, the source of a class, or an entry's path.
     The answers, one a line in the same order, have score, figures and intervals, or a reason.
     """
     from kneepoint.evaluator import Evaluator  # scipy takes half a second
