@@ -68,13 +68,13 @@ class Evolution:
     curve: list[tuple[int, float]] = field(default_factory=list)
 
     def add(self, rule: Rule, trial: FinishedTrial) -> None:
-        """Adds a trial that has ended."""
+        """Adds a trial that has ended; one that was stopped counts against a rule that is known."""
         self.runs += trial.n_runs
-        if trial.is_stopped:
+        if trial.is_stopped and rule.text not in self.found:
             return
         power = math.exp(trial.value)
         self.found.setdefault(rule.text, []).append(power)
-        if power > (self.curve[-1][1] if self.curve else 0):
+        if not trial.is_stopped and power > (self.curve[-1][1] if self.curve else 0):
             self.curve.append((self.runs, power))
 
     @property
