@@ -159,6 +159,8 @@ def with_numbers(rule: Rule, numbers: Sequence[float]) -> Rule:
 
 def _moved(numbers: Sequence[float], rng: random.Random) -> list[float]:
     """Changes a few of the numbers, some much and most a little."""
+    if not numbers:
+        raise RuleError("has no numbers")
     share = min(1.0, 2 / len(numbers))
     width = rng.choice((0.05, 0.2, 0.6))
     return [
@@ -212,7 +214,9 @@ def _places(rule: Rule) -> list[_Place]:
     for number, statement in enumerate(rule.tree.body):
         name, value = assigned(statement)
         for position, node in enumerate(expressions(statement)):
-            kind = kinds[name] if node is value else kind_of(node, dict(kinds))
+            kind = kind_of(node, dict(kinds))
+            if node is value:
+                kind = OUTPUTS.get(name) or kinds[name]
             found.append(_Place(node, number, position, kind, names))
         names |= {name} - {*OUTPUTS}
     return found

@@ -28,7 +28,7 @@ from search.plan import StudyPlan, plan_study
 from search.rules.breeding import bred, drawn, with_numbers
 from search.rules.language import Rule, parse
 from search.samplers import make_asker
-from search.spaces import CONSTANT, Point
+from search.spaces import CONSTANT
 
 _COLUMN = "rule"
 _PARENTS = 24
@@ -174,9 +174,8 @@ def evolve(
         for rule in found.best(settings, settings.tuned) if number < settings.rounds else ():
             yield from search.numbers(rule, found)
     (best,) = found.best(settings, 1)
-    plan = search.plan_of_numbers(best)
-    point = _point_of(best)
-    trial = BestTrial(0, found.values[best.text], point, {})
+    plan = search.plan_of_rules(lambda _: best)
+    trial = BestTrial(0, found.values[best.text], {CONSTANT + _COLUMN: 0}, {})
     fresh = yield from repeat(plan, trial, plan_fresh(plan, trial))
     fresh |= {name: math.exp(fresh[name]) for name in ("value", "low", "high")}
     return {
@@ -200,17 +199,7 @@ class _Search:
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
         """Evolves rules from some, which run first."""
         breeder = _Breeder(start, self.settings, derive_seed(self.seed, "structures"))
-        every = range(self.settings.trials)
-        column = Constant(
-            *(_COLUMN, True, 0, 0, len(every), 0, len(every), False, "1", "the rule's number")
-        )
-        plan = self._plan(
-            replace(self.controller, constants={_COLUMN: column}),
-            Race(pruner="median", first=1),
-            lambda point: breeder.rule(int(point[_COLUMN])),
-            space={_COLUMN: Range(values=tuple(every))},
-            sampler=Sampler(kind="grid"),
-        )
+        plan = self.plan_of_rules(breeder.rule)
         asker = make_asker(plan.study.sampler, plan.space, plan.points, self.seed)
 
         def add(trial: FinishedTrial) -> None:
@@ -220,11 +209,27 @@ class _Search:
         # What is bred depends on what has ended: few trials are asked at once.
         yield from ask_and_tell(plan, replace(asker, learns=True), add)
 
+    def plan_of_rules(self, rule: Callable[[int], Rule]) -> StudyPlan:
+        """Returns the plan of a study of rules by their numbers."""
+        every = range(self.settings.trials)
+        column = Constant(
+            *(_COLUMN, True, 0, 0, len(every), 0, len(every), False, "1", "the rule's number")
+        )
+        return self._plan(
+            replace(self.controller, constants={_COLUMN: column}),
+            Race(pruner="median", first=1),
+            lambda point: rule(int(point[_COLUMN])),
+            space={_COLUMN: Range(values=tuple(every))},
+            sampler=Sampler(kind="grid"),
+        )
+
     def numbers(
         self, rule: Rule, found: Evolution
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
         """Searches the numbers of a rule by CMA-ES, which begins with its own."""
-        plan = self.plan_of_numbers(rule)
+        if not rule.numbers:
+            return
+        plan = self._plan_of_numbers(rule)
         seed = derive_seed(self.seed, rule.text)
 
         def add(trial: FinishedTrial) -> None:
@@ -233,8 +238,7 @@ class _Search:
 
         yield from ask_and_tell(plan, make_asker(plan.study.sampler, plan.space, None, seed), add)
 
-    def plan_of_numbers(self, rule: Rule) -> StudyPlan:
-        """Returns the plan of a study of a rule's numbers."""
+    def _plan_of_numbers(self, rule: Rule) -> StudyPlan:
         sampler = Sampler(
             kind="cmaes",
             trials=max(1, self.settings.trials // self.settings.tuned),
@@ -247,7 +251,8 @@ class _Search:
             space={f"number_{k}": _around(value) for k, value in enumerate(rule.numbers)},
             sampler=sampler,
         )
-        return replace(plan, given=(_point_of(rule),))
+        own = {f"{CONSTANT}number_{k}": value for k, value in enumerate(rule.numbers)}
+        return replace(plan, given=(own,))
 
     def _plan(
         self,
@@ -293,7 +298,3 @@ def _around(value: float) -> Range:
         return Range(low=-1, high=1)
     low, high = sorted((value / 4, value * 4))
     return Range(low=low, high=high, log=value > 0)
-
-
-def _point_of(rule: Rule) -> Point:
-    return {f"{CONSTANT}number_{k}": value for k, value in enumerate(rule.numbers)}

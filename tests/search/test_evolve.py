@@ -94,7 +94,8 @@ def test_a_search_depends_on_its_seed_alone_and_resumes(
 
 
 def test_what_is_found_is_no_worse_than_what_it_begins_with(tmp_path: Path) -> None:
-    found = searched(tmp_path, first=[LAW])
+    poor = [parse("window = flight"), parse("window = 20")]  # without numbers, or kinds
+    found = searched(tmp_path, first=[LAW, *poor])
     values = [value for _, value in found["curve"]]
     assert values == sorted(values) and found["curve"][-1][0] <= found["runs"]
     lengths = [each["operators"] for each in found["front"]]
