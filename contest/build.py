@@ -29,10 +29,8 @@ _IMPLICIT = (
     *("cmath", "cstdlib", "cstdio", "cstring", "climits"),
 )
 """Entries of 2013 and 2016 rely on headers that compilers of that time included implicitly."""
-_FLAGS = (
-    *("-O2", "-g0", "-fPIC", "-pthread", "-w", "-fmax-errors=20"),
-    *(word for header in _IMPLICIT for word in ("-include", header)),
-)
+LEAN = ("-O2", "-g0", "-fPIC", "-pthread", "-w", "-fmax-errors=20", "-ffp-contract=off")
+_FLAGS = (*LEAN[:-1], *(word for header in _IMPLICIT for word in ("-include", header)))
 _LINK = ("-shared", "-pthread", "-Wl,-z,defs")
 _LIBRARIES = ("-lm",)
 _TRIES = 3
@@ -109,6 +107,8 @@ class Compiler:
         command: g++ or clang++.
         budget: of each build.
         standards: of C++, tried in this order.
+        flags: of the compiler.
+        reads: files of ours that it may read, too, whose digests are in their names.
         most_bytes: size of the cache, which forgets what was not used for longest.
     """
 
@@ -117,10 +117,14 @@ class Compiler:
     command: str = os.environ.get("CXX") or "c++"
     budget: Budget = field(default_factory=Budget)
     standards: Sequence[str] = ("-std=gnu++20", "-std=gnu++11")
+    flags: Sequence[str] = _FLAGS
+    reads: Sequence[Path] = ()
     most_bytes: int = 2_000_000_000
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _given: set[str] = field(default_factory=set)
     """What this process may still run."""
+    _room: int = 0
+    """What may be added before the cache is measured again (bytes)."""
 
     def build(self, tree: Tree, macros: Mapping[str, str]) -> Path:
         """Compiles and links an entry in C++; returns its shared object.
@@ -133,7 +137,8 @@ class Compiler:
         with private_folder("kneepoint-objects-") as work:
             build = _Build(tree, work, self.budget)
             built = self._build_in_any_standard(build, defined)
-            return self._keep(built.name, {each.name: each.read_bytes() for each in work.iterdir()})
+            made = [each for each in work.iterdir() if each.suffix in (".o", ".so")]
+            return self._keep(built.name, {each.name: each.read_bytes() for each in made})
 
     def keep(self, tree: Tree) -> Path:
         """Stores the single file of a Python entry."""
@@ -170,12 +175,14 @@ class Compiler:
         self, build: _Build, source: str, flags: Sequence[str], near: Sequence[str]
     ) -> Path:
         """Compiles a source with nearby headers, or with all files if those do not suffice."""
-        headers = [name for name in near if not name.endswith(SUFFIXES)]
+        names = [name for name in near if name == source or not name.endswith(SUFFIXES)]
         try:
-            return self._compile(build, source, flags, [*headers, source])
+            return self._compile(build, source, flags, names)
         except _LimitError:
             raise
         except BuildError:
+            if len(names) == len(build.digests):
+                raise
             return self._compile(build, source, flags, list(build.digests))
 
     def _compile(
@@ -183,12 +190,12 @@ class Compiler:
     ) -> Path:
         """Returns a source's object; the compiler sees only the named files."""
         words = [
-            *(*_FLAGS, *flags),
+            *(*self.flags, *flags),
             *(f"-I./{build.name_of(each)}" for each in build.tree.includes),
             f"./{source}",
         ]
         content = [f"{name} {build.digests[name]}" for name in names]
-        name = f"{self._digest('compile', *words, *content)}.o"
+        name = f"{self.digest('compile', *words, *content)}.o"
 
         def make(copy: Path) -> None:
             with private_folder("kneepoint-tree-") as stage:
@@ -201,10 +208,15 @@ class Compiler:
         return self._made(build, name, make)
 
     def _link(self, build: _Build, objects: Mapping[Path, str]) -> Path:
-        key = self._digest("link", *_LINK, *_LIBRARIES, *(each.stem for each in objects))
+        given = [(path.name, path.read_bytes()) for path in build.tree.archives]
+        parts = [*(each.stem for each in objects), *(sha256_of(content) for _, content in given)]
+        key = self.digest("link", *_LINK, *_LIBRARIES, *parts)
 
         def make(copy: Path) -> None:
-            command = [self.command, *_LINK, *map(str, objects), *_LIBRARIES]
+            for name, content in given:
+                (build.work / name).write_bytes(content)
+            archives = [word for name, _ in given for word in ("-Wl,-u,main", name)]
+            command = [self.command, *_LINK, *map(str, objects), *archives, *_LIBRARIES]
             own = {*objects.values(), *(name.rpartition("/")[2] for name in objects.values())}
             names = {str(path): source for path, source in objects.items()}
             self._run(build, command, copy, build.work, own, names)
@@ -240,7 +252,7 @@ class Compiler:
                 words: list[str | Path] = [*command, "-o", out]
                 environment = {"TMPDIR": str(work), "HOME": str(work), "SOURCE_DATE_EPOCH": "0"}
                 ended = self.confined.run(
-                    words, folder, [folder], [work], environment, build.cpu_s_left
+                    words, folder, [folder, *self.reads], [work], environment, build.cpu_s_left
                 )
                 if ended.was_killed:
                     continue
@@ -262,6 +274,9 @@ class Compiler:
             for name, content in made.items():
                 if not (self.folder / name).exists():
                     write_whole(self.folder / name, content)
+                    self._room -= len(content)
+            if self._room > 0:
+                return self.folder / entry
             found = []
             for path in self.folder.iterdir():
                 with suppress(FileNotFoundError):  # another process forgot it
@@ -274,6 +289,7 @@ class Compiler:
                 if path.name not in self._given:
                     path.unlink(missing_ok=True)
                     size -= bytes_
+            self._room = (self.most_bytes - size) // 2
         return self.folder / entry
 
     @cached_property
@@ -285,5 +301,6 @@ class Compiler:
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
         return f"{Path(path).resolve()} {answer.stdout}"
 
-    def _digest(self, *parts: str) -> str:
+    def digest(self, *parts: str) -> str:
+        """Returns a key of the cache: of the compiler and of what it is given."""
         return hashlib.sha256("\0".join((self._identity, *parts)).encode()).hexdigest()

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from common.config_file import ConfigModel, matching, read_config
+from common.errors import KneepointError, suggestion
 from engines.base import RunRecord
 from engines.expression import Expression
 from experiments.models.study import Setting
@@ -111,6 +112,9 @@ def _check_score(text: str) -> str:
     return text
 
 
+ScoreName = Annotated[str, AfterValidator(_check_score)]
+
+
 def _check_moment(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text)
@@ -152,7 +156,7 @@ class Contest(ConfigModel):
     )
     runs: int = Field(default=8, ge=1, description="runs of each entry on each network")
     seed: int = Field(default=1, ge=0, description="seed of the first run, and of the statistics")
-    score: Annotated[str, AfterValidator(_check_score)] = Field(
+    score: ScoreName = Field(
         default="power",
         description="power, log_power, median_power, excess_power, transhub, or an expression of a "
         "run's metrics",
@@ -259,6 +263,19 @@ class EntryFile(ConfigModel):
     constants: Mapping[Name, EntryConstant] = Field(
         default={}, description=f"parameters that can be searched; names: {NAMES}"
     )
+
+    def check(self, values: Mapping[str, float]) -> None:
+        """Raises KneepointError unless it declares these parameters, with ranges that have them."""
+        for name, value in values.items():
+            if name not in self.constants:
+                near = suggestion(name, self.constants) if self.constants else "it declares none"
+                raise KneepointError(f"has no parameter {name!r}; {near}")
+            low, high = self.constants[name].range
+            if not low <= value <= high or (self.constants[name].integer and value % 1):
+                raise KneepointError(
+                    f"{name} = {value:g} is not in its range, {low:g} to {high:g}"
+                    f"{', whole numbers' if self.constants[name].integer else ''}; correct it"
+                )
 
     def macros(self, values: Mapping[str, float]) -> dict[str, str]:
         """Returns the compiler's macros; constants without a value have their defaults."""

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of
-from contest import within
+from contest import classes, within
 from contest.build import BuildError, Compiler
 from contest.collect import Submission, digest_of_tree, take
 from contest.config import ENTRY_FILE
 from contest.confine import DisturbedError
-from contest.tree import Tree, recognize
+from contest.tree import Language, Tree, recognize
 from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.catalogue import Controller
 from engines.entry import Entry
@@ -89,8 +89,14 @@ class EntryBuilder:
     python_sha256: str = ""
     is_trusting: bool = False
 
-    def make(self, submission: Submission) -> ContestEntry:
+    def make(
+        self, submission: Submission, values: Mapping[str, float] | None = None
+    ) -> ContestEntry:
         """Takes, recognizes and builds a submission; a failure becomes its reason.
+
+        Args:
+            submission: what to build.
+            values: of parameters that it declares, if not their defaults.
 
         Raises:
             KneepointError: the machine is at fault.
@@ -114,7 +120,8 @@ class EntryBuilder:
                     author=tree.declared.author or entry.author,
                     is_apart=tree.own_receiver,
                 )
-                return replace(entry, built=self.entry_of(submission.name, tree, {}))
+                tree.declared.check(values or {})
+                return replace(entry, built=self.entry_of(submission.name, tree, values or {}))
             except BuildError as error:
                 return replace(refused(str(error)), message=without_paths(error.message, known))
             except DisturbedError as error:
@@ -130,6 +137,35 @@ class EntryBuilder:
             except Exception as error:
                 reason = f"cannot be read: {type(error).__name__}: {error}"
                 return refused(str(KneepointError(reason)))
+
+    def make_class(
+        self, name: str, source: str, language: Language, values: Mapping[str, float]
+    ) -> ContestEntry:
+        """Builds the source of a class; a failure becomes its reason.
+
+        Raises:
+            KneepointError: the machine is at fault.
+        """
+        entry = ContestEntry(name, digest=sha256_of(source.encode()))
+        with private_folder("kneepoint-class-") as folder:
+            try:
+                if language == "python":
+                    (folder / "candidate.py").write_text(source, encoding="utf-8")
+                    tree = recognize(folder)
+                    tree.declared.check(values)
+                    built = self.entry_of(name, tree, {})
+                    return replace(entry, built=built)
+                lean = replace(self, compiler=classes.compiler_of(self.compiler))
+                tree = classes.write_tree(source, folder)
+                built = lean.entry_of(name, tree, {})
+                words = tuple(f"{key}={float(values[key])!r}" for key in sorted(values))
+                return replace(entry, built=replace(built, arguments=words))
+            except BuildError as error:
+                return replace(entry, reason=str(error), message=error.message)
+            except DisturbedError as error:
+                return replace(entry, reason=str(error), is_disturbed=True)
+            except KneepointError as error:
+                return replace(entry, reason=str(error))
 
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[ContestEntry], None]

@@ -50,6 +50,7 @@ class Tree:
         library: sources that see only their own folder, like those of src/.
         sources: the others.
         includes: folders of headers.
+        archives: of ours, that its objects are linked with.
         dialect: of its datagrams, as the engines call it; "": the kit's.
         clock_epoch_ms: what its clocks subtract from the date; None: they begin at 0.
         own_receiver: whether it brings a receiver that is not the kit's.
@@ -61,6 +62,7 @@ class Tree:
     library: tuple[Path, ...] = ()
     sources: tuple[Path, ...] = ()
     includes: tuple[Path, ...] = ()
+    archives: tuple[Path, ...] = ()
     dialect: str = ""
     clock_epoch_ms: int | None = None
     own_receiver: bool = False

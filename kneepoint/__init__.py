@@ -1,17 +1,18 @@
-"""The `kneepoint` command: see `python -m kneepoint --help`. In Python, `open_results`."""
+"""The `kneepoint` command; in Python, `open_results` and `Evaluator`."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from analysis.opened import open_results as open_results
+    from kneepoint.evaluator import Evaluator as Evaluator
 
-__all__ = ["open_results"]
+__all__ = ["Evaluator", "open_results"]
+_PLACES = {"open_results": "analysis.opened", "Evaluator": "kneepoint.evaluator"}
 
 
 def __getattr__(name: str) -> Any:
-    """Imports pandas only for those who open results: the command must start fast."""
-    if name == "open_results":
-        from analysis.opened import open_results
-
-        return open_results
+    """Imports pandas and scipy only for those who need them: the command must start fast."""
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -22,6 +22,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _COMMANDS = {
     "run": "run a controller once, print its metrics and plot it over time",
     "compare": "compare two settings in pairs of runs, with an interval and a verdict",
+    "evaluate": "score candidates for a controller, which a search sends",
+    "evolve": "search for a rule that controls congestion",
     "list": "list controllers, networks and experiments",
     "study": "run or resume a study",
     "again": "repeat a run of the results and compare it with the recorded metrics",

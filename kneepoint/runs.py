@@ -16,6 +16,7 @@ from experiments.workflow import Workflow
 from kneepoint.workflow import make
 from networks.config import load_network
 from networks.scenario import PreparedNetwork
+from search.rules.language import RuleError, parse
 
 NETWORKS = Path("build/networks")
 
@@ -128,9 +129,15 @@ def spec_of(
 
 
 def constants_of(given: Mapping[str, str], where: str) -> dict[str, float]:
-    """Returns parameters as numbers; raises KneepointError, beginning with `where`."""
+    """Returns parameters as numbers; raises KneepointError, beginning with `where`.
+
+    The value of `rule` is an expression, which the controller of this name has as parameters.
+    """
     try:
-        return {name: float(value) for name, value in given.items()}
+        numbers = {name: float(value) for name, value in given.items() if name != "rule"}
+        return numbers | (parse(given["rule"]).constants if "rule" in given else {})
+    except RuleError as error:
+        raise KneepointError(f"{where}: {error}") from None
     except ValueError:
         raise KneepointError(f"{where}: not NAME=VALUE with a numeric VALUE; correct it") from None
 

@@ -59,13 +59,15 @@ def repeat(
     return {
         "trials": len(repeated),
         "runs": sum(map(len, repeated)),
-        **_interval("value", [plan.score(runs, best.searched).value for runs in repeated]),
-        "networks": {name: _interval("power", values) for name, values in powers.items()},
+        **interval("value", [plan.score(runs, best.searched).value for runs in repeated]),
+        "networks": {name: interval("power", values) for name, values in powers.items()},
     }
 
 
-def _interval(name: str, values: Sequence[float]) -> dict[str, float]:
-    """The mean, and the ends of its 95 % t interval."""
+def interval(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """The mean, and the ends of its 95 % t interval; a single value has none."""
     mean, n = statistics.fmean(values), len(values)
+    if n == 1:
+        return {name: mean, "low": None, "high": None}
     half = stdtrit(n - 1, 0.975) * statistics.stdev(values) / math.sqrt(n)
     return {name: mean, "low": mean - half, "high": mean + half}

@@ -15,6 +15,7 @@
 #include "algorithms/adapter.hh"
 #include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
+#include "algorithms/declaration.hh"
 #include "algorithms/interface.h"
 #include "algorithms/needs.hh"
 

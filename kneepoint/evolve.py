@@ -1,0 +1,133 @@
+"""`kneepoint evolve`: searches for a rule, from nothing or from rules that are given."""
+
+import json
+import os
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from common.errors import KneepointError
+from common.files import write_whole
+from common.locks import hold_lock_patiently
+from engines.built import EMULATE
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from experiments.config import load_workflow
+from experiments.executor import LocalExecutor
+from experiments.journal import RunJournal
+from experiments.pipeline import follow
+from experiments.progress import Progress
+from experiments.runner import Runner
+from kneepoint.cli import (
+    PATH,
+    columns,
+    config_option,
+    examples,
+    json_option,
+    print_result,
+    seed_option,
+)
+from kneepoint.runs import make_what_is_missing, prepared_network
+from search.rules.evolve import Settings, evolve
+from search.rules.language import Rule, RuleError, parse
+
+_DEFAULT = Settings()
+
+
+@click.command()
+@examples("""
+    kneepoint evolve
+    kneepoint evolve --network contest --network verizon-lte-driving-2 --rounds 10 --seed 2
+    kneepoint evolve --start rules.txt --json | jq .front
+""")
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    default=("contest",),
+    show_default=True,
+    help="A file of config/networks; give several for the geometric mean over them.",
+)
+@click.option("--rounds", type=click.IntRange(1), default=_DEFAULT.rounds, show_default=True)
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=_DEFAULT.trials,
+    show_default=True,
+    help="Rules that are bred in a round; the numbers of the best get as many trials.",
+)
+@click.option(
+    "--penalty",
+    type=click.FloatRange(0, 1),
+    default=_DEFAULT.penalty,
+    show_default=True,
+    help="Share of its value that a rule loses with each operator.",
+)
+@click.option("--start", type=PATH, help="File of rules to begin with, one a line.")
+@click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
+@seed_option
+@config_option
+@json_option
+def command(
+    networks: tuple[str, ...],
+    start: Path | None,
+    rounds: int,
+    trials: int,
+    penalty: float,
+    workers: int | None,
+    seed: int,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Search for a rule with the greatest power.
+
+    Each round breeds rules and searches the numbers of the best. The result is the best rule, its
+    power with fresh seeds, and for each length the best. The search resumes if you run it again.
+    """
+    first = rules_of(start) if start else []
+    if len({*networks}) != len(networks):
+        raise KneepointError(f"--network {' '.join(networks)}: names one twice; remove it")
+    make_what_is_missing(config, networks, ["rule"])
+    controller = load_catalogue(EMULATE).controller("rule", "kneepoint evolve")
+    engine = EmulatorSettings.of(EMULATE)
+    wanted = Settings(rounds, trials, penalty)
+    folder = load_workflow(config).results / "evolved" / "-".join([*networks, str(seed)])
+    progress = Progress("evolve", None)
+    with hold_lock_patiently(folder / ".lock"), RunJournal(folder / "runs.jsonl") as journal:
+        prepared = [prepared_network(name) for name in networks]
+        processors = workers or os.cpu_count() or 1
+        runner = Runner(journal, lambda _: LocalExecutor(engine, processors), progress.add)
+        with closing(runner):
+            found = follow(evolve(wanted, controller, prepared, engine, seed, first), runner)
+    path = folder / "evolved.json"
+    write_whole(path, json.dumps(found, indent=2) + "\n")
+    fresh = found["fresh"]
+    progress.end(f"{found['runs']} runs, best {found['value']:.4g}")
+    rows = [("operators", "value", "rule")]
+    rows += [(str(e["operators"]), f"{e['value']:.4g}", e["rule"]) for e in found["front"]]
+    text = (
+        f"{columns(rows)}\n\nbest {fresh['value']:.4g} [{fresh['low']:.4g}, {fresh['high']:.4g}] "
+        f"with fresh seeds ({fresh['runs']} runs):\n{found['rule']}\n{path}"
+    )
+    print_result(found, text, as_json)
+
+
+def rules_of(path: Path) -> list[Rule]:
+    """Reads a file of rules, one a line.
+
+    Raises:
+        KneepointError: it cannot be read, or a line is no rule.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise KneepointError(f"{path}: {error}; give a file of rules") from None
+    rules = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                rules.append(parse(line))
+            except RuleError as error:
+                raise KneepointError(f"{path}, line {number}: {error}") from None
+    return rules

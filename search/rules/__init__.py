@@ -1,0 +1,1 @@
+"""Rules as data: their language, and a search for them."""
