@@ -116,7 +116,7 @@ class Bbr final : public Controller {
   enum class State { startup, drain, probe_bw, probe_rtt };
 
   bool has_rtt() const { return least_s_ >= 0; }
-  double rate() const { return rate_.is_empty() ? 0 : rate_.most(); }
+  double rate() const { return rate_.best(); }
 
   // Packets in flight that `gain` bandwidth-delay products are, and what hosts aggregate (section
   // 4.2.3.2).
@@ -191,14 +191,13 @@ class Bbr final : public Controller {
     } else if (cwnd_ < target or delivery_.delivered() < initial_delivered_) {
       cwnd_ += acknowledged;
     }
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
   }
 
   static constexpr int phases_ = 8;
   static constexpr double least_window_ = 4;
   static constexpr double initial_delivered_ = 10;
   static constexpr double segment_bits_ = 1448 * 8;
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double high_gain_;

@@ -90,7 +90,7 @@ class Bbr3 final : public Controller {
     const double now = now_s(ack);
     const auto sample = delivery_.on_ack(ack);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
-    is_limited_by_window_ = flight_ >= std::floor(cwnd_);
+    is_limited_by_window_ = flight_ > cwnd_ - 1;
     flight_ = static_cast<double>(ack.flight);
     const double lost = losses_.on_ack(ack);
     if (lost > 0) short_.lose(lost, delivery_.delivered());
@@ -116,7 +116,7 @@ class Bbr3 final : public Controller {
     double lost;    // before it
   };
 
-  double most_rate() const { return rates_.is_empty() ? 0 : rates_.most(); }
+  double most_rate() const { return rates_.best(); }
   double rate() const { return std::min(most_rate(), short_.rate()); }
   double bdp(double gain) const { return gain * rate() * rtt_.least_s(); }
   bool is_probing() const {
@@ -296,13 +296,12 @@ class Bbr3 final : public Controller {
     if (state_ == State::probe_rtt) cwnd_ = std::min(cwnd_, probe_rtt_window());
     const bool has_room = state_ == State::cruise or state_ == State::probe_rtt;
     const double bound = has_room ? with_headroom() : is_in_probe_bw() ? long_flight_ : never_;
-    cwnd_ = std::clamp(std::min({cwnd_, bound, short_.flight()}), least_window_, widest_);
+    cwnd_ = std::clamp(std::min({cwnd_, bound, short_.flight()}), least_window_, widest_window);
   }
 
   static constexpr double never_ = std::numeric_limits<double>::infinity();
   static constexpr double least_window_ = 4;
   static constexpr double segment_bits_ = 1448 * 8;
-  static constexpr double widest_ = 1 << 20;
 
   double initial_window_;
   double startup_gain_;

@@ -77,7 +77,7 @@ class C4 final : public Controller {
 
   double window() const override {
     if (rate_ <= 0) return initial_window_;
-    return std::clamp(gain_ * rate_ * nominal_s_, least_window_, widest_);
+    return std::clamp(gain_ * rate_ * nominal_s_, least_window_, widest_window);
   }
 
   double pacing_us() const override {
@@ -122,8 +122,13 @@ class C4 final : public Controller {
   }
 
   void hear_losses(const Ack& ack) {
-    loss_share_ = 1 - (1 - loss_share_) * std::pow(kept_, losses_.on_ack(ack));
-    loss_share_ *= std::pow(kept_, static_cast<double>(ack.acknowledged));
+    loss_share_ = 1 - (1 - loss_share_) * kept(losses_.on_ack(ack));
+    loss_share_ *= kept(static_cast<double>(ack.acknowledged));
+  }
+
+  // Of the smoothed share of losses: 15/16 with each packet. Most often none or one comes.
+  static double kept(double packets) {
+    return packets == 0 ? 1 : packets == 1 ? 15 / 16.0 : std::pow(15 / 16.0, packets);
   }
 
   void end_era() {
@@ -200,10 +205,8 @@ class C4 final : public Controller {
   }
 
   static constexpr double segment_bytes_ = 1448;
-  static constexpr double kept_ = 15 / 16.0;  // of the smoothed share of losses, with each packet
   static constexpr double least_window_ = 2;
   static constexpr double longest_us_ = 1e6;
-  static constexpr double widest_ = 1 << 20;
 
   double initial_window_;
   double push_;

@@ -22,10 +22,10 @@ double power_of_two(double exponent) {
   return std::ldexp(sum, static_cast<int>(whole));
 }
 
-class Hybla final : public Controller {
+class Hybla final : public TimingOut {
  public:
   explicit Hybla(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         rtt0_ms_(constants.real({.name = "rtt0_ms",
@@ -58,17 +58,12 @@ class Hybla final : public Controller {
     } else {
       cwnd_ += acknowledged * rho_ * rho_ / cwnd_;
     }
-    cwnd_ = std::min(cwnd_, widest_);
+    cwnd_ = std::min(cwnd_, widest_window);
   }
 
   void on_loss(const Loss& loss) override {
     ssthresh_ = std::max(beta_ * cwnd_, 2.0);
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
-  }
-
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
   }
 
  private:
@@ -81,7 +76,6 @@ class Hybla final : public Controller {
   }
 
   static constexpr double greatest_exponent_ = 16;  // as in Linux
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double ssthresh_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "algorithms/controller.hh"
@@ -36,24 +37,28 @@ class Rounds {
   uint64_t next_round_ = 0;
 };
 
-// The least value of the last `span`, in constant time on average: candidates are kept in a ring,
-// each later and greater than the one before it.
-class WindowedLeast {
+// The best value of the last `span`, in constant time on average: candidates are kept in a ring,
+// each later and worse than the one before it.
+template <class IsNoWorse>
+class WindowedBest {
  public:
   void add(double value, double now, double span) {
-    // Of the same time, none but the least will ever matter.
-    if (size_ > 0 and at(size_ - 1).found == now and at(size_ - 1).value <= value) return;
-    while (size_ > 0 and at(size_ - 1).value >= value) --size_;
+    // Of the same time, none but the best will ever matter.
+    if (size_ > 0 and at(size_ - 1).found == now and is_no_worse_(at(size_ - 1).value, value)) {
+      return;
+    }
+    while (size_ > 0 and is_no_worse_(value, at(size_ - 1).value)) --size_;
     if (size_ == candidates_.size()) widen();
     at(size_++) = {now, value};
     while (at(0).found < now - span) {
       first_ = (first_ + 1) & (candidates_.size() - 1);
       --size_;
     }
+    best_ = at(0).value;
   }
 
   bool is_empty() const { return size_ == 0; }
-  double least() const { return candidates_[first_].value; }
+  double best() const { return best_; }  // 0 of none
 
  private:
   struct Candidate {
@@ -69,20 +74,15 @@ class WindowedLeast {
     candidates_.resize(2 * candidates_.size());
   }
 
+  static constexpr IsNoWorse is_no_worse_{};
+
   std::vector<Candidate> candidates_ = std::vector<Candidate>(16);  // a power of two of them
   size_t first_ = 0;
   size_t size_ = 0;
+  double best_ = 0;
 };
 
-// The greatest.
-class WindowedMost {
- public:
-  void add(double value, double now, double span) { negative_.add(-value, now, span); }
-  bool is_empty() const { return negative_.is_empty(); }
-  double most() const { return -negative_.least(); }
-
- private:
-  WindowedLeast negative_{};
-};
+using WindowedLeast = WindowedBest<std::less_equal<>>;
+using WindowedMost = WindowedBest<std::greater_equal<>>;
 
 }  // namespace kneepoint

@@ -52,12 +52,10 @@ class RateHorizon final : public Controller {
     // A first-order filter of the rate since the last acknowledgment, which may be infinite.
     rate_ = (time_constant_s_ * rate_ + static_cast<double>(ack.acknowledged)) /
             (time_constant_s_ + elapsed_s);
-    cwnd_ = std::clamp(rate_ * horizon_s_, least_, widest_);
+    cwnd_ = std::clamp(rate_ * horizon_s_, least_, widest_window);
   }
 
  private:
-  static constexpr double widest_ = 1 << 20;
-
   double cwnd_;
   double horizon_s_;
   double time_constant_s_;

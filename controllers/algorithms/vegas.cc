@@ -13,10 +13,10 @@
 namespace kneepoint {
 namespace {
 
-class Vegas final : public Controller {
+class Vegas final : public TimingOut {
  public:
   explicit Vegas(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         alpha_(constants.real({.name = "alpha",
@@ -76,11 +76,6 @@ class Vegas final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
   void begin_round(const Ack& ack) {
     rounds_.begin(ack);
@@ -116,13 +111,12 @@ class Vegas final : public Controller {
       cwnd_ -= 1;
       ssthresh_ = std::min(ssthresh_, cwnd_ - 1);
     } else if (queue < alpha_) {
-      cwnd_ = std::min(cwnd_ + 1, widest_);
+      cwnd_ = std::min(cwnd_ + 1, widest_window);
     }
     cwnd_ = std::max(cwnd_, least_window_);
   }
 
   static constexpr double least_window_ = 2;
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double ssthresh_;

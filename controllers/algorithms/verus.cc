@@ -72,10 +72,10 @@ class DelayProfile {
   size_t last_ = 0;
 };
 
-class Verus final : public Controller {
+class Verus final : public TimingOut {
  public:
   explicit Verus(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         epoch_s_(constants.real({.name = "epoch_ms",
                                  .fallback = 5,
@@ -175,11 +175,6 @@ class Verus final : public Controller {
     is_repairing_ = true;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
   void measure(const Ack& ack, double window_then) {
     const double delay_ms = rtt_ms(ack);
@@ -208,7 +203,7 @@ class Verus final : public Controller {
     const double before_ms = most_ms_;
     most_ms_ = old_share_ * most_ms_ + (1 - old_share_) * epoch_most_ms_;
     epoch_most_ms_ = 0;
-    const double least_ms = least_ms_.least();
+    const double least_ms = least_ms_.best();
     if (most_ms_ > ratio_ * least_ms) {
       wanted_ms_ -= step_ms_;
     } else {

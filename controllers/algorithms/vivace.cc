@@ -135,7 +135,7 @@ class Vivace final : public Controller {
                                                   "boundary"})) {}
 
   double window() const override {
-    return rate_mbps_ <= 0 ? initial_window_ : std::clamp(2 * sent_per_s(), 10.0, widest_);
+    return rate_mbps_ <= 0 ? initial_window_ : std::clamp(2 * sent_per_s(), 10.0, widest_window);
   }
 
   double pacing_us() const override { return rate_mbps_ <= 0 ? 0 : 1e6 / sent_per_s(); }
@@ -249,7 +249,6 @@ class Vivace final : public Controller {
   static constexpr double segment_bits_ = 1448 * 8;
   static constexpr double least_mbps_ = 0.1;
   static constexpr double most_mbps_ = 5000;
-  static constexpr double widest_ = 1 << 20;
 
   double initial_window_;
   double exponent_;

@@ -29,8 +29,8 @@ TEST(windowed_extremes_are_those_of_all_values_in_the_window) {
       least.add(value, now, span);
       most.add(value, now, span);
       const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-      EXPECT_EQUAL(least.least(), std::min_element(all.begin(), all.end(), by_value)->second);
-      EXPECT_EQUAL(most.most(), std::max_element(all.begin(), all.end(), by_value)->second);
+      EXPECT_EQUAL(least.best(), std::min_element(all.begin(), all.end(), by_value)->second);
+      EXPECT_EQUAL(most.best(), std::max_element(all.begin(), all.end(), by_value)->second);
     }
   }
 }
@@ -39,7 +39,7 @@ TEST(windowed_extremes_hold_a_rise_that_is_longer_than_their_first_ring) {
   WindowedLeast least;
   for (int i = 0; i < 1000; ++i) {
     least.add(i, i, 500);
-    EXPECT_EQUAL(least.least(), std::max(0, i - 500));
+    EXPECT_EQUAL(least.best(), std::max(0, i - 500));
   }
 }
 
