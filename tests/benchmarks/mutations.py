@@ -1,0 +1,118 @@
+"""Whether the tests bite: constants of a controller's rule, changed one at a time.
+
+    python -m tests.benchmarks.mutations CONTROLLER... [--count 20] [--seed 1]
+
+Of the numerals in controllers/algorithms/CONTROLLER.cc a sample is drawn; numerals of comments,
+strings and declared parameters do not count, because test_field.py compares all defaults with the
+published ones. Each is changed alone, an integer by 1 and a real number by a quarter; then the C++
+tests run whose names hold the controller's. A change that compiles and fails no test survives, and
+is printed with its line. All is built in build/mutations, from a copy of the sources. Exit status
+1: for some controller more than one in twenty survived.
+"""
+
+import argparse
+import random
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCES = Path("controllers")
+BUILD = Path("build/mutations")
+COPY = BUILD / "sources"
+NUMERAL = re.compile(r"(?<![\w.'])\d[\d']*(?:\.\d*)?(?:e-?\d+)?(?![\w.])")
+IGNORED = re.compile(
+    r'//[^\n]*|"(?:\\.|[^"\\])*"|#[^\n]*|\{\.name = .*?\}\)|\w+\(constants, \d+\)', re.DOTALL
+)
+PATIENCE_S = 120
+"""For tests that a change makes endless: they count as failed."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Of one numeral."""
+
+    start: int
+    old: str
+
+    @property
+    def new(self) -> str:
+        if set(self.old) <= set("0123456789'"):
+            return str(int(self.old.replace("'", "")) + 1)
+        return repr(float(self.old) * 1.25 or 1.0)
+
+    def of(self, text: str) -> str:
+        """Returns the text with it."""
+        return text[: self.start] + self.new + text[self.start + len(self.old) :]
+
+
+def changes_of(text: str) -> list[Change]:
+    """Returns all changes of a source."""
+    code = IGNORED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return [Change(found.start(), found[0]) for found in NUMERAL.finditer(code)]
+
+
+def build(*targets: str) -> bool:
+    """Returns whether they compile."""
+    command = ["ninja", "-C", str(BUILD), *targets]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def passes(name: str) -> bool:
+    """Returns whether the tests of a controller do."""
+    command = [BUILD / "controller_tests", f"{name}_"]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def survivors(name: str, count: int, seed: int) -> tuple[int, list[tuple[Change, int]]]:
+    """Returns how many changes were made, and those that no test notices, with their lines."""
+    source = COPY / "algorithms" / f"{name}.cc"
+    text = source.read_text()
+    if not passes(name):
+        raise SystemExit(f"error: controller_tests {name}_ fails unchanged, or finds no test")
+    changes = changes_of(text)
+    drawn = random.Random(seed).sample(changes, min(count, len(changes)))
+    alive = []
+    for change in drawn:
+        source.write_text(change.of(text))
+        if build(f"controller_{name}") and passes(name):
+            alive.append((change, text.count("\n", 0, change.start) + 1))
+    source.write_text(text)
+    build(f"controller_{name}")
+    return len(drawn), sorted(alive, key=lambda each: each[1])
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    known = sorted(path.stem for path in SOURCES.glob("algorithms/*.cc"))
+    parser.add_argument("controllers", nargs="+", choices=known, metavar="CONTROLLER")
+    parser.add_argument("--count", type=int, default=20, help="changes of each (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (%(default)s)")
+    arguments = parser.parse_args()
+    shutil.copytree(SOURCES, COPY, dirs_exist_ok=True)
+    # Unoptimized: compiling takes longer than the tests do.
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
+    command = ["cmake", "-S", COPY, "-B", BUILD, "-G", "Ninja", *options]
+    subprocess.run(command, check=True, capture_output=True)
+    if not build("controller_tests"):
+        raise SystemExit(f"error: ninja -C {BUILD} controller_tests fails")
+    weak = False
+    for name in arguments.controllers:
+        made, alive = survivors(name, arguments.count, arguments.seed)
+        weak = weak or len(alive) * 20 > made
+        print(f"{name}: {made - len(alive)} of {made}", flush=True)
+        path = SOURCES / "algorithms" / f"{name}.cc"
+        lines = path.read_text().splitlines()
+        for change, number in alive:
+            print(f"  {path}:{number}: {change.old} -> {change.new}: {lines[number - 1].strip()}")
+    raise SystemExit(1 if weak else 0)
+
+
+if __name__ == "__main__":
+    main()
