@@ -49,9 +49,7 @@ class Copa final : public Controller {
   double window() const override { return cwnd_; }
 
   // Twice the window in a round trip, so that pacing does not bound the rate (section 2.1).
-  double pacing_us() const override {
-    return 1e3 * standing_ms_.best() / (2 * cwnd_);
-  }
+  double pacing_us() const override { return 1e3 * standing_ms_.best() / (2 * cwnd_); }
 
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
@@ -82,11 +80,11 @@ class Copa final : public Controller {
 
  private:
   void measure(double rtt_ms, double now) {
-    smoothed_ms_ = smoothed_ms_ == 0 ? rtt_ms : 0.875 * smoothed_ms_ + 0.125 * rtt_ms;  // RFC 6298
+    smoothed_ms_.add(rtt_ms);
     least_ms_.add(rtt_ms, now, least_span_s_);
-    standing_ms_.add(rtt_ms, now, standing_share_ * smoothed_ms_ / 1e3);
+    standing_ms_.add(rtt_ms, now, standing_share_ * smoothed_ms_.value() / 1e3);
     if (not is_adaptive_) return;
-    most_ms_.add(rtt_ms, now, most_span_rtts_ * smoothed_ms_ / 1e3);
+    most_ms_.add(rtt_ms, now, most_span_rtts_ * smoothed_ms_.value() / 1e3);
     const double range_ms = most_ms_.best() - least_ms_.best();
     if (rtt_ms - least_ms_.best() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
   }
@@ -95,7 +93,8 @@ class Copa final : public Controller {
   // (Not where a tenth of it is less than a packet: there `competitive` takes them for others.)
   void end_round(double now) {
     follow_direction();
-    const bool competes = is_adaptive_ and now - emptied_at_s_ > empty_rtts_ * smoothed_ms_ / 1e3;
+    const bool competes =
+        is_adaptive_ and now - emptied_at_s_ > empty_rtts_ * smoothed_ms_.value() / 1e3;
     if (not competes) {
       delta_ = default_delta_;
     } else if (has_lost_in_round_) {
@@ -141,7 +140,7 @@ class Copa final : public Controller {
   WindowedLeast least_ms_{};
   WindowedLeast standing_ms_{};
   WindowedMost most_ms_{};
-  double smoothed_ms_ = 0;
+  SmoothedRtt smoothed_ms_{};
   double emptied_at_s_ = 0;
   bool is_slow_start_ = true;
   bool has_lost_in_round_ = false;

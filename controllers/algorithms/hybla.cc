@@ -68,10 +68,10 @@ class Hybla final : public TimingOut {
 
  private:
   void measure(double rtt_ms) {
-    smoothed_ms_ = smoothed_ms_ == 0 ? rtt_ms : 0.875 * smoothed_ms_ + 0.125 * rtt_ms;  // RFC 6298
-    if (not follows_rtt_ and smoothed_ms_ >= least_ms_) return;
-    least_ms_ = smoothed_ms_;
-    rho_ = std::max(smoothed_ms_ / rtt0_ms_, 1.0);
+    smoothed_ms_.add(rtt_ms);
+    if (not follows_rtt_ and smoothed_ms_.value() >= least_ms_) return;
+    least_ms_ = smoothed_ms_.value();
+    rho_ = std::max(least_ms_ / rtt0_ms_, 1.0);
     slow_start_step_ = power_of_two(std::min(rho_, greatest_exponent_)) - 1;
   }
 
@@ -82,7 +82,7 @@ class Hybla final : public TimingOut {
   double rtt0_ms_;
   double beta_;
   bool follows_rtt_;
-  double smoothed_ms_ = 0;
+  SmoothedRtt smoothed_ms_{};
   double least_ms_ = std::numeric_limits<double>::infinity();
   double rho_ = 1;
   double slow_start_step_ = 1;

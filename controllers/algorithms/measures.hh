@@ -21,6 +21,17 @@ inline double rtt_ms(const Ack& ack) {
   return std::max(static_cast<double>(ack.measured_rtt_us) / 1e3, 1.0);
 }
 
+// RFC 6298's, in the unit of its samples; 0 before the first.
+class SmoothedRtt {
+ public:
+  void add(double rtt) { value_ = is_known() ? 0.875 * value_ + 0.125 * rtt : rtt; }
+  bool is_known() const { return value_ > 0; }
+  double value() const { return value_; }
+
+ private:
+  double value_ = 0;
+};
+
 // Counts round trips: one ends with the acknowledgment of the first packet that left after it
 // began.
 class Rounds {

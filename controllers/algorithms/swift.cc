@@ -3,6 +3,10 @@
 //
 // The paper's target grows with the hops of a path; here with its least RTT. Its microseconds are
 // milliseconds. No host tells its own delay apart: the fabric's window is the only one.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
@@ -135,7 +139,7 @@ class Swift final : public TimingOut {
   double reset_after_;
   double rtt_ms_ = 0;
   WindowedLeast least_ms_{};
-  double decreased_s_ = -1;
+  double decreased_s_ = std::numeric_limits<double>::lowest();
   int timeouts_ = 0;
 };
 

@@ -73,3 +73,14 @@ TEST(times_of_an_acknowledgment_are_in_the_units_of_their_names) {
   EXPECT_EQUAL(rtt_s(ack), 0.0025);
   EXPECT_EQUAL(now_s(ack), 1.5);
 }
+
+// RFC 6298, section 2: an eighth of the new sample.
+TEST(measures_smooth_the_rtt_by_an_eighth) {
+  SmoothedRtt rtt;
+  EXPECT_EQUAL(rtt.is_known(), false);
+  for (const auto& [sample, smoothed] :
+       std::vector<std::pair<double, double>>{{0.8, 0.8}, {1.6, 0.9}, {0.1, 0.8}}) {
+    rtt.add(sample);
+    EXPECT_NEAR(rtt.value(), smoothed, 1e-12);
+  }
+}

@@ -2,12 +2,13 @@
 
     python -m tests.benchmarks.mutations CONTROLLER... [--count 20] [--seed 1]
 
-Of the numerals in controllers/algorithms/CONTROLLER.cc a sample is drawn; numerals of comments,
+Of the numerals in controllers/algorithms/CONTROLLER.cc a sample is drawn. Those of comments,
 strings and declared parameters do not count, because test_field.py compares all defaults with the
-published ones. Each is changed alone, an integer by 1 and a real number by a quarter; then the C++
-tests run whose names hold the controller's. A change that compiles and fails no test survives, and
-is printed with its line. All is built in build/mutations, from a copy of the sources. Exit status
-1: for some controller more than one in twenty survived.
+published ones, nor does the zero that a variable begins with. Each is changed alone: it grows by a
+quarter, an integer by at least 1, and 0 becomes 1. Then the C++ tests run whose names hold the
+controller's. A change that compiles and fails no test survives, and is printed with its line. All
+is built in build/mutations, from a copy of the sources. Exit status 1: for some controller more
+than one change in twenty survived.
 """
 
 import argparse
@@ -23,7 +24,8 @@ BUILD = Path("build/mutations")
 COPY = BUILD / "sources"
 NUMERAL = re.compile(r"(?<![\w.'])\d[\d']*(?:\.\d*)?(?:e-?\d+)?(?![\w.])")
 IGNORED = re.compile(
-    r'//[^\n]*|"(?:\\.|[^"\\])*"|#[^\n]*|\{\.name = .*?\}\)|\w+\(constants, \d+\)', re.DOTALL
+    r'//[^\n]*|"(?:\\.|[^"\\])*"|#[^\n]*|\{\.name = .*?\}\)|\w+\(constants, \d+\)| = 0;',
+    re.DOTALL,
 )
 PATIENCE_S = 120
 """For tests that a change makes endless: they count as failed."""
@@ -38,9 +40,10 @@ class Change:
 
     @property
     def new(self) -> str:
-        if set(self.old) <= set("0123456789'"):
-            return str(int(self.old.replace("'", "")) + 1)
-        return repr(float(self.old) * 1.25 or 1.0)
+        value = self.old.replace("'", "")
+        if value.isdecimal():
+            return str(max(int(value) + 1, round(int(value) * 1.25)))
+        return repr(float(value) * 1.25 or 1.0)
 
     def of(self, text: str) -> str:
         """Returns the text with it."""
@@ -61,7 +64,7 @@ def build(*targets: str) -> bool:
 
 def passes(name: str) -> bool:
     """Returns whether the tests of a controller do."""
-    command = [BUILD / "controller_tests", f"{name}_"]
+    command = [str(BUILD / "controller_tests"), f"{name}_"]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
@@ -98,7 +101,7 @@ def main() -> None:
     shutil.copytree(SOURCES, COPY, dirs_exist_ok=True)
     # Unoptimized: compiling takes longer than the tests do.
     options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
-    command = ["cmake", "-S", COPY, "-B", BUILD, "-G", "Ninja", *options]
+    command = ["cmake", "-S", str(COPY), "-B", str(BUILD), "-G", "Ninja", *options]
     subprocess.run(command, check=True, capture_output=True)
     if not build("controller_tests"):
         raise SystemExit(f"error: ninja -C {BUILD} controller_tests fails")
