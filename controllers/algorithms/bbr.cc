@@ -82,7 +82,7 @@ class Bbr final : public Controller {
   double pacing_us() const override { return gap_us_; }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
-    delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
+    delivery_.on_sent(sequence_number, now_ms);
   }
 
   void on_ack(const Ack& ack) override {

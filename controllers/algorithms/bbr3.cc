@@ -78,10 +78,10 @@ class Bbr3 final : public Controller {
         cwnd_(initial_window_) {}
 
   double window() const override { return cwnd_; }
-  double pacing_us() const override { return pacing_rate_ > 0 ? 1e6 / pacing_rate_ : 0; }
+  double pacing_us() const override { return gap_us_; }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
-    delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
+    delivery_.on_sent(sequence_number, now_ms);
     losses_.on_sent(sequence_number);
     records_.at_new(sequence_number) = {++flight_, short_.all_lost()};
   }
@@ -211,7 +211,7 @@ class Bbr3 final : public Controller {
   // In each round twice as much as in the one before.
   void steepen() {
     up_packets_for_one_ = std::max(cwnd_ / std::exp2(up_rounds_), 1.0);
-    up_rounds_ = std::min(up_rounds_ + 1, 30.0);
+    ++up_rounds_;
   }
 
   void advance(const RateSample& sample, double now) {
@@ -285,7 +285,10 @@ class Bbr3 final : public Controller {
 
   void control(double acknowledged) {
     const double paced = pacing_gain() * rate() * 0.99;  // a percent less, against queues
-    if (pipe_.is_full or paced > pacing_rate_) pacing_rate_ = std::max(paced, 1.0);
+    if (pipe_.is_full or paced > pacing_rate_) {
+      pacing_rate_ = std::max(paced, 1.0);
+      gap_us_ = 1e6 / pacing_rate_;
+    }
     const double gain = cwnd_gain_ + (state_ == State::up ? 0.25 : 0);
     const double most = with_quanta(bdp(gain) + extra_.most());
     if (pipe_.is_full) {
@@ -313,6 +316,7 @@ class Bbr3 final : public Controller {
   double probe_rtt_s_;
   double cwnd_;
   double pacing_rate_ = 0;  // packets/s
+  double gap_us_ = 0;
   State state_ = State::startup;
   DeliveryRate delivery_{};
   WindowedMost rates_{};  // by cycles

@@ -5,7 +5,6 @@
 // here always have data and send single packets: neither limits of the application nor the quantum
 // matter.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "algorithms/delivery_rate.hh"
@@ -86,7 +85,7 @@ class C4 final : public Controller {
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
     losses_.on_sent(sequence_number);
-    delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
+    delivery_.on_sent(sequence_number, now_ms);
   }
 
   void on_ack(const Ack& ack) override {
@@ -126,9 +125,11 @@ class C4 final : public Controller {
     loss_share_ *= kept(static_cast<double>(ack.acknowledged));
   }
 
-  // Of the smoothed share of losses: 15/16 with each packet. Most often none or one comes.
+  // Of the smoothed share of losses, with each packet.
   static double kept(double packets) {
-    return packets == 0 ? 1 : packets == 1 ? 15 / 16.0 : std::pow(15 / 16.0, packets);
+    double share = 1;
+    for (; packets > 0; --packets) share *= 15 / 16.0;
+    return share;
   }
 
   void end_era() {

@@ -17,8 +17,11 @@ double power_of_two(double exponent) {
   const double whole = std::floor(exponent);
   const double rest = (exponent - whole) * 0.6931471805599453;  // ln 2
   double sum = 1;
-  double term = 1;
-  for (int i = 1; i < 20; ++i) sum += term *= rest / i;
+  double term = rest;
+  for (int i = 2; sum + term != sum; ++i) {
+    sum += term;
+    term *= rest / i;
+  }
   return std::ldexp(sum, static_cast<int>(whole));
 }
 

@@ -1,4 +1,4 @@
-// What rules measure: the times of an acknowledgment, round trips, extremes over the last while.
+// What rules measure: the times of an event, round trips, extremes over the last while.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace kneepoint {
 
-inline double now_s(const Ack& ack) { return static_cast<double>(ack.now_us) / 1e6; }
+inline double now_s(const auto& event) { return static_cast<double>(event.now_us) / 1e6; }
 
 // Of an acknowledgment that measures one.
 inline bool measures_rtt(const Ack& ack) { return ack.measured_rtt_us >= 0; }

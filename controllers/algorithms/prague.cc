@@ -52,7 +52,7 @@ class Prague final : public TimingOut {
 
   void on_loss(const Loss& loss) override {
     if (loss.kind == Loss::Kind::marked) return;  // it counts them
-    reduce(0.5, static_cast<double>(loss.now_us) / 1e6);
+    reduce(0.5, now_s(loss));
     if (loss.kind == Loss::Kind::timed_out) cwnd_ = least_;
   }
 

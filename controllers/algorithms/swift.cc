@@ -101,7 +101,7 @@ class Swift final : public TimingOut {
     if (loss.kind == Loss::Kind::timed_out and ++timeouts_ >= reset_after_) {
       cwnd_ = least_;
     } else {
-      decrease(max_mdf_, static_cast<double>(loss.now_us) / 1e6);
+      decrease(max_mdf_, now_s(loss));
     }
   }
 

@@ -159,7 +159,7 @@ class Verus final : public TimingOut {
   }
 
   void on_loss(const Loss& loss) override {
-    const double now = static_cast<double>(loss.now_us) / 1e6;
+    const double now = now_s(loss);
     if (is_slow_start_) leave_slow_start(now);
     const double lost = is_repairing_ ? cwnd_ : windows_.first();
     cwnd_ =

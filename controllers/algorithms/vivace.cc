@@ -136,7 +136,7 @@ class Vivace final : public Controller {
                                                   "boundary"})) {}
 
   double window() const override {
-    return intervals_.empty() ? initial_window_ : std::clamp(2 * sent_per_s(), 10.0, widest_window);
+    return intervals_.empty() ? initial_window_ : std::min(2 * sent_per_s(), widest_window);
   }
 
   double pacing_us() const override { return intervals_.empty() ? 0 : 1e6 / sent_per_s(); }
@@ -181,7 +181,7 @@ class Vivace final : public Controller {
   // The next trial, or the rate itself while results are on their way.
   void go_on(double now) {
     if (is_starting_ and not awaits_) {
-      rate_mbps_ = start_mbps_ > 0 ? 2 * start_mbps_ : rate_mbps_;
+      rate_mbps_ = 2 * start_mbps_;
       awaits_ = true;
       begin(Use::start, rate_mbps_, now);
     } else if (not is_starting_ and trials_ < 2) {
@@ -243,12 +243,11 @@ class Vivace final : public Controller {
       bounded_ = std::max(std::ceil(needed), 0.0);
     }
     const double moved = std::min(wanted, most);
-    rate_mbps_ = std::clamp(rate_mbps_ + (rises ? moved : -moved), least_mbps_, most_mbps_);
+    rate_mbps_ = std::max(rate_mbps_ + (rises ? moved : -moved), least_mbps_);
   }
 
   static constexpr double segment_bits_ = 1448 * 8;
   static constexpr double least_mbps_ = 0.1;
-  static constexpr double most_mbps_ = 5000;
 
   double initial_window_;
   double exponent_;

@@ -71,6 +71,23 @@ TEST(bbr3_probes_for_more_in_time) {
   }
 }
 
+TEST(bbr3_probes_for_more_after_63_round_trips_at_the_latest) {
+  // Of 20.1 ms, of which the product has 201 packets; Reno needs as many round trips to refill it.
+  Bottleneck link("bbr3", {{"probe_wait_s", 5}}, 10'000, 20);
+  link.run_until(3);
+  double last_s = 0;
+  double least_gap_s = 1e9;
+  double now_s = 0;
+  for (const auto& phase : phases(link, 10'000 * paced, 12)) {
+    if (is_near(phase.gain, 1.25)) {
+      if (last_s > 0) least_gap_s = std::min(least_gap_s, now_s - last_s);
+      last_s = now_s;
+    }
+    now_s += phase.length_s;
+  }
+  EXPECT_NEAR(least_gap_s, 63 * 0.0205, 0.15);
+}
+
 TEST(bbr3_looks_for_the_least_rtt) {
   for (const double length_ms : {200.0, 400.0}) {
     Bottleneck link("bbr3", {{"probe_rtt_ms", length_ms}}, rate, 100);
