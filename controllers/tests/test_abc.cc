@@ -69,5 +69,7 @@ TEST(abc_moves_by_a_packet_either_way_and_by_an_additive_increase) {
     ack(100, 0);
     controller->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::timed_out, .in_flight = 20});
     EXPECT_EQUAL(controller->window(), 1);
+    controller->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 1});
+    EXPECT_EQUAL(controller->window(), 1);
   }
 }
