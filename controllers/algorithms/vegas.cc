@@ -95,6 +95,9 @@ class Vegas final : public TimingOut {
                                : cwnd_ + acknowledged / cwnd_;
   }
 
+  // As the window shrinks further, too.
+  void stay_out_of_slow_start() { ssthresh_ = std::min(ssthresh_, cwnd_ - 1); }
+
   void end_round(double acknowledged) {
     const double divisor_ms = divides_by_rtt_ ? round_least_ms_ : least_ms_;
     double queue = cwnd_ * (round_least_ms_ - least_ms_) / divisor_ms;
@@ -106,10 +109,10 @@ class Vegas final : public TimingOut {
     if (cwnd_ < ssthresh_) {
       if (queue <= gamma_) return slow_start(acknowledged);
       cwnd_ = std::min(cwnd_, empty + 1);
-      ssthresh_ = std::min(ssthresh_, cwnd_ - 1);
+      stay_out_of_slow_start();
     } else if (queue > beta_) {
       cwnd_ -= 1;
-      ssthresh_ = std::min(ssthresh_, cwnd_ - 1);
+      stay_out_of_slow_start();
     } else if (queue < alpha_) {
       cwnd_ = std::min(cwnd_ + 1, widest_window);
     }

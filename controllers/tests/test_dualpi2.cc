@@ -130,6 +130,17 @@ TEST(prague_paces_by_its_smoothed_rtt_and_twice_as_fast_in_slow_start) {
   EXPECT_NEAR(t.pacing_us(), 110e3 / 6.5, 1e-6);
 }
 
+TEST(prague_grows_by_a_packet_a_round_trip_that_it_has_not_measured) {
+  Clocked t("prague", {{"initial_window", 10}, {"initial_ssthresh", 1}});
+  EXPECT_NEAR(t.ack(Clocked::unmeasured), 10.1, 1e-9);
+}
+
+TEST(prague_counts_more_marks_than_packets_as_all) {
+  Clocked t("prague", {{"initial_window", 16}});
+  t.marked = 2;
+  EXPECT_NEAR(t.ack(100), 8, 1e-9);
+}
+
 TEST(prague_reduces_once_for_a_loss_and_the_marks_of_its_round_trip) {
   Clocked t("prague", {{"initial_window", 100}});
   t.ack(100);
