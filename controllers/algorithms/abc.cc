@@ -35,7 +35,7 @@ class Abc final : public Controller {
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     const auto brakes = static_cast<double>(ack.marked);
     cwnd_ = std::clamp(cwnd_ + acknowledged - 2 * brakes + increase_ * acknowledged / cwnd_, 1.0,
-                       widest_);
+                       widest_window);
   }
 
   void on_loss(const Loss& loss) override {
@@ -43,8 +43,6 @@ class Abc final : public Controller {
   }
 
  private:
-  static constexpr double widest_ = 1 << 20;
-
   double cwnd_;
   double increase_;
   double beta_;

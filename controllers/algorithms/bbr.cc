@@ -4,6 +4,8 @@
 // Senders here always have data: only ProbeRTT limits what they send. The transports' recoveries
 // conserve packets of themselves, so that a loss does not change the window.
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/full_pipe.hh"
@@ -80,7 +82,7 @@ class Bbr final : public Controller {
   double pacing_us() const override { return gap_us_; }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
-    delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
+    delivery_.on_sent(sequence_number, now_ms);
   }
 
   void on_ack(const Ack& ack) override {
@@ -97,7 +99,7 @@ class Bbr final : public Controller {
     }
     if (ends_round and not sample->is_limited) pipe_.look(rate(), full_growth_);
     const bool is_stale = has_rtt() and now > least_found_s_ + least_span_s_;
-    if (measures_rtt(ack) and (not has_rtt() or rtt_s(ack) <= least_s_ or is_stale)) {
+    if (measures_rtt(ack) and (rtt_s(ack) <= least_s_ or is_stale)) {
       least_s_ = rtt_ms(ack) / 1e3;
       least_found_s_ = now;
     }
@@ -115,8 +117,8 @@ class Bbr final : public Controller {
  private:
   enum class State { startup, drain, probe_bw, probe_rtt };
 
-  bool has_rtt() const { return least_s_ >= 0; }
-  double rate() const { return rate_.is_empty() ? 0 : rate_.most(); }
+  bool has_rtt() const { return least_s_ < never_; }
+  double rate() const { return rate_.best(); }
 
   // Packets in flight that `gain` bandwidth-delay products are, and what hosts aggregate (section
   // 4.2.3.2).
@@ -146,7 +148,7 @@ class Bbr final : public Controller {
     if (state_ == State::probe_bw) advance_cycle(now, flight);
     if (is_stale and state_ != State::probe_rtt) {
       state_ = State::probe_rtt;
-      probe_ends_s_ = -1;
+      probe_ends_s_.reset();
     }
     if (state_ == State::probe_rtt) probe_rtt(now, flight, ends_round);
   }
@@ -170,7 +172,7 @@ class Bbr final : public Controller {
 
   void probe_rtt(double now, double flight, bool ends_round) {
     delivery_.limit(flight);
-    if (probe_ends_s_ < 0) {
+    if (not probe_ends_s_) {
       if (flight > least_window_) return;
       probe_ends_s_ = now + probe_rtt_s_;
       has_probed_round_ = false;
@@ -178,7 +180,7 @@ class Bbr final : public Controller {
       return;
     }
     has_probed_round_ = has_probed_round_ or ends_round;
-    if (not has_probed_round_ or now <= probe_ends_s_) return;
+    if (not has_probed_round_ or now <= *probe_ends_s_) return;
     least_found_s_ = now;
     state_ = State::startup;
     if (pipe_.is_full) cruise(now);
@@ -191,14 +193,14 @@ class Bbr final : public Controller {
     } else if (cwnd_ < target or delivery_.delivered() < initial_delivered_) {
       cwnd_ += acknowledged;
     }
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
   }
 
+  static constexpr double never_ = std::numeric_limits<double>::infinity();
   static constexpr int phases_ = 8;
   static constexpr double least_window_ = 4;
   static constexpr double initial_delivered_ = 10;
   static constexpr double segment_bits_ = 1448 * 8;
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double high_gain_;
@@ -216,12 +218,12 @@ class Bbr final : public Controller {
   double rounds_ = 0;
   double next_round_delivered_ = 0;
   FullPipe pipe_{};
-  double least_s_ = -1;
+  double least_s_ = never_;
   double least_found_s_ = 0;
   State state_ = State::startup;
   int phase_ = 0;
   double phase_began_s_ = 0;
-  double probe_ends_s_ = -1;
+  std::optional<double> probe_ends_s_{};
   bool has_probed_round_ = false;
 };
 

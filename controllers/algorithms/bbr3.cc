@@ -78,10 +78,10 @@ class Bbr3 final : public Controller {
         cwnd_(initial_window_) {}
 
   double window() const override { return cwnd_; }
-  double pacing_us() const override { return pacing_rate_ > 0 ? 1e6 / pacing_rate_ : 0; }
+  double pacing_us() const override { return gap_us_; }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
-    delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
+    delivery_.on_sent(sequence_number, now_ms);
     losses_.on_sent(sequence_number);
     records_.at_new(sequence_number) = {++flight_, short_.all_lost()};
   }
@@ -90,7 +90,7 @@ class Bbr3 final : public Controller {
     const double now = now_s(ack);
     const auto sample = delivery_.on_ack(ack);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
-    is_limited_by_window_ = flight_ >= std::floor(cwnd_);
+    is_limited_by_window_ = flight_ > cwnd_ - 1;
     flight_ = static_cast<double>(ack.flight);
     const double lost = losses_.on_ack(ack);
     if (lost > 0) short_.lose(lost, delivery_.delivered());
@@ -116,7 +116,7 @@ class Bbr3 final : public Controller {
     double lost;    // before it
   };
 
-  double most_rate() const { return rates_.is_empty() ? 0 : rates_.most(); }
+  double most_rate() const { return rates_.best(); }
   double rate() const { return std::min(most_rate(), short_.rate()); }
   double bdp(double gain) const { return gain * rate() * rtt_.least_s(); }
   bool is_probing() const {
@@ -211,7 +211,7 @@ class Bbr3 final : public Controller {
   // In each round twice as much as in the one before.
   void steepen() {
     up_packets_for_one_ = std::max(cwnd_ / std::exp2(up_rounds_), 1.0);
-    up_rounds_ = std::min(up_rounds_ + 1, 30.0);
+    ++up_rounds_;
   }
 
   void advance(const RateSample& sample, double now) {
@@ -285,7 +285,10 @@ class Bbr3 final : public Controller {
 
   void control(double acknowledged) {
     const double paced = pacing_gain() * rate() * 0.99;  // a percent less, against queues
-    if (pipe_.is_full or paced > pacing_rate_) pacing_rate_ = std::max(paced, 1.0);
+    if (pipe_.is_full or paced > pacing_rate_) {
+      pacing_rate_ = std::max(paced, 1.0);
+      gap_us_ = 1e6 / pacing_rate_;
+    }
     const double gain = cwnd_gain_ + (state_ == State::up ? 0.25 : 0);
     const double most = with_quanta(bdp(gain) + extra_.most());
     if (pipe_.is_full) {
@@ -296,13 +299,12 @@ class Bbr3 final : public Controller {
     if (state_ == State::probe_rtt) cwnd_ = std::min(cwnd_, probe_rtt_window());
     const bool has_room = state_ == State::cruise or state_ == State::probe_rtt;
     const double bound = has_room ? with_headroom() : is_in_probe_bw() ? long_flight_ : never_;
-    cwnd_ = std::clamp(std::min({cwnd_, bound, short_.flight()}), least_window_, widest_);
+    cwnd_ = std::clamp(std::min({cwnd_, bound, short_.flight()}), least_window_, widest_window);
   }
 
   static constexpr double never_ = std::numeric_limits<double>::infinity();
   static constexpr double least_window_ = 4;
   static constexpr double segment_bits_ = 1448 * 8;
-  static constexpr double widest_ = 1 << 20;
 
   double initial_window_;
   double startup_gain_;
@@ -314,6 +316,7 @@ class Bbr3 final : public Controller {
   double probe_rtt_s_;
   double cwnd_;
   double pacing_rate_ = 0;  // packets/s
+  double gap_us_ = 0;
   State state_ = State::startup;
   DeliveryRate delivery_{};
   WindowedMost rates_{};  // by cycles

@@ -51,7 +51,7 @@ class Aggregation {
     delivered_ += acknowledged;
     extra_.add(std::min(delivered_ - expected, most), round, rounds);
   }
-  double most() const { return extra_.is_empty() ? 0 : extra_.most(); }
+  double most() const { return extra_.best(); }
 
  private:
   WindowedMost extra_{};

@@ -10,10 +10,10 @@
 namespace kneepoint {
 namespace {
 
-class Bic final : public Controller {
+class Bic final : public TimingOut {
  public:
   explicit Bic(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         most_increase_(constants.real({.name = "max_increment",
@@ -75,7 +75,7 @@ class Bic final : public Controller {
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + acknowledged, ssthresh_);
     } else {
-      cwnd_ = std::min(cwnd_ + acknowledged * increase() / cwnd_, widest_);
+      cwnd_ = std::min(cwnd_ + acknowledged * increase() / cwnd_, widest_window);
     }
   }
 
@@ -88,11 +88,6 @@ class Bic final : public Controller {
       cwnd_ = 1;
       last_max_ = 0;  // which Linux forgets
     }
-  }
-
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
   }
 
  private:
@@ -124,7 +119,6 @@ class Bic final : public Controller {
 
   static constexpr double parts_ = 4;
   static constexpr double longest_before_loss_ = 20;  // acknowledgments for a packet
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double ssthresh_;

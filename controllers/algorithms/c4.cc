@@ -5,7 +5,6 @@
 // here always have data and send single packets: neither limits of the application nor the quantum
 // matter.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "algorithms/delivery_rate.hh"
@@ -77,7 +76,7 @@ class C4 final : public Controller {
 
   double window() const override {
     if (rate_ <= 0) return initial_window_;
-    return std::clamp(gain_ * rate_ * nominal_s_, least_window_, widest_);
+    return std::clamp(gain_ * rate_ * nominal_s_, least_window_, widest_window);
   }
 
   double pacing_us() const override {
@@ -86,7 +85,7 @@ class C4 final : public Controller {
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
     losses_.on_sent(sequence_number);
-    delivery_.on_sent(sequence_number, static_cast<double>(now_ms) / 1e3);
+    delivery_.on_sent(sequence_number, now_ms);
   }
 
   void on_ack(const Ack& ack) override {
@@ -122,8 +121,15 @@ class C4 final : public Controller {
   }
 
   void hear_losses(const Ack& ack) {
-    loss_share_ = 1 - (1 - loss_share_) * std::pow(kept_, losses_.on_ack(ack));
-    loss_share_ *= std::pow(kept_, static_cast<double>(ack.acknowledged));
+    loss_share_ = 1 - (1 - loss_share_) * kept(losses_.on_ack(ack));
+    loss_share_ *= kept(static_cast<double>(ack.acknowledged));
+  }
+
+  // Of the smoothed share of losses, with each packet.
+  static double kept(double packets) {
+    double share = 1;
+    for (; packets > 0; --packets) share *= 15 / 16.0;
+    return share;
   }
 
   void end_era() {
@@ -200,10 +206,8 @@ class C4 final : public Controller {
   }
 
   static constexpr double segment_bytes_ = 1448;
-  static constexpr double kept_ = 15 / 16.0;  // of the smoothed share of losses, with each packet
   static constexpr double least_window_ = 2;
   static constexpr double longest_us_ = 1e6;
-  static constexpr double widest_ = 1 << 20;
 
   double initial_window_;
   double push_;

@@ -49,9 +49,7 @@ class Copa final : public Controller {
   double window() const override { return cwnd_; }
 
   // Twice the window in a round trip, so that pacing does not bound the rate (section 2.1).
-  double pacing_us() const override {
-    return standing_ms_.is_empty() ? 0 : 1e3 * standing_ms_.least() / (2 * cwnd_);
-  }
+  double pacing_us() const override { return 1e3 * standing_ms_.best() / (2 * cwnd_); }
 
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
@@ -59,9 +57,9 @@ class Copa final : public Controller {
     if (standing_ms_.is_empty()) return;
     if (rounds_.ends(ack)) end_round(now);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
-    const double queueing_ms = standing_ms_.least() - least_ms_.least();
+    const double queueing_ms = standing_ms_.best() - least_ms_.best();
     // cwnd/standing RTT against 1/(delta dq).
-    const bool is_below_target = cwnd_ * delta_ * queueing_ms <= standing_ms_.least();
+    const bool is_below_target = cwnd_ * delta_ * queueing_ms <= standing_ms_.best();
     is_slow_start_ = is_slow_start_ and is_below_target;
     if (is_slow_start_) {
       cwnd_ += acknowledged;
@@ -69,7 +67,7 @@ class Copa final : public Controller {
       const double step = velocity_ * acknowledged / (delta_ * cwnd_);
       cwnd_ += is_below_target ? step : -step;
     }
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
   }
 
   // The paper leaves timeouts to the transport. What was sent is lost, and with it the direction.
@@ -82,20 +80,21 @@ class Copa final : public Controller {
 
  private:
   void measure(double rtt_ms, double now) {
-    smoothed_ms_ = smoothed_ms_ == 0 ? rtt_ms : 0.875 * smoothed_ms_ + 0.125 * rtt_ms;  // RFC 6298
+    smoothed_ms_.add(rtt_ms);
     least_ms_.add(rtt_ms, now, least_span_s_);
-    standing_ms_.add(rtt_ms, now, standing_share_ * smoothed_ms_ / 1e3);
+    standing_ms_.add(rtt_ms, now, standing_share_ * smoothed_ms_.value() / 1e3);
     if (not is_adaptive_) return;
-    most_ms_.add(rtt_ms, now, most_span_rtts_ * smoothed_ms_ / 1e3);
-    const double range_ms = most_ms_.most() - least_ms_.least();
-    if (rtt_ms - least_ms_.least() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
+    most_ms_.add(rtt_ms, now, most_span_rtts_ * smoothed_ms_.value() / 1e3);
+    const double range_ms = most_ms_.best() - least_ms_.best();
+    if (rtt_ms - least_ms_.best() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
   }
 
   // Section 2.2: where Copa's flows are alone, the queue is nearly empty once in five round trips.
   // (Not where a tenth of it is less than a packet: there `competitive` takes them for others.)
   void end_round(double now) {
     follow_direction();
-    const bool competes = is_adaptive_ and now - emptied_at_s_ > empty_rtts_ * smoothed_ms_ / 1e3;
+    const bool competes =
+        is_adaptive_ and now - emptied_at_s_ > empty_rtts_ * smoothed_ms_.value() / 1e3;
     if (not competes) {
       delta_ = default_delta_;
     } else if (has_lost_in_round_) {
@@ -126,7 +125,6 @@ class Copa final : public Controller {
   }
 
   static constexpr double least_window_ = 2;
-  static constexpr double widest_ = 1 << 20;
   static constexpr double nearly_empty_ = 0.1;
   static constexpr double empty_rtts_ = 5;
   static constexpr double most_span_rtts_ = 4;
@@ -142,7 +140,7 @@ class Copa final : public Controller {
   WindowedLeast least_ms_{};
   WindowedLeast standing_ms_{};
   WindowedMost most_ms_{};
-  double smoothed_ms_ = 0;
+  SmoothedRtt smoothed_ms_{};
   double emptied_at_s_ = 0;
   bool is_slow_start_ = true;
   bool has_lost_in_round_ = false;

@@ -47,10 +47,8 @@ class WholePackets {
               uint64_t acknowledged) {
     update(window, w_max, now_us / 1000, least_rtt_us / 1000, static_cast<double>(acknowledged));
     return std::min(whole_window_.grow(window, packets_for_one_, static_cast<double>(acknowledged)),
-                    widest_);
+                    widest_window);
   }
-
-  static constexpr double widest_ = 1 << 20;
 
  private:
   void update(double window, double w_max, int64_t now_ms, int64_t least_rtt_ms,
@@ -105,10 +103,10 @@ class WholePackets {
   double reno_window_ = 0;
 };
 
-class Cubic final : public Controller {
+class Cubic final : public TimingOut {
  public:
   explicit Cubic(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         c_(constants.real({.name = "c",
@@ -178,11 +176,6 @@ class Cubic final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
   static int64_t now_us(const Ack& ack) {
     return ack.now_us > 0 ? ack.now_us : ack.ack_received_ms * 1000;
@@ -201,7 +194,7 @@ class Cubic final : public Controller {
       const double target = std::clamp(w_cubic(t + rtt_s_), cwnd_, 1.5 * cwnd_);
       cwnd_ += (target - cwnd_) / cwnd_ * acknowledged;
     }
-    cwnd_ = std::min(cwnd_, widest_);
+    cwnd_ = std::min(cwnd_, widest_window);
   }
 
   // When the window may grow again, not when the loss was found.
@@ -219,7 +212,6 @@ class Cubic final : public Controller {
   double w_cubic(double t) const { return c_ * (t - k_s_) * (t - k_s_) * (t - k_s_) + w_max_; }
 
   static constexpr int64_t none_ = -1;
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double ssthresh_;

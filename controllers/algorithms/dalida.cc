@@ -89,14 +89,12 @@ class Dalida final : public Controller {
     const double late = average_ms_ / target_ms;
     const bool is_late = average_ms_ + deviations_ * deviation_ms_ > target_ms;
     cwnd_ += (is_late ? -decrease_ * late : increase_ / late) / std::floor(cwnd_);
-    cwnd_ = std::clamp(cwnd_, 2.0, widest_);
+    cwnd_ = std::clamp(cwnd_, 2.0, widest_window);
   }
 
   void on_keepalive(int64_t) override { cwnd_ = std::max(2.0, cwnd_ * silence_factor_); }
 
  private:
-  static constexpr double widest_ = 1 << 20;
-
   double cwnd_;
   double new_share_;
   double deviation_share_;

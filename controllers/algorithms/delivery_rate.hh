@@ -21,10 +21,11 @@ struct RateSample {
 class DeliveryRate {
  public:
   // A retransmission gives no sample of its own.
-  void on_sent(uint64_t sequence_number, double now_s) {
-    if (next_to_send_ == next_unacknowledged_) first_sent_s_ = delivered_s_ = now_s;
+  void on_sent(uint64_t sequence_number, int64_t now_ms) {
+    const double sent_s = static_cast<double>(now_ms) / 1e3;
+    if (next_to_send_ == next_unacknowledged_) first_sent_s_ = delivered_s_ = sent_s;
     next_to_send_ = sequence_number + 1;
-    sent_.at_new(sequence_number) = {now_s, first_sent_s_, delivered_s_, delivered_,
+    sent_.at_new(sequence_number) = {sent_s, first_sent_s_, delivered_s_, delivered_,
                                      delivered_ < limited_until_};
   }
 

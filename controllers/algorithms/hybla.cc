@@ -17,15 +17,18 @@ double power_of_two(double exponent) {
   const double whole = std::floor(exponent);
   const double rest = (exponent - whole) * 0.6931471805599453;  // ln 2
   double sum = 1;
-  double term = 1;
-  for (int i = 1; i < 20; ++i) sum += term *= rest / i;
+  double term = rest;
+  for (int i = 2; sum + term != sum; ++i) {
+    sum += term;
+    term *= rest / i;
+  }
   return std::ldexp(sum, static_cast<int>(whole));
 }
 
-class Hybla final : public Controller {
+class Hybla final : public TimingOut {
  public:
   explicit Hybla(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         rtt0_ms_(constants.real({.name = "rtt0_ms",
@@ -58,7 +61,7 @@ class Hybla final : public Controller {
     } else {
       cwnd_ += acknowledged * rho_ * rho_ / cwnd_;
     }
-    cwnd_ = std::min(cwnd_, widest_);
+    cwnd_ = std::min(cwnd_, widest_window);
   }
 
   void on_loss(const Loss& loss) override {
@@ -66,29 +69,23 @@ class Hybla final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
   void measure(double rtt_ms) {
-    smoothed_ms_ = smoothed_ms_ == 0 ? rtt_ms : 0.875 * smoothed_ms_ + 0.125 * rtt_ms;  // RFC 6298
-    if (not follows_rtt_ and smoothed_ms_ >= least_ms_) return;
-    least_ms_ = smoothed_ms_;
-    rho_ = std::max(smoothed_ms_ / rtt0_ms_, 1.0);
+    smoothed_ms_.add(rtt_ms);
+    if (not follows_rtt_ and smoothed_ms_.value() >= least_ms_) return;
+    least_ms_ = smoothed_ms_.value();
+    rho_ = std::max(least_ms_ / rtt0_ms_, 1.0);
     slow_start_step_ = power_of_two(std::min(rho_, greatest_exponent_)) - 1;
   }
 
   static constexpr double greatest_exponent_ = 16;  // as in Linux
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double ssthresh_;
   double rtt0_ms_;
   double beta_;
   bool follows_rtt_;
-  double smoothed_ms_ = 0;
+  SmoothedRtt smoothed_ms_{};
   double least_ms_ = std::numeric_limits<double>::infinity();
   double rho_ = 1;
   double slow_start_step_ = 1;

@@ -30,10 +30,10 @@ class BaseHistory {
   int64_t last_minute_ = 0;
 };
 
-class Ledbat final : public Controller {
+class Ledbat final : public TimingOut {
  public:
   explicit Ledbat(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(constants.real({.name = "initial_window",
                               .fallback = 2,
                               .low = 1,
@@ -98,11 +98,6 @@ class Ledbat final : public Controller {
   void on_loss(const Loss& loss) override {
     const double left = std::min(cwnd_, std::max(cwnd_ / 2, least_window_));
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : left;
-  }
-
-  // Without retransmissions, a silence counts as a retransmission timeout (the RFC's CTO).
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
   }
 
  private:

@@ -13,10 +13,10 @@
 namespace kneepoint {
 namespace {
 
-class LedbatPp final : public Controller {
+class LedbatPp final : public TimingOut {
  public:
   explicit LedbatPp(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(constants.real({.name = "initial_window",
                               .fallback = 2,
                               .low = 1,
@@ -75,7 +75,7 @@ class LedbatPp final : public Controller {
       cwnd_ += std::max(gain() - decrease_ * cwnd_ * excess, -cwnd_ / 2) * acknowledged / cwnd_;
       ssthresh_ = std::min(ssthresh_, cwnd_);  // that was no loss: slow start has not begun again
     }
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_);
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
   }
 
   void on_loss(const Loss& loss) override {
@@ -83,17 +83,12 @@ class LedbatPp final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
   double queueing_ms() const {
-    return *std::min_element(recent_ms_.begin(), recent_ms_.end()) - base_ms_.least();
+    return *std::min_element(recent_ms_.begin(), recent_ms_.end()) - base_ms_.best();
   }
 
-  double gain() const { return 1 / std::min(16.0, std::ceil(2 * target_ms_ / base_ms_.least())); }
+  double gain() const { return 1 / std::min(16.0, std::ceil(2 * target_ms_ / base_ms_.best())); }
 
   // Two round trips after the first slow start, and then as often as slowdown_factor says: two
   // packets for two round trips, and slow start to where the window was. In the first of these the
@@ -112,7 +107,7 @@ class LedbatPp final : public Controller {
       next_slowdown_s_ = now + slowdown_factor_ * (now - slowdown_began_s_);
     } else if (is_first_slow_start_) {
       is_first_slow_start_ = false;
-      next_slowdown_s_ = now + 2 * base_ms_.least() / 1000;
+      next_slowdown_s_ = now + 2 * base_ms_.best() / 1000;
     } else if (now >= next_slowdown_s_) {
       is_paused_ = is_returning_ = true;
       slowdown_began_s_ = now;
@@ -122,7 +117,6 @@ class LedbatPp final : public Controller {
 
   static constexpr double least_window_ = 2;
   static constexpr double slow_start_share_ = 0.75;
-  static constexpr double widest_ = 1 << 20;
   static constexpr double none_ = std::numeric_limits<double>::infinity();
 
   double cwnd_;

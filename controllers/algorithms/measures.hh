@@ -1,16 +1,17 @@
-// What rules measure: the times of an acknowledgment, round trips, extremes over the last while.
+// What rules measure: the times of an event, round trips, extremes over the last while.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "algorithms/controller.hh"
 
 namespace kneepoint {
 
-inline double now_s(const Ack& ack) { return static_cast<double>(ack.now_us) / 1e6; }
+inline double now_s(const auto& event) { return static_cast<double>(event.now_us) / 1e6; }
 
 // Of an acknowledgment that measures one.
 inline bool measures_rtt(const Ack& ack) { return ack.measured_rtt_us >= 0; }
@@ -19,6 +20,17 @@ inline double rtt_s(const Ack& ack) { return static_cast<double>(ack.measured_rt
 inline double rtt_ms(const Ack& ack) {
   return std::max(static_cast<double>(ack.measured_rtt_us) / 1e3, 1.0);
 }
+
+// RFC 6298's, in the unit of its samples; 0 before the first.
+class SmoothedRtt {
+ public:
+  void add(double rtt) { value_ = is_known() ? 0.875 * value_ + 0.125 * rtt : rtt; }
+  bool is_known() const { return value_ > 0; }
+  double value() const { return value_; }
+
+ private:
+  double value_ = 0;
+};
 
 // Counts round trips: one ends with the acknowledgment of the first packet that left after it
 // began.
@@ -36,24 +48,28 @@ class Rounds {
   uint64_t next_round_ = 0;
 };
 
-// The least value of the last `span`, in constant time on average: candidates are kept in a ring,
-// each later and greater than the one before it.
-class WindowedLeast {
+// The best value of the last `span`, in constant time on average: candidates are kept in a ring,
+// each later and worse than the one before it.
+template <class IsNoWorse>
+class WindowedBest {
  public:
   void add(double value, double now, double span) {
-    // Of the same time, none but the least will ever matter.
-    if (size_ > 0 and at(size_ - 1).found == now and at(size_ - 1).value <= value) return;
-    while (size_ > 0 and at(size_ - 1).value >= value) --size_;
+    // Of the same time, none but the best will ever matter.
+    if (size_ > 0 and at(size_ - 1).found == now and is_no_worse_(at(size_ - 1).value, value)) {
+      return;
+    }
+    while (size_ > 0 and is_no_worse_(value, at(size_ - 1).value)) --size_;
     if (size_ == candidates_.size()) widen();
     at(size_++) = {now, value};
     while (at(0).found < now - span) {
       first_ = (first_ + 1) & (candidates_.size() - 1);
       --size_;
     }
+    best_ = at(0).value;
   }
 
   bool is_empty() const { return size_ == 0; }
-  double least() const { return candidates_[first_].value; }
+  double best() const { return best_; }  // 0 of none
 
  private:
   struct Candidate {
@@ -69,20 +85,15 @@ class WindowedLeast {
     candidates_.resize(2 * candidates_.size());
   }
 
+  static constexpr IsNoWorse is_no_worse_{};
+
   std::vector<Candidate> candidates_ = std::vector<Candidate>(16);  // a power of two of them
   size_t first_ = 0;
   size_t size_ = 0;
+  double best_ = 0;
 };
 
-// The greatest.
-class WindowedMost {
- public:
-  void add(double value, double now, double span) { negative_.add(-value, now, span); }
-  bool is_empty() const { return negative_.is_empty(); }
-  double most() const { return -negative_.least(); }
-
- private:
-  WindowedLeast negative_{};
-};
+using WindowedLeast = WindowedBest<std::less_equal<>>;
+using WindowedMost = WindowedBest<std::greater_equal<>>;
 
 }  // namespace kneepoint

@@ -1,6 +1,7 @@
 // The window is the output of a PID controller on the distance of the RTT to a target. Contest
 // reports.
 #include <algorithm>
+#include <optional>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -59,8 +60,8 @@ class Pid final : public Controller {
 
   void on_ack(const Ack& ack) override {
     if (not measures_rtt(ack)) return;
-    const bool is_first = last_s_ < 0;
-    const double elapsed_s = is_first ? 0 : now_s(ack) - last_s_;
+    const bool is_first = not last_s_;
+    const double elapsed_s = now_s(ack) - last_s_.value_or(now_s(ack));
     last_s_ = now_s(ack);
     smoothed_ms_ = is_first ? rtt_ms(ack) : gain_ * smoothed_ms_ + (1 - gain_) * rtt_ms(ack);
     const double error = (target_ms_ - smoothed_ms_) / target_ms_;
@@ -84,7 +85,7 @@ class Pid final : public Controller {
   double integral_;
   double smoothed_ms_ = 0;
   double error_ = 0;
-  double last_s_ = -1;
+  std::optional<double> last_s_{};
 };
 
 const Registration<Pid> registration{"pid", "a PID controller from the RTT to the window",

@@ -10,10 +10,10 @@
 namespace kneepoint {
 namespace {
 
-class Prague final : public Controller {
+class Prague final : public TimingOut {
  public:
   explicit Prague(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         gain_(constants.real({.name = "gain",
@@ -52,18 +52,12 @@ class Prague final : public Controller {
 
   void on_loss(const Loss& loss) override {
     if (loss.kind == Loss::Kind::marked) return;  // it counts them
-    reduce(0.5, static_cast<double>(loss.now_us) / 1e6);
+    reduce(0.5, now_s(loss));
     if (loss.kind == Loss::Kind::timed_out) cwnd_ = least_;
-  }
-
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
   }
 
  private:
   static constexpr double least_ = 2;
-  static constexpr double widest_ = 1 << 20;
 
   double pace_of_rounds_s() const { return std::max(srtt_s_, virtual_rtt_s_); }
 
@@ -78,7 +72,7 @@ class Prague final : public Controller {
     if (packets <= 0) return;
     const double shortness = srtt_s_ > 0 ? srtt_s_ / pace_of_rounds_s() : 1;
     cwnd_ += cwnd_ < ssthresh_ ? packets : packets * shortness * shortness / cwnd_;
-    cwnd_ = std::min(cwnd_, widest_);
+    cwnd_ = std::min(cwnd_, widest_window);
   }
 
   void reduce(double share, double now_s) {

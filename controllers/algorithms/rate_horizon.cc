@@ -1,5 +1,6 @@
 // The window is what arrives within a horizon at the rate of acknowledgments. Contest reports.
 #include <algorithm>
+#include <optional>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -47,23 +48,21 @@ class RateHorizon final : public Controller {
   double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
-    const double elapsed_s = last_s_ < 0 ? 0 : now_s(ack) - last_s_;
+    const double elapsed_s = now_s(ack) - last_s_.value_or(now_s(ack));
     last_s_ = now_s(ack);
     // A first-order filter of the rate since the last acknowledgment, which may be infinite.
     rate_ = (time_constant_s_ * rate_ + static_cast<double>(ack.acknowledged)) /
             (time_constant_s_ + elapsed_s);
-    cwnd_ = std::clamp(rate_ * horizon_s_, least_, widest_);
+    cwnd_ = std::clamp(rate_ * horizon_s_, least_, widest_window);
   }
 
  private:
-  static constexpr double widest_ = 1 << 20;
-
   double cwnd_;
   double horizon_s_;
   double time_constant_s_;
   double least_;
   double rate_;  // packets/s
-  double last_s_ = -1;
+  std::optional<double> last_s_{};
 };
 
 const Registration<RateHorizon> registration{

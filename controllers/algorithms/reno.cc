@@ -10,10 +10,10 @@
 namespace kneepoint {
 namespace {
 
-class Reno final : public Controller {
+class Reno final : public TimingOut {
  public:
   explicit Reno(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         alpha_(constants.real({.name = "alpha",
@@ -48,7 +48,7 @@ class Reno final : public Controller {
     const double grown =
         has_whole_packets_ ? whole_window_.grow(cwnd_, std::max(cwnd_ / alpha_, 1.0), acknowledged)
                            : cwnd_ + alpha_ * acknowledged / cwnd_;
-    cwnd_ = std::min(grown, widest_);
+    cwnd_ = std::min(grown, widest_window);
   }
 
   void on_loss(const Loss& loss) override {
@@ -61,14 +61,7 @@ class Reno final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
-  static constexpr double widest_ = 1 << 20;
-
   double cwnd_;
   double ssthresh_;
   double alpha_;

@@ -40,12 +40,10 @@ class SproutEwma final : public Controller {
       const auto arrived = static_cast<double>(packets);
       if (is_busy or arrived > rate_) rate_ += new_share_ * (arrived - rate_);
     });
-    cwnd_ = std::min(rate_ * horizon_ticks_, widest_);
+    cwnd_ = std::min(rate_ * horizon_ticks_, widest_window);
   }
 
  private:
-  static constexpr double widest_ = 1 << 20;
-
   double cwnd_;
   double new_share_;
   double horizon_ticks_;

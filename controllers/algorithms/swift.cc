@@ -3,6 +3,10 @@
 //
 // The paper's target grows with the hops of a path; here with its least RTT. Its microseconds are
 // milliseconds. No host tells its own delay apart: the fabric's window is the only one.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
@@ -10,10 +14,10 @@
 namespace kneepoint {
 namespace {
 
-class Swift final : public Controller {
+class Swift final : public TimingOut {
  public:
   explicit Swift(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         target_ms_(constants.real({.name = "target_ms",
                                    .fallback = 25,
@@ -84,10 +88,10 @@ class Swift final : public Controller {
       least_ms_.add(rtt_ms_, now_s(ack), least_span_s_);
     }
     if (least_ms_.is_empty()) return;
-    const double target_ms = least_ms_.least() + target_ms_ + scaling_ms();
+    const double target_ms = least_ms_.best() + target_ms_ + scaling_ms();
     if (rtt_ms_ < target_ms) {
       const double increase = ai_ * static_cast<double>(ack.acknowledged);
-      cwnd_ = std::min(cwnd_ + (cwnd_ >= 1 ? increase / cwnd_ : increase), widest_);
+      cwnd_ = std::min(cwnd_ + (cwnd_ >= 1 ? increase / cwnd_ : increase), widest_window);
     } else {
       decrease(beta_ * (rtt_ms_ - target_ms) / rtt_ms_, now_s(ack));
     }
@@ -97,14 +101,13 @@ class Swift final : public Controller {
     if (loss.kind == Loss::Kind::timed_out and ++timeouts_ >= reset_after_) {
       cwnd_ = least_;
     } else {
-      decrease(max_mdf_, static_cast<double>(loss.now_us) / 1e6);
+      decrease(max_mdf_, now_s(loss));
     }
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout, unless it is a pause.
+  // A silence may be a pause of its own.
   void on_keepalive(int64_t now_ms) override {
-    if (pacing_us() < 1e3 * keepalive_ms())
-      on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+    if (pacing_us() < 1e3 * keepalive_ms()) TimingOut::on_keepalive(now_ms);
   }
 
  private:
@@ -123,7 +126,6 @@ class Swift final : public Controller {
   }
 
   static constexpr double least_ = 0.01;
-  static constexpr double widest_ = 1 << 20;
   static constexpr double longest_us_ = 10e6;
   static constexpr double least_span_s_ = 600;  // routes change
   double cwnd_;
@@ -137,7 +139,7 @@ class Swift final : public Controller {
   double reset_after_;
   double rtt_ms_ = 0;
   WindowedLeast least_ms_{};
-  double decreased_s_ = -1;
+  double decreased_s_ = std::numeric_limits<double>::lowest();
   int timeouts_ = 0;
 };
 

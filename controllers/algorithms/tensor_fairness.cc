@@ -79,7 +79,7 @@ class TensorFairness final : public Controller {
       const double excess = (queueing_ms + delay_ms_) / delay_ms_;
       cwnd_ -= decrease_ * excess * excess;
     }
-    cwnd_ = std::clamp(cwnd_, 1.0, widest_);
+    cwnd_ = std::clamp(cwnd_, 1.0, widest_window);
   }
 
   // At most once in 300 ms.
@@ -90,7 +90,6 @@ class TensorFairness final : public Controller {
   }
 
  private:
-  static constexpr double widest_ = 1 << 20;
   static constexpr int64_t least_between_ms_ = 300;
   static constexpr double silence_rtts_ = 1.5;
 

@@ -13,10 +13,10 @@
 namespace kneepoint {
 namespace {
 
-class Vegas final : public Controller {
+class Vegas final : public TimingOut {
  public:
   explicit Vegas(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
         alpha_(constants.real({.name = "alpha",
@@ -76,11 +76,6 @@ class Vegas final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
   void begin_round(const Ack& ack) {
     rounds_.begin(ack);
@@ -100,6 +95,9 @@ class Vegas final : public Controller {
                                : cwnd_ + acknowledged / cwnd_;
   }
 
+  // As the window shrinks further, too.
+  void stay_out_of_slow_start() { ssthresh_ = std::min(ssthresh_, cwnd_ - 1); }
+
   void end_round(double acknowledged) {
     const double divisor_ms = divides_by_rtt_ ? round_least_ms_ : least_ms_;
     double queue = cwnd_ * (round_least_ms_ - least_ms_) / divisor_ms;
@@ -111,18 +109,17 @@ class Vegas final : public Controller {
     if (cwnd_ < ssthresh_) {
       if (queue <= gamma_) return slow_start(acknowledged);
       cwnd_ = std::min(cwnd_, empty + 1);
-      ssthresh_ = std::min(ssthresh_, cwnd_ - 1);
+      stay_out_of_slow_start();
     } else if (queue > beta_) {
       cwnd_ -= 1;
-      ssthresh_ = std::min(ssthresh_, cwnd_ - 1);
+      stay_out_of_slow_start();
     } else if (queue < alpha_) {
-      cwnd_ = std::min(cwnd_ + 1, widest_);
+      cwnd_ = std::min(cwnd_ + 1, widest_window);
     }
     cwnd_ = std::max(cwnd_, least_window_);
   }
 
   static constexpr double least_window_ = 2;
-  static constexpr double widest_ = 1 << 20;
 
   double cwnd_;
   double ssthresh_;

@@ -6,9 +6,8 @@
 // profile's curve is piecewise linear between means, not a spline; beyond its last point it goes
 // on.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
+#include <map>
 #include <vector>
 
 #include "algorithms/by_number.hh"
@@ -22,22 +21,16 @@ namespace {
 // The delay that each window had, smoothed, and the curve through it.
 class DelayProfile {
  public:
-  DelayProfile() : delays_ms_(widest + 1, 0) {}
-
-  static constexpr size_t widest = 1 << 14;  // packets
-
   void add(double window, double delay_ms, double old_share) {
-    double& delay = delays_ms_[std::min(static_cast<size_t>(window), widest)];
-    delay = delay == 0 ? delay_ms : old_share * delay + (1 - old_share) * delay_ms;
-    last_ = std::max(last_, std::min(static_cast<size_t>(window), widest));
+    const auto [known, is_new] = delays_ms_.try_emplace(std::floor(window), delay_ms);
+    if (not is_new) known->second = old_share * known->second + (1 - old_share) * delay_ms;
   }
 
   // A delay never falls as the window grows: points that disagree share their mean.
   void fit() {
     curve_.clear();
-    for (size_t window = 1; window <= last_; ++window) {
-      if (delays_ms_[window] == 0) continue;
-      Point point{static_cast<double>(window), delays_ms_[window], 1};
+    for (const auto& [window, delay_ms] : delays_ms_) {
+      Point point{window, delay_ms, 1};
       while (not curve_.empty() and curve_.back().delay_ms >= point.delay_ms) {
         const Point& other = curve_.back();
         const double points = point.points + other.points;
@@ -67,15 +60,14 @@ class DelayProfile {
     double points;
   };
 
-  std::vector<double> delays_ms_;  // by window; 0: it had none
+  std::map<double, double> delays_ms_{};  // by window, in whole packets
   std::vector<Point> curve_{};
-  size_t last_ = 0;
 };
 
-class Verus final : public Controller {
+class Verus final : public TimingOut {
  public:
   explicit Verus(Constants& constants)
-      : Controller(constants, 1000),
+      : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         epoch_s_(constants.real({.name = "epoch_ms",
                                  .fallback = 5,
@@ -139,8 +131,8 @@ class Verus final : public Controller {
   // Timeouts follow the RTT, between 150 ms and a second.
   double keepalive_ms() const override {
     const double longest_ms = Controller::keepalive_ms();
-    return srtt_ms_ > 0 ? std::clamp(4 * srtt_ms_, std::min(150.0, longest_ms), longest_ms)
-                        : longest_ms;
+    if (not srtt_ms_.is_known()) return longest_ms;
+    return std::clamp(4 * srtt_ms_.value(), std::min(150.0, longest_ms), longest_ms);
   }
 
   void on_sent(uint64_t sequence_number, int64_t) override {
@@ -167,7 +159,7 @@ class Verus final : public Controller {
   }
 
   void on_loss(const Loss& loss) override {
-    const double now = static_cast<double>(loss.now_us) / 1e6;
+    const double now = now_s(loss);
     if (is_slow_start_) leave_slow_start(now);
     const double lost = is_repairing_ ? cwnd_ : windows_.first();
     cwnd_ =
@@ -175,16 +167,11 @@ class Verus final : public Controller {
     is_repairing_ = true;
   }
 
-  // Without retransmissions, a silence counts as a retransmission timeout.
-  void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
-  }
-
  private:
   void measure(const Ack& ack, double window_then) {
     const double delay_ms = rtt_ms(ack);
     least_ms_.add(delay_ms, now_s(ack), least_span_s_);
-    srtt_ms_ = srtt_ms_ == 0 ? delay_ms : 0.875 * srtt_ms_ + 0.125 * delay_ms;
+    srtt_ms_.add(delay_ms);
     epoch_most_ms_ = std::max(epoch_most_ms_, delay_ms);
     // While it repairs, delays are those of another time (section 5.3).
     if (not is_repairing_) profile_.add(window_then, delay_ms, old_share_);
@@ -192,7 +179,7 @@ class Verus final : public Controller {
 
   void leave_slow_start(double now) {
     is_slow_start_ = false;
-    wanted_ms_ = least_ms_.is_empty() ? 0 : srtt_ms_;
+    wanted_ms_ = srtt_ms_.value();
     fit(now);
     next_epoch_s_ = now;
   }
@@ -208,7 +195,7 @@ class Verus final : public Controller {
     const double before_ms = most_ms_;
     most_ms_ = old_share_ * most_ms_ + (1 - old_share_) * epoch_most_ms_;
     epoch_most_ms_ = 0;
-    const double least_ms = least_ms_.least();
+    const double least_ms = least_ms_.best();
     if (most_ms_ > ratio_ * least_ms) {
       wanted_ms_ -= step_ms_;
     } else {
@@ -220,7 +207,7 @@ class Verus final : public Controller {
   }
 
   static constexpr double least_window_ = 1;
-  static constexpr double widest_ = DelayProfile::widest;
+  static constexpr double widest_ = 1 << 14;
   static constexpr double least_span_s_ = 600;  // routes change
 
   double cwnd_;
@@ -235,7 +222,7 @@ class Verus final : public Controller {
   DelayProfile profile_{};
   WindowedLeast least_ms_{};
   ByNumber<double> windows_{};  // when each packet left
-  double srtt_ms_ = 0;
+  SmoothedRtt srtt_ms_{};
   double epoch_most_ms_ = 0;
   double most_ms_ = 0;
   double wanted_ms_ = 0;

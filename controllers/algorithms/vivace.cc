@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <limits>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -51,7 +52,7 @@ class Interval {
   }
   double sent() const { return static_cast<double>(end_ - first_); }
   double loss() const { return sent() > 0 ? std::max(1 - acknowledged_ / sent(), 0.0) : 0; }
-  double sent_per_s() const { return length_s_ > 0 ? sent() / length_s_ : 0; }
+  double sent_per_s() const { return sent() / length_s_; }
 
  private:
   Use use_;
@@ -135,22 +136,21 @@ class Vivace final : public Controller {
                                                   "boundary"})) {}
 
   double window() const override {
-    return rate_mbps_ <= 0 ? initial_window_ : std::clamp(2 * sent_per_s(), 10.0, widest_);
+    return intervals_.empty() ? initial_window_ : std::min(2 * sent_per_s(), widest_window);
   }
 
-  double pacing_us() const override { return rate_mbps_ <= 0 ? 0 : 1e6 / sent_per_s(); }
+  double pacing_us() const override { return intervals_.empty() ? 0 : 1e6 / sent_per_s(); }
 
   void on_sent(uint64_t sequence_number, int64_t) override { next_ = sequence_number + 1; }
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) {
-      const double rtt = rtt_ms(ack) / 1e3;
-      srtt_s_ = srtt_s_ == 0 ? rtt : 0.875 * srtt_s_ + 0.125 * rtt;
+      srtt_s_.add(rtt_ms(ack) / 1e3);
     }
-    if (srtt_s_ == 0) return;
+    if (not srtt_s_.is_known()) return;
     const double now = now_s(ack);
-    if (rate_mbps_ <= 0) {
-      rate_mbps_ = to_mbps(initial_window_ / srtt_s_);
+    if (intervals_.empty()) {
+      rate_mbps_ = to_mbps(initial_window_ / srtt_s_.value());
       begin(Interval::Use::start, rate_mbps_, now);
     }
     while (intervals_.size() > 1 and not intervals_.front().has(ack.sequence_number)) {
@@ -175,13 +175,13 @@ class Vivace final : public Controller {
     }
     trial_mbps_ = rate_mbps;
     intervals_.emplace_back(use, rate_mbps, next_, now);
-    ends_s_ = now + srtt_s_;
+    ends_s_ = now + srtt_s_.value();
   }
 
   // The next trial, or the rate itself while results are on their way.
   void go_on(double now) {
     if (is_starting_ and not awaits_) {
-      rate_mbps_ = start_mbps_ > 0 ? 2 * start_mbps_ : rate_mbps_;
+      rate_mbps_ = 2 * start_mbps_;
       awaits_ = true;
       begin(Use::start, rate_mbps_, now);
     } else if (not is_starting_ and trials_ < 2) {
@@ -215,7 +215,7 @@ class Vivace final : public Controller {
   // Doubles as long as that is of use.
   void start(double rate_mbps, double value) {
     awaits_ = false;
-    is_starting_ = is_starting_ and (start_mbps_ == 0 or value > start_utility_);
+    is_starting_ = is_starting_ and value > start_utility_;
     if (not is_starting_) {
       rate_mbps_ = trial_mbps_ = start_mbps_;
       return;
@@ -243,13 +243,11 @@ class Vivace final : public Controller {
       bounded_ = std::max(std::ceil(needed), 0.0);
     }
     const double moved = std::min(wanted, most);
-    rate_mbps_ = std::clamp(rate_mbps_ + (rises ? moved : -moved), least_mbps_, most_mbps_);
+    rate_mbps_ = std::max(rate_mbps_ + (rises ? moved : -moved), least_mbps_);
   }
 
   static constexpr double segment_bits_ = 1448 * 8;
   static constexpr double least_mbps_ = 0.1;
-  static constexpr double most_mbps_ = 5000;
-  static constexpr double widest_ = 1 << 20;
 
   double initial_window_;
   double exponent_;
@@ -263,14 +261,14 @@ class Vivace final : public Controller {
   std::deque<Interval> intervals_{};  // of which something is in flight
   double rate_mbps_ = 0;
   double trial_mbps_ = 0;
-  double srtt_s_ = 0;
+  SmoothedRtt srtt_s_{};
   uint64_t next_ = 0;   // to be sent
   uint64_t first_ = 0;  // in an interval
   double ends_s_ = 0;
   bool is_starting_ = true;
   bool awaits_ = true;  // the result of a start
   double start_mbps_ = 0;
-  double start_utility_ = 0;
+  double start_utility_ = std::numeric_limits<double>::lowest();
   bool begins_higher_ = true;
   int trials_ = 0;
   int judged_ = 0;

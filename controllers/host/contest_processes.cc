@@ -50,7 +50,7 @@ void SenderProcess::act(Microseconds now_us) {
   plan();
 }
 
-void SenderProcess::act_on_timer(Microseconds now_us) {
+inline void SenderProcess::act_on_timer(Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us);
   if (sender_.packets_sent() >= most_sent(now_us)) {
     wake_up_us_ = never;

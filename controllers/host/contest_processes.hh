@@ -58,7 +58,7 @@ class SenderProcess final : public Process {
            time_us < std::min(next_event_us(), agenda_.sender_ahead_until_us) and
            time_us < agenda_.of_shell(0);
   }
-  void act_on_timer(Microseconds now_us);
+  [[gnu::always_inline]] inline void act_on_timer(Microseconds now_us);
   [[gnu::always_inline]] inline void read(const Packet& acknowledgment, Microseconds arrived_us,
                                           Microseconds now_us);
   [[gnu::always_inline]] inline void fill_window(Microseconds now_us);

@@ -15,10 +15,7 @@ class ControllerFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Packets in flight are a run's memory: in the emulator 40 bytes each until they have left the
-// sender and 40 in the link's queue, in mm-link some 2 kB. With this many a run takes 100 MB,
-// mm-link 2 GB.
-inline constexpr uint64_t widest_window_packets = 1 << 20;
+inline constexpr auto widest_window_packets = static_cast<uint64_t>(widest_window);
 
 // The calls of a controller, and the controller, which must outlive it.
 //
@@ -31,8 +28,7 @@ class ControllerHandle {
 
   double window() const {
     const double packets = calls_.window(controller_);
-    constexpr auto widest = static_cast<double>(widest_window_packets);
-    if (not(packets >= 0 and packets <= widest)) refuse_window(packets);
+    if (not(packets >= 0 and packets <= widest_window)) refuse_window(packets);
     return packets;
   }
 

@@ -11,12 +11,15 @@ namespace kneepoint::test {
 
 class Clocked {
  public:
+  static constexpr double unmeasured = -1e-3;
+
   Clocked(const std::string& name, const Constants::Values& values)
       : controller_(make_controller(name, values)) {
     fill();
   }
 
-  // Packets are acknowledged `gap_ms` after the last ones; returns the window.
+  // Packets are acknowledged `gap_ms` after the last ones; returns the window. With `unmeasured`
+  // for an RTT, as TCP's retransmissions are.
   double ack(double rtt_ms, uint64_t packets = 1, double gap_ms = 1) {
     now_us_ += static_cast<int64_t>(gap_ms * 1000);
     acknowledged_ += packets;

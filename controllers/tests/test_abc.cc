@@ -65,6 +65,11 @@ TEST(abc_moves_by_a_packet_either_way_and_by_an_additive_increase) {
     controller->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 20});
     EXPECT_NEAR(controller->window(), window / 2, 1e-12);
     for (int i = 0; i < 50; ++i) ack(1, 1);
-    EXPECT_EQUAL(controller->window() >= 1, true);
+    EXPECT_NEAR(controller->window(), 1, 1e-9);
+    ack(100, 0);
+    controller->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::timed_out, .in_flight = 20});
+    EXPECT_EQUAL(controller->window(), 1);
+    controller->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 1});
+    EXPECT_EQUAL(controller->window(), 1);
   }
 }

@@ -121,6 +121,30 @@ TEST(c4_begins_anew_where_jitter_is_high) {
   }
 }
 
+// An acknowledgment each 10 ms of 100 packets/s: whether the one after so many makes it recover.
+bool recovers(int acknowledgments, double rtt_ms, uint64_t lost) {
+  Clocked flow("c4", {});
+  for (int i = 0; i < acknowledgments; ++i) flow.ack(100, 1, 10);
+  const double before = flow.pacing_us();
+  flow.skip(lost);
+  flow.ack(rtt_ms, 1, 10);
+  return flow.pacing_us() > 1.5 * before;
+}
+
+TEST(c4_takes_no_loss_seriously_before_its_first_twenty_packets) {
+  EXPECT_EQUAL(recovers(19, 100, 12), false);
+  EXPECT_EQUAL(recovers(20, 100, 12), true);
+}
+
+TEST(c4_takes_a_delay_seriously_after_two_round_trips_without_an_increase) {
+  int third = 10;  // whose end makes it recover anyway
+  while (third < 200 and not recovers(third, 100, 0)) ++third;
+  EXPECT_EQUAL(third < 200, true);
+  // Round trips of twice the rate are twenty packets.
+  EXPECT_EQUAL(recovers(third - 19, 200, 0), true);
+  EXPECT_EQUAL(recovers(third - 22, 200, 0), false);
+}
+
 // Rates in bytes/s, and shares of the nominal RTT beyond it that are no congestion.
 TEST(c4_reacts_to_delay_the_earlier_the_faster_it_is) {
   struct Case {
@@ -196,4 +220,8 @@ TEST(c4_takes_the_longest_rtt_of_its_quiet_eras_for_the_path) {
   const double most = era();
   EXPECT_NEAR(most, 110, 0.5);
   EXPECT_NEAR(era(), (7 * most + 100) / 8, 0.1);
+  Clocked bounded = cruising(2, {{"delay_ms", 1e6}, {"max_jitter_ms", 5}});
+  bounded.ack(110, 1, 2);
+  for (int i = 0; i < 60; ++i) bounded.ack(100, 1, 2);
+  EXPECT_NEAR(nominal_ms(bounded), 105, 0.5);
 }

@@ -1,5 +1,6 @@
 // Copa against Arun and Balakrishnan, NSDI 2018, sections 2 and 3.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "tests/bottleneck.hh"
@@ -22,6 +23,16 @@ Clocked past_slow_start(Constants::Values more = {}) {
   flow.ack(100);
   flow.ack(200, 1, 150);
   return flow;
+}
+
+// Of acknowledgments each 25 ms, the first of them that moves the window by `moves`
+// packets a window, or `most`.
+int first_move(Clocked& flow, double moves, int most) {
+  for (int i = 0; i < most; ++i) {
+    const double before = flow.window();
+    if (std::abs(std::abs(flow.ack(200, 1, 25) - before) * before - moves) < 1e-6) return i;
+  }
+  return most;
 }
 
 }  // namespace
@@ -147,6 +158,36 @@ TEST(copa_competes_where_the_queue_is_never_nearly_empty) {
   // A loss halves 1/delta, at 11.4 s.
   const double lost = (2 + 6.4 / 0.185 - 5) / 2;
   EXPECT_NEAR(window_at(14, 1, false, 70), 2.25 * (lost + 1.7 / 0.185), 6);
+}
+
+// Section 2.2.
+TEST(copa_competes_after_five_round_trips_that_are_never_nearly_empty) {
+  // The queue was empty 150 ms before; 33 more acknowledgments bring the smoothed RTT from 112.5 ms
+  // to 199 and are 975 ms. Then 1/delta is 3.
+  Clocked flow = past_slow_start();
+  EXPECT_EQUAL(first_move(flow, 3, 100), 34);
+}
+
+TEST(copa_is_alone_where_a_tenth_of_the_longest_delay_of_four_round_trips_is_met) {
+  // Of 200 ms, and of 300 ms that were so many acknowledgments ago; the smoothed RTT is some 205
+  // ms.
+  struct Case {
+    double longest_ms;
+    int ago;
+    double rtt_ms;
+    bool is_alone;
+  };
+  for (const auto& [longest_ms, ago, rtt_ms, is_alone] : {Case{200, 1, 109, true},
+                                                          {200, 1, 111, false},
+                                                          {300, 28, 115, true},
+                                                          {300, 38, 115, false}}) {
+    Clocked flow = past_slow_start();
+    first_move(flow, 3, 100);
+    flow.ack(longest_ms, 1, 25);
+    for (int i = 1; i < ago; ++i) flow.ack(200, 1, 25);
+    flow.ack(rtt_ms, 1, 25);
+    EXPECT_EQUAL(first_move(flow, 2, 36) < 36, is_alone);
+  }
 }
 
 TEST(copa_begins_with_two_packets_after_a_timeout) {

@@ -22,10 +22,10 @@ Ack ack_of(uint64_t number, uint64_t delivered, int64_t now_us, int64_t rtt_us) 
 TEST(a_rate_is_what_was_delivered_over_the_longer_of_both_intervals) {
   DeliveryRate rate;
   // Packets 0 to 4 leave 10 ms apart from 1 s on; their acknowledgments arrive 20 ms apart.
-  for (int i = 0; i < 5; ++i) rate.on_sent(static_cast<uint64_t>(i), 1 + 0.01 * i);
+  for (int i = 0; i < 5; ++i) rate.on_sent(static_cast<uint64_t>(i), 1000 + 10 * i);
   EXPECT_NEAR(rate.on_ack(ack_of(0, 1, 1'100'000, 100'000))->packets_per_s, 1 / 0.1, 1e-9);
   EXPECT_NEAR(rate.on_ack(ack_of(1, 2, 1'120'000, 110'000))->packets_per_s, 2 / 0.12, 1e-9);
-  rate.on_sent(5, 1.12);
+  rate.on_sent(5, 1120);
   EXPECT_EQUAL(rate.on_ack(ack_of(4, 5, 1'180'000, 140'000))->delivered_before, 0);
   // Packet 5 left when 2 were delivered, at 1.12 s, and the last of these at 1.01 s. It is the
   // sixth at 1.3 s: four in the longer of .11 and .18 s.
@@ -37,45 +37,45 @@ TEST(a_rate_is_what_was_delivered_over_the_longer_of_both_intervals) {
 
 TEST(a_rate_is_bounded_by_the_rate_of_sending) {
   DeliveryRate rate;
-  rate.on_sent(0, 1);
+  rate.on_sent(0, 1000);
   rate.on_ack(ack_of(0, 1, 1'100'000, 100'000));
   // It has been idle; 1 and 2 leave 200 ms apart, and arrive together.
-  rate.on_sent(1, 1.1);
-  rate.on_sent(2, 1.3);
+  rate.on_sent(1, 1100);
+  rate.on_sent(2, 1300);
   rate.on_ack(ack_of(1, 2, 1'400'000, 300'000));
   EXPECT_NEAR(rate.on_ack(ack_of(2, 3, 1'400'100, 100'100))->packets_per_s, 2 / 0.3001, 1e-9);
 }
 
 TEST(deliveries_by_sack_count) {
   DeliveryRate rate;
-  for (uint64_t number = 0; number < 10; ++number) rate.on_sent(number, 1);
+  for (uint64_t number = 0; number < 10; ++number) rate.on_sent(number, 1000);
   // Nine were reported before, by acknowledgments that the controller did not hear.
   EXPECT_NEAR(rate.on_ack(ack_of(9, 10, 1'200'000, -1))->packets_per_s, 50, 1e-9);
 }
 
 TEST(a_repetition_and_an_impossible_interval_give_no_rate) {
   DeliveryRate rate;
-  rate.on_sent(0, 1);
-  rate.on_sent(1, 1);
+  rate.on_sent(0, 1000);
+  rate.on_sent(1, 1000);
   EXPECT_EQUAL(rate.on_ack(ack_of(0, 1, 1'100'000, 100'000)).has_value(), true);
   EXPECT_EQUAL(rate.on_ack(ack_of(0, 1, 1'110'000, -1)).has_value(), false);
   rate.on_ack(ack_of(1, 2, 1'150'000, 150'000));
-  rate.on_sent(2, 1.2);
+  rate.on_sent(2, 1200);
   EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'298'000, -1)).has_value(), false);  // 98 of 100 ms
-  rate.on_sent(3, 1.3);
+  rate.on_sent(3, 1300);
   EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'399'500, -1)).has_value(), true);  // a clock's tick
 }
 
 TEST(what_is_sent_under_a_limit_gives_limited_samples) {
   DeliveryRate rate;
-  rate.on_sent(0, 1);
+  rate.on_sent(0, 1000);
   rate.on_ack(ack_of(0, 1, 1'100'000, 100'000));
-  rate.on_sent(1, 1.1);
+  rate.on_sent(1, 1100);
   rate.limit(2);
-  rate.on_sent(2, 1.1);
+  rate.on_sent(2, 1100);
   EXPECT_EQUAL(rate.on_ack(ack_of(1, 2, 1'200'000, 100'000))->is_limited, false);
   EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'201'000, 101'000))->is_limited, true);
-  rate.on_sent(3, 1.201);
+  rate.on_sent(3, 1201);
   EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'301'000, 100'000))->is_limited, false);
 }
 
@@ -84,10 +84,9 @@ TEST(a_flight_may_be_wider_than_any_ring) {
   // Ten leave for each that is delivered.
   uint64_t sent = 0;
   for (uint64_t delivered = 0; delivered < 60; ++delivered) {
-    const double now_s = 1 + 0.01 * static_cast<double>(delivered);
-    const auto now_us = static_cast<int64_t>(now_s * 1e6);
-    if (delivered > 0) rate.on_ack(ack_of(delivered - 1, delivered, now_us, 10'000));
-    for (int i = 0; i < 10; ++i) rate.on_sent(sent++, now_s);
+    const auto now_ms = static_cast<int64_t>(1000 + 10 * delivered);
+    if (delivered > 0) rate.on_ack(ack_of(delivered - 1, delivered, now_ms * 1000, 10'000));
+    for (int i = 0; i < 10; ++i) rate.on_sent(sent++, now_ms);
   }
   for (uint64_t number = 59; number < 600; ++number) {
     const auto now_us = static_cast<int64_t>(2'000'000 + 1000 * number);

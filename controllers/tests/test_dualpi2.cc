@@ -117,3 +117,36 @@ TEST(prague_grows_independently_of_short_round_trips) {
     EXPECT_EQUAL(t.window(), 2.0);
   }
 }
+
+// Section 2.4: RTTs are smoothed by an eighth; slow start may double what it sends in one.
+TEST(prague_paces_by_its_smoothed_rtt_and_twice_as_fast_in_slow_start) {
+  Clocked t("prague", {{"initial_window", 10}});
+  EXPECT_EQUAL(t.ack(Clocked::unmeasured), 11);
+  t.ack(100);
+  EXPECT_NEAR(t.pacing_us(), 100e3 / 24, 1e-6);
+  t.ack(180);
+  EXPECT_NEAR(t.pacing_us(), 110e3 / 26, 1e-6);
+  t.lose();
+  EXPECT_NEAR(t.pacing_us(), 110e3 / 6.5, 1e-6);
+}
+
+TEST(prague_grows_by_a_packet_a_round_trip_that_it_has_not_measured) {
+  Clocked t("prague", {{"initial_window", 10}, {"initial_ssthresh", 1}});
+  EXPECT_NEAR(t.ack(Clocked::unmeasured), 10.1, 1e-9);
+}
+
+TEST(prague_counts_more_marks_than_packets_as_all) {
+  Clocked t("prague", {{"initial_window", 16}});
+  t.marked = 2;
+  EXPECT_NEAR(t.ack(100), 8, 1e-9);
+}
+
+TEST(prague_reduces_once_for_a_loss_and_the_marks_of_its_round_trip) {
+  Clocked t("prague", {{"initial_window", 100}});
+  t.ack(100);
+  EXPECT_NEAR(t.lose(), 50.5, 1e-9);
+  t.marked = 1;
+  EXPECT_NEAR(t.ack(100, 1, 99), 50.5, 1e-9);
+  // None of the first round trip was marked: a sixteenth less than all is expected.
+  EXPECT_NEAR(t.ack(100, 1, 2), 50.5 * (1 - 15 / 32.0), 1e-9);
+}

@@ -33,6 +33,14 @@ TEST(hybla_grows_as_a_short_connection_would) {
   EXPECT_NEAR(other.ack(40), 13, exact);
 }
 
+TEST(hybla_is_reno_until_it_has_measured_an_rtt) {
+  Clocked flow("hybla", {{"initial_window", 10}, {"initial_ssthresh", 12}});
+  flow.is_tcp = true;
+  EXPECT_NEAR(flow.ack(Clocked::unmeasured), 11, exact);
+  EXPECT_NEAR(flow.ack(Clocked::unmeasured), 12, exact);
+  EXPECT_NEAR(flow.ack(Clocked::unmeasured), 12 + 1 / 12.0, exact);
+}
+
 TEST(hybla_bounds_the_exponent_of_slow_start) {
   Clocked flow("hybla", {{"initial_window", 10}});
   EXPECT_NEAR(flow.ack(500), 10 + 65535, exact);  // Linux: 16, of a rho of 20

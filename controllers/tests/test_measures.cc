@@ -29,8 +29,8 @@ TEST(windowed_extremes_are_those_of_all_values_in_the_window) {
       least.add(value, now, span);
       most.add(value, now, span);
       const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-      EXPECT_EQUAL(least.least(), std::min_element(all.begin(), all.end(), by_value)->second);
-      EXPECT_EQUAL(most.most(), std::max_element(all.begin(), all.end(), by_value)->second);
+      EXPECT_EQUAL(least.best(), std::min_element(all.begin(), all.end(), by_value)->second);
+      EXPECT_EQUAL(most.best(), std::max_element(all.begin(), all.end(), by_value)->second);
     }
   }
 }
@@ -39,7 +39,7 @@ TEST(windowed_extremes_hold_a_rise_that_is_longer_than_their_first_ring) {
   WindowedLeast least;
   for (int i = 0; i < 1000; ++i) {
     least.add(i, i, 500);
-    EXPECT_EQUAL(least.least(), std::max(0, i - 500));
+    EXPECT_EQUAL(least.best(), std::max(0, i - 500));
   }
 }
 
@@ -72,4 +72,15 @@ TEST(times_of_an_acknowledgment_are_in_the_units_of_their_names) {
   EXPECT_EQUAL(rtt_ms(ack), 2.5);
   EXPECT_EQUAL(rtt_s(ack), 0.0025);
   EXPECT_EQUAL(now_s(ack), 1.5);
+}
+
+// RFC 6298, section 2: an eighth of the new sample.
+TEST(measures_smooth_the_rtt_by_an_eighth) {
+  SmoothedRtt rtt;
+  EXPECT_EQUAL(rtt.is_known(), false);
+  for (const auto& [sample, smoothed] :
+       std::vector<std::pair<double, double>>{{0.8, 0.8}, {1.6, 0.9}, {0.1, 0.8}}) {
+    rtt.add(sample);
+    EXPECT_NEAR(rtt.value(), smoothed, 1e-12);
+  }
 }

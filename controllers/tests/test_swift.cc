@@ -86,14 +86,17 @@ TEST(swift_paces_less_than_a_packet) {
   for (const double window : {0.5, 0.25, 0.125}) {
     flow.ack(510, 1, 1001);
     EXPECT_NEAR(flow.pacing_us(), 510e3 / window, exact);
+    flow.wait(511);
     flow.keepalive();
     EXPECT_NEAR(flow.pacing_us(), 510e3 / window, exact);  // its own pause is no timeout
   }
   flow.ack(2000, 1, 2001);
   flow.ack(2000, 1, 2001);
   EXPECT_EQUAL(flow.pacing_us(), 10e6);
-  const double window = flow.ack(202, 1, 1000);  // the target is above 100 + 25 x 4
-  EXPECT_NEAR(window, 1.03125, exact);           // by a packet, then by 1/window
+  // Below a tenth of a packet the target grows no further than to 100 + 25 x 6.
+  flow.ack(260, 1, 2001);
+  const double window = flow.ack(202, 1, 1000);
+  EXPECT_NEAR(window, 1 + 0.03125 * (1 - 10 / 260.0), exact);  // by a packet, then by 1/window
   EXPECT_NEAR(flow.ack(160, 1, 1000), window + 1 / window, exact);
 }
 

@@ -1,5 +1,7 @@
 // Verus against the rules of Zaki et al., SIGCOMM 2015, sections 4 and 5.
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "tests/bottleneck.hh"
 #include "tests/check.hh"
@@ -77,6 +79,31 @@ TEST(verus_forgets_a_least_delay_of_ten_minutes_ago) {
     for (int i = 0; i < 100; ++i) flow.ack(300, 1, minutes * 600);
     EXPECT_NEAR(step_ms(flow, 300), minutes > 10 ? 2 : -2, 0.05);
   }
+}
+
+TEST(verus_reads_windows_off_its_curve) {
+  // Ten packets have had 100 ms, eleven 110 and 130, half of the old value counts, twelve 151: the
+  // curve goes through 100, 120 and 151. The smoothed RTT is wanted when slow start ends, 110.613,
+  // and a step more.
+  for (const auto& [step_ms, window] : std::vector<std::pair<double, double>>{
+           {1, 10 + 11.61328125 / 20}, {10, 11 + 0.61328125 / 31}, {100, 11 + 90.61328125 / 31}}) {
+    Clocked flow(
+        "verus",
+        {{"initial_window", 10}, {"slow_start_ms", 150}, {"old_share", 0.5}, {"step_ms", step_ms}});
+    for (int i = 0; i < 10; ++i) flow.ack(100);
+    for (const double rtt_ms : {110, 130, 151}) flow.ack(rtt_ms);
+    EXPECT_NEAR(flow.ack(151), window, exact);
+  }
+  // Two points are a curve.
+  Clocked flow("verus", {{"initial_window", 10}, {"slow_start_ms", 200}});
+  for (int i = 0; i < 10; ++i) flow.ack(100);
+  flow.ack(250);
+  EXPECT_NEAR(flow.ack(250), 10 + 20.75 / 150, exact);  // 118.75 and 2 ms
+}
+
+TEST(verus_has_no_window_beyond_its_profile) {
+  Clocked flow("verus", {{"initial_window", 16'000}});
+  EXPECT_EQUAL(flow.ack(100, 1000), 16'384);
 }
 
 TEST(verus_grows_by_a_packet_an_epoch_without_a_profile) {

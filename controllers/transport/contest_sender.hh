@@ -43,14 +43,17 @@ class ContestSender {
     if (not attends_sending_) [[likely]]
       return;
     if (log_ != nullptr) log_->sent(now_us, flow_, sequence_number);
-    if (not controller_.hears_of_sending() and not controller_.paces()) return;
-    if (controller_.hears_of_sending()) controller_.on_sent(sequence_number, whole_ms(now_us));
+    if (controller_.hears_of_sending()) {
+      controller_.on_sent(sequence_number, whole_ms(now_us));
+      ask_controller();
+    }
     if (controller_.paces()) {
       pacer_.sent(now_us, controller_.pacing_us());
-      if (pacer_.next_us() > now_us) held_back_until_us_ = pacer_.next_us();
+      if (const Microseconds next_us = pacer_.next_us(); next_us > now_us) {
+        held_back_until_us_ = next_us;
+        window_end_ = 0;
+      }
     }
-    ask_controller();
-    hold_back();
   }
 
   // The time at which the window reopens, for a controller that paces; never, if nothing is held
@@ -61,7 +64,7 @@ class ContestSender {
   void release(Microseconds now_us) {
     if (held_back_until_us_ > now_us) return;
     held_back_until_us_ = never;
-    ask_controller();
+    window_end_ = next_ack_expected_ + window_packets_;
   }
 
   // An acknowledgment of that datagram, which reached this host at `arrived_us`, is read. All that
@@ -78,19 +81,16 @@ class ContestSender {
   }
 
   // When time alone changes something: a keepalive, or the next datagram of one that paces.
-  Microseconds wakes_us() const { return last_activity_us_ + longest_wait_us_; }
+  Microseconds wakes_us() const { return std::min(silence_ends_us(), held_back_until_us_); }
 
   // When a keepalive is due if nothing happens until then.
-  Microseconds silence_ends_us() const {
-    return held_back_until_us_ == never ? wakes_us() : last_activity_us_ + silence_us_;
-  }
+  Microseconds silence_ends_us() const { return last_activity_us_ + silence_us_; }
 
   // The silence is over: the next datagram is sent regardless of the window.
   void keepalive(Microseconds now_us) {
     last_activity_us_ = now_us;
     controller_.on_keepalive(whole_ms(now_us));
     ask_controller();
-    hold_back();
     if (log_ != nullptr) log_->keepalive(now_us, flow_, controller_.window());
   }
 
@@ -102,10 +102,7 @@ class ContestSender {
     ack.delivered = ++delivered_;
     controller_.on_ack(ack);
     ask_controller();
-    if (not is_logged_or_paced_) [[likely]]
-      return;
-    hold_back();
-    if (log_ != nullptr) {
+    if (log_ != nullptr) [[unlikely]] {
       log_->acknowledged(arrived_us, flow_, ack.sequence_number, ack.rtt_ms(),
                          controller_.window());
     }
@@ -124,24 +121,15 @@ class ContestSender {
   // It decides by what it hears, so that it is asked after that and not before each datagram.
   void ask_controller() {
     window_packets_ = static_cast<uint32_t>(controller_.window());
-    window_end_ = next_ack_expected_ + window_packets_;
-    longest_wait_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
-  }
-
-  // After asking, for one that paces: who does not shall pay nothing for it.
-  void hold_back() {
-    if (held_back_until_us_ == never) return;
-    window_end_ = 0;
-    silence_us_ = longest_wait_us_;
-    longest_wait_us_ = std::min(silence_us_, held_back_until_us_ - last_activity_us_);
+    window_end_ = held_back_until_us_ == never ? next_ack_expected_ + window_packets_ : 0;
+    silence_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
   }
 
   uint16_t flow_;
   ControllerHandle controller_;
   FlowLog* log_;
-  bool is_logged_or_paced_ = log_ != nullptr or controller_.paces();
-  bool attends_acks_ =
-      controller_.hears_of_acks() or controller_.hears_of_loss() or is_logged_or_paced_;
+  bool attends_acks_ = controller_.hears_of_acks() or controller_.hears_of_loss() or
+                       log_ != nullptr or controller_.paces();
   bool attends_sending_ = log_ != nullptr or controller_.hears_of_sending() or controller_.paces();
   Pacer pacer_{};
   Microseconds held_back_until_us_ = never;
@@ -150,9 +138,8 @@ class ContestSender {
   uint64_t delivered_ = 0;
   uint64_t recovery_end_ = 0;  // the first number sent after the last loss was found
   uint32_t window_packets_ = 0;
-  uint64_t window_end_ = 0;  // the first number that may not be sent yet
-  Microseconds longest_wait_us_ = 0;
-  Microseconds silence_us_ = 0;  // while it holds back: until the keepalive
+  uint64_t window_end_ = 0;      // the first number that may not be sent yet
+  Microseconds silence_us_ = 0;  // until the keepalive
   Microseconds last_activity_us_ = 0;
 };
 
