@@ -23,8 +23,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from common.config_file import ConfigModel, complaint_of
 from common.errors import KneepointError, suggestion
-from common.files import sha256_of
-from common.locks import hold_lock_patiently
+from common.files import hold_lock, sha256_of
 from contest.classes import ARCHIVE
 from contest.collect import submission_at
 from contest.config import ScoreName, score_of
@@ -287,7 +286,7 @@ class Evaluator:
             )
         log = load_workflow(self._config).results / "evaluations/test.jsonl"
         digest = sha256_of(content)
-        with hold_lock_patiently(log.with_name(".lock")):
+        with hold_lock(log.with_name(".lock"), patience_s=5):
             if log.is_file():
                 first = log.read_text().partition("\n")[0]
                 if digest not in first:

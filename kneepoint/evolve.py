@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from common.errors import KneepointError
-from common.files import write_whole
-from common.locks import hold_lock_patiently
+from common.files import hold_lock, write_whole
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
@@ -94,7 +93,7 @@ def command(
     wanted = Settings(rounds, trials, penalty)
     folder = load_workflow(config).results / "evolved" / "-".join([*networks, str(seed)])
     progress = Progress("evolve", None)
-    with hold_lock_patiently(folder / ".lock"), RunJournal(folder / "runs.jsonl") as journal:
+    with hold_lock(folder / ".lock", patience_s=5), RunJournal(folder / "runs.jsonl") as journal:
         prepared = [prepared_network(name) for name in networks]
         processors = workers or os.cpu_count() or 1
         runner = Runner(journal, lambda _: LocalExecutor(engine, processors), progress.add)
