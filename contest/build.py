@@ -123,8 +123,6 @@ class Compiler:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _given: set[str] = field(default_factory=set)
     """What this process may still run."""
-    _room: int = 0
-    """What may be added before the cache is measured again (bytes)."""
 
     def build(self, tree: Tree, macros: Mapping[str, str]) -> Path:
         """Compiles and links an entry in C++; returns its shared object.
@@ -274,9 +272,6 @@ class Compiler:
             for name, content in made.items():
                 if not (self.folder / name).exists():
                     write_whole(self.folder / name, content)
-                    self._room -= len(content)
-            if self._room > 0:
-                return self.folder / entry
             found = []
             for path in self.folder.iterdir():
                 with suppress(FileNotFoundError):  # another process forgot it
@@ -289,7 +284,6 @@ class Compiler:
                 if path.name not in self._given:
                     path.unlink(missing_ok=True)
                     size -= bytes_
-            self._room = (self.most_bytes - size) // 2
         return self.folder / entry
 
     @cached_property
