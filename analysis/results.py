@@ -234,10 +234,11 @@ class Results:
 
     @cached_property
     def units(self) -> Mapping[tuple[str, str], str]:
-        """The unit of a (controller, constant)."""
+        """The unit of a (controller, constant); others than the workflow's may be built, or not."""
         return {
             (controller.name, constant.name): "" if constant.unit == "1" else constant.unit
             for controller in self._catalogue.controllers.values()
+            if controller.name in self.workflow.controllers
             for constant in controller.constants.values()
         }
 

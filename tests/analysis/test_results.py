@@ -33,6 +33,7 @@ def test_studies_repeats_tables_and_showcase_are_read() -> None:
     assert published["replayable"].tolist() == [True, True, False]
     assert results.networks == {"contest": "A constant link"}
     assert results.units["fixed_window", "window"] == "packets"
+    assert {name for name, _ in results.units} == set(results.workflow.controllers)
     shown = results.showcase
     assert shown is not None
     assert shown.log["time_ms"].iloc[-1] == 10
