@@ -144,7 +144,7 @@ class Copa final : public Controller {
   double emptied_at_s_ = 0;
   bool is_slow_start_ = true;
   bool has_lost_in_round_ = false;
-  double velocity_ = 1;
+  double velocity_ = 0;  // until the first round trip ends
   double window_before_ = 0;
   bool was_rising_ = true;
   int same_direction_ = 0;
