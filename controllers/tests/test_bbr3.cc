@@ -163,6 +163,55 @@ TEST(bbr3_keeps_four_packets_in_its_search_for_the_least_rtt) {
   EXPECT_EQUAL(least, 4);
 }
 
+TEST(bbr3_sends_a_quarter_of_the_product_and_two_packets_more_while_it_probes) {
+  Bottleneck link("bbr3", {}, rate, 100);
+  link.run_until(3.5);
+  double cruising = 0;
+  double probing = 0;
+  for (int i = 0; i < 5000; ++i) {
+    link.run_until(3.5 + i / 1e3);
+    double& most = is_near(gain(link), 1.25) ? probing : cruising;
+    most = std::max(most, link.window());
+  }
+  EXPECT_NEAR(probing - cruising, bdp / 4 + 2, 0.1);
+}
+
+TEST(bbr3_makes_room_for_bursts_of_the_last_ten_round_trips) {
+  Bottleneck link("bbr3", {{"probe_wait_s", 5}}, rate, 100);
+  link.run_until(3.5);
+  // The packets of 50 ms arrive together, at 3.652 s.
+  link.set_rtt(150);
+  link.run_until(3.502);
+  link.set_rtt(100);
+  link.run_until(3.7);
+  const double most = link.window();
+  EXPECT_NEAR(most, 2 * bdp + 26, 1);
+  while (link.window() == most and link.now_s() < 9) link.run_until(link.now_s() + 0.001);
+  EXPECT_NEAR(link.now_s(), 3.652 + 11 * least_s, 0.06);  // ten that are over, and the present one
+}
+
+TEST(bbr3_leaves_headroom_of_a_packet_and_probes_by_at_most_one_for_each) {
+  Bottleneck link("bbr3", {{"probe_wait_s", 1}}, 100, 10);
+  link.run_until(3);
+  while (link.now_s() < 9 and gain(link) * rate < 120) link.run_until(link.now_s() + 0.001);
+  link.lose_every(1);
+  link.run_until(link.now_s() + 0.01);
+  EXPECT_EQUAL(link.flight(), 6);
+  link.lose_every(0);
+  link.run_until(link.now_s() + 0.05);
+  EXPECT_EQUAL(link.window(), 5);
+  // By 1/6, 2/6 and so on in a round trip, on a link of a hundred times the rate.
+  link.set_rate(10'000);
+  double most = 0;
+  double before = link.window();
+  while (link.now_s() < 9 and before < 60) {
+    link.run_until(link.now_s() + 0.0001);
+    if (before > 8) most = std::max(most, link.window() - before);
+    before = link.window();
+  }
+  EXPECT_NEAR(most, 1, 0.05);
+}
+
 TEST(bbr3_ends_startup_at_six_losses_in_a_round_trip_and_then_leaves_headroom) {
   // Round trips of 10, 20, 40, 80 and 160 packets: of the fifth six or seven are lost, 4 %, which
   // is heard in the sixth.
