@@ -94,6 +94,57 @@ class Particles {
   std::vector<double> rates_ = std::vector<double>(20'000);
 };
 
+// The paper's 256 rates, whose motion is slow enough that no neglected tail of it counts.
+class Rates {
+ public:
+  static constexpr double sigma = 75;
+  static constexpr int last = 255;
+
+  static double mean(int rate) { return 20.0 * rate / last; }
+  static double poisson(int packets, double mean) {
+    double term = std::exp(-mean);
+    for (int i = 1; i <= packets; ++i) term *= mean / i;
+    return term;
+  }
+  void move() {
+    const double deviation = sigma * std::sqrt(0.02) * last / 1000;
+    const auto below = [&](double way) { return std::erfc(-way / deviation / std::sqrt(2)) / 2; };
+    std::vector<double> after(belief_.size());
+    for (int from = 0; from <= last; ++from) {
+      const double stuck = from == 0 ? std::exp(-0.02) : 0;
+      after[0] += stuck * belief_[0];
+      for (int to = 0; to <= last; ++to) {
+        const double more = to == last ? 1 : below(to - from + 0.5);
+        const double less = to == 0 ? 0 : below(to - from - 0.5);
+        after[to] += (1 - stuck) * (more - less) * belief_[from];
+      }
+    }
+    belief_ = after;
+  }
+  // With so many arrivals, or with one at least.
+  void tick(int packets, bool is_busy) {
+    move();
+    double sum = 0;
+    for (int i = 0; i <= last; ++i) {
+      sum += belief_[i] *= is_busy ? poisson(packets, mean(i)) : 1 - poisson(0, mean(i));
+    }
+    for (double& each : belief_) each /= sum;
+  }
+  // That so many or fewer arrive in the next tick.
+  double at_most(int packets) const {
+    Rates next = *this;
+    next.move();
+    double sum = 0;
+    for (int i = 0; i <= last; ++i) {
+      for (int n = 0; n <= packets; ++n) sum += next.belief_[i] * poisson(n, mean(i));
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<double> belief_ = std::vector<double>(last + 1, 1.0 / (last + 1));
+};
+
 }  // namespace
 
 TEST(receiver_ticks_count_arrivals_and_tell_whether_the_link_was_busy) {
@@ -152,6 +203,28 @@ TEST(sprout_forecasts_what_particles_of_its_model_do) {
     particles.tick(1, false);
     for (int i = 0; i < 40; ++i) particles.tick(packets, is_busy);
     EXPECT_NEAR(flow.window(), particles.forecast(), 1);
+  }
+}
+
+TEST(sprout_knows_the_probability_of_its_forecast) {
+  for (const std::vector<int>& ticks :
+       std::vector<std::vector<int>>{{}, {5, 9, 3, 8}, {19, 24, 20}, {0, 0, 1, 0}}) {
+    Rates rates;
+    rates.tick(1, false);
+    for (const int packets : ticks) rates.tick(packets, true);
+    for (int packets = 0; packets < 20; packets += 3) {
+      const double percent = 100 * rates.at_most(packets);
+      if (percent < 2 or percent > 98) continue;
+      for (const double more : {-0.01, 0.01}) {
+        Arrivals flow(
+            "sprout",
+            {{"sigma", Rates::sigma}, {"percentile", percent + more}, {"horizon_ticks", 1}});
+        flow.tick(1, false);
+        for (const int packets_now : ticks) flow.tick(packets_now, true);
+        flow.tick(1, true);
+        EXPECT_EQUAL(flow.window(), packets + (more > 0 ? 1 : 0));
+      }
+    }
   }
 }
 
