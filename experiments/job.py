@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.files import LOCK_PATIENCE_S, hold_lock
 from common.made_by import sign
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Catalogue, Controller
 from engines.named import settings_of
 from experiments.cluster import find_cluster, own_cluster
 from experiments.executor import Executor, LocalExecutor, RayExecutor
-from experiments.journal import RunJournal
+from experiments.journal import open_journal
 from experiments.models.study import Engine, Setting
 from experiments.progress import Progress
 from experiments.runner import Batch, Runner
@@ -124,7 +123,7 @@ class Job:
     ) -> Iterator[tuple[Runner, Progress]]:
         """Provides a runner on the output folder's journal, which stays locked."""
         progress = Progress(name, total, is_real_time=engine.is_real_time)
-        with self.journal() as journal, ExitStack() as stack:
+        with open_journal(self.out_dir) as journal, ExitStack() as stack:
             runner = Runner(
                 journal,
                 lambda batch: self.executor(batch.engine or engine, total, batch, stack),
@@ -155,12 +154,3 @@ class Job:
             return RayExecutor(find_cluster(self.cluster), engine)
         own = own_cluster(self.cores, self.workflow.ray_address)
         return RayExecutor(stack.enter_context(own), engine)
-
-    @contextmanager
-    def journal(self) -> Iterator[RunJournal]:
-        """Opens the output folder's journal, which stays locked."""
-        with (
-            hold_lock(self.out_dir / ".lock", LOCK_PATIENCE_S),
-            RunJournal(self.out_dir / "runs.jsonl") as journal,
-        ):
-            yield journal

@@ -3,12 +3,13 @@
 import hashlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 from common.errors import KneepointError
-from common.files import write_whole
+from common.files import LOCK_PATIENCE_S, hold_lock, write_whole
 from engines.base import RunRecord
 
 VERSION = 2
@@ -142,6 +143,13 @@ class RunJournal:
                     damaged += 1
                 offset += len(line)
         return damaged
+
+
+@contextmanager
+def open_journal(folder: Path, patience_s: float = LOCK_PATIENCE_S) -> Iterator[RunJournal]:
+    """Opens a folder's journal, which stays locked (see hold_lock)."""
+    with hold_lock(folder / ".lock", patience_s), RunJournal(folder / "runs.jsonl") as journal:
+        yield journal
 
 
 def _key(run_id: str) -> bytes:

@@ -8,13 +8,13 @@ from pathlib import Path
 import click
 
 from common.errors import KneepointError
-from common.files import hold_lock, write_whole
+from common.files import read_text, write_whole
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
 from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
+from experiments.journal import open_journal
 from experiments.pipeline import follow
 from experiments.progress import Progress
 from experiments.runner import Runner
@@ -32,6 +32,7 @@ from search.rules.evolve import Settings, evolve
 from search.rules.language import Rule, RuleError, parse
 
 _DEFAULT = Settings()
+_MOST_BYTES = 2**20
 
 
 @click.command()
@@ -93,7 +94,7 @@ def command(
     wanted = Settings(rounds, trials, penalty)
     folder = load_workflow(config).results / "evolved" / "-".join([*networks, str(seed)])
     progress = Progress("evolve", None)
-    with hold_lock(folder / ".lock", patience_s=5), RunJournal(folder / "runs.jsonl") as journal:
+    with open_journal(folder) as journal:
         prepared = [prepared_network(name) for name in networks]
         processors = workers or os.cpu_count() or 1
         runner = Runner(journal, lambda _: LocalExecutor(engine, processors), progress.add)
@@ -118,12 +119,8 @@ def rules_of(path: Path) -> list[Rule]:
     Raises:
         KneepointError: it cannot be read, or a line is no rule.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise KneepointError(f"{path}: {error}; give a file of rules") from None
     rules = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path, _MOST_BYTES).splitlines(), 1):
         if line.strip():
             try:
                 rules.append(parse(line))

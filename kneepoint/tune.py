@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from common.files import LOCK_PATIENCE_S, hold_lock
 from contest.collect import submission_at, take
 from contest.tree import recognize
 from contest.tuning import plan_tuning, tuned_text
@@ -15,7 +14,7 @@ from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
 from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
+from experiments.journal import open_journal
 from experiments.pipeline import follow
 from experiments.progress import Progress
 from experiments.runner import Runner
@@ -66,8 +65,7 @@ def command(
     progress = Progress(f"tune {submission.name}", trials * len(networks))
     with (
         TemporaryDirectory(prefix="kneepoint-entry-") as work,
-        hold_lock(folder / ".lock", LOCK_PATIENCE_S),
-        RunJournal(folder / "runs.jsonl") as journal,
+        open_journal(folder) as journal,
     ):
         place = Path(work) / "tree"
         take(submission, place, builder.compiler.confined)

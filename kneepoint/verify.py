@@ -9,12 +9,12 @@ import click
 
 from common.code import digest_of_packages
 from common.errors import KneepointError
-from common.files import hold_lock, sha256_of
+from common.files import sha256_of
 from common.made_by import NAME, MadeBy, read_made_by
 from engines.built import CORE, changed_sources
 from engines.named import settings_of
 from experiments.config import load_workflow
-from experiments.journal import RunJournal
+from experiments.journal import open_journal
 from experiments.registry import NETWORKS, experiments_of, inputs_of
 from experiments.results import read_table
 from experiments.workflow import Workflow
@@ -140,10 +140,7 @@ def void_runs(folder: Path) -> tuple[int, int]:
         table = read_table(path)
         if "run_id" in table.column_names:
             held |= set(table["run_id"].to_pylist())
-    with (
-        hold_lock(folder / ".lock"),
-        RunJournal(folder / "runs.jsonl") as journal,
-    ):
+    with open_journal(folder, patience_s=0) as journal:
         before = len(journal)
         journal.keep(held)
         return before - len(journal), len(journal)
