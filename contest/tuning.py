@@ -12,12 +12,12 @@ from contest.build import BuildError
 from contest.config import ENTRY_FILE, EntryConstant
 from contest.entries import EntryBuilder
 from contest.tree import Tree
-from engines.base import EngineSettings, RunSpec
+from engines.base import EngineSettings
 from engines.catalogue import Constant, Controller
 from engines.entry import Entry
 from experiments.models.study import Range, Sampler, Study
 from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork, Traffic
+from networks.scenario import PreparedNetwork
 from search.plan import StudyPlan, plan_study
 
 
@@ -47,16 +47,6 @@ def plan_tuning(
             settings = ", ".join(f"{k} = {v:g}" for k, v in constants.items()) or "the defaults"
             raise KneepointError(f"{name}: with {settings} it {error}") from None
 
-    def specify(
-        engine: EngineSettings,
-        _controller: Controller,
-        constants: Mapping[str, float],
-        network: PreparedNetwork,
-        seed: int,
-        _traffic: Traffic,
-    ) -> RunSpec:
-        return RunSpec.on(engine, built(constants), constants, network, seed)
-
     if not declared:
         raise KneepointError(f"{name}: declares no constants; name some in {ENTRY_FILE}")
     _check_macros(name, declared, built)
@@ -75,7 +65,7 @@ def plan_tuning(
     controller = Controller(name, digest, "", "", constants)
     root = derive_seed(seed, name)
     plan = plan_study(name, study, controller, {}, networks, engine, root)
-    return replace(plan, specify=specify)
+    return replace(plan, subject=lambda values: (built(values), values))
 
 
 def _check_macros(

@@ -9,6 +9,7 @@ from optuna.distributions import BaseDistribution
 
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
+from engines.entry import Entry
 from engines.expression import Expression
 from experiments.models.study import (
     NETWORK,
@@ -51,10 +52,8 @@ class Opponent:
         )
 
 
-Specify = Callable[
-    [EngineSettings, Controller, Mapping[str, float], PreparedNetwork, int, Traffic], RunSpec
-]
-"""Describes a run of a controller with its constants."""
+Subject = tuple[Controller | Entry, Mapping[str, float]]
+"""What runs, with its constants."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class StudyPlan:
     `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
     `points` are the trials, if known in advance; `given` those to begin with;
     `opponent` is what a worst case is relative to; `searched` makes the networks of trials;
-    `specify` replaces RunSpec.on for entries.
+    `subject` says what runs with a trial's constants, if not the controller.
     """
 
     name: str
@@ -80,7 +79,7 @@ class StudyPlan:
     given: tuple[Point, ...] = ()
     opponent: Opponent | None = None
     searched: SearchedNetworks | None = None
-    specify: Specify = RunSpec.on
+    subject: Callable[[Mapping[str, float]], Subject] | None = None
 
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
@@ -206,14 +205,10 @@ class StudyPlan:
             if name.startswith(CONSTANT)
         }
         given = {**self.study.constants, **(row.constants if row else {}), **searched}
-        return self.specify(
-            self.engine,
-            self.controller,
-            self.controller.complete(given, f"study {self.name}"),
-            network_of_trial(self.study, network, point, self.searched),
-            seed,
-            self.traffic,
-        )
+        constants = self.controller.complete(given, f"study {self.name}")
+        subject = self.subject(constants) if self.subject else (self.controller, constants)
+        place = network_of_trial(self.study, network, point, self.searched)
+        return RunSpec.on(self.engine, *subject, place, seed, self.traffic)
 
 
 def network_of_trial(

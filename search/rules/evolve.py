@@ -15,16 +15,16 @@ from typing import Any
 import optuna
 
 from common.study_record import BestTrial
-from engines.base import EngineSettings, RunSpec
+from engines.base import EngineSettings
 from engines.catalogue import Constant, Controller
 from experiments.models.study import Power, Race, Range, Sampler, Study
 from experiments.results import FinishedRun, FinishedTrial
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork, Traffic
+from networks.scenario import PreparedNetwork
 from search.fresh import plan_fresh, repeat
 from search.loop import ask_and_tell
-from search.plan import StudyPlan, plan_study
+from search.plan import StudyPlan, Subject, plan_study
 from search.rules.breeding import bred, drawn, with_numbers
 from search.rules.language import Rule, parse
 from search.samplers import make_asker
@@ -263,16 +263,9 @@ class _Search:
     ) -> StudyPlan:
         """Returns the plan of a study whose points stand for rules."""
 
-        def specify(
-            engine: EngineSettings,
-            _controller: Controller,
-            constants: Mapping[str, float],
-            network: PreparedNetwork,
-            seed: int,
-            traffic: Traffic,
-        ) -> RunSpec:
+        def subject(constants: Mapping[str, float]) -> Subject:
             given = self.controller.complete(rule_of(constants).constants, "rule")
-            return RunSpec.on(engine, self.controller, given, network, seed, traffic)
+            return self.controller, given
 
         settings = {
             "title": "Rules",
@@ -286,7 +279,7 @@ class _Search:
         }
         study = Study.model_validate(settings)
         plan = plan_study("rules", study, controller, {}, self.networks, self.engine, self.seed)
-        return replace(plan, specify=specify)
+        return replace(plan, subject=subject)
 
 
 def _at(rule: Rule, point: Mapping[str, float]) -> Rule:
