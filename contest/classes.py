@@ -6,13 +6,14 @@ most classes need is precompiled.
 """
 
 import os
-import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from common.code import ROOT
+from common.errors import KneepointError
 from common.files import private_folder, write_whole
+from common.programs import complaint, run_program
 from contest.build import LEAN, Budget, Compiler
 from contest.tree import Tree
 
@@ -29,7 +30,7 @@ def compiler_of(compiler: Compiler) -> Compiler:
     """Returns a compiler of classes with the sandbox and the cache of another one.
 
     Raises:
-        KneepointError: there is no compiler.
+        KneepointError: there is no compiler, or it fails.
     """
     text = "".join(f"#include <{header}>\n" for header in _PRECOMPILED)
     words = [compiler.command, *LEAN, _STANDARD, "-x", "c++-header"]
@@ -39,7 +40,9 @@ def compiler_of(compiler: Compiler) -> Compiler:
         write_whole(place, text)
         with private_folder("kneepoint-headers-") as work:
             part = work / "headers.gch"
-            subprocess.run([*words, place, "-o", part], check=True)
+            result = run_program([*words, str(place), "-o", str(part)], work)
+            if result.returncode != 0:
+                raise KneepointError(f"{compiler.command}: {complaint(result)}; install another")
             write_whole(precompiled, part.read_bytes())
     for path in (place, precompiled):
         os.utime(path)  # the cache forgets what is unused

@@ -106,9 +106,6 @@ class EntryBuilder:
             folder = work / "tree"
             known = (folder, submission.path.parent.resolve(), Path.cwd())
 
-            def refused(reason: str) -> ContestEntry:
-                return replace(entry, reason=without_paths(reason, known))
-
             try:
                 entry = replace(entry, arrived_s=submission.arrived_s)
                 arrived_s = take(submission, folder, self.compiler.confined)
@@ -122,21 +119,18 @@ class EntryBuilder:
                 )
                 tree.declared.check(values or {})
                 return replace(entry, built=self.entry_of(submission.name, tree, values or {}))
-            except BuildError as error:
-                return replace(refused(str(error)), message=without_paths(error.message, known))
-            except DisturbedError as error:
-                return replace(refused(str(error)), is_disturbed=True)
             except KneepointError as error:
-                return refused(str(error))
+                return _failed(entry, error, known)
             except OSError as error:
                 if within.is_fault(error):
                     raise KneepointError(
                         f"{submission.name}: {error.strerror}; free some and run the command again"
                     ) from None
-                return refused(f"cannot be read: {error.strerror}")
+                reason = f"cannot be read: {error.strerror}"
+                return _failed(entry, KneepointError(reason), known)
             except Exception as error:
                 reason = f"cannot be read: {type(error).__name__}: {error}"
-                return refused(str(KneepointError(reason)))
+                return _failed(entry, KneepointError(reason), known)
 
     def make_class(
         self, name: str, source: str, language: Language, values: Mapping[str, float]
@@ -160,12 +154,8 @@ class EntryBuilder:
                 built = lean.entry_of(name, tree, {})
                 words = tuple(f"{key}={float(values[key])!r}" for key in sorted(values))
                 return replace(entry, built=replace(built, arguments=words))
-            except BuildError as error:
-                return replace(entry, reason=str(error), message=error.message)
-            except DisturbedError as error:
-                return replace(entry, reason=str(error), is_disturbed=True)
             except KneepointError as error:
-                return replace(entry, reason=str(error))
+                return _failed(entry, error)
 
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[ContestEntry], None]
@@ -205,6 +195,21 @@ class EntryBuilder:
             runner_sha256,
             self.is_trusting,
         )
+
+
+def _failed(
+    entry: ContestEntry, error: KneepointError, known: Sequence[Path] | None = None
+) -> ContestEntry:
+    """An entry that cannot run; its texts are for others if paths that they may have are known."""
+
+    def shown(text: str) -> str:
+        return text if known is None else without_paths(text, known)
+
+    message = error.message if isinstance(error, BuildError) else ""
+    is_disturbed = isinstance(error, DisturbedError)
+    return replace(
+        entry, reason=shown(str(error)), message=shown(message), is_disturbed=is_disturbed
+    )
 
 
 def without_paths(text: str, known: Sequence[Path] = ()) -> str:
