@@ -1,8 +1,7 @@
 """Evaluates candidates for a controller: what a search for one, of any kind, asks.
 
 A candidate is a shipped controller, a rule, the source of a class, or a contest entry, with its
-parameters.
-What somebody else wrote is built and run in the contest's sandbox.
+parameters. What somebody else wrote is built and run in the contest's sandbox.
 """
 
 import json
@@ -23,7 +22,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from common.config_file import ConfigModel, complaint_of
 from common.errors import KneepointError, suggestion
-from common.files import hold_lock, sha256_of
+from common.files import LOCK_PATIENCE_S, hold_lock, sha256_of
 from contest.classes import ARCHIVE
 from contest.collect import submission_at
 from contest.config import ScoreName, score_of
@@ -117,6 +116,7 @@ class Evaluator:
         trust_entries: bool = False,
     ) -> None:
         self._config = Path(config)
+        self._workflow = load_workflow(self._config)
         self._split = split
         self._trusts = trust_entries
         self._workers = workers or os.cpu_count() or 1
@@ -184,7 +184,7 @@ class Evaluator:
         return {"id": content.get("id"), **found}
 
     def _networks_of_split(self) -> tuple[str, ...]:
-        workflow = load_workflow(self._config)
+        workflow = self._workflow
         held = workflow.settings.hold_out
         if held is None:
             if self._split is not None:
@@ -284,9 +284,9 @@ class Evaluator:
                 f"{path}: has fewer than {_LEAST_KEY_BYTES} bytes; write some: "
                 f"openssl rand -hex 32 > {path}"
             )
-        log = load_workflow(self._config).results / "evaluations/test.jsonl"
+        log = self._workflow.results / "evaluations/test.jsonl"
         digest = sha256_of(content)
-        with hold_lock(log.with_name(".lock"), patience_s=5):
+        with hold_lock(log.with_name(".lock"), LOCK_PATIENCE_S):
             if log.is_file():
                 first = log.read_text().partition("\n")[0]
                 if digest not in first:
