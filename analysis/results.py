@@ -353,7 +353,7 @@ class Results:
     def having(self, added: pd.DataFrame) -> "Results":
         """The same results with these added runs, which stand in no folder yet."""
         found = copy(self)
-        vars(found)["added_runs"] = added
+        found.added_runs = added
         return found
 
     @cached_property

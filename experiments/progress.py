@@ -106,7 +106,7 @@ class Progress:
         done, elapsed_s, total = self._counted.done, self._counted.elapsed_s, self._counted.total
         text = f"{done} of {total} runs" if total else f"{done} run{'s' if done != 1 else ''}"
         if self._is_real_time:
-            text += f"{self._left()}"
+            text += self._left()
         if self._bar is not None:
             shown = text if self._is_real_time else ""
             self._bar.update(self._task, advance=runs, text=shown)
