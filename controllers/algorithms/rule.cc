@@ -97,7 +97,7 @@ class Rule final : public Controller {
                                 .low = 100,
                                 .high = 10000,
                                 .least = 2,
-                                .most = 1 << 20,
+                                .most = widest_window,
                                 .scale = Scale::log,
                                 .unit = "packets",
                                 .meaning = "upper bound of w, whose lower is 2"})),
