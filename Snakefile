@@ -25,6 +25,7 @@ from common.notes import (
 )
 from engines.built import (
     CORE,
+    PROGRAMS,
     is_current,
     note_build,
     shared_object,

@@ -11,10 +11,18 @@ from pathlib import Path
 from common.files import sha256_of, write_whole
 from common.notes import place_of
 from engines.catalogue import SOURCES, Catalogue, load_catalogue
+from engines.limits import LIMITS
 
 CORE = "core"
 """The name of all programs together; every other name is a controller's."""
 EMULATE = Path("build/emulate")
+PROGRAMS = (
+    *(f"build/{name}" for limits in LIMITS.values() for name in limits.programs),
+    *(EMULATE.as_posix(), "build/synthesize", "build/check_trace", "build/confine"),
+    *("build/entry", "build/entry-sender", "build/python_entry.so", "build/python_entry_real.so"),
+    *("build/python_sender.py", "build/libclass_sender.a"),
+)
+"""The paths of all programs."""
 
 _ALL = Path("controllers")
 _SCRIPT = Path("rules/build.sh")

@@ -17,12 +17,6 @@ EXPERIMENTS = experiments_of(WORKFLOW)
 REAL_PROGRAMS = {
     engine: [f"build/{name}" for name in limits.programs] for engine, limits in LIMITS.items()
 }
-PROGRAMS = [
-    *sum(REAL_PROGRAMS.values(), []),
-    *("build/emulate", "build/synthesize", "build/check_trace", "build/confine"),
-    *("build/entry", "build/entry-sender", "build/python_entry.so", "build/python_entry_real.so"),
-    *("build/python_sender.py", "build/libclass_sender.a"),
-]
 IS_CORE_BUILT = is_current(CORE, OWN, PROGRAMS)
 HAS_RESULTS = any(Path(f"{RESULTS}/{name}/{MADE_BY}").exists() for name in EXPERIMENTS)
 

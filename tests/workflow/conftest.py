@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engines.built import CORE, is_current
+from engines.built import CORE, PROGRAMS, is_current
 from tests.conftest import ROOT
 from tests.programs import run_module
 
@@ -22,10 +22,6 @@ SOURCES = (
     "profiles reports requirements.txt rules search"
 ).split()
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-PROGRAMS = (
-    "emulate synthesize check_trace sender receiver measure keep_awake delay_line confine entry "
-    "entry-sender python_entry.so python_entry_real.so python_sender.py"
-).split()
 
 NETWORK = {
     "title": "Two seconds of a cellular link",
@@ -208,9 +204,9 @@ def make_checkout(folder: Path) -> Checkout:
     copy_sources(folder)
     (folder / "build").mkdir()
     for program in PROGRAMS:
-        if not (ROOT / "build" / program).exists():
-            pytest.skip(f"NOT TESTED: build/{program} is missing; run `make build`")
-        shutil.copy(ROOT / "build" / program, folder / "build")
+        if not (ROOT / program).exists():
+            pytest.skip(f"NOT TESTED: {program} is missing; run `make build`")
+        shutil.copy(ROOT / program, folder / program)
     with chdir(ROOT):
         assert is_current(CORE, Path("config/controllers")), (
             "build/ is not what the sources are; run `make build`"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from experiments.results import read_frame
-from tests.conftest import ROOT
 from tests.engines.real import real_engine
 from tests.workflow.conftest import REPEAT, Checkout
 
@@ -112,8 +111,6 @@ def test_real_studies_run_through_the_whole_workflow(
     checkout: Checkout, arguments: list[str]
 ) -> None:
     real_engine()
-    for program in ("sender", "receiver", "measure", "keep_awake"):
-        shutil.copy(ROOT / "build" / program, checkout.folder / "build")
     targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
     checkout.run("--dry-run", *arguments, "--", *targets)  # notes what the probe is made of
     results = checkout.folder / "results/real"

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from engines.built import PROGRAMS
 from tests.programs import run_kneepoint
-from tests.workflow.conftest import PROGRAMS, Checkout, Finished
+from tests.workflow.conftest import Checkout, Finished
 
 pytestmark = pytest.mark.slow
 
@@ -198,7 +199,7 @@ def test_bytes_that_a_build_gives_decide_what_runs_again(
 ) -> None:
     """A comment in all sources costs a build and no more; the build copies what is there."""
     build = checkout.folder / "build"
-    programs = [path for path in build.iterdir() if path.name in PROGRAMS]
+    programs = [checkout.folder / path for path in PROGRAMS]
     (build / "saved/controllers").mkdir(parents=True, exist_ok=True)
     for path in (*programs, *build.glob("controllers/*.so")):
         shutil.copy2(path, build / "saved" / path.relative_to(build))
