@@ -266,7 +266,7 @@ def study_of_calibration(confirm: Confirm) -> Study:
 
 def _check_fit(controller: Controller, flows: Iterable[TrafficFlow], where: str) -> None:
     for flow in flows:
-        has_ecn = flow.details is not None and flow.details.ecn is True
+        has_ecn = flow.tcp is not None and flow.tcp.ecn is True
         controller.require(flow.transport, where, has_ecn=has_ecn)
 
 

@@ -1,9 +1,9 @@
 """Configuration models of traffic: flows and probes."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from common.config_file import ConfigModel
 from networks.config import Name
@@ -89,6 +89,12 @@ LINUX = Tcp(
 """Linux's settings, as far as the emulator has them."""
 
 
+def _by_name(value: Any) -> Any:
+    if isinstance(value, str) and value != "linux":
+        raise ValueError("no TCP has this name; write linux, or the settings that differ")
+    return LINUX if value == "linux" else value
+
+
 class Sender(ConfigModel):
     """Settings that flows and probes share."""
 
@@ -122,9 +128,10 @@ class TrafficFlow(Sender):
     transport: Literal["datagrams", "tcp"] = Field(
         default="datagrams", description="the contest's datagrams, or TCP"
     )
-    tcp: Tcp | Literal["linux"] | None = Field(
-        default=None, description="details of TCP; linux: Linux's"
-    )
+    tcp: Annotated[
+        Tcp | None,
+        BeforeValidator(_by_name, json_schema_input_type=Tcp | Literal["linux"] | None),
+    ] = Field(default=None, description="details of TCP; linux: Linux's")
     stop_s: float | None = Field(
         default=None,
         gt=0,
@@ -162,15 +169,9 @@ class TrafficFlow(Sender):
     @property
     def options(self) -> dict[str, Any]:
         """The keys of a scenario's flow, apart from its controller's."""
-        flow = self.model_copy(update={"tcp": self.details})
-        return flow.model_dump(
+        return self.model_dump(
             exclude={"controller", "constants"}, exclude_defaults=True, by_alias=True
         )
-
-    @property
-    def details(self) -> Tcp | None:
-        """The TCP settings that differ from the emulator's defaults."""
-        return LINUX if self.tcp == "linux" else self.tcp
 
 
 class Probe(Sender):
