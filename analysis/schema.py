@@ -251,9 +251,10 @@ _HELD_OUT = (
     _table(
         "held_out_networks",
         "a network with its omniscient bound, the setting that comes nearest, and the studies "
-        "that searched it",
+        "that searched it; of the training network, the power of senders that learn of the link a "
+        "round trip late",
         "network title is_training searched_by capacity_mbps signal_delay_p95_ms power "
-        "nearest:real nearest_label",
+        "nearest:real nearest_label late_power? late_even_power? late_odd_power? forecast_power?",
     ),
     _table(
         "held_out_power",

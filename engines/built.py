@@ -19,6 +19,7 @@ EMULATE = Path("build/emulate")
 PROGRAMS = (
     *(f"build/{name}" for limits in LIMITS.values() for name in limits.programs),
     *(EMULATE.as_posix(), "build/synthesize", "build/check_trace", "build/confine"),
+    "build/late_senders",
     *("build/entry", "build/entry-sender", "build/python_entry.so", "build/python_entry_real.so"),
     *("build/python_sender.py", "build/libclass_sender.a"),
 )

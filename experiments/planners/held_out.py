@@ -13,6 +13,7 @@ trials is biased by selection, whereas a fresh run is not.
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork
+from networks.late import Late, late_senders
 
 SETTINGS_SCHEMA = pa.schema(
     [
@@ -50,6 +51,7 @@ NETWORKS_SCHEMA = pa.schema(
         pa.field("capacity_mbps", pa.float64(), nullable=False),  # this and what follows: the
         pa.field("signal_delay_p95_ms", pa.float64(), nullable=False),  # omniscient bound
         pa.field("power", pa.float64(), nullable=False),
+        *(pa.field(each.name, pa.float64()) for each in fields(Late)),  # of the training network
     ]
 )
 
@@ -78,14 +80,12 @@ def plan(job: Job, name: str) -> Plan:
         KneepointError: a study or a network has no results.
     """
     held = configured(job)
-    bounds = {
-        network: PreparedNetwork.load(job.networks / network / "network.json").omniscient
-        for network in (held.training, *held.networks)
-    }
+    prepared = [job.network(name) for name in (held.training, *held.networks)]
     settings = find_settings(job)
     networks = [
-        {"network": name, "is_training": name == held.training, **vars(bound)}
-        for name, bound in bounds.items()
+        {"network": each.name, "is_training": place == 0, **vars(each.omniscient)}
+        | vars(late_senders(each) if place == 0 else Late())
+        for place, each in enumerate(prepared)
     ]
     rows = [
         {**vars(found), "trial": trial, "constants": canonical_json(dict(found.constants))}
@@ -94,7 +94,7 @@ def plan(job: Job, name: str) -> Plan:
     return plan_list(
         job.engine(),
         list_runs(job, settings, derive_seed(job.workflow.settings.seed, name)),
-        f"{len(settings)} settings on {len(bounds)} networks",
+        f"{len(settings)} settings on {len(prepared)} networks",
         {
             "networks.parquet": make_table(networks, NETWORKS_SCHEMA),
             "settings.parquet": make_table(rows, SETTINGS_SCHEMA),

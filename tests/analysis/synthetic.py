@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from experiments.models.study import Range, Sampler, Study
 from experiments.published import TableDescription
 from experiments.workflow import Workflow
 from networks.config import LinkTrace, Network
+from networks.late import Late
 
 NETWORK = "contest"
 SHOWCASE = Showcase(controller="fixed_window", constants={"window": 12}, network=NETWORK)
@@ -302,6 +304,7 @@ def hold_out() -> HeldOutRuns:
             "capacity_mbps": [5.04, 0.5, 20.0],
             "signal_delay_p95_ms": [32.0, 100.0, 4.0],
             "power": [157.5, 5.0, 5000.0],
+            **{each.name: [45.0, math.nan, math.nan] for each in fields(Late)},
         }
     )
     runs = [

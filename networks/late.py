@@ -1,0 +1,54 @@
+"""References between what senders reach and the omniscient bound: senders that learn late."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from common.errors import KneepointError
+from common.programs import run_built
+from networks.scenario import PreparedNetwork
+from networks.traces import times_of
+
+LATE_SENDERS = Path("build/late_senders")
+_LONGEST_MS = 300_000
+"""Of a longer run this much counts."""
+
+
+@dataclass(frozen=True)
+class Late:
+    """The power (Mbit/s/s) of senders that learn of each opportunity a propagation round trip late.
+
+    controllers/apps/late_senders.cc defines them. Neither the fitted window nor the forecasting one
+    bounds a sender of another class. `late_even_power` and `late_odd_power` are those of a window
+    that was fitted to every other block of 10 s, on these blocks and on the others.
+    """
+
+    late_power: float | None = None
+    late_even_power: float | None = None
+    late_odd_power: float | None = None
+    forecast_power: float | None = None
+
+
+def late_senders(network: PreparedNetwork) -> Late:
+    """Fits late senders to a network's uplink, with neither a host nor a limit of the queue.
+
+    A link of constant rate has none: there, what passed says all.
+
+    Raises:
+        KneepointError: the program fails.
+    """
+    uplink, downlink = network.uplink, network.downlink
+    if not uplink.trace:
+        return Late()
+    last_ms = [
+        times_of(Path(link.trace).read_bytes())[-1] for link in (uplink, downlink) if link.trace
+    ]
+    end_ms = min(last_ms) if network.duration_s is None else round(network.duration_s * 1000)
+    round_trip_ms = round(uplink.delay_ms + downlink.delay_ms)
+    printed, status, complaint = run_built(
+        LATE_SENDERS, uplink.trace, str(min(end_ms, _LONGEST_MS)), str(round_trip_ms)
+    )
+    if status != 0:
+        raise KneepointError(f"{LATE_SENDERS}: {complaint}")
+    found = json.loads(printed)
+    return Late(found["fitted"], found["even"], found["odd"], found["forecast"])
