@@ -334,6 +334,7 @@ def shares(compared: Compared) -> pd.DataFrame:
         jain = (total**2 / (len(endless) * (rates**2).sum(axis=1))).mean()
         for flow in endless:
             share = statistics.spread((rates[flow] / total).dropna())
+            shown = [name for name in share if name not in ("standard_deviation", "cv")]
             rows.append(
                 {
                     "engine": compared.engine,
@@ -342,7 +343,7 @@ def shares(compared: Compared) -> pd.DataFrame:
                     "flow": flow,
                     "under_study": traffic.flows[flow].controller is None,
                     "flows": len(endless),
-                    **share.drop(["standard_deviation", "cv"]),
+                    **{name: share[name] for name in shown},
                     "jains_index": jain,
                     "utilization": float(group["utilization"].astype(float).mean()),
                     "queueing_delay_p95_ms": float(group["queueing_delay_p95_ms"].mean()),

@@ -37,7 +37,7 @@ def test_spread_worked_by_hand() -> None:
 def test_spread_of_one_value_has_no_interval() -> None:
     found = statistics.spread(pd.Series([3.0]))
     assert (found["n"], found["mean"]) == (1, 3)
-    assert found[["standard_deviation", "cv", "low", "high"]].isna().all()
+    assert all(math.isnan(found[name]) for name in ("standard_deviation", "cv", "low", "high"))
 
 
 def test_spreads_leave_failed_runs_out() -> None:
