@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.agreement import beside_real
+from analysis.agreement import beside_real, settings
 from analysis.results import Results
 from common.tables import Tables
 from experiments.exchanged import UNEXPLAINED
@@ -13,12 +13,11 @@ NOT_AGAIN = "not again"
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    rows, settings = tables["agreement"], tables["agreement_settings"]
+    rows = tables["agreement"]
     if rows.empty:
         return {}
-    again = beside_real(settings, results.again, results.emulated)
-    outside = rows[rows["inside"].eq(False)].merge(settings[["trial", "label"]], on="trial")
-    return {"again": told(outside, again)}
+    further = beside_real(settings(tables), results.again, results.emulated)
+    return {"again": told(rows[rows["inside"].eq(False)], further)}
 
 
 def told(outside: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
@@ -29,10 +28,9 @@ def told(outside: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
         again: from `beside_real`, for the further runs of settings, if any.
 
     Returns:
-        The rows with columns again_n and again_mean; NOT_AGAIN replaces UNEXPLAINED where
-        the mean of the further runs lies inside.
+        The rows with a column again_mean; NOT_AGAIN replaces UNEXPLAINED where it lies inside.
     """
-    names = {"real_n": "again_n", "real_mean": "again_mean", "inside": "again_inside"}
+    names = {"real_mean": "again_mean", "inside": "again_inside"}
     further = again[["trial", "metric", *names]].rename(columns=names)
     found = outside.merge(further, on=["trial", "metric"], how="left")
     is_inside = found.pop("again_inside").eq(True).fillna(False).astype(bool)

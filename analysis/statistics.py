@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from analysis import labels
 from analysis.frames import CONSTANT, Record
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import METRICS, POWER
 from analysis.results import StudyRuns
 from analysis.spread import Floats, Selection, figures
 
@@ -328,33 +328,3 @@ def _over_hosts(
         highs = [row[f"high_{metric}"], *(float(each[f"high_{metric}"][0]) for each in for_each)]
         found |= {f"host_low_{metric}": min(lows), f"host_high_{metric}": max(highs)}
     return found
-
-
-def within_tolerance(rows: pd.DataFrame) -> "pd.Series":
-    """Whether each row of `beside` agrees: True, False, or NA where nothing can be compared.
-
-    A row that prints throughput or delay agrees if all it prints of the two does: power follows
-    from them. A row that prints power alone is judged by power.
-    """
-    parts = pd.DataFrame({metric: _within(rows, metric) for metric in METRICS})
-    measured = parts[[THROUGHPUT, SIGNAL_DELAY]]
-    direct = measured.fillna(True).all(axis=1).where(measured.notna().any(axis=1))
-    return direct.fillna(parts[POWER]).astype("boolean")
-
-
-def _within(rows: pd.DataFrame, metric: str) -> "pd.Series":
-    rule = METRICS[metric]
-    near = (rows[f"relative_{metric}"].abs() <= rule.relative) | (
-        rows[f"difference_{metric}"].abs() <= rule.absolute
-    )
-    return near.where(rows[f"relative_{metric}"].notna()).astype("boolean")
-
-
-def agreement(rows: pd.DataFrame) -> Record:
-    """How well a published table was met: median and worst are of relative differences."""
-    verdict = within_tolerance(rows)
-    line = {"rows": len(rows), "compared": verdict.notna().sum(), "within": verdict.sum()}
-    for metric in METRICS:
-        size = rows[f"relative_{metric}"].abs()
-        line |= {f"median_{metric}": size.median(), f"worst_{metric}": size.max()}
-    return line
