@@ -232,7 +232,7 @@ _HELD_OUT = (
         "controller published_study? published_table? published_constants? tuned_study? "
         "tuned_table? tuned_constants? published_trial? published_row? tuned_trial? tuned_row? "
         "better? worse? published_power published_half_width:Mbit/s/s tuned_power "
-        "tuned_half_width:Mbit/s/s tuned_study_power training_gain margin held_out_gain gain_low "
+        "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
         "gain_high gain_p printed_table? printed_row? trials? printed_power searched:texts",
     ),
     _table(
