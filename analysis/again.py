@@ -16,22 +16,10 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     rows = tables["agreement"]
     if rows.empty:
         return {}
-    further = beside_real(settings(tables), results.again, results.emulated)
-    return {"again": told(rows[rows["inside"].eq(False)], further)}
-
-
-def told(outside: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
-    """Rows outside their prediction interval, with the means of further runs.
-
-    Args:
-        outside: rows of the table agreement.
-        again: from `beside_real`, for the further runs of settings, if any.
-
-    Returns:
-        The rows with a column again_mean; NOT_AGAIN replaces UNEXPLAINED where it lies inside.
-    """
     names = {"real_mean": "again_mean", "inside": "again_inside"}
-    further = again[["trial", "metric", *names]].rename(columns=names)
-    found = outside.merge(further, on=["trial", "metric"], how="left")
-    is_inside = found.pop("again_inside").eq(True).fillna(False).astype(bool)
-    return found.assign(why=found["why"].mask((found["why"] == UNEXPLAINED) & is_inside, NOT_AGAIN))
+    again = beside_real(settings(tables), results.again, results.emulated)
+    again = again[["trial", "metric", *names]].rename(columns=names)
+    found = rows[rows["inside"].eq(False)].merge(again, on=["trial", "metric"])
+    is_inside = found.pop("again_inside").fillna(False).astype(bool)
+    why = found["why"].mask((found["why"] == UNEXPLAINED) & is_inside, NOT_AGAIN)
+    return {"again": found.assign(why=why)}

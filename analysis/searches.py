@@ -20,7 +20,7 @@ from analysis.frames import (
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
-from analysis.recovery import all_disagreements, recovery
+from analysis.recovery import disagreements, recovery
 from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
@@ -103,7 +103,7 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
     if config.fit and engine == EMULATOR:
         pinned = recovery(study, results.published).drop(columns="best")
         told = told.merge(pinned, on="constant")
-        found["recovery_rows"] = all_disagreements(study, results.published)
+        found["recovery_rows"] = disagreements(study, results.published)
     past = _trials(study)
     networks = _on_networks(study, int(first["trial"]), results)
     plane, bounds = _surface(study, past, weights), study.record.bounds
