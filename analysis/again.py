@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.agreement import beside_real
+from analysis.agreement import beside_real, settings
 from analysis.results import Results
 from common.tables import Tables
 from experiments.exchanged import UNEXPLAINED
@@ -13,27 +13,13 @@ NOT_AGAIN = "not again"
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    rows, settings = tables["agreement"], tables["agreement_settings"]
+    rows = tables["agreement"]
     if rows.empty:
         return {}
-    again = beside_real(settings, results.again, results.emulated)
-    outside = rows[rows["inside"].eq(False)].merge(settings[["trial", "label"]], on="trial")
-    return {"again": told(outside, again)}
-
-
-def told(outside: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
-    """Rows outside their prediction interval, with the means of further runs.
-
-    Args:
-        outside: rows of the table agreement.
-        again: from `beside_real`, for the further runs of settings, if any.
-
-    Returns:
-        The rows with columns again_n and again_mean; NOT_AGAIN replaces UNEXPLAINED where
-        the mean of the further runs lies inside.
-    """
-    names = {"real_n": "again_n", "real_mean": "again_mean", "inside": "again_inside"}
-    further = again[["trial", "metric", *names]].rename(columns=names)
-    found = outside.merge(further, on=["trial", "metric"], how="left")
-    is_inside = found.pop("again_inside").eq(True).fillna(False).astype(bool)
-    return found.assign(why=found["why"].mask((found["why"] == UNEXPLAINED) & is_inside, NOT_AGAIN))
+    names = {"real_mean": "again_mean", "inside": "again_inside"}
+    again = beside_real(settings(tables), results.again, results.emulated)
+    again = again[["trial", "metric", *names]].rename(columns=names)
+    found = rows[rows["inside"].eq(False)].merge(again, on=["trial", "metric"])
+    is_inside = found.pop("again_inside").fillna(False).astype(bool)
+    why = found["why"].mask((found["why"] == UNEXPLAINED) & is_inside, NOT_AGAIN)
+    return {"again": found.assign(why=why)}

@@ -6,7 +6,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from analysis import labels
-from analysis.frames import CONSTANT, Record, constants_in, records
+from analysis.frames import Record, constants_in, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Confirmation, Results
 from analysis.statistics import spread, succeeded
@@ -30,6 +30,7 @@ _OTHER_HOST = 0.15
 
 _TICK_MS = 1.0
 """Delays are whole milliseconds."""
+_SETTING = ["trial", "controller", "network", "constants", "origins", "rows", "name", "label"]
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
@@ -42,38 +43,35 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     outside = explained(rows[rows["inside"].eq(False)], found.runs)
     columns = ["scheduling_ms", "usual_ms", "why"]
     rows = rows.join(outside[columns]).fillna({"why": ""})
-    shown = ["trial", "controller", "network", "constants", "origins", "rows", "name", "label"]
-    return {
-        "agreement": rows,
-        "agreement_settings": settings[[*shown, "varied", "runs"]],
-    }
+    return {"agreement": rows.merge(settings[_SETTING], on="trial")}
+
+
+def settings(tables: Tables) -> pd.DataFrame:
+    """The settings that ran in real mahimahi: those columns of the table agreement."""
+    return tables["agreement"].drop_duplicates("trial")[_SETTING].reset_index(drop=True)
 
 
 def _named(found: Confirmation) -> pd.DataFrame:
-    """The settings with their runs' network and number, and names.
+    """The settings with their runs' network, and names.
 
-    `varied` are the constants that differ among the settings of a controller that were not merely
-    tuned. `name` tells a setting from the others of its controller: it has the values of these, or
-    of all constants where several were tuned; or else it is why the setting ran.
+    `name` tells a setting from the others of its controller: it has the values of the constants
+    that differ among those that were not merely tuned, or of all where several were tuned; or else
+    it is why the setting ran.
     """
     settings = found.settings.copy()
     settings["network"] = str(found.runs["network"].iloc[0])
     names: dict[int, str] = {}
-    varied: dict[str, tuple[str, ...]] = {}
-    for controller, group in settings.groupby("controller", sort=False):
+    for _, group in settings.groupby("controller", sort=False):
         is_tuned = pd.Series([origins == (TUNED,) for origins in group["origins"]], group.index)
         differing = constants_in(group[~is_tuned], varied=True)
         of_tuned = constants_in(group) if is_tuned.sum() > 1 else []
-        varied[str(controller)] = tuple(each.removeprefix(CONSTANT) for each in differing)
         for setting in records(group):
             columns = of_tuned if setting["origins"] == (TUNED,) else differing
             values = [labels.number(setting[c]) for c in columns if setting[c] == setting[c]]
             names[setting["trial"]] = "/".join(values) or ", ".join(setting["origins"])
     settings["name"] = settings["trial"].map(names)
     settings["label"] = settings["controller"].map(labels.words) + " " + settings["name"]
-    settings["varied"] = settings["controller"].map(varied)
-    settings["runs"] = found.runs.groupby("trial").size().reindex(settings["trial"]).to_numpy()
-    return settings.fillna({"runs": 0}).astype({"runs": int})
+    return settings
 
 
 def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, float]:
@@ -131,11 +129,11 @@ def _compared(emulated: pd.DataFrame, real: pd.DataFrame, metric: str) -> Record
     difference = ours["mean"] - theirs["mean"]
     known = not math.isnan(theirs["mean"]) and not math.isnan(low)
     return {
-        **{f"real_{name}": theirs[name] for name in ("n", "mean", "standard_deviation")},
+        **{f"real_{name}": theirs[name] for name in ("n", "mean")},
         "real_low": theirs["low"],
         "real_high": theirs["high"],
         "real_half_width": theirs["high"] - theirs["mean"],
-        **{f"emulated_{name}": ours[name] for name in ("n", "mean", "standard_deviation")},
+        **{f"emulated_{name}": ours[name] for name in ("n", "mean")},
         "expected_low": low - slack,
         "expected_high": high + slack,
         "expected_half_width": high + slack - ours["mean"],
@@ -198,19 +196,17 @@ def accuracy(tables: Tables) -> pd.DataFrame:
         NaN where there are no such settings; over all settings judged (the means) and
         expected_outside (how many of these chance alone puts outside).
     """
-    settings, rows = tables["agreement_settings"], tables["agreement"]
+    rows = tables["agreement"]
     if rows.empty:
         return pd.DataFrame()
-    judged = settings[[CALIBRATION not in origins for origins in settings["origins"]]]
-    compared = rows.dropna(subset=["relative"])
-    compared = compared[compared["trial"].isin(judged["trial"])]
-    used = judged[judged["trial"].isin(compared["trial"])]
+    judged = rows[[CALIBRATION not in origins for origins in rows["origins"]]]
+    compared = judged.dropna(subset=["relative"])
     size = compared[["relative", "difference"]].abs().groupby(compared["metric"]).mean()
     size = size.reindex(list(METRICS))
     means = int(rows["inside"].notna().sum())
     found = {
-        "settings": len(used),
-        "controllers": used["controller"].nunique(),
+        "settings": compared["trial"].nunique(),
+        "controllers": compared["controller"].nunique(),
         **{f"error_{metric}": size["relative"][metric] for metric in METRICS},
         "delay_ms": size["difference"][SIGNAL_DELAY],
         "judged": means,

@@ -43,14 +43,6 @@ LEAST_RUNS = 10
 """With this many runs, none of ours contradicts an honest row (docs/decisions/0005)."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
-NOTHING: Record = {
-    **dict.fromkeys(("metric", "along", "other_table", "other_row", "remark")),
-    **dict.fromkeys(("size", "limit", "low", "high", "variation", "usual", "p"), math.nan),
-    **dict.fromkeys(("other_published", "other_ours"), math.nan),
-    "constants": (),
-}
-"""An empty row of audit_evidence."""
-
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage (see `analysis.schema`), and what decides on added runs (`analysis.added_runs`)."""
@@ -81,10 +73,14 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
             there = rows if is_own else rows.assign(network=network)
             beside = statistics.beside(there, runs, selection if is_own else None)
             host = fitted_host(table, network, studies, results.hosts)
+            sizes = {metric: beside[f"relative_{metric}"].abs() for metric in METRICS}
             lines.append(
                 {
                     "table": table,
-                    **statistics.agreement(beside),
+                    "rows": len(beside),
+                    "compared": (agreements(beside) != "").sum(),
+                    **{f"median_{metric}": each.median() for metric, each in sizes.items()},
+                    **{f"worst_{metric}": each.max() for metric, each in sizes.items()},
                     "network": network,
                     "network_title": labels.joined([results.title(each) for each in networks]),
                     "own": is_own,
@@ -104,7 +100,6 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
         for table, titles in tables[~tables["own"]].groupby("table")["network_title"]
     }
     rows, evidence = audit(pd.concat(parts, ignore_index=True), sources, elsewhere)
-    rows["within"] = statistics.within_tolerance(rows)
     return {
         "audit": rows,
         "audit_evidence": evidence,
@@ -166,7 +161,7 @@ def audit(
         verdicts.append({"checks": "", "wrong": "", **verdict})
         pieces += [cut_off[key]] if key in cut_off else []
         pieces += _beside(row, sources[table], verdict["verdict"])
-        evidence += [{"table": table, "row": row["row"], **NOTHING, **piece} for piece in pieces]
+        evidence += [{"table": table, "row": row["row"], **piece} for piece in pieces]
     found = found.join(pd.DataFrame(verdicts))
     found["clear"] = _are_clear(found)
     return found, pd.DataFrame(evidence)

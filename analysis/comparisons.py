@@ -41,7 +41,6 @@ _PLACE = ["trial", "traffic", "network"]
 _TITLES = ["label", "traffic_title", "network_title"]
 FIGURE = [*_TITLES, "engine", *_PLACE, "source", "metric", "shown"]
 """A figure of a setting, whose replicates have a value each."""
-_NO_PARAMETER: Record = {"parameter": None, "value": math.nan, "bdp_packets": math.nan}
 _OF_CYCLE = ("run", "engine", *_PLACE, *_TITLES, "comparison", "flow")
 
 
@@ -54,7 +53,7 @@ def add(found: Parts, results: Results) -> None:
             ignore_index=True,
         )
         for table, frame in {
-            "traffic_figures": statistics.spreads(figures, FIGURE).assign(**_NO_PARAMETER),
+            "traffic_figures": statistics.spreads(figures, FIGURE),
             "comparison_published": beside_published(engines[0], figures),
             "comparison_shares": pd.concat([shares(each) for each in engines]),
             "comparison_runs": pd.DataFrame(
@@ -200,13 +199,12 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[Record] = []
     label = compared.runs.drop_duplicates("trial").set_index("trial")["label"]
-    for number, printed in enumerate(compared.config.published):
+    for printed in compared.config.published:
         source, _, metric = printed.figure.partition(".")
         traffic = printed.traffic or compared.config.traffic[0]
         place = {"trial": printed.setting, "traffic": traffic, "network": printed.network}
         ours = select(figures, **place, source=source, metric=metric)
         row = {
-            "number": number,
             **place,
             "label": label[printed.setting],
             "network_title": compared.networks[printed.network].title,
@@ -228,8 +226,7 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
         same = (*_PLACE, "source", "metric")
         others = [each for each in _alike(row, rows, same) if _differs(each, row)]
         row["conflicts"] = [each["place"] for each in others]
-        row["extreme"], row["extreme_is"] = _extreme_of(row, rows) if others else (None, None)
-        row["same"] = "/".join(str(row[key]) for key in same)
+        row["extreme"] = _extreme_of(row, rows) if others else None
         row["verdict"] = row["position"] if row["extreme"] is None else "contradicted"
     return pd.DataFrame(rows)
 
@@ -266,14 +263,13 @@ def _differs(one: Record, other: Record) -> bool:
     return low > other_high or other_low > high
 
 
-def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | None]:
-    """Whether the source prints its mean elsewhere as the least or greatest RTT, and which."""
-    extremes = {"rtt_min_ms": "least", "rtt_max_ms": "greatest"}
+def _extreme_of(row: Record, rows: Sequence[Record]) -> str | None:
+    """Where the source prints a mean RTT as the least or the greatest one, if it does."""
     if row["metric"] == "rtt_mean_ms":
         for each in _alike(row, rows, (*_PLACE, "source")):
-            if each["metric"] in extremes and not _differs(each, row):
-                return str(each["place"]), extremes[each["metric"]]
-    return None, None
+            if each["metric"] in ("rtt_min_ms", "rtt_max_ms") and not _differs(each, row):
+                return str(each["place"])
+    return None
 
 
 # The kernel against the emulator --------------------------------------------------------------
@@ -334,6 +330,7 @@ def shares(compared: Compared) -> pd.DataFrame:
         jain = (total**2 / (len(endless) * (rates**2).sum(axis=1))).mean()
         for flow in endless:
             share = statistics.spread((rates[flow] / total).dropna())
+            shown = [name for name in share if name not in ("standard_deviation", "cv")]
             rows.append(
                 {
                     "engine": compared.engine,
@@ -342,7 +339,7 @@ def shares(compared: Compared) -> pd.DataFrame:
                     "flow": flow,
                     "under_study": traffic.flows[flow].controller is None,
                     "flows": len(endless),
-                    **share.drop(["standard_deviation", "cv"]),
+                    **{name: share[name] for name in shown},
                     "jains_index": jain,
                     "utilization": float(group["utilization"].astype(float).mean()),
                     "queueing_delay_p95_ms": float(group["queueing_delay_p95_ms"].mean()),

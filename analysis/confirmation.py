@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.agreement import PUBLISHED, TUNED
+from analysis.agreement import PUBLISHED, TUNED, settings
 from analysis.frames import Record, records, select
 from analysis.metrics import POWER
 from common.tables import Tables
@@ -50,7 +50,7 @@ def _settings(tables: Tables) -> Iterator[tuple[Record, list[Record], dict[str, 
     by_setting = {
         trial: {row["metric"]: row for row in records(of)} for trial, of in beside.groupby("trial")
     }
-    for setting in records(tables["agreement_settings"]):
+    for setting in records(settings(tables)):
         replayed = [printed[name] for name in setting["rows"] if name in printed]
         yield setting, replayed, by_setting[setting["trial"]]
 

@@ -20,6 +20,7 @@ from common.tables import Tables
 
 DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "agreement_accuracy": agreement.accuracy,
+    "agreement_settings": agreement.settings,
     "audit_errors": audit.errors,
     "comparison_cycles": comparisons.cycles,
     "comparison_engines": comparisons.beside_kernel,

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import across, generality, labels, planes, statistics
-from analysis.frames import Record, records
+from analysis.frames import select
 from analysis.metrics import POWER
 from analysis.paired import Floats
 from analysis.results import Results, StudyRuns
@@ -208,30 +208,35 @@ def gains(
         held-out networks.
     """
     training = networks.loc[networks["is_training"], "network"].iloc[0]
-    there = runs[runs["network"] == training]
+    there = counted(runs[runs["network"] == training])
+    spreads = statistics.spreads(there.rename(columns={POWER: "value"}), ["trial"])
+    half_width = spreads["high"] - spreads["mean"]
+    powers = spreads[["trial"]].assign(power=spreads["mean"], half_width=half_width)
+    best = settings[settings["best"]].merge(powers, on="trial")[[*_OF_GAIN, "origin"]]
+    published, tuned = (
+        select(best, origin=origin)[_OF_GAIN]
+        .add_prefix(f"{origin}_")
+        .rename(columns={f"{origin}_controller": "controller"})
+        for origin in (PUBLISHED, TUNED)
+    )
+    found = tuned.merge(published, how="left", on="controller")
     power = relative.pivot_table(index="trial", columns="network", values=POWER)
-    held_out = scores(relative, networks).set_index("trial")["held_out"]
-    best = settings[settings["best"]]
-    published = {row["controller"]: row for row in records(best[best["origin"] == PUBLISHED])}
-    rows: list[Record] = []
-    for after in records(best[best["origin"] == TUNED]):
-        row = {"controller": after["controller"], "tuned_study_power": after["study_power"]}
-        row |= _described("tuned", after, there)
-        before = published.get(after["controller"])
-        if before is not None:
-            one, other = before["trial"], after["trial"]
-            change = (power.loc[other] - power.loc[one]).drop(training)
-            ratio = _ratio(power[training][other], power[training][one])
-            row |= {
-                **_described("published", before, there),
-                "training_gain": ratio - 1,
-                "margin": ratio * _chance(there, one, other),
-                "held_out_gain": _ratio(held_out[other], held_out[one]) - 1,
-                "better": (change > 0).sum(),
-                "worse": (change < 0).sum(),
-            }
-        rows.append(row)
-    return pd.DataFrame(rows, columns=_GAINS)
+    power = power.join(scores(relative, networks).set_index("trial")["held_out"])
+    before, after = (
+        power.reindex(found[f"{origin}_trial"]).reset_index(drop=True)
+        for origin in (PUBLISHED, TUNED)
+    )
+    ratio = after / before.where(before != 0)
+    elsewhere = (after - before).drop(columns=[training, "held_out"])
+    is_known = found["published_trial"].notna()
+    pairs = zip(found["published_trial"], found["tuned_trial"], strict=True)
+    return found.assign(
+        better=(elsewhere > 0).sum(axis="columns").where(is_known),
+        worse=(elsewhere < 0).sum(axis="columns").where(is_known),
+        training_gain=ratio[training] - 1,
+        margin=ratio[training] * [_chance(there, *pair) for pair in pairs],
+        held_out_gain=ratio["held_out"] - 1,
+    )
 
 
 def _with_printed(gained: pd.DataFrame, results: Results, training: str) -> pd.DataFrame:
@@ -271,37 +276,11 @@ def _chosen(constants: str | None, names: Iterable[str]) -> str | None:
     return json.dumps({name: values[name] for name in names})
 
 
-_GAINS = (
-    "controller",
-    *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("study", "table", "constants")),
-    *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("trial", "row")),
-    *("better", "worse"),
-    *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("power", "half_width")),
-    *("tuned_study_power", "training_gain", "margin", "held_out_gain"),
-)
+_OF_GAIN = ["controller", "study", "table", "constants", "trial", "row", POWER, "half_width"]
 
 
-def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
-    """A setting, and the mean power of its runs with its interval; failed ones have none."""
-    own = counted(runs[runs["trial"] == setting["trial"]])
-    spread = statistics.spread(own[POWER])
-    known = {
-        f"{origin}_{name}": setting[name]
-        for name in ("trial", "study", "table", "row", "constants")
-    }
-    return {
-        **known,
-        f"{origin}_power": spread["mean"],
-        f"{origin}_half_width": spread["high"] - spread["mean"],
-    }
-
-
-def _ratio(one: float, other: float) -> float:
-    return float(one) / float(other) if other else math.nan
-
-
-def _chance(runs: pd.DataFrame, one: int, other: int) -> float:
+def _chance(runs: pd.DataFrame, one: float, other: float) -> float:
     """The relative difference of two settings' mean powers that chance explains."""
     pair = runs[runs["trial"].isin([one, other])]
-    counts = pair.groupby("trial").size()
-    return statistics.chance(pair, ["trial"]).margin(counts[one], counts[other])
+    counts = pair.groupby("trial").size().reindex([one, other])
+    return statistics.chance(pair, ["trial"]).margin(*counts)

@@ -8,10 +8,7 @@ Hyperparameter Importance, ICML 2014.
 import math
 from collections.abc import Sequence
 
-import optuna
 import pandas as pd
-from optuna.distributions import BaseDistribution, FloatDistribution
-from optuna.trial import create_trial
 
 from analysis.frames import CONSTANT, records
 from analysis.results import Searched
@@ -40,12 +37,16 @@ def importances(
     done = trials.dropna(subset=["value"])
     if len(searched) < 2 or len(done) < LEAST_TRIALS:
         return {}, {}
-    from optuna.importance import (  # slow, and figures import the stage
+    import optuna  # slow, and the report imports the stage
+    from optuna.distributions import BaseDistribution, FloatDistribution
+    from optuna.importance import (
         FanovaImportanceEvaluator,
         PedAnovaImportanceEvaluator,
         get_param_importances,
     )
+    from optuna.trial import create_trial
 
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="minimize" if minimised else "maximize")
     # Optuna's fANOVA weighs a range by its width, so that of a logarithmic one is its logarithm's.
     scales = {each.name: math.log if each.logarithmic else float for each in searched}

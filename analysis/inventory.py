@@ -115,9 +115,7 @@ def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFra
 
 
 def _what(name: str, kind: str, engine: str, **about: Any) -> Record:
-    lists = ("controllers", "network_titles", "wanted_engines", "traffic_titles")
-    nothing: Record = {"title": name, "settings": 0, "source": None, **{each: [] for each in lists}}
-    return {"name": name, "kind": kind, "engine": engine, **nothing, **about}
+    return {"name": name, "kind": kind, "engine": engine, "title": name, "settings": 0, **about}
 
 
 def _counts(runs: pd.DataFrame) -> Record:

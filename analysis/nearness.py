@@ -115,7 +115,8 @@ def sureness(
     if not parts:
         return pd.Series(math.nan, index=rows.index)
     draws = pd.concat(parts, ignore_index=True)
-    kept = rows.drop(columns=draws.columns, errors="ignore").loc[draws["label"]]
+    printed = [name for name in rows if str(name).startswith(("published_", "printed_"))]
+    kept = rows.loc[draws["label"], printed]
     draws = pd.concat([kept.reset_index(drop=True), draws], axis="columns")
     for metric in METRICS:
         draws[f"difference_{metric}"] = draws[f"ours_{metric}"] - draws[f"published_{metric}"]

@@ -8,6 +8,7 @@ other seeds on the same networks, never other networks.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -121,10 +122,14 @@ def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> f
         for term in terms:
             sums = np.concatenate([sums + term, sums - term])
         return float(np.mean(np.abs(sums) >= extreme))
-    generator = np.random.default_rng(seed)
-    signs = generator.integers(0, 2, (flips, terms.size), dtype=np.int8)
-    sums = 2 * (signs @ terms) - terms.sum()
+    sums = 2 * (_signs(seed, flips, terms.size) @ terms) - terms.sum()
     return float((1 + np.count_nonzero(np.abs(sums) >= extreme)) / (1 + flips))
+
+
+@lru_cache(maxsize=1)
+def _signs(seed: int, flips: int, terms: int) -> Floats:
+    """Random patterns of signs, 0 or 1: the same for every test of so many terms."""
+    return np.random.default_rng(seed).integers(0, 2, (flips, terms), dtype=np.int8).astype(float)
 
 
 def least_pairs(comparisons: int, level: float = 0.05) -> int:

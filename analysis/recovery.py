@@ -53,7 +53,7 @@ def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
     Returns:
         As `recovered`, and the column fitted_rows.
     """
-    rows = pd.concat(fitted_rows(published, study.config.fit).values(), ignore_index=True)
+    rows = fitted_rows(published, study.config.fit)
     assert isinstance(study.config.objective, Fit)
     losses = row_losses(study.runs, rows, study.config.objective.robust)
     found = recovered(study.trials, losses, rows, study.searched, study.record.seed)
@@ -70,32 +70,20 @@ def of_searches(tables: Tables) -> pd.DataFrame:
     return found[[*columns, "searched_high", "unit", "search", "rows"]].reset_index(drop=True)
 
 
-def all_disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
-    """Each row of each table of a fit beside its best trial: see `disagreement`."""
-    best = int(study.trials.sort_values("value", kind="stable")["trial"].iloc[0])
-    tables = fitted_rows(published, study.config.fit).values()
-    return pd.concat([disagreement(study.runs, table, best) for table in tables])
-
-
-def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """The rows of each table of a fit that can be run.
+def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> pd.DataFrame:
+    """The rows of the tables of a fit that can be run.
 
     Args:
         published: all published rows, with columns table, row, replayable.
         fit: the tables.
 
     Returns:
-        For each table its rows: `line` there, counted from 1, and `row` in the runs of the fit,
+        Their columns, with `line` in its table, counted from 1, and `row` in the runs of the fit,
         which numbers its rows from table to table (see experiments.published.number_on).
     """
-    found: dict[str, pd.DataFrame] = {}
-    start = 0
-    for table in fit:
-        rows = published[published["table"] == table]
-        numbered = rows.assign(line=rows["row"] + 1, row=rows["row"] + start)
-        found[table] = numbered[rows["replayable"].astype(bool)]
-        start += len(rows)
-    return found
+    rows = pd.concat([published[published["table"] == table] for table in fit], ignore_index=True)
+    numbered = rows.assign(line=rows["row"] + 1, row=rows.index)
+    return numbered[rows["replayable"].astype(bool)].reset_index(drop=True)
 
 
 def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.DataFrame:
@@ -244,18 +232,19 @@ def _verdict(share: float, at_edge: bool) -> str:
     return "pinned down" if share <= PINNED else "narrowed"
 
 
-def disagreement(runs: pd.DataFrame, published: pd.DataFrame, trial: int) -> pd.DataFrame:
-    """Each fitted row with the means of one trial.
+def disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
+    """Each row of the tables of a fit with the means of its best trial.
 
     Returns:
         Columns table, line, constant_<name>, and for each metric published_<metric>, ours_<metric>
         and relative_<metric> (ours over published, less one; NaN where it is not printed).
     """
-    of_trial = succeeded(runs[runs["trial"] == trial])
-    ours = of_trial.groupby("row")[list(METRICS)].mean().reindex(published["row"])
-    table = published[["table", "line", *constants_in(published)]].reset_index(drop=True)
-    for metric in METRICS:
-        printed = published.get(metric, pd.Series(math.nan, index=published.index))
+    rows = fitted_rows(published, study.config.fit)
+    best = study.trials.sort_values("value", kind="stable")["trial"].iloc[0]
+    of_best = succeeded(study.runs[study.runs["trial"] == best])
+    ours = of_best.groupby("row")[list(METRICS)].mean().reindex(rows["row"])
+    table = rows[["table", "line", *constants_in(rows)]]
+    for metric, printed in rows.reindex(columns=list(METRICS)).items():
         table[f"published_{metric}"] = printed.to_numpy(dtype=float)
         table[f"ours_{metric}"] = ours[metric].to_numpy(dtype=float)
         table[f"relative_{metric}"] = table[f"ours_{metric}"] / table[f"published_{metric}"] - 1

@@ -302,11 +302,11 @@ class Results:
         if self.workflow.settings.hold_out is None:
             return None
         settings, networks, runs = (
-            read_frame(self.folder / "hold_out" / f"{name}.parquet")
+            _read(self.folder / "hold_out" / f"{name}.parquet")
             for name in ("settings", "networks", "runs")
         )
         networks["title"] = networks["network"].map(self.title)
-        return HeldOutRuns(with_constants(settings), networks, with_constants(runs))
+        return HeldOutRuns(settings, networks, runs)
 
     @cached_property
     def showcase(self) -> ShowcaseRun | None:
@@ -332,11 +332,9 @@ class Results:
         found = []
         for name, wanted in self.workflow.settings.hardening.items():
             tune, worst = (self.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
-            rounds, runs = (
-                read_frame(self.folder / "hardening" / name / f"{each}.parquet")
-                for each in ("rounds", "runs")
-            )
-            found.append(HardeningRuns(name, wanted, tune, worst, rounds, with_constants(runs)))
+            folder = self.folder / "hardening" / name
+            rounds, runs = read_frame(folder / "rounds.parquet"), _read(folder / "runs.parquet")
+            found.append(HardeningRuns(name, wanted, tune, worst, rounds, runs))
         return found
 
     # Published tables.
@@ -423,8 +421,7 @@ class Results:
             return None
         for column in ("origins", "rows"):
             settings[column] = [tuple(filter(None, text.split(","))) for text in settings[column]]
-        runs = read_frame(self.folder / "confirm" / "runs.parquet")
-        return Confirmation(with_constants(settings), with_constants(runs))
+        return Confirmation(settings, _read(self.folder / "confirm" / "runs.parquet"))
 
     @cached_property
     def calibration(self) -> StudyRuns | None:
@@ -447,14 +444,12 @@ class Results:
     @cached_property
     def emulated(self) -> pd.DataFrame | None:
         """The emulator's runs of the confirmed settings, on the calibrated host."""
-        found = self._there("agreement", "runs")
-        return None if found is None else with_constants(found)
+        return self._there("agreement", "runs")
 
     @cached_property
     def again(self) -> pd.DataFrame | None:
         """Further real runs of settings that the emulator does not predict."""
-        found = self._there("again", "runs")
-        return None if found is None else with_constants(found)
+        return self._there("again", "runs")
 
     @cached_property
     def missing(self) -> list[str]:
@@ -476,7 +471,7 @@ class Results:
 
     def _there(self, folder: str, name: str) -> pd.DataFrame | None:
         path = self._path(folder, f"{name}.parquet")
-        return read_frame(path) if path else None
+        return _read(path) if path else None
 
     def _study(self, name: str, study: Study) -> StudyRuns:
         folder = self.folder / name
@@ -485,6 +480,10 @@ class Results:
         runs = read_frame(folder / "runs.parquet")
         if study.opponent:  # whose runs follow, on the one network
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
+
+        def prefix(column: str) -> str:
+            return CONSTANT if column.startswith((HOST, OF_NETWORK)) else ""
+
         return StudyRuns(
             name=name,
             config=study,
@@ -493,13 +492,7 @@ class Results:
                 for column, (searched, _, logarithmic) in searched_ranges(study, controller).items()
             ),
             record=StudyRecord.load(folder / "study.json"),
-            trials=trials.rename(
-                columns={
-                    name: CONSTANT + name
-                    for name in trials.columns
-                    if name.startswith((HOST, OF_NETWORK))
-                }
-            ),
+            trials=trials.rename(columns=lambda column: prefix(column) + column),
             runs=with_constants(runs),
         )
 
@@ -507,13 +500,19 @@ class Results:
         found = Repeats(
             name,
             self.workflow.repeats[name],
-            with_constants(read_frame(self.folder / "repeats" / name / "runs.parquet")),
+            _read(self.folder / "repeats" / name / "runs.parquet"),
         )
         every = [each for repeat in self.workflow.repeats.values() for each in repeat.settings]
         names = [_label(setting, every) for setting in found.config.settings]
         found.runs["setting"] = [found.key(trial) for trial in found.runs["trial"]]
         found.runs["label"] = [names[trial] for trial in found.runs["trial"]]
         return found
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """A table of an experiment, with the constants of its rows, if they have any, as columns."""
+    found = read_frame(path)
+    return with_constants(found) if "constants" in found else found
 
 
 def _searched(column: str, searched: Range, logarithmic: bool, controller: Controller) -> Searched:

@@ -9,7 +9,6 @@ import argparse
 import importlib
 from pathlib import Path
 
-import optuna
 import pandas as pd
 
 from analysis import labels
@@ -48,7 +47,6 @@ def main() -> None:
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("stages", nargs="+", choices=STAGES, metavar="STAGE", help="%(choices)s")
     arguments = parser.parse_args()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     results = Results.of(arguments.config)
     for name in arguments.stages:
         write_stage(results, name)

@@ -50,11 +50,11 @@ _KINDS: Mapping[Kind, str] = {
         "published_table published_report published_constants origin study label "
         "published_study tuned_study tuned_table tuned_constants printed_table nearest_label "
         "specialist generalist whose setting why reason run flow quantity traffic_title "
-        "parameter place position extreme extreme_is same opponent hardening printed status "
+        "parameter place position extreme opponent hardening printed status "
         "run_id"
     ),
     "texts": (
-        "tables network_titles fit searched_by origins varied conflicts controllers "
+        "tables network_titles fit searched_by origins conflicts controllers "
         "wanted_engines traffic_titles"
     ),
     "whole": (
@@ -62,13 +62,12 @@ _KINDS: Mapping[Kind, str] = {
         "best_runs networks group searched trials pairs ties near fitted_rows published_row "
         "trial rank line study_runs training_rank held_out_rank gap repeats published_trial "
         "tuned_trial tuned_row better worse printed_row other ahead succeeded published_n "
-        "real_n emulated_n again_n level concurrency slots cores one_in n_runs n number "
-        "emulator_n kernel_n flows repeat round tuning_trials worst_case_trials busy seed"
+        "real_n emulated_n level concurrency slots cores one_in n_runs n emulator_n kernel_n "
+        "flows repeat round worst_case_trials busy seed"
     ),
     "flag": (
-        "replayable clear within own host_fitted best tied agrees robust tunes stopped beyond "
-        "sweep_agrees logarithmic improved measured on_front knee is_training inside is_best "
-        "shown under_study"
+        "replayable clear own host_fitted best tied agrees tunes stopped beyond logarithmic "
+        "improved measured on_front knee is_training inside is_best shown under_study"
     ),
 }
 """What columns hold by their names; all others hold real numbers."""
@@ -116,7 +115,7 @@ _AUDIT = (
         "runs settings failed constants nearest failure name agreement checks wrong "
         # The share of draws of our runs that leave the row as near as it is; whether the verdict is
         # clear.
-        "sure clear within?",
+        "sure clear",
     ),
     _table(
         "audit_evidence",
@@ -142,7 +141,7 @@ _AUDIT = (
         "each verdict; or its replay on another, which gives no verdict; host_fitted: the "
         "network's host was fitted to the table",
         "comparison table report source held unstated selected? network network_title own "
-        "host_fitted rows compared within:whole median_<metric> worst_<metric>",
+        "host_fitted rows compared median_<metric> worst_<metric>",
         *(Column(verdict, "whole") for verdict in VERDICTS),
     ),
 )
@@ -178,14 +177,14 @@ _SWEEPS = (
 _SEARCHES = (
     _table(
         "searches",
-        "an adaptive search: its best trial, how sure that is, what a sweep found; tunes: for "
+        "an adaptive search: its best trial, and how sure that is; tunes: for "
         "the power of a controller alone on its network; keeping: bounds, JSON; stopped: by a "
         "race over pairs of network and seed; beyond: a bound",
         "search engine title controller networks:texts network_titles sampler objective fit "
-        "robust traffic? expression? keeping tunes searched trials runs failed best_trial "
-        "stopped:whole beyond:whole pairs bound_ms omniscient_ms omniscient_mbps hypervolume "
-        "best_value throughput_mbps signal_delay_p95_ms power best_runs margin ties near sweep? "
-        "sweep_agrees? emulated_power surface_x? surface_y?",
+        "expression? keeping tunes searched trials runs failed best_trial stopped:whole "
+        "beyond:whole pairs bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
+        "throughput_mbps signal_delay_p95_ms power best_runs margin ties near emulated_power "
+        "surface_x? surface_y?",
     ),
     _table(
         "search_constants",
@@ -197,9 +196,9 @@ _SEARCHES = (
     _table(
         "search_networks",
         "the best trial of a search on one of its networks, and the published best there",
-        "search network network_title runs failed throughput_mbps signal_delay_p95_ms power "
-        "fresh_power fresh_half_width:Mbit/s/s published_table? published_report? published_row? "
-        "published_constants? published_power published_ours:Mbit/s/s gain",
+        "search network network_title throughput_mbps signal_delay_p95_ms power fresh_power "
+        "fresh_half_width:Mbit/s/s published_table? published_report? published_row? "
+        "published_power gain",
     ),
     _table(
         "search_trials",
@@ -233,7 +232,7 @@ _HELD_OUT = (
         "controller published_study? published_table? published_constants? tuned_study? "
         "tuned_table? tuned_constants? published_trial? published_row? tuned_trial? tuned_row? "
         "better? worse? published_power published_half_width:Mbit/s/s tuned_power "
-        "tuned_half_width:Mbit/s/s tuned_study_power training_gain margin held_out_gain gain_low "
+        "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
         "gain_high gain_p printed_table? printed_row? trials? printed_power searched:texts",
     ),
     _table(
@@ -289,26 +288,19 @@ _REPEATABILITY = (
     ),
 )
 
-_TRIAL, _WHY = AGREEMENT
-_BESIDE_REAL = (
-    "metric real_n emulated_n real_mean real_standard_deviation real_low real_high real_half_width "
-    "emulated_mean emulated_standard_deviation expected_low expected_high expected_half_width "
-    "difference relative inside?"
+_AGREEMENT = (
+    *AGREEMENT,
+    "controller network constants origins rows:texts name label metric real_n emulated_n real_mean "
+    "real_low real_high real_half_width emulated_mean expected_low expected_high "
+    "expected_half_width difference relative inside? scheduling_ms usual_ms",
 )
 
 _REAL = (
     _table(
         "agreement",
-        "the emulator against real mahimahi, and why a real mean lies outside",
-        _TRIAL,
-        _BESIDE_REAL,
-        "scheduling_ms usual_ms",
-        _WHY,
-    ),
-    _table(
-        "agreement_settings",
-        "a setting that ran in real mahimahi; constants are JSON",
-        "trial controller network constants origins rows:texts name label varied runs",
+        "the emulator against real mahimahi in a metric of a setting (constants are JSON), and "
+        "why a real mean lies outside",
+        *_AGREEMENT,
     ),
 )
 
@@ -316,10 +308,8 @@ _AGAIN = (
     _table(
         "again",
         "a real mean outside its prediction interval, and the mean of further runs",
-        _TRIAL,
-        _BESIDE_REAL,
-        "label again_n again_mean scheduling_ms usual_ms",
-        _WHY,
+        *_AGREEMENT,
+        "again_mean",
     ),
 )
 
@@ -376,10 +366,10 @@ _BEHAVIOUR = (
         "a published number against our runs: inside their range, near it (5 %), outside, or "
         "contradicted by the source itself, which prints it elsewhere as an extreme; off: from "
         "the nearest run, relative; published_high: the end of a printed range",
-        "comparison number trial label traffic network network_title source metric published "
-        "published_high step published_n? place remark position verdict off extreme? extreme_is? "
-        "conflicts same emulator_n kernel_n emulator_mean emulator_least emulator_greatest "
-        "kernel_mean kernel_least kernel_greatest",
+        "comparison trial label traffic network network_title source metric published "
+        "published_high step published_n? place remark position verdict off extreme? conflicts "
+        "emulator_n kernel_n emulator_mean emulator_least emulator_greatest kernel_mean "
+        "kernel_least kernel_greatest",
     ),
     _table(
         "comparison_shares",
@@ -409,7 +399,7 @@ _BEHAVIOUR = (
         "omniscient sender's on the tuning's own networks, and in the worst case that was found "
         "then, relative to the opponent's; constants, network: JSON",
         "hardening repeat round own:real worst_case constants network title controller opponent? "
-        "network_titles tuning_trials worst_case_trials",
+        "network_titles worst_case_trials",
     ),
 )
 
@@ -450,16 +440,11 @@ _OF_MAHIMAHI = ("real_studies", "real_repeats")
 _STAGES = (
     Stage("audit", ("studies", "published", "added_runs"), (), _AUDIT),
     Stage("sweeps", _OF_EMULATOR, (), _SWEEPS),
-    Stage(
-        "searches",
-        (*_OF_EMULATOR, *_OF_MAHIMAHI),
-        ("audit", "sweeps", "sweep_points"),
-        _SEARCHES,
-    ),
+    Stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
     Stage("held_out", ("hold_out", "studies", "published"), (), _HELD_OUT),
     Stage("repeatability", ("repeats", "real_repeats", "calibration"), (), _REPEATABILITY),
     Stage("agreement", ("confirm", "calibration"), (), _REAL),
-    Stage("again", ("calibration", "again"), ("agreement", "agreement_settings"), _AGAIN),
+    Stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
     Stage("host", ("probe", "calibration"), (), _HOST),
     Stage(
         "behaviour",

@@ -12,7 +12,6 @@ from analysis.frames import (
     CONSTANT,
     Parts,
     Record,
-    constants_in,
     record,
     records,
     select,
@@ -21,12 +20,11 @@ from analysis.frames import (
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
-from analysis.recovery import all_disagreements, recovery
+from analysis.recovery import disagreements, recovery
 from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
 from common.tables import Tables
-from experiments.exchanged import REPORTS
 from experiments.models.study import (
     EMULATOR,
     MAHIMAHI,
@@ -51,13 +49,9 @@ ENUMERATING = ("grid",)
 NEAR = 1.5
 """Trials with at most this many times the lowest misfit show how sharp a fit is."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
-_NOT_PINNED: Record = {
-    **dict.fromkeys(("pinned_low", "pinned_high", "pinned_share"), math.nan),
-    **dict.fromkeys(("verdict", "fitted_rows")),
-}
 
 
-def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`. Every fit is also a search."""
     found = Parts(list)
     for engine, studies, luck in (
@@ -67,7 +61,7 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
         for study in studies:
             config = study.config
             if config.fit or config.sampler.kind not in ENUMERATING or config.is_grid_search:
-                for name, frame in _search(study, luck, results, engine, tables).items():
+                for name, frame in _search(study, luck, results, engine).items():
                     found[name].append(frame.assign(search=study.name))
     whole = together(found)
     if "searches" in whole:
@@ -75,9 +69,7 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     return whole
 
 
-def _search(
-    study: StudyRuns, luck: Luck, results: Results, engine: str, tables: Tables
-) -> dict[str, pd.DataFrame]:
+def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict[str, pd.DataFrame]:
     """The tables of one search; none where no trial has a value."""
     study = _aside(study)
     trials, config, goal = study.trials, study.config, study.config.objective
@@ -108,15 +100,13 @@ def _search(
         for each in study.searched
     ]
     told, found = pd.DataFrame(constants), {}
-    if not config.fit or engine != EMULATOR:
-        told = told.assign(**_NOT_PINNED)
-    else:
+    if config.fit and engine == EMULATOR:
         pinned = recovery(study, results.published).drop(columns="best")
         told = told.merge(pinned, on="constant")
-        found["recovery_rows"] = all_disagreements(study, results.published)
+        found["recovery_rows"] = disagreements(study, results.published)
     past = _trials(study)
-    networks = _on_networks(study, int(first["trial"]), results, tables["audit"])
-    plane = _surface(study, past, weights)
+    networks = _on_networks(study, int(first["trial"]), results)
+    plane, bounds = _surface(study, past, weights), study.record.bounds
     summary = {
         "engine": engine,
         "title": config.title,
@@ -126,8 +116,6 @@ def _search(
         "sampler": config.sampler.kind,
         "objective": _kind(goal),
         "fit": list(config.fit),
-        "robust": not isinstance(goal, Fit) or goal.robust,
-        "traffic": results.workflow.traffic[config.traffic].title if config.traffic else None,
         "expression": goal.expression if isinstance(goal, Formula) else None,
         "keeping": json.dumps(dict(goal.keeping) if isinstance(goal, Least) else {}),
         "tunes": config.tunes,
@@ -139,7 +127,7 @@ def _search(
         "beyond": past["beyond"].sum(),
         "pairs": len(config.networks) * config.runs_per_trial if config.race else 0,
         "bound_ms": goal.delay_ms if isinstance(goal, Bounded) else math.nan,
-        **_against_bound(past[past["on_front"].fillna(False)], study.record.bounds),
+        **_against_bound(past[past["on_front"]] if isinstance(goal, Front) else past[:0], bounds),
         "best_trial": int(first["trial"]),
         "best_value": first["value"],
         **{metric: first[metric] for metric in SHOWN},
@@ -147,7 +135,6 @@ def _search(
         "margin": best.margin,
         "ties": len(best.ties),
         "near": len(near),
-        **_beside_sweep(study, first, tables),
         "surface_x": plane.x.name if plane else None,
         "surface_y": plane.y.name if plane else None,
     }
@@ -234,12 +221,10 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
     past = statistics.history(trials, goal.minimises).merge(more, on="trial")
     past["failed"] &= ~(past["stopped"] | past["beyond"])
     past = past.astype(dict.fromkeys(searched, float))
-    flags = {
-        "on_front": on_front(past[THROUGHPUT], past[SIGNAL_DELAY]) if is_front else pd.NA,
-        "knee": past[POWER] == past[POWER].max() if is_front else pd.NA,
-    }
-    flagged = past.join(pd.DataFrame(flags, past.index, dtype="boolean"))
-    return flagged.merge(_brackets(study), on="trial", how="left")
+    if is_front:
+        is_knee = past[POWER] == past[POWER].max()
+        past = past.assign(on_front=on_front(past[THROUGHPUT], past[SIGNAL_DELAY]), knee=is_knee)
+    return past.merge(_brackets(study), on="trial", how="left")
 
 
 def _brackets(study: StudyRuns) -> pd.DataFrame:
@@ -261,33 +246,7 @@ def _surface(
     return found if found is not None and found.tells else None
 
 
-def _beside_sweep(study: StudyRuns, first: Record, tables: Tables) -> Record:
-    """How a search for one peak agrees with a sweep of the same constant."""
-    nothing, config = {"sweep": None, "sweep_agrees": None}, study.config
-    is_on_one = study.is_alone and len(config.networks) == 1
-    if config.sampler.kind not in ONE_PEAK or config.objective.minimises or not is_on_one:
-        return nothing
-    only = study.searched[0].name
-    for sweep in records(tables["sweeps"]):
-        alike = sweep["controller"], sweep["network"], sweep["constant"]
-        if alike == (config.controller, config.networks[0], only):
-            of_sweep = select(tables["sweep_points"], sweep=sweep["sweep"])
-            good = of_sweep.loc[of_sweep["best"] | of_sweep["tied"], "value"]
-            agrees = bool((good == first[CONSTANT + only]).any())
-            return {"sweep": sweep["sweep"], "sweep_agrees": agrees}
-    return nothing
-
-
-_NOTHING_PUBLISHED: Record = {
-    **dict.fromkeys(("published_table", "published_row", "published_report")),
-    "published_constants": None,
-    **dict.fromkeys(("published_power", "published_ours", "gain"), math.nan),
-}
-
-
-def _on_networks(
-    study: StudyRuns, trial: int, results: Results, audited: pd.DataFrame
-) -> pd.DataFrame:
+def _on_networks(study: StudyRuns, trial: int, results: Results) -> pd.DataFrame:
     """The best trial network by network, each with what was published for that network."""
     runs = study.runs[study.runs["trial"] == trial]
     lines = []
@@ -301,39 +260,28 @@ def _on_networks(
             {
                 "network": network,
                 "network_title": results.title(network),
-                "runs": len(there),
-                "failed": len(there) - len(good),
                 **means,
                 "fresh_power": fresh.get(POWER, math.nan),
                 "fresh_half_width": fresh.get("high", math.nan) - fresh.get(POWER, math.nan),
-                **_beside_published(study, network, means[POWER], results.published, audited),
+                **_beside_published(study, network, means[POWER], results.published),
             }
         )
     return pd.DataFrame(lines)
 
 
 def _beside_published(
-    study: StudyRuns, network: str, power: float, published: pd.DataFrame, audited: pd.DataFrame
+    study: StudyRuns, network: str, power: float, published: pd.DataFrame
 ) -> Record:
-    """The best power published for the controller, ours there, what the search gained over it."""
+    """The best power published for the controller, and what the search gained over it."""
     rows = select(statistics.best_printed(published, network), controller=study.config.controller)
     if not study.config.tunes or rows.empty:
-        return dict(_NOTHING_PUBLISHED)
+        return {}
     row = records(rows)[0]
-    names = [name.removeprefix(CONSTANT) for name in constants_in(rows[:1].dropna(axis="columns"))]
-    searched = {each.name for each in study.searched}
-    shown = {name: row[CONSTANT + name] for name in names if name in searched}
-    ours = math.nan
-    alike = select(audited, comparison=REPORTS, table=row["table"], row=row["row"])
-    if len(replayed := alike[alike["runs"] > 0]):
-        ours = float(replayed[f"ours_{POWER}"].iloc[0])
     return {
         "published_table": row["table"],
         "published_row": row["row"],
         "published_report": row["report"],
-        "published_constants": json.dumps(shown),
         "published_power": row[POWER],
-        "published_ours": ours,
         "gain": power / row[POWER] - 1,
     }
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from analysis import labels
 from analysis.frames import CONSTANT, Record
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import METRICS, POWER
 from analysis.results import StudyRuns
 from analysis.spread import Floats, Selection, figures
 
@@ -35,29 +36,30 @@ def counted(runs: pd.DataFrame) -> pd.DataFrame:
 # Spread ---------------------------------------------------------------------------------------
 
 
-def spread(values: "pd.Series[float]") -> pd.Series:
+def spread(values: ArrayLike) -> Record:
     """n, mean, standard_deviation (of a sample), cv, low, high: a 95 % t interval of the mean.
 
-    One value has no spread: all but n and mean are NaN then, never an interval of width zero.
+    One value has no spread: all but n, mean, least and greatest are NaN then, never an interval of
+    width zero. Of no value n alone is known.
     """
-    n, mean = len(values), float(values.mean())
-    deviation = float(values.std(ddof=1)) if n > 1 else math.nan
-    half = stdtrit(n - 1, 0.975) * deviation / math.sqrt(n) if n > 1 else math.nan
-    return pd.Series(
-        {
-            "n": n,
-            "mean": mean,
-            "standard_deviation": deviation,
-            "cv": deviation / mean if mean else math.nan,
-            "low": mean - half,
-            "high": mean + half,
-            "least": float(values.min()),
-            "greatest": float(values.max()),
-        }
-    )
+    numbers = np.asarray(values, dtype=float)
+    n = len(numbers)
+    mean = float(numbers.mean()) if n else math.nan
+    deviation = float(numbers.std(ddof=1)) if n > 1 else math.nan
+    half = float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n) if n > 1 else math.nan
+    return {
+        "n": n,
+        "mean": mean,
+        "standard_deviation": deviation,
+        "cv": deviation / mean if mean else math.nan,
+        "low": mean - half,
+        "high": mean + half,
+        "least": float(numbers.min()) if n else math.nan,
+        "greatest": float(numbers.max()) if n else math.nan,
+    }
 
 
-SPREAD = tuple(spread(pd.Series([1.0])).index)
+SPREAD = tuple(spread([1.0]))
 
 
 def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -66,8 +68,8 @@ def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Groups come in order of appearance; `by` names columns that have no missing value.
     """
     rows = [
-        {**dict(zip(by, key, strict=True)), **spread(group["value"]).to_dict()}
-        for key, group in values.groupby(list(by), sort=False)
+        {**dict(zip(by, key, strict=True)), **spread(group)}
+        for key, group in values.groupby(list(by), sort=False)["value"]
     ]
     return pd.DataFrame(rows, columns=[*by, *SPREAD]).astype({"n": int})
 
@@ -326,33 +328,3 @@ def _over_hosts(
         highs = [row[f"high_{metric}"], *(float(each[f"high_{metric}"][0]) for each in for_each)]
         found |= {f"host_low_{metric}": min(lows), f"host_high_{metric}": max(highs)}
     return found
-
-
-def within_tolerance(rows: pd.DataFrame) -> "pd.Series":
-    """Whether each row of `beside` agrees: True, False, or NA where nothing can be compared.
-
-    A row that prints throughput or delay agrees if all it prints of the two does: power follows
-    from them. A row that prints power alone is judged by power.
-    """
-    parts = pd.DataFrame({metric: _within(rows, metric) for metric in METRICS})
-    measured = parts[[THROUGHPUT, SIGNAL_DELAY]]
-    direct = measured.fillna(True).all(axis=1).where(measured.notna().any(axis=1))
-    return direct.fillna(parts[POWER]).astype("boolean")
-
-
-def _within(rows: pd.DataFrame, metric: str) -> "pd.Series":
-    rule = METRICS[metric]
-    near = (rows[f"relative_{metric}"].abs() <= rule.relative) | (
-        rows[f"difference_{metric}"].abs() <= rule.absolute
-    )
-    return near.where(rows[f"relative_{metric}"].notna()).astype("boolean")
-
-
-def agreement(rows: pd.DataFrame) -> Record:
-    """How well a published table was met: median and worst are of relative differences."""
-    verdict = within_tolerance(rows)
-    line = {"rows": len(rows), "compared": verdict.notna().sum(), "within": verdict.sum()}
-    for metric in METRICS:
-        size = rows[f"relative_{metric}"].abs()
-        line |= {f"median_{metric}": size.median(), f"worst_{metric}": size.max()}
-    return line

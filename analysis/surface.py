@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.spatial.distance import cdist
 
 from analysis.frames import CONSTANT
 from analysis.results import Searched
@@ -61,8 +62,8 @@ def surface(trials: pd.DataFrame, x: Searched, y: Searched, steps: int = 61) -> 
     there = np.column_stack([_scaled(trials, constant) for constant in (x, y)])
     line = np.linspace(0, 1, steps)
     places = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
-    smooth = _smoothed(_distances(places, there), values)
-    between = _distances(there, there)
+    smooth = _smoothed(cdist(places, there), values)
+    between = cdist(there, there)
     np.fill_diagonal(between, np.inf)  # each trial is foretold by the others
     foretold = _smoothed(between, values)
     known = ~np.isnan(foretold)
@@ -88,11 +89,6 @@ def axes(
         return None
     counts = [trials[CONSTANT + each.name].nunique() for each in order]
     return (order[0], order[1]) if min(counts) >= LEAST_VALUES else None
-
-
-def _distances(places: np.ndarray, trials: np.ndarray) -> np.ndarray:
-    apart: np.ndarray = np.linalg.norm(places[:, None, :] - trials[None, :, :], axis=-1)
-    return apart
 
 
 def _smoothed(distances: np.ndarray, values: np.ndarray) -> np.ndarray:

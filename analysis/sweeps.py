@@ -48,21 +48,26 @@ class Luck:
     def __init__(
         self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], held: HeldOutRuns | None
     ) -> None:
-        self._frames = (
+        frames = (
             [each.runs for each in repeats],
             [held.runs.drop_duplicates("run_id")] if held else [],
             [each.runs for each in studies if not each.config.fit and each.is_alone],
         )
+        place, columns = ["controller", "network"], ["study", "constants", "status", POWER]
+        self._runs = [
+            dict(iter(pd.concat([runs[[*place, *columns]] for runs in every]).groupby(place)))
+            for every in frames
+            if every
+        ]
 
     def of(self, controller: str, network: str) -> Chance:
         """That of a controller on a network: from its repetitions.
 
         Where it has none, from those of its best settings, or from those within trials of a study.
         """
-        for frames in self._frames:
-            alike = [select(runs, controller=controller, network=network) for runs in frames]
-            if any(map(len, alike)):
-                chance = statistics.chance(pd.concat(alike), ["study", "constants"])
+        for runs in self._runs:
+            if (controller, network) in runs:
+                chance = statistics.chance(runs[controller, network], ["study", "constants"])
                 if chance.degrees:
                     return chance
         return Chance()

@@ -80,7 +80,6 @@ def _rounds(results: Results, hardening: HardeningRuns) -> pd.DataFrame:
         controller=tune.controller,
         opponent=worst_case.opponent.controller if worst_case.opponent else None,
         network_titles=pd.Series([titles] * len(hardening.rounds)),
-        tuning_trials=tune.sampler.trials or 0,
         worst_case_trials=worst_case.sampler.trials or 0,
     )
 

@@ -79,7 +79,10 @@ class Table:
 
 
 def write(path: Path, schema: Table, frame: "pd.DataFrame") -> None:
-    """Writes a table whole; raises KneepointError unless it is as the schema declares it."""
+    """Writes a table whole; the frame may lack columns whose values may be missing.
+
+    Raises KneepointError unless it is as the schema declares it.
+    """
     import pyarrow.parquet as pq
 
     table = _to_arrow(schema, frame, path)
@@ -167,9 +170,8 @@ def _arrow_type(kind: Kind) -> "pa.DataType":
 def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
     import pyarrow as pa
 
-    if frame.empty:  # an empty frame may lack columns
-        declared = [column.name for column in schema.columns if not column.is_pattern]
-        frame = frame.reindex(columns=list(dict.fromkeys([*declared, *frame.columns])))
+    declared = [column.name for column in schema.columns if not column.is_pattern]
+    frame = frame.reindex(columns=[*dict.fromkeys([*frame.columns, *declared])])
     fields, arrays = [], []
     for name in frame.columns:
         column = schema.column(name)
@@ -177,8 +179,9 @@ def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
             raise KneepointError(f"{path}: column {name} is not declared; see analysis.schema")
         kind = _arrow_type(column.kind)
         try:
-            if column.kind == "texts":  # pandas has no missing lists
-                array = pa.array([list(each) for each in frame[name]], kind)
+            if column.kind == "texts":  # pandas has no missing lists: NaN is none
+                texts = [list(each) if each == each else [] for each in frame[name]]
+                array = pa.array(texts, kind)
             else:
                 array = pa.array(frame[name], kind, from_pandas=column.kind != "real")
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:

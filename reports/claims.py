@@ -142,7 +142,7 @@ def _held_out(tables: Tables) -> Iterator[Record]:
 
 def _confirmed(tables: Tables) -> Iterator[Record]:
     """Real runs where the emulator predicts them; there are none without real mahimahi."""
-    agreement = tables["agreement"].merge(tables["agreement_settings"], on="trial")
+    agreement = tables["agreement"]
     for row in records(agreement[agreement["inside"].fillna(False).astype(bool)]):
         metric = METRICS.get(row["metric"])
         if metric is not None:

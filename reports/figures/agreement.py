@@ -26,7 +26,7 @@ _COLOURS = {
 
 def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting, under its controller's name: the predicted range, and the real mean."""
-    settings = tables["agreement_settings"]
+    settings = tables["agreement"].drop_duplicates("trial")
     names: list[str] = []
     heads: list[int] = []
     lines: dict[int, int] = {}
@@ -35,8 +35,8 @@ def draw(_: Record, tables: Tables) -> Figure:
         names.append(labels.sentence(str(controller)))
         lines |= dict(zip(part["trial"], range(len(names), len(names) + len(part)), strict=True))
         names += part["name"].tolist()
-    settings = settings[["trial", "origins"]].assign(line=settings["trial"].map(lines))
-    ranges = _ranges(tables["agreement"].merge(settings, on="trial"))
+    rows = tables["agreement"]
+    ranges = _ranges(rows.assign(line=rows["trial"].map(lines)))
     figure = style.page(0.75 + 0.15 * len(names))
     panels = figure.subplots(1, 2, sharey=True)
     for axes, metric in zip(panels, (THROUGHPUT, SIGNAL_DELAY), strict=True):

@@ -11,8 +11,7 @@ from analysis.metrics import METRICS
 from analysis.recovery import (
     DRAWS,
     alike,
-    all_disagreements,
-    disagreement,
+    disagreements,
     draw_rows,
     recovered,
     recovery,
@@ -171,14 +170,6 @@ def test_a_trial_that_every_row_speaks_against_is_not_alike() -> None:
     assert alike(losses, 0, draw_rows(_published([1.0] * 8), 1)) == [0, 2]
 
 
-def test_disagreement_by_hand() -> None:
-    runs = _runs({0: {0: 10.0, 1: 12.0}, 1: {0: 1.0, 1: 1.0}})
-    table = disagreement(runs, _published([10.0, 10.0]), trial=0)
-    assert table["relative_power"].tolist() == pytest.approx([0, 0.2])
-    assert table["ours_signal_delay_p95_ms"].tolist() == [100, 100]
-    assert table["relative_throughput_mbps"].isna().all()
-
-
 def test_a_fit_has_intervals_and_rows() -> None:
     trials, runs, _ = _fit()
     values = np.abs(np.log(trials["constant_limit_ms"] / 200))
@@ -191,9 +182,12 @@ def test_a_fit_has_intervals_and_rows() -> None:
     (line,) = records(recovery(study, published))
     assert (line["constant"], line["fitted_rows"]) == ("limit_ms", 20)
     assert line["pinned_low"] <= line["best"] <= line["pinned_high"]
-    rows = all_disagreements(study, published)
+    rows = disagreements(study, published)
     assert rows["line"].tolist() == list(range(1, 21))
-    assert rows["relative_power"].tolist() == (rows["ours_power"] / 20 - 1).tolist()
+    best = runs[runs["trial"] == values.idxmin()]
+    assert rows["relative_power"].tolist() == pytest.approx((best["power"] / 20 - 1).tolist())
+    assert rows["ours_signal_delay_p95_ms"].tolist() == [100] * 20
+    assert rows["relative_throughput_mbps"].isna().all()
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def main() -> None:
     goal = study.config.objective
     if not isinstance(goal, Fit):
         parser.error(f"{arguments.study} fits no table")
-    rows = pd.concat(fitted_rows(results.published, goal.fit).values(), ignore_index=True)
+    rows = fitted_rows(results.published, goal.fit)
     planted = _pairs(arguments.planted)
     means = {name: int(count) for name, count in _pairs(arguments.mean).items()}
     found = []

@@ -83,9 +83,16 @@ def test_a_frame_of_another_schema_is_not_written(
 ) -> None:
     with pytest.raises(KneepointError, match=rf"t: column {output}.*analysis\.schema"):
         write(tmp_path / "t", SCHEMA, frame(**wrong))
-    with pytest.raises(KneepointError, match="column count is missing"):
+    with pytest.raises(KneepointError, match="column count lacks a value"):
         write(tmp_path / "t", SCHEMA, frame().drop(columns="count"))
     assert not (tmp_path / "t").exists()
+
+
+def test_a_column_whose_values_may_be_missing_may_be_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "t", SCHEMA, frame().drop(columns=["parts", "maybe", "delay_ms"]))
+    found = read(tmp_path / "t", SCHEMA)
+    assert found["parts"].tolist() == [[], []]
+    assert found[["maybe", "delay_ms"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize(

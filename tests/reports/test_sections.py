@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from analysis import audit
 from analysis.frames import STEP, Record
 from analysis.labels import DASH, MINUS
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.schema import TABLES
 from reports import words
 from reports.document import document
 from tests.analysis import synthetic
@@ -106,7 +106,8 @@ DELAY = "signal_delay_p95_ms"
     ],
 )
 def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> None:
-    tables = {"audit_evidence": [{**audit.NOTHING, **PLACE, **piece}]}
+    nothing = dict.fromkeys(column.name for column in TABLES["audit_evidence"].columns)
+    tables = {"audit_evidence": [{**nothing, "constants": (), **PLACE, **piece}]}
     template = words.environment().get_template("parts/published.md.jinja")
     shared = {"rows": tables.get, "audited": []}
     shared |= {"printed_in": lambda *place: place[-1]}
