@@ -65,9 +65,10 @@ def templates_in(folder: Path) -> jinja2.Environment:
 
 
 def _row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
-    """A row of a table, with a name if links point to it."""
+    """A row of a table, with a name if links point to it; a dash for what is missing."""
     kind = "strong" if strong else "muted" if muted else ""
-    return element("tr", *(element("td", cell) for cell in cells), class_=kind, id=name)
+    written = (element("td", labels.DASH if cell is None else cell) for cell in cells)
+    return element("tr", *written, class_=kind, id=name)
 
 
 def _column(
