@@ -57,7 +57,6 @@ def templates_in(folder: Path) -> jinja2.Environment:
         "number": labels.number,
         "joined": joined,
         "code": lambda text: element("code", text),
-        "codes": lambda names: [element("code", name) for name in names],
     }
     environment.globals |= {"row": _row, "column": _column, "columns": _columns}
     environment.globals["ref"] = lambda to: element("ref", to=to)
