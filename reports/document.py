@@ -154,8 +154,14 @@ def _write_figure(item: Element, labels: dict[str, str]) -> None:
     name = item.attrib["name"]
     _empty(item, {"id": name})
     shown = " ".join("".join(caption[1].itertext()).split()).rstrip(".")
-    SubElement(item, "img", {"src": name, "alt": shown})
+    SubElement(_frame(item, labels[name]), "img", {"src": name, "alt": shown})
     item.append(caption)
+
+
+def _frame(figure: Element, label: str) -> Element:
+    """What scrolls sideways, also by keys, where the page is narrower than its content."""
+    region = {"tabindex": "0", "role": "region", "aria-label": label}
+    return SubElement(figure, "div", {"class": "scroll", **region})
 
 
 def _write_table(item: Element, labels: dict[str, str]) -> None:
@@ -167,9 +173,7 @@ def _write_table(item: Element, labels: dict[str, str]) -> None:
     _empty(item, {"class": "table", "id": name} | ({"data-first": first} if first else {}))
     item.tag = "figure"
     item.append(caption)
-    region = {"tabindex": "0", "role": "region", "aria-label": labels[name]}
-    scroll = SubElement(item, "div", {"class": "scroll", **region})
-    table = SubElement(scroll, "table")
+    table = SubElement(_frame(item, labels[name]), "table")
     _write_head(SubElement(table, "thead"), columns)
     body = SubElement(table, "tbody")
     for row in rows:

@@ -92,42 +92,30 @@ def _references(workflow: Workflow) -> Iterator[Reference]:
 
 
 def _versions() -> dict[str, str]:
-    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
-    return {"python": platform.python_version()} | packages | _compiler()
-
-
-def _compiler() -> dict[str, str]:
-    """The C++ compiler that CMake found."""
+    """Of Python, its packages, and the C++ compiler that CMake found."""
+    found = {"python": platform.python_version()}
+    found |= {name: importlib.metadata.version(name) for name in _PACKAGES}
     for path in sorted(Path("build/CMakeFiles").glob("*/CMakeCXXCompiler.cmake")):
-        found = dict(re.findall(r'set\((CMAKE_CXX_COMPILER_\w+) "([^"]*)"\)', path.read_text()))
-        name = found.get("CMAKE_CXX_COMPILER_ID", "")
-        return {f"C++ compiler ({name})": found.get("CMAKE_CXX_COMPILER_VERSION", "unknown")}
-    return {}
+        said = dict(re.findall(r'set\(CMAKE_CXX_COMPILER_(\w+) "([^"]*)"\)', path.read_text()))
+        found[f"C++ compiler ({said['ID']})"] = said["VERSION"]
+    return found
 
 
 def _mahimahi() -> dict[str, str]:
     """The version of the package; mm-link itself does not report one."""
-    try:
-        answer = subprocess.run(
-            ["dpkg-query", "--show", "--showformat=${Version}", "mahimahi"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=30,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    version = answer.stdout.strip()
-    return {"mahimahi": version} if answer.returncode == 0 and version else {}
+    query = ["dpkg-query", "--show", "--showformat=${Version}", "mahimahi"]
+    with suppress(OSError, subprocess.CalledProcessError):
+        version = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
+        return {"mahimahi": version} if version else {}
+    return {}
 
 
 def _real_programs() -> dict[str, str]:
     """The digests of the programs of a real run, where present."""
-    shells = [shutil.which(name) for name in ("mm-delay", "mm-link")]
-    own = ("build/sender", "build/receiver", "build/keep_awake")
-    programs = {name: Path(name) for name in own}
-    programs |= {Path(name).name: Path(name) for name in shells if name}
-    return {name: _digest(path) for name, path in programs.items() if path.is_file()}
+    own = {name: name for name in ("build/sender", "build/receiver", "build/keep_awake")}
+    shells = {name: shutil.which(name) or "" for name in ("mm-delay", "mm-link")}
+    digests = {name: _digest(Path(path)) for name, path in (own | shells).items()}
+    return {name: digest for name, digest in digests.items() if digest}
 
 
 def _digest(path: Path) -> str:

@@ -57,7 +57,6 @@ def templates_in(folder: Path) -> jinja2.Environment:
         "number": labels.number,
         "joined": joined,
         "code": lambda text: element("code", text),
-        "codes": lambda names: [element("code", name) for name in names],
     }
     environment.globals |= {"row": _row, "column": _column, "columns": _columns}
     environment.globals["ref"] = lambda to: element("ref", to=to)
@@ -65,9 +64,10 @@ def templates_in(folder: Path) -> jinja2.Environment:
 
 
 def _row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
-    """A row of a table, with a name if links point to it."""
+    """A row of a table, with a name if links point to it; a dash for what is missing."""
     kind = "strong" if strong else "muted" if muted else ""
-    return element("tr", *(element("td", cell) for cell in cells), class_=kind, id=name)
+    written = (element("td", labels.DASH if cell is None else cell) for cell in cells)
+    return element("tr", *written, class_=kind, id=name)
 
 
 def _column(

@@ -130,14 +130,19 @@ def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
         path: of the file.
         dpi: of its images; None: 220.
     """
-    if layout := figure.get_layout_engine():  # with one, saving would draw twice
-        layout.execute(figure)
-        figure.set_layout_engine(None)
+    _lay_out(figure)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
     figure.savefig(drawn, format=path.suffix[1:], dpi=dpi, metadata=_UNDATED[path.suffix])
     content = drawn.getvalue()
     path.write_bytes(_with_values(content, figure) if path.suffix == ".svg" else content)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Once: with a layout of its own, a figure would be laid out again whenever it is drawn."""
+    if layout := figure.get_layout_engine():
+        layout.execute(figure)
+        figure.set_layout_engine(None)
 
 
 def tell(
@@ -305,9 +310,9 @@ def name_points(
         always: whether to write also what has no room.
         look: of `label`.
     """
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()
+    figure = axes.figure
+    assert isinstance(figure, Figure)
+    _lay_out(figure)
     left, right = axes.bbox.intervalx
     points = axes.transData.transform(rows[place])
     others = points if crowd is None else axes.transData.transform(crowd)

@@ -77,12 +77,17 @@ return { rising, falling, filtered, shown, hidden: value.hidden, told: point.dat
     assert found["hidden"] and found["run"] == "TR" and found["titles"] == 0
 
 
-def test_contents_are_open_beside_a_wide_page_and_closed_above_a_narrow_one(
+def test_on_a_phone_contents_are_closed_and_figures_scroll_in_their_frames(
     page: str, tmp_path: Path
 ) -> None:
     script = """
 const nav = document.querySelector("nav details");
-return [nav.open, document.documentElement.scrollWidth <= window.innerWidth];
+const frames = [...document.querySelectorAll("figure:not(.table) .scroll")]
+  .filter((each) => each.clientWidth);
+return [nav.open, document.documentElement.scrollWidth <= window.innerWidth,
+  frames.filter((each) => each.scrollWidth > each.clientWidth).length / frames.length,
+  Math.min(...frames.map((each) => each.querySelector("svg").clientWidth))];
 """
-    assert chromium.ask(page, script, tmp_path, *WIDE) == [True, True]
-    assert chromium.ask(page, script, tmp_path, *PHONE) == [False, True]
+    assert chromium.ask(page, script, tmp_path, *WIDE)[:3] == [True, True, 0]
+    *others, narrowest_px = chromium.ask(page, script, tmp_path, *PHONE)
+    assert others == [False, True, 1] and narrowest_px >= 600

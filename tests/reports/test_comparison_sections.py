@@ -10,7 +10,7 @@ from common.errors import KneepointError
 from reports import draw, words
 from tests.analysis import synthetic
 from tests.analysis.test_comparisons import compared, pages, printed, run_of
-from tests.reports.test_figures import drawn, joined, places
+from tests.reports.test_figures import Tables, drawn, joined, places
 from tests.reports.told import PROVENANCE, Told, told, told_by
 
 PUBLISHED = [
@@ -23,9 +23,14 @@ PUBLISHED = [
 
 
 @pytest.fixture(scope="module")
-def report() -> Told:
+def tables() -> Tables:
     both = (pages(2, 3, 4, published=PUBLISHED), pages(2.5, 3.5, engine="kernel"))
-    return told(synthetic.MadeUp(comparisons=both))
+    return synthetic.analysed(synthetic.MadeUp(comparisons=both))
+
+
+@pytest.fixture(scope="module")
+def report(tables: Tables) -> Told:
+    return told_by(tables)
 
 
 def test_published_numbers_are_inside_outside_or_contradicted(report: Told) -> None:
@@ -42,9 +47,7 @@ def test_engines_stand_side_by_side(report: Told) -> None:
     assert "on the kernel's TCP: 2" in report.text("comparison-buffers")
 
 
-def test_figure_has_means_ranges_and_what_was_published() -> None:
-    both = (pages(2, 3, 4, published=PUBLISHED), pages(2.5, 3.5, engine="kernel"))
-    tables = synthetic.analysed(synthetic.MadeUp(comparisons=both))
+def test_figure_has_means_ranges_and_what_was_published(tables: Tables) -> None:
     page, ping = drawn(tables, "comparison-figures-buffers").axes
     ends = {x for bar in joined(page) for x, _ in bar}
     assert {2.0, 4.0, 2.5, 3.5} <= ends

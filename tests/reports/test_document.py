@@ -36,7 +36,7 @@ def test_headings_figures_and_tables_have_numbers_of_their_own() -> None:
         *("Figure 1. **F.** See {t}", "Table 1. **A.**", "Table S1. **A.**")
     ]
     assert [report.is_supplement(name) for name in ("f", "t", "u")] == [False, False, True]
-    assert report.block("f").find("img").attrib == {"src": "f", "alt": "F"}  # type: ignore[union-attr]
+    assert report.block("f").find(".//img").attrib == {"src": "f", "alt": "F"}  # type: ignore[union-attr]
 
 
 def test_two_parts_of_one_name_are_refused() -> None:

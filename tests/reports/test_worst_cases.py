@@ -35,14 +35,11 @@ def made_up(study: StudyRuns, **logs: Any) -> Told:
     return told(synthetic.MadeUp(studies=(study,), worst_case_logs=logs))
 
 
-def test_worst_case_is_told_and_shown() -> None:
+def test_worst_case_is_told_and_shown_with_its_opponent() -> None:
     report = made_up(worst_case(), worst=synthetic.link_log())
     (row,) = report.rows("worst-cases-found")
     assert row[2:] == ("the omniscient sender", "2", "25", "0.8", "40", "delay 90")
     assert "worst-case-worst" in report.figures()
-
-
-def test_worst_case_against_another_controller_names_it() -> None:
     report = made_up(worst_case(against=Setting(controller="cubic")), worst=synthetic.link_log())
     assert report.rows("worst-cases-found")[0][2:4] == ("CUBIC", "2")
 
