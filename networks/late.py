@@ -12,6 +12,8 @@ from networks.traces import times_of
 LATE_SENDERS = Path("build/late_senders")
 _LONGEST_MS = 300_000
 """Of a longer run this much counts."""
+_LEAST_MS = 20_000
+"""Of a shorter one there are no two blocks to compare."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,19 @@ class Late:
 def late_senders(network: PreparedNetwork) -> Late:
     """Fits late senders to a network's uplink, with neither a host nor a limit of the queue.
 
-    A link of constant rate has none: there, what passed says all.
+    A link of constant rate has none, for there what passed says all, nor has a short run.
 
     Raises:
         KneepointError: the program fails.
     """
     uplink, downlink = network.uplink, network.downlink
-    if not uplink.trace:
+    traces = [Path(link.trace) for link in (uplink, downlink) if link.trace]
+    if network.duration_s is not None:
+        end_ms = round(network.duration_s * 1000)
+    else:
+        end_ms = min(times_of(trace.read_bytes())[-1] for trace in traces)
+    if not uplink.trace or end_ms < _LEAST_MS:
         return Late()
-    last_ms = [
-        times_of(Path(link.trace).read_bytes())[-1] for link in (uplink, downlink) if link.trace
-    ]
-    end_ms = min(last_ms) if network.duration_s is None else round(network.duration_s * 1000)
     round_trip_ms = round(uplink.delay_ms + downlink.delay_ms)
     printed, status, complaint = run_built(
         LATE_SENDERS, uplink.trace, str(min(end_ms, _LONGEST_MS)), str(round_trip_ms)

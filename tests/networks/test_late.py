@@ -53,8 +53,9 @@ def test_every_other_block_counts_by_itself(tmp_path: Path) -> None:
     assert found.late_even_power < 0.5 * found.late_odd_power
 
 
-def test_a_link_of_constant_rate_has_none() -> None:
+def test_a_link_of_constant_rate_and_a_short_run_have_none(tmp_path: Path) -> None:
     assert late_senders(replace(IDEAL, uplink=PreparedLink(rate_mbps=8))) == Late()
+    assert late_senders(replace(network_of(tmp_path, [1]), duration_s=12)) == Late()
 
 
 def test_a_damaged_trace_is_named(tmp_path: Path) -> None:
