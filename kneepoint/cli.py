@@ -38,6 +38,7 @@ _COMMANDS = {
     "new-entry": "write the skeleton of an entry",
     "try": "build, run and draw one entry",
     "tune": "search the parameters of one entry",
+    "check-table": "check the numbers of a printed table against each other",
     "trace": "check, plot, cut and convert recordings of links",
     "verify": "check results against the files, code and programs that made them",
     "doctor": "check this machine and suggest remedies",
