@@ -12,9 +12,11 @@ import pandas as pd
 
 from analysis import labels, statistics
 from analysis.checks import (
+    CAPACITY,
     CLOSE,
     Finding,
     arithmetic,
+    capacities,
     conflicts,
     repetitions,
     replays,
@@ -32,7 +34,7 @@ from common.tables import Tables
 from experiments.exchanged import CONTRADICTED, REPORTS
 from experiments.published import TableDescription
 
-CHECKS = (arithmetic, repetitions, conflicts, neighbours, replays)
+CHECKS = (arithmetic, capacities, repetitions, conflicts, neighbours, replays)
 
 
 MEASURED = "measured"
@@ -91,7 +93,9 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
                 fitted = (*source.fitted, *host)
                 sources[table] = source.model_copy(update={"fitted": fitted})
                 sure = math.nan if fitted else sureness(beside, runs, selection)
-                parts.append(beside.assign(sure=sure))
+                links = runs.groupby("network")[CAPACITY].max()
+                capacity = beside["network"].map(links)
+                parts.append(beside.assign(sure=sure, **{CAPACITY: capacity}))
     if not parts:
         return {}
     tables = pd.DataFrame(lines)
@@ -131,7 +135,8 @@ def audit(
 
     Args:
         rows: from `statistics.beside`, with columns step_<metric> where the digits are known, and
-            sure (see `nearness.sureness`).
+            sure (see `nearness.sureness`);
+            capacity_mbps, of their links, is not returned.
         sources: of the tables; `fitted` of one has the host's settings, too.
         elsewhere: for some tables, other networks than their own on which they were replayed.
 
@@ -164,7 +169,7 @@ def audit(
         evidence += [{"table": table, "row": row["row"], **piece} for piece in pieces]
     found = found.join(pd.DataFrame(verdicts))
     found["clear"] = _are_clear(found)
-    return found, pd.DataFrame(evidence)
+    return found.drop(columns=CAPACITY, errors="ignore"), pd.DataFrame(evidence)
 
 
 def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:

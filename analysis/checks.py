@@ -22,6 +22,7 @@ from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROU
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
+CAPACITY = "capacity_mbps"
 FACTOR = 6.0
 """Multiple of the typical size that counts as far."""
 LEAST_OTHERS = 4
@@ -46,9 +47,9 @@ MEAN_OF_RATIOS = 1e-3
 class Finding:
     """One piece of evidence against a row.
 
-    `check` is arithmetic, repetition, conflict, neighbours or replay; `metric` is off by `size`,
-    where `limit` is the least size that counts. `more` are further columns of audit_evidence
-    (see `analysis.schema`).
+    `check` is arithmetic, capacity, repetition, conflict, neighbours or replay; `metric` is off by
+    `size`, where `limit` is the least size that counts. `more` are further columns of
+    audit_evidence (see `analysis.schema`).
     """
 
     table: str
@@ -176,6 +177,23 @@ def _of_arithmetic(
     limit = math.log(high / low) / 2 + math.log(most / least) / 2
     more = {"low": low, "high": high, "remark": remark}
     return Finding(row["table"], row["row"], check, metric, size, limit, more)
+
+
+def capacities(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows whose throughput, even allowing for its digits, is above `capacity_mbps` of their link.
+
+    The capacity is the greatest of our runs, NaN without one. It depends on when a run begins and
+    ends, so a throughput above it by less than a close row's is none.
+    """
+    for _, table in rows.groupby("table", sort=False) if CAPACITY in rows else ():
+        half = resolution(table, THROUGHPUT).fillna(0.0) / 2
+        above = (table[f"published_{THROUGHPUT}"] - half) / table[CAPACITY]
+        off = pd.Series(np.log(above), index=table.index)
+        for label in off.index[off > close(THROUGHPUT)]:
+            row, size = table.loc[label], float(off[label])
+            more = {"high": float(row[CAPACITY])}
+            limit = close(THROUGHPUT)
+            yield Finding(row["table"], row["row"], "capacity", THROUGHPUT, size, limit, more)
 
 
 def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":

@@ -45,9 +45,13 @@ def read_link_log(path: Path) -> LinkLog:
             an event or goes back in time; the message names the line.
     """
     try:
-        data = path.read_bytes()
+        return parse_link_log(path, path.read_bytes())
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; name a log of mm-link") from None
+
+
+def parse_link_log(path: Path, data: bytes) -> LinkLog:
+    """Reads the content of a log; raises KneepointError as `read_link_log` does."""
     (header,) = _HEADER.findall(data)
     base_ms = _BASE.search(header)
     if base_ms is None:
@@ -64,11 +68,13 @@ def _read_events(path: Path, body: bytes, first_line: int) -> LinkLog:
         raise _bad_line(path, body, first_line)
     columns = {"time_ms": "int64", "kind": "str", "amount": "int64", "delay_ms": "Int64"}
     log = pd.read_csv(io.BytesIO(body), sep=" ", names=list(columns), dtype=columns)
-    backward = np.flatnonzero(np.diff(log["time_ms"]) < 0)
+    # A link that wakes late drops what its queue held now, and then names the opportunity's time.
+    in_order = log.index[log["kind"] != DROP]
+    backward = np.flatnonzero(np.diff(log["time_ms"][in_order]) < 0)
     if backward.size:
-        line = first_line + int(backward[0]) + 1
+        line = first_line + int(in_order[int(backward[0]) + 1])
         raise KneepointError(f"{path}:{line}: the time goes backward; log one link to one file")
-    return log
+    return log.sort_values("time_ms", kind="stable", ignore_index=True)
 
 
 def _bad_line(path: Path, body: bytes, first_line: int) -> KneepointError:
@@ -77,6 +83,8 @@ def _bad_line(path: Path, body: bytes, first_line: int) -> KneepointError:
     number, line = next((n, line) for n, line in lines if not _EVENT.fullmatch(line))
     if re.search(rb"\d{19}", line):
         return KneepointError(f"{path}:{number}: a number of the log is too large")
+    if line.startswith(b"# "):
+        return KneepointError(f"{path}:{number}: a second header; log one link to one file")
     shown = line[:60].decode(errors="replace")
     return KneepointError(
         f"{path}:{number}: {shown!r} is not an event of a link log; was the run cut short?"

@@ -31,7 +31,8 @@ _METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
 
 _MOST_BYTES = 2**20
 _UNIT = re.compile(r"(?:(\d+\.?\d*) )?(.*)", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
+"""A printed number."""
 
 
 class Column(ConfigModel):
@@ -236,7 +237,7 @@ def load_table(config: Path, name: str) -> PublishedTable:
         near = suggestion(name, names_in(folder))
         raise KneepointError(f"{description_path}: no such table; {near}")
     description = read_config(description_path, TableDescription)
-    header, *lines = _read_lines(path) or [[]]
+    header, *lines = read_lines(path) or [[]]
     _check_header(path, description_path, description, header)
     if not lines:
         raise KneepointError(f"{path}: has no rows; add some")
@@ -251,7 +252,8 @@ def load_table(config: Path, name: str) -> PublishedTable:
     return PublishedTable(name, description, rows)
 
 
-def _read_lines(path: Path) -> list[list[str]]:
+def read_lines(path: Path) -> list[list[str]]:
+    """The cells of a CSV file, line by line; raises KneepointError, which names the line."""
     reader = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
     try:
         return [line for line in reader if line]
@@ -306,21 +308,21 @@ def _read_row(
                         f"{where}, column {name}: {text} is less than above, {column.above:g}; "
                         "correct one"
                     )
-                steps[column.metric] = _last_digit(text) * column.factor
+                steps[column.metric] = last_digit(text) * column.factor
         elif column.constant:
             complete = False
     return PublishedRow(number, constants, metrics, steps, complete, network)
 
 
-def _last_digit(text: str) -> float:
+def last_digit(text: str) -> float:
     """Returns the value of one unit in a number's last printed digit: 0.01 for 4.50."""
     exponent = Decimal(text).as_tuple().exponent
-    assert isinstance(exponent, int)  # neither infinite nor NaN: see _NUMBER
+    assert isinstance(exponent, int)  # neither infinite nor NaN: see NUMBER
     return float(Decimal(1).scaleb(exponent))
 
 
 def _read_cell(where: str, text: str) -> float:
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         raise KneepointError(f"{where}: {quote(text)} is not a number; correct it")
     value = float(text)
     if value < 0:

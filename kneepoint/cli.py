@@ -39,7 +39,9 @@ _COMMANDS = {
     "new-entry": "write the skeleton of an entry",
     "try": "build, run and draw one entry",
     "tune": "search the parameters of one entry",
+    "check-table": "check the numbers of a printed table against each other",
     "trace": "check, plot, cut and convert recordings of links",
+    "import": "read measurements of mahimahi and Pantheon, and compare them",
     "verify": "check results against the files, code and programs that made them",
     "doctor": "check this machine and suggest remedies",
 }
@@ -54,7 +56,8 @@ class _Commands(click.Group):
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module = "try_entry" if name == "try" else name.replace("-", "_")  # try is a keyword
+        keywords = {"try": "try_entry", "import": "import_files"}
+        module = keywords.get(name, name.replace("-", "_"))
         command: click.Command = import_module(f"kneepoint.{module}").command
         command.name = name
         return command

@@ -111,7 +111,7 @@ def command(
         raise KneepointError(f"{a} and {b} are the same setting; change one of them")
     runs = runs or max(LEAST_RUNS, least_pairs(len(names)))
     pairs = _run(settings, specs, prepared, range(seed, seed + runs))
-    found = compare_settings(specs, COMPARABLE[metric], pairs, left_out)
+    found = compare_settings(specs, COMPARABLE[metric], pairs, left_out, seed)
     if plot:
         from kneepoint.drawings import draw_ratios  # matplotlib takes a second
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from analysis.enough import enough_runs
 from analysis.frames import Record
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.paired import Ratio, holm, least_pairs, paired_ratio
-from engines.base import RunRecord, RunSpec
+from engines.base import RunRecord
 from kneepoint.cli import columns
 
 SIGNIFICANT = 0.05
@@ -20,18 +21,34 @@ Pairs = Mapping[int, tuple[RunRecord, RunRecord]]
 """The runs of A and B by their seed."""
 
 
+class Setting(Protocol):
+    """What is compared: a `RunSpec`, or a setting of measured runs."""
+
+    @property
+    def controller(self) -> str:
+        """Its name."""
+
+    @property
+    def constants(self) -> Mapping[str, float]:
+        """Its parameters."""
+
+
 def compare_settings(
-    specs: Sequence[RunSpec], metric: str, runs: Mapping[str, Pairs], left_out: Sequence[str]
+    specs: Sequence[Setting],
+    metric: str,
+    runs: Mapping[str, Pairs],
+    left_out: Sequence[str],
+    seed: int,
 ) -> Record:
     """Returns what runs of A and B show; None stands for what does not exist.
 
     Args:
-        specs: a run of A, and one of B; the seed is that of the statistics, too.
+        specs: A and B.
         metric: to compare, a field of a run's record.
         runs: by network.
         left_out: networks that cannot be prepared.
+        seed: of the statistics.
     """
-    seed = specs[0].seed
     networks, known = [], []
     for name, pairs in runs.items():
         complete = [pair for pair in pairs.values() if all(run.status == "ok" for run in pair)]

@@ -5,8 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pandas as pd
+
 from analysis import link_log, over_time
 from analysis.flow_log import mean_window, read_flow_log
+from analysis.frames import Record
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from reports.figures import run_over_time, style
 
@@ -60,3 +63,11 @@ def draw(
         figure = run_over_time.panels(series, run, noun)
         figure.suptitle(title)
         style.write(figure, out, dpi)
+
+
+def draw_series(series: pd.DataFrame, run: Record, title: str, out: Path) -> None:
+    """Plots a run of which only some quantities are known, with its queue (see `panels`)."""
+    with style.house():
+        figure = run_over_time.panels(series, run, with_queue=True)
+        figure.suptitle(title)
+        style.write(figure, out)

@@ -20,19 +20,23 @@ def draw(run: Record, tables: Tables) -> Figure:
     return panels(select(tables["series"], run=run["run"]), run)
 
 
-def panels(series: pd.DataFrame, run: Record, noun: str = "window") -> Figure:
+def panels(
+    series: pd.DataFrame, run: Record, noun: str = "window", with_queue: bool = False
+) -> Figure:
     """Rates, delays, window and RTT of a run below each other, as far as they are known.
 
     Args:
         series: from `analysis.over_time`.
         run: its means and percentiles.
         noun: what the window is: a whole sender shows packets in flight only.
+        with_queue: whether the queue is shown without a window, too.
     """
     of = {str(quantity): part for quantity, part in series.groupby("quantity")}
     has_window = over_time.WINDOW in of
-    figure = style.page(5.4 if has_window else 3.4)
-    axes = figure.subplots(4 if has_window else 2, sharex=True)
-    last_s = end_s(of[over_time.RATES[0]]["time_s"])
+    has_queue = with_queue and over_time.QUEUE in of
+    figure = style.page(5.4 if has_window else 4.4 if has_queue else 3.4)
+    axes = figure.subplots(4 if has_window else 3 if has_queue else 2, sharex=True)
+    last_s = end_s(of[over_time.RATES[-1]]["time_s"])
     for name in (*over_time.RATES, over_time.BASE_DELAY):  # the last bin ends with a point
         if name in of:
             of[name] = pd.concat([of[name], of[name][-1:].assign(time_s=last_s)])
@@ -41,6 +45,9 @@ def panels(series: pd.DataFrame, run: Record, noun: str = "window") -> Figure:
     if has_window:
         _draw_window(axes[2], of, run["mean_window_packets"], noun)
         _draw_rtts(axes[3], of[over_time.RTT])
+    elif has_queue:
+        place = "in the queue" if over_time.QUEUEING in of else "in the queue and on the way"
+        _draw_queue(axes[2], of[over_time.QUEUE], place)
     axes[-1].set(xlim=(0, last_s), xlabel="Time (s)")
     for each_axes in axes:
         each_axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, markerscale=6)
@@ -53,39 +60,60 @@ _PLACE = "time_s", "value"
 
 def _draw_rates(axes: Axes, of: Series, run: Record) -> None:
     """Capacity filled, what entered the queue, what left it."""
-    capacity, ingress, egress = (of[name] for name in over_time.RATES)
-    what = f"capacity, mean {run['capacity_mbps']:.2f} Mbit/s"
-    axes.fill_between(capacity["time_s"], capacity["value"], label=what, **_FILLED)
-    wide: Record = {"color": style.ALTERNATE, "linewidth": 1.5, "alpha": 0.75, "label": "ingress"}
-    style.plot(axes, ingress, *_PLACE, drawstyle="steps-post", **wide)
+    capacity, ingress, egress = over_time.RATES
+    if capacity in of:
+        what = f"capacity, mean {run['capacity_mbps']:.2f} Mbit/s"
+        axes.fill_between(of[capacity]["time_s"], of[capacity]["value"], label=what, **_FILLED)
+    if ingress in of:
+        wide: Record = {
+            "color": style.ALTERNATE,
+            "linewidth": 1.5,
+            "alpha": 0.75,
+            "label": "ingress",
+        }
+        style.plot(axes, of[ingress], *_PLACE, drawstyle="steps-post", **wide)
     what = f"egress, mean {run['throughput_mbps']:.2f} Mbit/s"
     narrow: Record = {"color": style.OURS, "linewidth": 0.8, "label": what}
-    style.plot(axes, egress, *_PLACE, drawstyle="steps-post", **narrow)
+    style.plot(axes, of[egress], *_PLACE, drawstyle="steps-post", **narrow)
     axes.set(ylabel="Rate (Mbit/s)", ylim=(0, None))
 
 
 def _draw_delays(axes: Axes, of: Series, run: Record) -> None:
-    """Every packet's queueing delay as a dot, the signal delay as a line, their percentiles."""
-    late_ms, waited_ms = run["signal_delay_p95_ms"], run["queueing_delay_p95_ms"]
+    """Every packet's delay as a dot, the signal delay as a line, their percentiles."""
     base = of.get(over_time.BASE_DELAY)
     if base is not None and len(base) > 2:
         step: Record = {"drawstyle": "steps-post", "color": style.QUIET}
         style.plot(axes, base, *_PLACE, label="base delay, one way", **step)
-    line: Record = {"color": style.ALTERNATE, "linewidth": 0.6, "rasterized": True}
-    what = f"signal delay, 95th percentile {late_ms:.0f} ms"
-    style.plot(axes, of[over_time.SIGNAL], *_PLACE, label=what, **line)
-    what = f"queueing delay, 95th percentile {waited_ms:.0f} ms"
-    style.plot(axes, of[over_time.QUEUEING], *_PLACE, ".", label=what, **_DOTS)
-    axes.axhline(late_ms, color=style.ALTERNATE, **_DASHED)
-    axes.axhline(waited_ms, color=style.OURS, **_DASHED)
+    if over_time.SIGNAL in of:
+        late_ms = run["signal_delay_p95_ms"]
+        line: Record = {"color": style.ALTERNATE, "linewidth": 0.6, "rasterized": True}
+        what = f"signal delay, 95th percentile {late_ms:.0f} ms"
+        style.plot(axes, of[over_time.SIGNAL], *_PLACE, label=what, **line)
+        axes.axhline(late_ms, color=style.ALTERNATE, **_DASHED)
+    for quantity, key, noun in _DOTTED:
+        if quantity in of and (waited_ms := run.get(key)) is not None:
+            what = f"{noun}, 95th percentile {waited_ms:.0f} ms"
+            style.plot(axes, of[quantity], *_PLACE, ".", label=what, **_DOTS)
+            axes.axhline(waited_ms, color=style.OURS, **_DASHED)
     axes.set(ylabel="Delay (ms)", ylim=(0, None))
+
+
+_DOTTED = (
+    (over_time.QUEUEING, "queueing_delay_p95_ms", "queueing delay"),
+    (over_time.DELAY, "delay_p95_ms", "one-way delay"),
+)
+
+
+def _draw_queue(axes: Axes, queue: pd.DataFrame, label: str) -> None:
+    """The packets that wait, filled."""
+    filled = {**_FILLED, "label": label, "rasterized": True}
+    axes.fill_between(queue["time_s"], queue["value"], **filled)
+    axes.set(ylabel="Queue (packets)", ylim=(0, None))
 
 
 def _draw_window(axes: Axes, of: Series, mean_packets: float, noun: str) -> None:
     """The window as a line over the packets in the uplink's queue, filled."""
-    filled = {**_FILLED, "label": "in the uplink's queue", "rasterized": True}
-    queue = of[over_time.QUEUE]
-    axes.fill_between(queue["time_s"], queue["value"], **filled)
+    _draw_queue(axes, of[over_time.QUEUE], "in the uplink's queue")
     what = f"{noun}, mean {mean_packets:.1f} packets"
     line: Record = {"color": style.OURS, "linewidth": 0.7, "rasterized": True, "label": what}
     style.plot(axes, of[over_time.WINDOW], *_PLACE, drawstyle="steps-post", **line)

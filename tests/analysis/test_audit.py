@@ -351,6 +351,16 @@ def test_a_row_nearer_to_ours_than_its_table_is_no_evidence() -> None:
     assert found == {6: pytest.approx(0.435, abs=0.001)}  # of published, not a logarithm
 
 
+def test_a_throughput_above_its_links_capacity_is_evidence() -> None:
+    rows = beside([4.9, 5.2, 5.4], [100, 200, 300])
+    assert list(checks.capacities(rows)) == []
+    found = list(checks.capacities(rows.assign(capacity_mbps=[5.0, 5.0, 5.0])))
+    assert [(each.row, each.metric, each.more["high"]) for each in found] == [(2, THROUGHPUT, 5.0)]
+    judgement, evidence = judged(rows.assign(capacity_mbps=5.0))
+    assert judgement["verdict"].tolist()[2] == "contradicted"
+    assert "capacity" in set(evidence["kind"]) and "capacity_mbps" not in judgement
+
+
 # Verdicts -------------------------------------------------------------------------------------
 
 

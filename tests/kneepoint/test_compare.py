@@ -174,7 +174,7 @@ def planted(
     }
     network = PreparedNetwork("wire", LINK, LINK, 1, "ideal", 0)
     spec = RunSpec("emulator", "", "timely", "", {}, network, 1)
-    return compare_settings([spec, spec], COMPARABLE[metric], runs, [])
+    return compare_settings([spec, spec], COMPARABLE[metric], runs, [], 1)
 
 
 def verdict(found: Record) -> str:

@@ -1,0 +1,377 @@
+"""What a printed table says against itself: checks of one row, or of one link, that need no run.
+
+Each number stands for an interval: what rounds to its digits, or is truncated to them. A row is
+contradicted only if no numbers in its intervals can be of one measurement.
+
+- product: power x delay = throughput, utilization x capacity = throughput.
+- order: throughput and goodput within capacity and the omniscient bound, delay not below
+  propagation, percentiles and extremes in their order, utilization and loss within 1.
+- capacity: one link has one capacity, printed or implied by throughput and utilization.
+- samples: a percentile needs as many samples that one lies beyond it.
+- mean and deviation: n whole numbers have only certain means (GRIM: Brown, Heathers 2017) and, with
+  these, certain deviations (GRIMMER: Anaya 2016; Allard 2018), of n or of n - 1 degrees of freedom.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.checks import MEAN_OF_RATIOS, resolution
+from analysis.frames import STEP
+from common.config_file import quote, read_config
+from common.errors import KneepointError
+from experiments.published import NUMBER, Column, TableDescription, last_digit, read_lines
+
+_UNITS: Mapping[str, float] = {
+    **{"mbps": 1, "mbit s": 1, "mbit s s": 1, "kbps": 1e-3, "kbit s": 1e-3, "gbps": 1e3},
+    **{"ms": 1, "s": 1e3, "us": 1e-3, "percent": 1e-2, "%": 1e-2, "": 1},
+}
+"""Factors to Mbit/s, ms and 1, by the last words of a column's name."""
+_STATISTICS = {
+    **dict.fromkeys(("mean", "average", "avg"), "mean"),
+    **dict.fromkeys(("sd", "std", "stdev", "deviation"), "sd"),
+    **dict.fromkeys(("min", "minimum", "least"), "p0"),
+    **dict.fromkeys(("max", "maximum", "greatest"), "p100"),
+    **{"median": "p50", "standard": "", "percentile": ""},
+}
+_QUANTITIES = {
+    **{name: name for name in ("throughput", "goodput", "capacity", "power", "loss", "samples")},
+    **{name: name for name in ("delay", "rtt", "signal delay", "queueing delay", "packets")},
+    **{name: name for name in ("omniscient throughput", "omniscient delay", "retransmissions")},
+    **dict.fromkeys(("utilization", "utilisation"), "utilization"),
+    **dict.fromkeys(("link rate", "bandwidth"), "capacity"),
+    **dict.fromkeys(("propagation", "propagation delay"), "propagation"),
+    **dict.fromkeys(("queuing delay",), "queueing delay"),
+    **dict.fromkeys(("latency", "one way delay"), "delay"),
+    **dict.fromkeys(("runs", "n", "repeats", "repetitions"), "runs"),
+    **dict.fromkeys(("trace", "network", "link"), "link"),
+}
+_WORD = re.compile(r"p\d+(?:\.\d+)?(?![a-z0-9])|\d+(?:\.\d+)?th|[a-z]+|%")
+_WHOLE = ("signal delay", "queueing delay", "packets", "retransmissions", "samples")
+"""Counts, and delays that mahimahi's logs have in whole milliseconds."""
+_MOST_SUMS = 10_000
+"""Beyond so many possible sums of n numbers, one of them has any deviation."""
+
+_Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What a column holds.
+
+    `quantity` may end with a percentile (`delay p95`); `statistic` is "" or mean, of runs, or sd.
+    """
+
+    column: str
+    quantity: str
+    statistic: str = ""
+    factor: float = 1.0
+    above: float = 0.0
+
+    @classmethod
+    def named(cls, column: str) -> "Heading | None":
+        """Reads a name such as mean_signal_delay_p95_ms or Throughput (Mbit/s); None: unknown."""
+        words = [re.sub(r"^([\d.]+)th$", r"p\1", each) for each in _WORD.findall(column.lower())]
+        found = [_STATISTICS.get(word, word) for word in words]
+        of_runs = next((each for each in found if each in ("mean", "sd")), "")
+        percentile = next((each for each in found if re.fullmatch(r"p[\d.]+", each)), "")
+        rest = [each for each in found if each not in ("", "mean", "sd", percentile)]
+        for start in range(len(rest) + 1):
+            quantity, unit = " ".join(rest[:start]), " ".join(rest[start:])
+            if quantity in _QUANTITIES and unit in _UNITS:
+                name = f"{_QUANTITIES[quantity]} {percentile}".strip()
+                return cls(column, name, of_runs, _UNITS[unit])
+        return None
+
+    @classmethod
+    def described(cls, name: str, column: Column) -> "Heading | None":
+        """That of a published table's description; None: a parameter."""
+        if column.network:
+            return cls(name, "link")
+        known = cls.named(column.metric) if column.metric else None
+        return known and cls(name, known.quantity, "", column.factor, column.above)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A printed number, in the unit of its quantity, and one unit in its last digit."""
+
+    heading: Heading
+    text: str
+    value: float
+    step: float
+
+    def range(self, truncated: bool = False, slack: float = 0.0) -> _Range:
+        """The values that it may stand for, and `slack` of it, relative, on either side."""
+        below, above = (0.0, self.step) if truncated else (self.step / 2, self.step / 2)
+        more = slack * self.value + 1e-9 * self.step
+        return max(0.0, self.value - below - more), self.value + above + more
+
+    @property
+    def widest(self) -> _Range:
+        """Rounded or truncated."""
+        return self.range()[0], self.range(truncated=True)[1]
+
+    def __str__(self) -> str:
+        return f"{self.heading.column} {self.text}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its line in the file, its numbers by quantity and statistic, and its link."""
+
+    line: int
+    numbers: Mapping[tuple[str, str], Number]
+    link: str | None = None
+
+    def mean(self, quantity: str) -> Number | None:
+        """What is printed of a quantity: its mean, if of several runs."""
+        return self.numbers.get((quantity, ""), self.numbers.get((quantity, "mean")))
+
+    @property
+    def runs(self) -> int | None:
+        """Of how many it is the mean, if printed."""
+        printed = self.mean("runs")
+        return int(printed.value) if printed and printed.value >= 1 else None
+
+    def slack(self, *quantities: str) -> float:
+        """By how much a mean of ratios or products may differ from that of the means."""
+        if self.runs == 1:
+            return 0.0
+        cvs = []
+        for quantity in quantities:
+            mean, sd = self.mean(quantity), self.numbers.get((quantity, "sd"))
+            cvs.append(sd.value / mean.value if sd and mean and mean.value else 0.0)
+        return max(MEAN_OF_RATIOS, 2 * max(cvs) ** 2)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """What is impossible in one row of a table."""
+
+    line: int
+    check: str
+    columns: tuple[str, ...]
+    says: str
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """A table as printed, and the columns of which nothing is known."""
+
+    rows: Sequence[Row]
+    unknown: Sequence[str]
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
+    """Reads a CSV file whose columns are named in the field's terms, or described in NAME.yaml.
+
+    Args:
+        path: of the file; empty cells and words are no numbers.
+        runs: of which each row is the mean, where no column says so.
+
+    Raises:
+        KneepointError: it is no table, two columns hold the same, or none is known.
+    """
+    header, *lines = read_lines(path) or [[]]
+    if not lines:
+        raise KneepointError(f"{path}: has no rows; name a CSV file with a header")
+    beside = path.with_suffix(".yaml")
+    description = read_config(beside, TableDescription) if beside.is_file() else None
+    headings: dict[int, Heading] = {}
+    for place, name in enumerate(header):
+        column = description.columns.get(name) if description else None
+        heading = Heading.described(name, column) if column else None
+        if not description:
+            heading = Heading.named(name)
+        known = {(each.quantity, each.statistic): each.column for each in headings.values()}
+        if heading and (heading.quantity, heading.statistic) in known:
+            other = known[heading.quantity, heading.statistic]
+            raise KneepointError(f"{path}: {other!r} and {name!r} hold the same; rename one")
+        headings |= {place: heading} if heading else {}
+    if not any(each.quantity not in ("link", "runs", "samples") for each in headings.values()):
+        raise KneepointError(
+            f"{path}: no column is known among {', '.join(map(quote, header))}; name them as "
+            "throughput_mbps, signal_delay_p95_ms, power, capacity_mbps, utilization, runs"
+        )
+    for number, line in enumerate(lines, 2):
+        if len(line) != len(header):
+            raise KneepointError(
+                f"{path}, line {number}: has {len(line)} cells, but the header has {len(header)}; "
+                "make them agree"
+            )
+    columns = {h: _numbers(h, [line[i].strip() for line in lines]) for i, h in headings.items()}
+    link = next((i for i, each in headings.items() if each.quantity == "link"), None)
+    rows = []
+    for index, line in enumerate(lines):
+        of_row = {
+            (h.quantity, h.statistic): n for h, every in columns.items() if (n := every[index])
+        }
+        if runs:
+            of_row.setdefault(("runs", ""), Number(Heading("runs", "runs"), str(runs), runs, 0.0))
+        own = description.network if description else None
+        rows.append(Row(index + 2, of_row, own if link is None else line[link].strip()))
+    return PrintedTable(rows, [name for i, name in enumerate(header) if i not in headings])
+
+
+def _numbers(heading: Heading, texts: Sequence[str]) -> list[Number | None]:
+    """A column's numbers; dropped zeros are put back (see `checks.resolution`)."""
+    known = [bool(NUMBER.fullmatch(each)) and float(each) >= 0 for each in texts]
+    values = [float(t) if ok else math.nan for t, ok in zip(texts, known, strict=True)]
+    steps = [last_digit(t) if ok else math.nan for t, ok in zip(texts, known, strict=True)]
+    frame = pd.DataFrame({"published_it": values, STEP + "it": steps})
+    return [
+        Number(heading, text, value * heading.factor - heading.above, step * heading.factor)
+        if value == value
+        else None
+        for text, value, step in zip(texts, values, resolution(frame, "it"), strict=True)
+    ]
+
+
+# Checks ---------------------------------------------------------------------------------------
+
+
+def contradictions(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradiction]:
+    """Everything that is impossible, by line; `whole` names columns of whole numbers."""
+    checks = (_products, _orders, _samples)
+    found = [each for row in rows for check in checks for each in check(row)]
+    found += [each for row in rows for each in _means(row, whole)]
+    found += _capacities(rows)
+    return sorted(found, key=lambda each: each.line)
+
+
+def _products(row: Row) -> Iterator[Contradiction]:
+    delay = _delay_of_power(row)
+    for left, right, unit in (("power", delay, 1e-3), ("utilization", "capacity", 1.0)):
+        numbers = [row.mean(left), row.mean(right), row.mean("throughput")]
+        known = [each for each in numbers if each]
+        if len(known) < 3:
+            continue
+        slack = row.slack(right, "throughput")
+        if not any(_is_product(known, ways, unit, slack) for ways in product((0, 1), repeat=3)):
+            a, b = (each.range(slack=slack) for each in known[:2])
+            implied = f"{a[0] * b[0] * unit:.4g} to {a[1] * b[1] * unit:.4g}"
+            yield _found(row, "product", known, f"{left} x {right} gives {implied}")
+
+
+def _delay_of_power(row: Row) -> str:
+    """The delay by which throughput was divided: the signal delay's percentile, or the only one."""
+    delays = sorted({q for q, _ in row.numbers if q.partition(" p")[0] in _DELAYS})
+    if "signal delay p95" in delays:
+        return "signal delay p95"
+    return delays[0] if len(delays) == 1 else ""
+
+
+_DELAYS = ("delay", "rtt", "signal delay", "queueing delay")
+
+
+def _is_product(numbers: Sequence[Number], ways: Sequence[int], unit: float, slack: float) -> bool:
+    """Whether the third can be the product of the others, some truncated, the others rounded."""
+    a, b, c = (n.range(bool(way), slack / 2) for n, way in zip(numbers, ways, strict=True))
+    return a[0] * b[0] * unit <= c[1] and c[0] <= a[1] * b[1] * unit
+
+
+def _orders(row: Row) -> Iterator[Contradiction]:
+    pairs = [
+        *((each, bound) for each in _RATES for bound in ("capacity", "omniscient throughput")),
+        *(("propagation", each) for each in _quantities(row, ("delay", "rtt"))),
+        *(("omniscient delay", each) for each in _quantities(row, ("signal delay",))),
+    ]
+    for base in {quantity.partition(" p")[0] for quantity, _ in row.numbers}:
+        pairs += pairwise(_quantities(row, (base,), percentiles=True))
+    for low, high in pairs:
+        less, more = row.mean(low), row.mean(high)
+        slack = row.slack(low, high) if low in _RATES else 0.0
+        if less and more and less.widest[0] > more.widest[1] * (1 + slack):
+            yield _found(row, "order", [less, more], f"{low} is above {high}")
+    for quantity in ("utilization", "loss"):
+        share = row.mean(quantity)
+        if share and share.range()[0] > 1 + MEAN_OF_RATIOS:
+            yield _found(row, "order", [share], f"{quantity} is above 1")
+
+
+_RATES = ("throughput", "goodput")
+
+
+def _quantities(row: Row, bases: Collection[str], percentiles: bool = False) -> list[str]:
+    """The printed quantities of these names, percentiles in their order; or these alone."""
+    found = {q for q, _ in row.numbers if q.partition(" p")[0] in bases}
+    found = {q for q in found if " p" in q} if percentiles else found
+    return sorted(found, key=lambda each: float(each.partition(" p")[2] or -1))
+
+
+def _samples(row: Row) -> Iterator[Contradiction]:
+    samples = row.mean("samples")
+    for (quantity, _), number in row.numbers.items() if samples else ():
+        share = float(quantity.partition(" p")[2] or 0) / 100
+        if samples and 0.5 < share < 1 and samples.value * (1 - share) < 1 - 1e-9:
+            least = math.ceil(1 / (1 - share) - 1e-9)
+            yield _found(row, "samples", [number, samples], f"it takes {least} samples")
+
+
+def _means(row: Row, whole: Collection[str]) -> Iterator[Contradiction]:
+    n = row.runs
+    for quantity in {quantity for quantity, _ in row.numbers} if n else ():
+        mean, sd = row.mean(quantity), row.numbers.get((quantity, "sd"))
+        is_whole = mean and (mean.heading.column in whole or quantity.partition(" p")[0] in _WHOLE)
+        if n is None or mean is None or not is_whole:
+            continue
+        low, high = mean.widest
+        sums = range(math.ceil(n * low), math.floor(n * high) + 1)
+        if not sums:
+            yield _found(row, "mean", [mean], f"no {n} whole numbers have this mean")
+        elif sd and len(sums) <= _MOST_SUMS and not any(_has_deviation(s, n, sd) for s in sums):
+            says = f"no {n} whole numbers of this mean have this deviation"
+            yield _found(row, "deviation", [mean, sd], says)
+
+
+def _has_deviation(total: int, n: int, sd: Number) -> bool:
+    """Whether n whole numbers of that sum have the deviation: their squares' sum is as even."""
+    low, high = sd.widest
+    for degrees in {n, max(n - 1, 1)}:
+        least = max(math.ceil(degrees * low**2 + total**2 / n - 1e-9), -(-(total**2) // n))
+        most = math.floor(degrees * high**2 + total**2 / n + 1e-9)
+        if least + (least - total) % 2 <= most:
+            return True
+    return False
+
+
+def _capacities(rows: Sequence[Row]) -> Iterator[Contradiction]:
+    """Rows whose capacity is not that of most others on the same link."""
+    links: dict[str, list[tuple[Row, list[Number], _Range]]] = {}
+    for row in rows:
+        for numbers, (low, high) in _capacity(row) if row.link else ():
+            more = low * (1 - MEAN_OF_RATIOS), high * (1 + MEAN_OF_RATIOS)
+            links.setdefault(str(row.link), []).append((row, numbers, more))
+    for link, every in links.items():
+        reach = Counter(
+            {low: sum(a <= low <= b for _, _, (a, b) in every) for *_, (low, _) in every}
+        )
+        (best, _), *_ = reach.most_common(1)
+        for row, numbers, (low, high) in every:
+            if not low <= best <= high:
+                says = f"others on {link} have a capacity of {best:.4g}, it {low:.4g} to {high:.4g}"
+                yield _found(row, "capacity", numbers, says)
+
+
+def _capacity(row: Row) -> Iterator[tuple[list[Number], _Range]]:
+    printed, share, rate = map(row.mean, ("capacity", "utilization", "throughput"))
+    if printed:
+        yield [printed], printed.widest
+    elif share and rate and share.range()[0] > 0:
+        (low, high), (least, most) = rate.widest, share.widest
+        yield [rate, share], (low / most, high / least)
+
+
+def _found(row: Row, check: str, numbers: Sequence[Number], why: str) -> Contradiction:
+    columns = tuple(each.heading.column for each in numbers)
+    return Contradiction(row.line, check, columns, f"{', '.join(map(str, numbers))}: {why}")

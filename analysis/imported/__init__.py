@@ -1,0 +1,1 @@
+"""Measurements of other tools: each file is recognised by its content, not by its name."""

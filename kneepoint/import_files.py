@@ -1,0 +1,218 @@
+"""`kneepoint import`: measurements of other tools become runs of Kneepoint."""
+
+import csv
+import io
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import numpy as np
+
+from analysis.imported.measurement import Measurement
+from analysis.imported.read import read_measurements
+from analysis.metrics import FIGURES, METRICS
+from common.errors import KneepointError
+from common.files import sha256_of, write_whole
+from engines.base import COUNTS, FLOW_METRICS, RunRecord
+from engines.base import METRICS as RUN_METRICS
+from experiments.results import RUNS_SCHEMA, make_table, write_table
+from kneepoint.cli import PATH, examples, json_option, print_result
+from kneepoint.comparison import COMPARABLE, compare_settings, text_of
+
+ENGINE = "imported"
+_COUNTED = re.compile(r"(?P<name>.+?)[-_](?:run)?(?P<number>\d{1,9})")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A measurement with its place among the runs."""
+
+    measurement: Measurement
+    controller: str
+    network: str
+    number: int
+
+    @property
+    def record(self) -> RunRecord:
+        """Its metrics as a run's."""
+        known = {name: value for name, value in self.measurement.metrics.items() if value == value}
+        return RunRecord(f"{self.controller}/{self.network}/{self.number}", "ok", "", **known)  # type: ignore[arg-type]
+
+    def row(self) -> dict[str, object]:
+        """Its row of runs.parquet; what the file does not tell is NaN or null."""
+        found = self.measurement
+        flows = [{**dict.fromkeys(FLOW_METRICS), **flow} for flow in found.flows]
+        return {
+            **{
+                "run_id": sha256_of(found.path.read_bytes())[:32],
+                "study": ENGINE,
+                "trial": 0,
+                "run": self.number,
+            },
+            **{"engine": ENGINE, "controller": self.controller, "network": self.network},
+            **{"constants": "{}", "seed": self.number, "status": "ok", "reason": ""},
+            **{name: found.metrics.get(name, math.nan) for name in RUN_METRICS},
+            **{name: found.metrics.get(name) for name in COUNTS},
+            "flows": flows or None,
+        }
+
+
+@dataclass(frozen=True)
+class _Setting:
+    controller: str
+    constants: Mapping[str, float] = field(default_factory=dict)
+
+
+@click.command()
+@examples("""
+    kneepoint import uplink.log --controller cubic --into measured
+    kneepoint import data/pantheon_metadata.json --into measured
+    kneepoint import cubic-1.log cubic-2.log.gz --network lab --into measured
+    kneepoint import data/*_run*.log --compare cubic bbr --metric throughput --into measured
+""")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
+@click.option("--into", type=PATH, required=True, help="Folder to make; it must not exist.")
+@click.option("--controller", help="Of files that do not say; otherwise NAME of a file NAME-3.log.")
+@click.option("--network", help="Of files that do not say; otherwise the folder's name.")
+@click.option("--compare", nargs=2, metavar="A B", help="Two controllers, by the runs' numbers.")
+@click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power", show_default=True)
+@json_option
+def command(
+    files: tuple[Path, ...],
+    into: Path,
+    controller: str | None,
+    network: str | None,
+    compare: tuple[str, str] | None,
+    metric: str,
+    as_json: bool,
+) -> None:
+    """Read measurements, recognised by their content, and make runs of them.
+
+    FILE is a link log of mahimahi, a tunnel log of Pantheon or its pantheon_metadata.json, as it is
+    or compressed by gzip. The folder gets runs.parquet, for `open_results`, table.csv, with means
+    and deviations of equal controllers and networks, and a figure of each run. What a file cannot
+    tell is absent, and said. Nothing is written unless all files can be read.
+    """
+    if into.exists():
+        raise KneepointError(f"{into}: exists already; choose another folder")
+    runs = _placed(read_measurements(files), controller, network)
+    found: dict[str, object] = {"into": str(into), "runs": [_described(run) for run in runs]}
+    parts = [_text(run) for run in runs]
+    if compare:
+        comparison, text = _compare(runs, compare, COMPARABLE[metric])
+        found["comparison"] = comparison
+        parts.append(text)
+    into.mkdir(parents=True)
+    write_table(into / "runs.parquet", make_table((run.row() for run in runs), RUNS_SCHEMA))
+    table = _table(runs)
+    write_whole(into / "table.csv", table)
+    from reports.over_time import draw_series  # matplotlib takes a second
+
+    for run in runs:
+        own = run.measurement
+        name = f"{run.controller}-{run.network}-{run.number}.svg".replace("/", "-")
+        overall = {k: v for k, v in (own.flows[0] if own.flows else {}).items() if v is not None}
+        title = f"{run.controller} on {run.network}, run {run.number}"
+        draw_series(own.series, {**overall, **own.metrics}, title, into / name)
+    parts += [table.rstrip("\n"), f"{into}: runs.parquet, table.csv and figures"]
+    print_result(found, "\n\n".join(parts), as_json)
+
+
+def _placed(
+    measurements: Sequence[Measurement], controller: str | None, network: str | None
+) -> list[Imported]:
+    """Numbers the runs of a controller on a network, unless the files do."""
+    taken: dict[tuple[str, str], dict[int, Path]] = defaultdict(dict)
+    found = []
+    for each in measurements:
+        stem = each.path.name.partition(".")[0]
+        counted = _COUNTED.fullmatch(stem)
+        name = each.controller or controller or (counted["name"] if counted else stem)
+        link = each.network or network or each.path.resolve().parent.name
+        numbers = taken[name, link]
+        said = each.number or (int(counted["number"]) if counted and not controller else None)
+        number = max(numbers, default=0) + 1 if said is None else said
+        if number in numbers:
+            raise KneepointError(
+                f"{each.path}: run {number} of {name} on {link} is also {numbers[number]}; "
+                "give each file once, or --network for each folder"
+            )
+        numbers[number] = each.path
+        found.append(Imported(each, name, link, number))
+    return found
+
+
+def _described(run: Imported) -> dict[str, object]:
+    own = run.measurement
+    return {
+        **{"file": str(own.path), "format": own.format, "controller": run.controller},
+        **{"network": run.network, "run": run.number, "duration_s": own.duration_s},
+        **{"metrics": dict(own.metrics), "flows": list(own.flows), "absent": list(own.absent)},
+    }
+
+
+def _text(run: Imported) -> str:
+    own = run.measurement
+    known = METRICS | {"capacity_mbps": FIGURES["throughput_mbps"]} | FIGURES
+    lines = [
+        f"{own.path}: {own.format}, {own.duration_s:.1f} s",
+        f"  {run.controller} on {run.network}, run {run.number}",
+    ]
+    for name, value in own.metrics.items():
+        if name in known and value == value:
+            title = "Capacity" if name == "capacity_mbps" else known[name].title
+            lines.append(f"  {title}: {known[name].text(value)} {known[name].unit}".rstrip())
+    for flow in own.flows:
+        figures = {k: v for k, v in flow.items() if isinstance(v, float) and v == v}
+        said = ", ".join(f"{name} {value:.5g}" for name, value in figures.items())
+        lines.append(f"  flow {flow['name']}: {said}")
+    return "\n".join([*lines, *(f"  unknown: {each}" for each in own.absent)])
+
+
+def _table(runs: Sequence[Imported]) -> str:
+    """The means and deviations of each controller on each network, as a table to publish."""
+    groups: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
+    for run in runs:
+        groups[run.controller, run.network].append(run.measurement.metrics)
+    text = io.StringIO()
+    shown = [*METRICS, "capacity_mbps", "utilization"]
+    header = ["controller", "network", "runs", *shown]
+    header += [name.removesuffix("_ms") + "_sd" + "_ms" * name.endswith("_ms") for name in METRICS]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for (controller, network), every in groups.items():
+        values = {name: [each.get(name, math.nan) for each in every] for name in shown}
+        means = [f"{np.mean(values[name]):.4f}" for name in shown]
+        spread = [f"{np.std(values[n], ddof=1):.4f}" if len(every) > 1 else "" for n in METRICS]
+        cells = ["" if each == "nan" else each for each in (*means, *spread)]
+        writer.writerow([controller, network, len(every), *cells])
+    return text.getvalue()
+
+
+def _compare(
+    runs: Sequence[Imported], wanted: tuple[str, str], metric: str
+) -> tuple[dict[str, object], str]:
+    """Pairs runs of A and B by their number on each network that has both."""
+    of: dict[str, dict[str, dict[int, RunRecord]]] = defaultdict(lambda: defaultdict(dict))
+    for run in runs:
+        if metric in run.measurement.metrics:
+            of[run.controller][run.network][run.number] = run.record
+    for name in wanted:
+        if name not in of:
+            known = ", ".join(sorted(of)) or "none"
+            raise KneepointError(f"--compare {name}: no run of it has {metric}; known: {known}")
+    a, b = (of[name] for name in wanted)
+    pairs = {
+        network: {n: (a[network][n], b[network][n]) for n in sorted(a[network]) if n in b[network]}
+        for network in a
+        if network in b
+    }
+    pairs = {network: each for network, each in pairs.items() if each}
+    if not pairs:
+        raise KneepointError(f"--compare {' '.join(wanted)}: no network has runs of both; add some")
+    found = compare_settings([_Setting(name) for name in wanted], metric, pairs, [], seed=1)
+    return found, text_of(found, wanted)
