@@ -24,6 +24,7 @@ _COMMANDS = {
     "compare": "compare two settings in pairs of runs, with an interval and a verdict",
     "evaluate": "score candidates for a controller, which a search sends",
     "evolve": "search for a rule that controls congestion",
+    "identify": "find the known rule that a sender behaves like",
     "list": "list controllers, networks and experiments",
     "study": "run or resume a study",
     "again": "repeat a run of the results and compare it with the recorded metrics",
