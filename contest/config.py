@@ -161,9 +161,20 @@ class Contest(ConfigModel):
         description="power, log_power, median_power, excess_power, transhub, or an expression of a "
         "run's metrics",
     )
+    behaviour: bool = Field(
+        default=False,
+        description="say which rule of the reports each entry behaves like, as `kneepoint identify`"
+        " does, seen on the public network; engine emulator only",
+    )
     baselines: tuple[Setting, ...] = Field(
         default=(), description="our controllers, shown beside the entries"
     )
+
+    @model_validator(mode="after")
+    def _behaviour_is_emulated(self) -> Self:
+        if self.behaviour and self.engine != "emulator":
+            raise ValueError("behaviour needs engine emulator; remove one of them")
+        return self
 
     @model_validator(mode="after")
     def _hosts_differ(self) -> Self:

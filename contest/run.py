@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.files import LOCK_PATIENCE_S, hold_lock, write_whole
+from common.files import LOCK_PATIENCE_S, hold_lock, read_json, sha256_of, write_whole
 from common.made_by import current_commit
 from contest.aliases import anonymous, authors_in, complete_key
+from contest.behaviour import watch as watch_sender
 from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
 from contest.entries import ContestEntry, EntryBuilder
@@ -26,7 +27,8 @@ from contest.leaderboard import verdict
 from contest.page import write_page
 from contest.scoring import is_repeated, run_all, run_on_other_host
 from contest.standing import Json
-from engines.base import EngineSettings
+from engines.base import EngineSettings, canonical_json
+from engines.emulator import EmulatorSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
 from experiments.progress import Progress
@@ -34,6 +36,7 @@ from experiments.runner import Runner
 from experiments.slots import SlotExecutor, slots_of
 from networks.scenario import PreparedNetwork
 from reports.over_time import run_and_draw
+from search.behaviour import Known
 
 IN_FLIGHT = "in flight"
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
@@ -54,6 +57,7 @@ class ContestRun:
         builder: builds entries.
         folder: of the results.
         results: the configuration's, where a probe may have left the number of real-time slots.
+        known: rules to which entries are compared; none: they are not.
         key: file of the names that stand for authors; None: they have their own.
     """
 
@@ -65,6 +69,7 @@ class ContestRun:
     builder: EntryBuilder
     folder: Path
     results: Path
+    known: Sequence[Known] = ()
     key: Path | None = None
 
     def score(self, entries: Path, report: Callable[[str], None]) -> Json:
@@ -93,6 +98,7 @@ class ContestRun:
                     self.contest, scored, self.networks, self.engine, runner
                 )
             found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
+            self._say_behaviour(found, scored)
             found = with_history(found, self.contest, self.folder / "history.jsonl")
             runs = self._draw_runs(scored)
             write_feedback(found, runs, self.folder / FEEDBACK, self._made_of())
@@ -149,6 +155,33 @@ class ContestRun:
                 thin(figure)
             drawn[each.name] = figure
         return drawn
+
+    def _say_behaviour(self, found: Json, entries: Sequence[ContestEntry]) -> None:
+        """Adds to each row of an entry which rule it behaves like, once found out for a sender."""
+        if not self.known:
+            return
+        assert isinstance(self.engine, EmulatorSettings)
+        public, *unseen = self.networks
+        seeds = range(self.contest.seed, self.contest.seed + self.contest.runs)
+        rules = [[rule.sha256, data and data.text] for rule, data in self.known]
+        by_name = {each.name: each for each in entries}
+        with closing(LocalExecutor(self.engine, os.cpu_count() or 1)) as executor:
+            for row in (*found["ranking"], *found["apart"]):
+                entry = by_name[row["name"]]
+                specs = [entry.spec(self.engine, each, seeds[0]) for each in self.networks]
+                made_of = [rules, len(seeds), *(spec.run_id for spec in specs)]
+                digest = sha256_of(canonical_json(made_of).encode())
+                path = self.folder / "behaviour" / f"{digest}.json"
+                if not path.is_file():
+                    try:
+                        seen = watch_sender(
+                            entry, self.known, [public], unseen, seeds, self.engine, executor
+                        )
+                    except KneepointError:  # it numbers its datagrams as nobody does
+                        row["behaviour"] = {"behaves_like": None}
+                        continue
+                    write_whole(path, json.dumps(seen, indent=2) + "\n")
+                row["behaviour"] = read_json(path)
 
     def _made_of(self) -> str:
         commit = current_commit()

@@ -16,10 +16,11 @@ from engines.limits import LIMITS
 CORE = "core"
 """The name of all programs together; every other name is a controller's."""
 EMULATE = Path("build/emulate")
+REPLAY = Path("build/replay")
 PROGRAMS = (
     *(f"build/{name}" for limits in LIMITS.values() for name in limits.programs),
-    *(EMULATE.as_posix(), "build/synthesize", "build/check_trace", "build/confine"),
-    "build/late_senders",
+    *(EMULATE.as_posix(), REPLAY.as_posix(), "build/synthesize", "build/late_senders"),
+    *("build/check_trace", "build/confine"),
     *("build/entry", "build/entry-sender", "build/python_entry.so", "build/python_entry_real.so"),
     *("build/python_sender.py", "build/libclass_sender.a"),
 )

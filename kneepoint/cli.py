@@ -25,6 +25,7 @@ _COMMANDS = {
     "evaluate": "score candidates for a controller, which a search sends",
     "evolve": "search for a rule that controls congestion",
     "fit-path": "fit a network to what was measured over a path",
+    "identify": "find the known rule that a sender behaves like",
     "list": "list controllers, networks and experiments",
     "study": "run or resume a study",
     "again": "repeat a run of the results and compare it with the recorded metrics",

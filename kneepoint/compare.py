@@ -96,7 +96,7 @@ def command(
     defaults. Runs take place in virtual time. The command first builds and prepares whatever they
     need. docs/statistics.md explains the interval, the test and the verdict.
     """
-    wanted = [_setting(text) for text in (a, b)]
+    wanted = [setting_of(text) for text in (a, b)]
     if every and networks:
         raise KneepointError("--networks all stands for all networks; remove --network")
     controllers = [controller for controller, _ in wanted]
@@ -120,7 +120,8 @@ def command(
     print_result(found, text, as_json, ok=not failures_in(found))
 
 
-def _setting(text: str) -> tuple[str, Mapping[str, float]]:
+def setting_of(text: str) -> tuple[str, Mapping[str, float]]:
+    """Reads CONTROLLER:NAME=VALUE,...; raises KneepointError if it is none."""
     try:
         notation = Notation.parse(text)
     except ValueError:

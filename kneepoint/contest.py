@@ -20,7 +20,7 @@ from contest.confine import Confined
 from contest.entries import ContestEntry, EntryBuilder
 from contest.run import PAGE, ContestRun, watch
 from contest.standing import Json
-from engines.built import EMULATE
+from engines.built import EMULATE, REPLAY
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
 from engines.limits import LIMITS
@@ -29,6 +29,7 @@ from experiments.models.study import Setting
 from kneepoint.cli import PATH, columns, config_option, examples, json_option, print_result
 from kneepoint.runs import description_of, engine_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
+from search.behaviour import Known, known_families
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = [Path("build") / name for name in ("entry-sender", "receiver", "measure")]
@@ -148,7 +149,11 @@ def open_contest(
     if latency_us is not None:
         networks = [each.with_host("host_latency_us", latency_us) for each in networks]
     results = load_workflow(config).results
-    return ContestRun(contest, networks, titles, ours, engine, builder, folder, results)
+    known: list[Known] = []
+    if contest.behaviour:
+        make_what_is_missing(config, [], [], [REPLAY])
+        known += [(each, None) for each in known_families(catalogue)]
+    return ContestRun(contest, networks, titles, ours, engine, builder, folder, results, known)
 
 
 def _name_of(baseline: Setting, contest: Contest) -> str:

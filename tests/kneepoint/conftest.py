@@ -28,7 +28,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "build").mkdir()
     for name in ("controllers", "sources"):
         shutil.copytree(ROOT / "build" / name, folder / "build" / name)
-    for name in ("emulate", "check_trace"):
+    for name in ("emulate", "replay", "check_trace"):
         shutil.copy(ROOT / "build" / name, folder / "build" / name)
     write(folder / "config/config.yaml", {"seed": 1, "studies": ["windows"]})
     write(folder / "config/networks/wire.yaml", NETWORK)

@@ -1,0 +1,85 @@
+"""Which of the reports' rules a sender behaves like, and how well that rule predicts its power."""
+
+import math
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.paired import paired_ratio
+from common.errors import KneepointError
+from contest.entries import ContestEntry
+from contest.standing import Json
+from engines.emulator import EmulatorSettings
+from experiments.executor import LocalExecutor
+from networks.scenario import PreparedNetwork
+from search.behaviour import Known, Likeness, identify, log_runs
+
+
+def watch(
+    sender: ContestEntry,
+    known: Sequence[Known],
+    watched: Sequence[PreparedNetwork],
+    unseen: Sequence[PreparedNetwork],
+    seeds: Sequence[int],
+    engine: EmulatorSettings,
+    executor: LocalExecutor,
+) -> Json:
+    """Watches a sender on networks, and predicts its power on others.
+
+    Returns:
+        See `describe`, with `prediction`: for each unseen network and all together the ratio of the
+        nearest rule's power to the sender's, with its 95 % interval for other seeds.
+
+    Raises:
+        KneepointError: a run failed.
+    """
+    with TemporaryDirectory(prefix="kneepoint-behaviour-") as folder:
+        specs = [sender.spec(engine, network, seeds[0]) for network in watched]
+        nearest, *others = identify(log_runs(engine, specs, Path(folder)), known, seeds[0])
+    rule = ContestEntry("", controller=(nearest.family.controller, dict(nearest.constants)))
+    specs = [
+        side.spec(engine, network, seed)
+        for network in unseen
+        for side in (rule, sender)
+        for seed in seeds
+    ]
+    powers = {}
+    for record in chain.from_iterable(executor.execute(specs)):
+        if record.power is None:
+            raise KneepointError(f"{sender.name}: {record.reason}")
+        powers[record.run_id] = record.power
+    values = np.reshape([powers[spec.run_id] for spec in specs], (len(unseen), 2, len(seeds)))
+    pairs = {network.name: [(a, b)] for network, (a, b) in zip(unseen, values, strict=True)}
+    if unseen:
+        pairs["all"] = [(a, b) for a, b in values]
+    prediction = {name: _ratio(each, seeds[0]) for name, each in pairs.items()}
+    return {**describe([nearest, *others]), "prediction": prediction}
+
+
+def describe(found: Sequence[Likeness]) -> Json:
+    """Returns for JSON what was found: `behaves_like`, None if no rule is near, and `families`."""
+    return {
+        "behaves_like": found[0].words if found[0].is_near else None,
+        "families": [
+            {
+                "family": each.family.name,
+                "distance": each.distance,
+                "explained": each.explained,
+                "constants": each.constants,
+                "words": each.words,
+            }
+            for each in found
+        ],
+    }
+
+
+def _ratio(pairs: Sequence[tuple[ArrayLike, ArrayLike]], seed: int) -> Json:
+    found = paired_ratio(pairs, seed)
+    return {
+        name: None if math.isnan(value := getattr(found, name)) else value
+        for name in ("ratio", "low", "high")
+    }

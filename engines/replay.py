@@ -1,0 +1,43 @@
+"""Controllers that hear the acknowledgments of other senders' logs: a `replay` process."""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from common.errors import KneepointError
+from engines.built import REPLAY
+
+
+class Replay:
+    """Compares controllers with the senders of flow logs (`build/replay --help`)."""
+
+    def __init__(self, logs: Sequence[Path], events: int) -> None:
+        pipe = subprocess.PIPE
+        words: list[str | Path] = [REPLAY, str(events), *logs]
+        try:
+            self._process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        except OSError as error:
+            raise KneepointError(f"{REPLAY}: {error.strerror}; build it: make build") from None
+
+    def compare(self, controller: str, constants: Mapping[str, float]) -> dict[str, Any]:
+        """Returns the program's answer; raises KneepointError if a log is damaged."""
+        process = self._process
+        assert process.stdin and process.stdout and process.stderr
+        words = [controller, *(f"{name}={float(value)!r}" for name, value in constants.items())]
+        try:
+            process.stdin.write(" ".join(words) + "\n")
+            process.stdin.flush()
+            found: dict[str, Any] = json.loads(process.stdout.readline())
+        except (BrokenPipeError, ValueError):
+            said = process.stderr.read().strip().removeprefix("error: ")
+            raise KneepointError(said or f"{REPLAY} ended with {process.wait()}") from None
+        return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()

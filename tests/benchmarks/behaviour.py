@@ -1,0 +1,71 @@
+"""Whether `kneepoint identify` names the rule of each report, and none for senders of other kinds.
+
+    python -m tests.benchmarks.behaviour [SENDER...]
+
+Each sender has its defaults, as nobody chose them for this, and runs on three links; the rule that
+is found predicts its power on three others. `nearest` is the next family: how sure the name is.
+"""
+
+import argparse
+import os
+from collections.abc import Sequence
+from contextlib import closing
+
+from contest.behaviour import watch
+from contest.entries import ContestEntry
+from engines.built import EMULATE, REPLAY
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from experiments.executor import LocalExecutor
+from kneepoint.runs import make_what_is_missing, prepared_network
+from search.behaviour import known_families
+from search.rules.language import parse
+from tests.conftest import ROOT
+
+WATCHED = ("contest", "verizon-lte-driving-1", "tmobile-umts-driving-1")
+UNSEEN = ("att-lte-driving-1", "tmobile-lte-driving", "verizon-lte-driving-2")
+OTHERS = ("copa", "vivace", "dalida", "rule")
+"""Of none of the families; the rule is that of docs/how-to/evolve-a-rule.md."""
+SEEDS = range(1, 9)
+
+
+def law() -> dict[str, float]:
+    """The parameters of the rule that the how-to shows."""
+    page = (ROOT / "docs/how-to/evolve-a-rule.md").read_text(encoding="utf-8")
+    lines = [line.strip() for line in page.splitlines() if line.startswith("    ")]
+    return parse("\n".join(lines)).constants
+
+
+def main(senders: Sequence[str]) -> None:
+    """Prints a line for each sender."""
+    make_what_is_missing(ROOT / "config/config.yaml", [*WATCHED, *UNSEEN], [], [REPLAY])
+    catalogue = load_catalogue(EMULATE)
+    known = known_families(catalogue)
+    engine = EmulatorSettings.of(EMULATE)
+    watched, unseen = ([prepared_network(name) for name in some] for some in (WATCHED, UNSEEN))
+    print("| sender | behaves like | distance | explained | nearest other | predicted power |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    with closing(LocalExecutor(engine, os.cpu_count() or 1)) as executor:
+        for name in senders or [*(each.name for each in known), *OTHERS]:
+            controller = catalogue.controller(name, "benchmark")
+            constants = controller.complete(law() if name == "rule" else {}, name)
+            found = watch(
+                ContestEntry(name, controller=(controller, constants)),
+                [(each, None) for each in known],
+                *(watched, unseen, SEEDS, engine, executor),
+            )
+            first, second = found["families"][:2]
+            power = found["prediction"]["all"]
+            print(
+                f"| {name} | {first['family'] if found['behaves_like'] else 'none'} "
+                f"| {first['distance']:.4f} | {100 * first['explained']:.0f} % "
+                f"| {second['family']}, {second['distance']:.3f} "
+                f"| {power['ratio']:.3f} [{power['low']:.3f}, {power['high']:.3f}] |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("senders", nargs="*", help="controllers; otherwise all")
+    main(parser.parse_args().senders)

@@ -1,0 +1,109 @@
+"""From the log of a sender to the rule that it behaves like."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from common.errors import KneepointError
+from engines.base import RunSpec
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from engines.replay import Replay
+from search.behaviour import Likeness, identify, known_families, log_runs
+from search.rules.language import parse
+from tests.contest.conftest import EMULATE, link
+
+THRESHOLD = {"rtt_threshold_ms": 70.5, "beta": 4.0, "keepalive_ms": 120}
+
+
+def logs_of(folder: Path, controller: str, constants: Mapping[str, float]) -> list[Path]:
+    """The logs of a sender on a fast and a slow link."""
+    engine = EmulatorSettings.of(EMULATE)
+    known = load_catalogue(EMULATE).controller(controller, "test")
+    specs = [
+        RunSpec.on(engine, known, known.complete(constants, "test"), network, seed=1)
+        for network in (link(folder, "fast", 2, 300), link(folder, "slow", 6, 200))
+    ]
+    return log_runs(engine, specs, folder)
+
+
+def found(logs: Sequence[Path], *names: str) -> list[Likeness]:
+    catalogue = load_catalogue(EMULATE)
+    return identify(logs, [(catalogue.controller(each, "test"), None) for each in names], seed=1)
+
+
+def test_a_rule_is_found_with_its_parameters(tmp_path: Path) -> None:
+    logs = logs_of(tmp_path, "delay_threshold", THRESHOLD)
+    names = ("aimd_timeout", "delay_threshold")
+    nearest, other = found(logs, *names)
+    assert nearest.is_near and not other.is_near
+    assert nearest.family.name == "delay_threshold"
+    constants = nearest.constants
+    assert 70 < constants["rtt_threshold_ms"] <= 71  # RTTs are whole milliseconds
+    assert abs(constants["beta"] / 4 - 1) < 0.05 and abs(constants["alpha"] - 1) < 0.05
+    assert (constants["keepalive_ms"], constants["initial_window"]) == (120, 10)
+    assert re.search(
+        r"delay_threshold with alpha .* packets/RTT, .*keepalive_ms 120", nearest.words
+    )
+    assert found(logs, *names)[0] == nearest
+
+
+def test_of_families_that_contain_each_other_the_smaller_is_named(tmp_path: Path) -> None:
+    logs = logs_of(tmp_path, "delay_threshold", THRESHOLD)
+    nearest, other = found(logs, "delay_band", "delay_threshold")
+    assert (nearest.family.name, other.family.name) == ("delay_threshold", "delay_band")
+
+
+def test_a_sender_of_another_kind_has_no_name(tmp_path: Path) -> None:
+    logs = logs_of(tmp_path, "copa", {})
+    assert not any(each.is_near for each in found(logs, "delay_threshold", "fixed_window"))
+
+
+def test_the_numbers_of_a_rule_are_found(tmp_path: Path) -> None:
+    own = parse("w = w + 0.1 if rtt < 30 else w - 0.5").constants
+    logs = logs_of(tmp_path, "rule", own)
+    guess = parse("w = w + 0.2 if rtt < 45 else w - 0.8")
+    controller = load_catalogue(EMULATE).controller("rule", "test")
+    (nearest,) = identify(logs, [(controller, guess)], seed=1)
+    assert nearest.is_near
+    assert all(abs(nearest.constants[name] / own[name] - 1) < 0.06 for name in own)
+    assert parse(nearest.words).code == guess.code
+
+
+def test_the_families_are_the_rules_of_the_reports() -> None:
+    assert len(known_families(load_catalogue(EMULATE))) == 11
+
+
+def test_a_sender_has_no_distance_from_itself(tmp_path: Path) -> None:
+    logs = logs_of(tmp_path, "delay_threshold", THRESHOLD)
+    with Replay(logs, 100_000) as replay:
+        own = replay.compare("delay_threshold", THRESHOLD)
+        other = replay.compare("delay_threshold", {**THRESHOLD, "alpha": 2})
+        late = replay.compare("delay_threshold", {**THRESHOLD, "keepalive_ms": 500})
+        assert replay.compare("delay_threshold", {"gamma": 1})["status"] == "failed"
+    assert own["distance"] < 0.002 and own["explained"] > 0.99
+    assert (own["started"], own["shortest_ms"] // 1) == (10, 120)
+    assert other["distance"] > 0.05
+    assert late["distance"] > own["distance"] + 0.3 and late["explained"] == own["explained"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("0 0 sent 0\n", "flow 0 has no acknowledgment"),
+        ("0 0 sent 0\n5 0 ack 1 5 2\n", "'5 0 ack 1 5 2' is no event that may follow"),
+        ("0 0 sent 0\n0 0 sent 2\n", "is no event that may follow"),
+        ("0 0 sent 0\n5 0 ack 0 -5 2\n", "is no event that may follow"),
+        ("99999999999999 0 sent 0\n", "is no event that may follow"),
+        ("\x00\n", "is no event that may follow"),
+        (None, "cannot be read"),
+    ],
+)
+def test_damaged_logs_are_refused(tmp_path: Path, text: str | None, reason: str) -> None:
+    log = tmp_path / "one.log"
+    if text is not None:
+        log.write_text(text)
+    with pytest.raises(KneepointError, match=reason):
+        found([log], "fixed_window")
