@@ -101,6 +101,11 @@ def _check_studies(workflow: Workflow) -> None:
         path = workflow.file("studies", name)
         if name in RESERVED:
             raise KneepointError(f"{workflow.path}: {name!r} is a reserved name; rename the study")
+        if study.guide and workflow.settings.confirm is None:
+            raise KneepointError(
+                f"{path}: guide needs this host's calibration, which real runs of fixed windows "
+                f"make; add confirm to {workflow.path}, or remove guide"
+            )
         for table_name in study.tables:
             table = workflow.tables[table_name]
             if table.description.controller != study.controller:

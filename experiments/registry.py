@@ -25,6 +25,8 @@ from experiments.workflow import (
 from networks.config import SHIPPED, network_file
 
 NETWORKS = Path("build/networks")
+CALIBRATED = "calibration"
+"""The experiment that fits the emulated host to this one."""
 NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
 
@@ -50,6 +52,12 @@ class Kind:
 STUDY = Kind("search_study", ("study.json", "trials.parquet"), "Searching", "studies")
 WORST_CASE = Kind(
     "search_worst_case", (*STUDY.files, LOG, FLOW_LOG), "Searching for the worst case", "studies"
+)
+GUIDED = Kind(
+    "search_guided",
+    (*STUDY.files, "candidates.parquet"),
+    "Searching with the emulator as guide",
+    "studies",
 )
 HARDENING = Kind(
     "harden_controller", ("rounds.parquet",), "Tuning against worst cases, in rounds", "hardening"
@@ -131,7 +139,7 @@ class Experiment:
         """The group of results to which the analysis counts it."""
         if self.kind == COMPARISON:
             return FOLDERS[self.engine]
-        is_apart = self.is_real and self.kind in (STUDY, REPLICATES)
+        is_apart = self.is_real and self.kind in (STUDY, GUIDED, REPLICATES)
         return f"real_{self.kind.group}" if is_apart else self.kind.group or self.name
 
     @property
@@ -178,13 +186,14 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
         traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
         opponent = [study.opponent.controller] if study.opponent else []
         tables = _published(config, study.tables)
+        kind = WORST_CASE if isinstance(study.objective, WorstCase) else STUDY
         yield Experiment(
             name,
-            WORST_CASE if isinstance(study.objective, WorstCase) else STUDY,
+            GUIDED if study.guide else kind,
             study.engine,
             [study.controller, *workflow.controllers_beside(study.traffic), *opponent],
             study.networks,
-            needs=study.start.studies,
+            needs=[*study.start.studies, *([CALIBRATED] if study.guide else [])],
             reads=[config / f"studies/{name}.yaml", *traffic, *tables],
         )
 
@@ -298,8 +307,8 @@ def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
     yield experiment(
         "confirm", CONFIRMATION, MAHIMAHI, held, ["audit.parquet"] if wanted.contradicted else []
     )
-    yield experiment("calibration", CALIBRATION, EMULATOR, ["confirm"])
-    yield experiment("agreement", AGREEMENT, EMULATOR, ["confirm", "calibration"])
+    yield experiment(CALIBRATED, CALIBRATION, EMULATOR, ["confirm"])
+    yield experiment("agreement", AGREEMENT, EMULATOR, ["confirm", CALIBRATED])
     yield experiment("again", FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement.parquet"])
 
 

@@ -15,11 +15,12 @@ from experiments.job import Job
 from experiments.pipeline import Plan
 from experiments.planners import confirmation, example, held_out, probe, replicates
 from experiments.run import run
-from search import calibration, hardening, study
+from search import calibration, guided, hardening, study
 
 PLANNERS: Mapping[registry.Kind, Callable[[Job, str], Plan]] = {
     registry.STUDY: study.plan,
     registry.WORST_CASE: study.plan,
+    registry.GUIDED: guided.plan,
     registry.HARDENING: hardening.plan,
     registry.REPLICATES: replicates.plan,
     registry.COMPARISON: replicates.plan_comparison,

@@ -6,7 +6,7 @@ from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
 from experiments.cluster import start_cluster
-from experiments.registry import NETWORK_FILES, NETWORKS, experiments_of
+from experiments.registry import CALIBRATED, NETWORK_FILES, NETWORKS, experiments_of
 from kneepoint.experiment import PLANNERS
 from reports.figures import PART_OF, kind_of
 from reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
@@ -138,12 +138,13 @@ def before(experiment):
     limits = LIMITS[experiment.engine]
     if not limits.is_real_time:
         others = [name for name in names(True) if LIMITS[EXPERIMENTS[name].engine].is_real_time]
-        later = ["again"]
+        later = ["again", *(each for each in others if CALIBRATED in EXPERIMENTS[each].needs)]
         return results_of(*set(others).difference(later)) if is_confirming() else []
     waits = limits.runs_per_core is None or is_confirming()
+    emulated = ["agreement"] if CALIBRATED in experiment.needs and is_confirming() else []
     if "probe" in EXPERIMENTS and experiment.name != "probe" and waits:
-        return results_of("probe")
-    return results_of(*names(False)) if is_confirming() else []
+        return results_of("probe", *emulated)
+    return results_of(*names(False), *emulated) if is_confirming() else []
 
 
 def host_of(experiment):

@@ -120,20 +120,29 @@ def search(
     with open_log(folder, plan.name, known) as record:
         trials = yield from ask_and_tell(plan, asker, record)
     found = objective.find_best(trials, plan.study.objective.minimises)
-    constants = _common_constants(plan.own(plan.runs_of(found.number, found.searched)))
-    best = BestTrial(found.number, found.value, dict(found.searched), constants)
-    columns = {
-        name: int if isinstance(distribution, IntDistribution) else float
-        for name, distribution in plan.space.items()
-    }
+    best = best_trial(plan, found)
     further = plan.study.objective.columns
     outcome = Outcome(
         runs=(run for each in trials for run in runs_of(plan, each)),
         message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.trial}",
-        tables={"trials.parquet": trials_table(plan.name, columns, trials, further)},
+        tables={"trials.parquet": trials_table(plan.name, columns_of(plan), trials, further)},
         summaries={"study.json": _summary(plan, trials, best)},
     )
     return outcome, best
+
+
+def best_trial(plan: StudyPlan, trial: FinishedTrial) -> BestTrial:
+    """Returns a trial as study.json has the best."""
+    constants = _common_constants(plan.own(plan.runs_of(trial.number, trial.searched)))
+    return BestTrial(trial.number, trial.value, dict(trial.searched), constants)
+
+
+def columns_of(plan: StudyPlan) -> dict[str, type]:
+    """Returns the searched columns of trials.parquet, with their types."""
+    return {
+        name: int if isinstance(distribution, IntDistribution) else float
+        for name, distribution in plan.space.items()
+    }
 
 
 def runs_of(plan: StudyPlan, trial: FinishedTrial) -> Sequence[PlannedRun]:

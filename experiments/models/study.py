@@ -492,6 +492,14 @@ class Study(ConfigModel):
     compare: tuple[Name, ...] = Field(
         default=(), description="published tables that reports compare with this study"
     )
+    guide: Literal["emulator"] | None = Field(
+        default=None,
+        description="search in virtual time on this host's calibration first, and spend real_runs "
+        "on what leads there; engine mahimahi",
+    )
+    real_runs: int | None = Field(
+        default=None, ge=1, description="the most runs of a guided study in real time"
+    )
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
@@ -521,6 +529,7 @@ class Study(ConfigModel):
                 f"sampler {self.sampler.kind} is for several objectives; give objective front"
             )
         self._check_race()
+        self._check_guide()
         if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
         if self.traffic and LIMITS[self.engine].is_real_time:
@@ -555,6 +564,27 @@ class Study(ConfigModel):
             raise ValueError(
                 f"race: a trial has {pairs} pairs of network and seed, and runs at least the first "
                 f"{self.race.first}: a race saves nothing; raise runs_per_trial or add networks"
+            )
+
+    def _check_guide(self) -> None:
+        if self.guide is None and self.real_runs is not None:
+            raise ValueError("real_runs is the budget of a guided study; add guide, or remove it")
+        if self.guide is None:
+            return
+        if not LIMITS[self.engine].is_real_time:
+            raise ValueError(f"guide saves real runs, and {self.engine} has none; remove guide")
+        if self.real_runs is None:
+            raise ValueError("guide needs a budget; add real_runs")
+        at_once = self.ask_ahead * len(self.networks)
+        if self.real_runs < at_once:
+            raise ValueError(
+                f"real_runs is {self.real_runs}, but {at_once} runs are asked at once; raise it, "
+                "or lower ask_ahead"
+            )
+        if self.race or self.runs_per_trial > 1 or not self.tunes:
+            raise ValueError(
+                "guide is for a search of the greatest power by a controller's parameters that "
+                "chooses its repeats itself; remove it, or race, runs_per_trial and network.*"
             )
 
     @property

@@ -1,0 +1,370 @@
+"""A search in real time that the emulator guides: few real runs, of the settings that may be best.
+
+First the study is searched in virtual time on the calibrated host, as it is, and with a path that
+is somewhat faster and slower; the leading settings of all three are repeated on each. Real runs
+then tell how reality differs: by the speed of the path, by a factor that all settings share, and
+by a smooth residual over the parameters. They go to the settings that may be best, until one is
+clearly as good as the best, or the budget ends.
+"""
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import chdtrc
+
+from experiments.job import Job
+from experiments.models.study import EMULATOR
+from experiments.pipeline import Outcome, Plan, Steps
+from experiments.registry import CALIBRATED
+from experiments.results import (
+    FinishedRun,
+    FinishedTrial,
+    make_table,
+    means_of,
+    trials_table,
+)
+from experiments.runner import Batch
+from experiments.seeds import derive_seed
+from networks.scenario import PreparedNetwork
+from search.leaders import Setting, Settled, log_value, measure, settle
+from search.loop import ask_and_tell
+from search.plan import StudyPlan, summarise
+from search.posterior import (
+    LEADERS,
+    LEAST_NOISE,
+    Array,
+    Hypothesis,
+    Measured,
+    Posterior,
+    coordinates,
+    hypotheses_of_search,
+    rounded,
+    smooth,
+)
+from search.samplers import make_asker
+from search.study import best_trial, columns_of, plan_of
+
+R = TypeVar("R")
+
+STEP = 0.1
+"""Relative change of the propagation delay on the faster and the slower path."""
+FIRST, REPEATS, CLEAR = 4, 400, 0.99
+"""Emulated runs of each leading setting, further runs of those that may be best on a path, and the
+probability at which these end."""
+NEAR, MOST = 0.7, 300
+"""Settings of less than this share of the best value, or beyond this number, cannot lead."""
+
+SLOWER = np.linspace(-2, 2, 17)
+"""Hypotheses on the path: steps by which it is slower than the calibrated one."""
+OF_SLOWER = np.exp(-np.abs(SLOWER) / 0.4)
+DISCREPANCIES = {
+    (0.015, 0.003): 0.4,
+    (0.015, 0.01): 0.3,
+    (0.3, 0.01): 0.1,
+    (0.3, 0.04): 0.1,
+    (0.3, 0.15): 0.1,
+}
+"""Standard deviations of the common factor and of the smooth residual, with their prior
+probabilities: a calibrated emulator is within 1 % of most settings (docs/real-runs.md), and one
+that is far off for all is hardly right about their differences."""
+LENGTH = 2.0
+RATIOS = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
+"""Noise in reality relative to the guide's."""
+PROMISED = 0.015, 0.01
+"""What a right guide keeps: standard deviations of the constant and of the residual."""
+DOUBT = 0.02
+"""Probability of real runs so far from what is promised, below which the guide is called wrong."""
+
+
+@dataclass(frozen=True)
+class Guide:
+    """What the emulator says: the leading settings, and their values on the three paths.
+
+    Args:
+        settings: those that lead on a path, shape (m,).
+        at: their coordinates, shape (m, d).
+        paths: the posteriors on the faster path, the calibrated one and the slower one.
+    """
+
+    settings: tuple[Setting, ...]
+    at: Array
+    paths: tuple[Posterior, Posterior, Posterior]
+
+    @property
+    def winner(self) -> int:
+        """The setting that the emulator alone recommends."""
+        return int(np.argmax(self.paths[1].mean))
+
+    def right(self) -> Hypothesis:
+        """The hypothesis that the guide keeps its promise."""
+        return self._hypothesis(0.0, *PROMISED, 1.0)
+
+    def hypotheses(self) -> list[Hypothesis]:
+        """Returns hypotheses on the real values."""
+        options = product(
+            zip(SLOWER, OF_SLOWER, strict=True), DISCREPANCIES.items(), RATIOS.items()
+        )
+        return [
+            replace(self._hypothesis(float(slower), *off, ratio), weight=float(of_slower * p * q))
+            for (slower, of_slower), (off, p), (ratio, q) in options
+        ]
+
+    def _hypothesis(
+        self, slower: float, constant: float, spread: float, ratio: float
+    ) -> Hypothesis:
+        """Values on a path are interpolated between the three paths."""
+        shares = slower * (slower - 1) / 2, 1 - slower**2, slower * (slower + 1) / 2
+        each = list(zip(shares, self.paths, strict=True))
+        noise = np.maximum(self.paths[1].noise, LEAST_NOISE**2)
+        return Hypothesis(
+            np.sum([share * path.mean for share, path in each], axis=0),
+            np.sum([share**2 * path.covariance for share, path in each], axis=0)
+            + constant**2
+            + spread**2 * smooth(self.at, LENGTH),
+            ratio**2 * noise,
+        )
+
+
+@dataclass(frozen=True)
+class Guided:
+    """What the real runs say.
+
+    Args:
+        settled: the recommendation.
+        factor: real over emulated values, in the mean over the real runs, with its 95 % interval.
+        doubt: probability of real runs that differ so from a right guide.
+    """
+
+    settled: Settled
+    factor: tuple[float, float, float]
+    doubt: float
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the guide is wrong: reality differs by more than it promises."""
+        return self.doubt < DOUBT
+
+
+def on_path(plan: StudyPlan, steps: float) -> StudyPlan:
+    """Returns a study whose path is slower by steps."""
+
+    def changed(network: PreparedNetwork) -> PreparedNetwork:
+        delay_ms = network.uplink.delay_ms * (1 + steps * STEP)
+        is_whole = bool(network.uplink.trace or network.downlink.trace)
+        return network.having("delay_ms", round(delay_ms) if is_whole else delay_ms)
+
+    return replace(plan, networks=tuple(map(changed, plan.networks))) if steps else plan
+
+
+def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
+    """Searches in virtual time, and repeats the leading settings."""
+    faster, slower = on_path(plan, -1), on_path(plan, 1)
+    points: dict[tuple[float, ...], Setting] = {}
+    for path in (plan, faster, slower):
+        asker = make_asker(path.study.sampler, path.space, path.points, path.seed)
+        trials = yield from by_engine_of(path, ask_and_tell(path, asker, lambda _: None))
+        for setting in leading(path, trials)[0]:
+            key = tuple(setting.point.values())
+            points.setdefault(key, Setting(len(points), setting.point))
+    settings = tuple(points.values())
+    at = coordinates(plan.space, [each.point for each in settings])
+    asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
+    posteriors = []
+    for path in (faster, plan, slower):
+        values, _ = yield from measure(path, settings, asked)
+        found = zip((k for k, _ in asked), values, strict=True)
+        known = Measured.nothing(len(settings)).with_values(found)
+        again = replace(path, seed=derive_seed(path.seed, "leaders"))
+        hypotheses = hypotheses_of_search(at, known)
+        settled = yield from settle(
+            again, settings, hypotheses, known, REPEATS, len(settings), CLEAR
+        )
+        posteriors.append(settled.posterior)
+    return Guide(settings, at, (posteriors[0], posteriors[1], posteriors[2]))
+
+
+def leading(
+    plan: StudyPlan, trials: Sequence[FinishedTrial], most: int = LEADERS
+) -> tuple[list[Setting], Measured]:
+    """Returns the settings of a search that lead, best first, and what is known of them."""
+    values = [log_value(plan, trial.value) for trial in trials]
+    least = max(values) + math.log(NEAR)
+    places: dict[tuple[float, ...], int] = {}
+    found: list[tuple[int, float]] = []
+    settings: list[Setting] = []
+    for value, number in sorted(zip(values, range(len(trials)), strict=True), reverse=True):
+        point = trials[number].searched
+        key = tuple(point.values())
+        if key not in places and value >= least and len(places) < MOST:
+            places[key] = len(places)
+            settings.append(Setting(number, point))
+        if key in places:
+            found.append((places[key], value))
+    measured = Measured.nothing(len(settings)).with_values(found)
+    at = coordinates(plan.space, [each.point for each in settings])
+    order = Posterior.of(hypotheses_of_search(at, measured), measured).leaders(most)
+    return [settings[k] for k in order], measured.of(order)
+
+
+def by_engine_of(
+    plan: StudyPlan, steps: Generator[Batch, Iterator[FinishedRun], R]
+) -> Generator[Batch, Iterator[FinishedRun], R]:
+    """Has the batches of steps executed by the engine of a plan."""
+    try:
+        batch = next(steps)
+        while True:
+            batch = steps.send((yield replace(batch, engine=plan.engine)))
+    except StopIteration as end:
+        found: R = end.value
+        return found
+
+
+def spend(
+    plan: StudyPlan, guide: Guide, budget: int
+) -> Generator[Batch, Iterator[FinishedRun], Guided]:
+    """Spends real runs on the settings of a guide."""
+    nothing = Measured.nothing(len(guide.settings))
+    settled = yield from settle(
+        plan, guide.settings, guide.hypotheses(), nothing, budget, plan.study.ask_ahead
+    )
+    right, counts = guide.right(), settled.measured.counts
+    distance, degrees = right.surprise(settled.measured)
+    factor = float(counts @ (settled.measured.means - right.mean) / counts.sum())
+    half = 1.96 * math.sqrt(float(counts @ right.noise)) / float(counts.sum())
+    low, middle, high = (math.exp(factor + each) for each in (-half, 0, half))
+    return Guided(settled, (low, middle, high), float(chdtrc(degrees, distance)))
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans a guided study of the configuration.
+
+    Raises:
+        KneepointError: a network is not prepared, the host is not calibrated, or the engine does
+            not work.
+    """
+    real = plan_of(job, name)
+    emulated = _on_calibrated_host(job, real)
+    budget = real.study.real_runs
+    assert budget is not None
+
+    def steps() -> Steps:
+        guide = yield from emulate(emulated)
+        found = yield from spend(real, guide, budget // len(real.networks))
+        return _outcome(real, guide, found, budget)
+
+    return Plan(real.engine, None, steps())
+
+
+def _on_calibrated_host(job: Job, real: StudyPlan) -> StudyPlan:
+    host = PreparedNetwork.load(job.workflow.results / CALIBRATED / "network.json")
+    networks = (job.network(network.name) for network in real.networks)
+    return replace(
+        real,
+        study=real.study.model_copy(update={"engine": EMULATOR}),
+        engine=job.engine(EMULATOR),
+        networks=tuple(
+            replace(each, host_model=host.host_model, host_latency_us=host.host_latency_us)
+            for each in networks
+        ),
+        seed=derive_seed(real.seed, "guide"),
+    )
+
+
+def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outcome:
+    settled = found.settled
+    runs: dict[int, list[FinishedRun]] = {}
+    for run in settled.runs:
+        runs.setdefault(run.planned.trial, []).append(run)
+    trials = [_trial(plan, guide.settings[k], runs[k]) for k in sorted(runs)]
+    chosen = settled.verdict.recommended
+    best = best_trial(plan, next(trial for trial in trials if trial.number == chosen))
+    alone, gain = (
+        guide.winner,
+        settled.posterior.mean[chosen] - settled.posterior.mean[guide.winner],
+    )
+    said = {
+        "candidates": len(guide.settings),
+        "real_runs": len(settled.runs),
+        "budget": budget,
+        "within_1_percent": rounded(settled.verdict.within),
+        "emulator_alone": {"trial": alone, "searched": dict(guide.settings[alone].point)},
+        "gain": rounded(math.expm1(gain)),
+        "real_over_emulated": dict(
+            zip(("low", "mean", "high"), map(rounded, found.factor), strict=True)
+        ),
+        "doubt": rounded(found.doubt),
+        "is_off": found.is_off,
+    }
+    same = (
+        "as the emulator alone recommends"
+        if chosen == alone
+        else (f"{math.expm1(gain):+.1%} over what the emulator alone recommends")
+    )
+    off = (
+        f"; the guide is wrong: reality has {found.factor[1]:.3f} of the emulated value, or its "
+        "ranking differs"
+    )
+    message = (
+        f"{len(settled.runs)} of at most {budget} real runs: trial {chosen}, within 1 % of the "
+        f"best with probability {settled.verdict.within:.2f}, {same}{off if found.is_off else ''}"
+    )
+    return Outcome(
+        runs=[run.planned for run in settled.runs],
+        message=message,
+        tables={
+            "trials.parquet": trials_table(plan.name, columns_of(plan), trials),
+            "candidates.parquet": _candidates(plan, guide, settled),
+        },
+        summaries={
+            "study.json": {
+                **summarise(plan),
+                "n_trials": len(trials),
+                "best": asdict(best),
+                "guide": said,
+            }
+        },
+    )
+
+
+def _trial(plan: StudyPlan, setting: Setting, runs: Sequence[FinishedRun]) -> FinishedTrial:
+    score = plan.score(runs, setting.point)
+    return FinishedTrial(
+        setting.trial, setting.point, score.value, score.reason, means_of(runs), len(runs)
+    )
+
+
+def _candidates(plan: StudyPlan, guide: Guide, settled: Settled) -> pa.Table:
+    """Every candidate: its searched values, what the emulator says, and what is believed at last.
+
+    Values are logarithms.
+    """
+    emulated, posterior, real = guide.paths[1], settled.posterior, settled.measured
+    columns: dict[str, Array] = {
+        "emulated": emulated.mean,
+        "emulated_deviation": emulated.deviation,
+        "measurements": real.counts,
+        "measured": np.where(real.counts > 0, real.means, np.nan),
+        "posterior": posterior.mean,
+        "deviation": posterior.deviation,
+        "best": settled.verdict.best,
+    }
+    rows = [
+        {
+            "trial": setting.trial,
+            **setting.point,
+            **{name: rounded(float(column[k])) for name, column in columns.items()},
+        }
+        for k, setting in enumerate(guide.settings)
+    ]
+    schema = pa.schema(
+        [
+            pa.field("trial", pa.int64(), nullable=False),
+            *(pa.field(name, pa.float64(), nullable=False) for name in (*plan.space, *columns)),
+        ]
+    )
+    return make_table(rows, schema)

@@ -1,0 +1,285 @@
+"""What noisy measurements say of settings: a Gaussian process, and the probability of the best.
+
+All values are on a scale on which a difference is a relative one: natural logarithms of power.
+Every unknown of the model (how far settings differ, over what distance, how noisy measurements are)
+has a few hypotheses, which the measurements weigh by their likelihood; nothing is optimised, so few
+measurements leave the model as unsure as they should.
+"""
+
+import functools
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from optuna.distributions import BaseDistribution
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.special import logsumexp
+
+from experiments.seeds import derive_seed
+
+Array = NDArray[np.float64]
+
+WITHIN = 0.01
+"""A setting is as good as the best if its value is within this share of it."""
+LEADERS = 15
+"""Settings that may be the best: the first by their posterior means."""
+DRAWS = 4000
+_CONSTANT = 1.0
+"""Prior standard deviation of what all settings share."""
+_LEAST_WEIGHT = 1e-3
+_JITTER = 1e-10
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measurements of m settings.
+
+    Args:
+        counts: of measurements of each, shape (m,).
+        means: their means, 0 without any.
+        squares: sums of the squared deviations from the means.
+    """
+
+    counts: Array
+    means: Array
+    squares: Array
+
+    @classmethod
+    def nothing(cls, settings: int) -> Self:
+        """No measurement yet."""
+        return cls(*np.zeros((3, settings)))
+
+    def with_values(self, found: Iterable[tuple[int, float]]) -> Self:
+        """Returns these and further ones, each of a setting."""
+        counts, means, squares = (each.copy() for each in (self.counts, self.means, self.squares))
+        for at, value in found:
+            counts[at] += 1
+            before = value - means[at]
+            means[at] += before / counts[at]
+            squares[at] += before * (value - means[at])
+        return replace(self, counts=counts, means=means, squares=squares)
+
+    def of(self, settings: Sequence[int]) -> Self:
+        """Returns those of some settings."""
+        at = list(settings)
+        return replace(self, counts=self.counts[at], means=self.means[at], squares=self.squares[at])
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A Gaussian prior of the values, and the variance of a measurement of each.
+
+    Args:
+        mean: shape (m,).
+        covariance: shape (m, m).
+        noise: shape (m,).
+        weight: prior probability.
+    """
+
+    mean: Array
+    covariance: Array
+    noise: Array
+    weight: float = 1.0
+
+    def evidence(self, measured: Measured) -> float:
+        """Returns the logarithm of the likelihood of the measurements, up to a constant."""
+        if not measured.counts.any():
+            return 0.0
+        at, root, residual = self._conditions(measured)
+        standard = solve_triangular(root, residual, lower=True)
+        counts, noise = measured.counts[at], self.noise[at]
+        # The means, then the deviations from them.
+        of_means = -0.5 * standard @ standard - np.log(np.diag(root)).sum()
+        deviations = measured.squares[at] / noise + (counts - 1) * np.log(noise)
+        return float(of_means - 0.5 * deviations.sum())
+
+    def told(self, measured: Measured) -> "Hypothesis":
+        """Returns the posterior (Rasmussen and Williams, Gaussian Processes, 2006, ch. 2)."""
+        if not measured.counts.any():
+            return self
+        at, root, residual = self._conditions(measured)
+        known = self.covariance[at]
+        gain = cho_solve((root, True), known).T
+        covariance = self.covariance - gain @ known
+        return replace(self, mean=self.mean + gain @ residual, covariance=covariance)
+
+    def surprise(self, measured: Measured) -> tuple[float, int]:
+        """Returns the squared Mahalanobis distance of the means from this prior, and their number.
+
+        If the prior is right, it has the chi-squared distribution.
+        """
+        at, root, residual = self._conditions(measured)
+        standard = solve_triangular(root, residual, lower=True)
+        return float(standard @ standard), len(at)
+
+    def _conditions(self, measured: Measured) -> tuple[NDArray[np.intp], Array, Array]:
+        """Which settings are measured, the root of the covariance of their means, residuals."""
+        at = np.flatnonzero(measured.counts)
+        covariance = self.covariance[np.ix_(at, at)].copy()
+        covariance[np.diag_indices(len(at))] += self.noise[at] / measured.counts[at] + _JITTER
+        return at, cholesky(covariance, lower=True), measured.means[at] - self.mean[at]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a posterior says.
+
+    Args:
+        recommended: the setting with the greatest posterior mean.
+        within: probability that it is within WITHIN of the best.
+        best: probability of each setting to be the best, shape (m,).
+    """
+
+    recommended: int
+    within: float
+    best: Array
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A mixture of Gaussians over the values of m settings, by falling weight."""
+
+    parts: tuple[Hypothesis, ...]
+
+    @classmethod
+    def of(cls, hypotheses: Sequence[Hypothesis], measured: Measured) -> Self:
+        """Weighs hypotheses by measurements, and conditions them."""
+        logs = np.array([math.log(h.weight) + h.evidence(measured) for h in hypotheses])
+        weights = np.exp(logs - logsumexp(logs))
+        order = [int(k) for k in np.argsort(-weights, kind="stable") if weights[k] > _LEAST_WEIGHT]
+        total = float(sum(weights[k] for k in order))
+        parts = (replace(hypotheses[k], weight=float(weights[k]) / total) for k in order)
+        return cls(tuple(part.told(measured) for part in parts))
+
+    @cached_property
+    def mean(self) -> Array:
+        """Shape (m,)."""
+        return _sum(part.weight * part.mean for part in self.parts)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Shape (m, m)."""
+        differences = [part.mean - self.mean for part in self.parts]
+        return _sum(
+            part.weight * (part.covariance + np.outer(each, each))
+            for part, each in zip(self.parts, differences, strict=True)
+        )
+
+    @cached_property
+    def deviation(self) -> Array:
+        """Standard deviations, shape (m,)."""
+        variances: Array = np.maximum(np.diag(self.covariance), 0)
+        return np.sqrt(variances)
+
+    @property
+    def noise(self) -> Array:
+        """The mean variance of a measurement of each setting, shape (m,)."""
+        return _sum(part.weight * part.noise for part in self.parts)
+
+    def leaders(self, most: int = LEADERS) -> list[int]:
+        """Returns the settings with the greatest means, best first."""
+        return [int(k) for k in np.argsort(-self.mean, kind="stable")[:most]]
+
+    def draws(self, seed: int, count: int = DRAWS) -> Array:
+        """Draws values of all settings, shape (count, m)."""
+        random = np.random.default_rng(seed)
+        chosen = random.choice(len(self.parts), count, p=[part.weight for part in self.parts])
+        normal = random.standard_normal((count, len(self.mean)))
+        for k, part in enumerate(self.parts):
+            root = cholesky(part.covariance + _JITTER * np.eye(len(self.mean)), lower=True)
+            normal[chosen == k] = part.mean + normal[chosen == k] @ root.T
+        return normal
+
+    def verdict(self, seed: int, among: Array | None = None) -> Verdict:
+        """Returns what it says of the best setting; recommended is one of `among`, a mask."""
+        drawn = self.draws(seed)
+        is_known = np.ones(len(self.mean), bool) if among is None or not among.any() else among > 0
+        recommended = int(np.argmax(np.where(is_known, self.mean, -np.inf)))
+        near = drawn[:, recommended] >= drawn.max(axis=1) + math.log(1 - WITHIN)
+        best = np.bincount(drawn.argmax(axis=1), minlength=len(self.mean)) / len(drawn)
+        return Verdict(recommended, float(near.mean()), best)
+
+    def choose(self, count: int, seed: int) -> list[int]:
+        """Returns the settings to measure next: top-two Thompson sampling.
+
+        Half of the measurements go to the best of a draw, half to the best of the next draw that
+        has another one (Russo, Simple Bayesian Algorithms for Best Arm Identification, COLT 2016).
+        """
+        best = [int(k) for k in self.draws(derive_seed(seed, "choose")).argmax(axis=1)]
+        coins = np.random.default_rng(derive_seed(seed, "coin")).random(count)
+        waiting = iter(best)
+        chosen = []
+        for coin in coins:
+            first = next(waiting)
+            others = (each for each in waiting if each != first)
+            chosen.append(first if coin < 0.5 else next(others, first))
+            waiting = itertools.chain(waiting, best)
+        return chosen
+
+
+def rounded(value: float) -> float:
+    """Returns a figure for results: its last digits may depend on the processor."""
+    return float(f"{value:.5g}")
+
+
+def coordinates(
+    space: Mapping[str, BaseDistribution], points: Sequence[Mapping[str, float]]
+) -> Array:
+    """Returns points as the smooth residual sees them, shape (m, d).
+
+    Logarithmic where the search is; each with the deviation 1, so that distances count in the
+    spread of the settings.
+    """
+    at = np.array([[float(point[name]) for name in space] for point in points])
+    for k, distribution in enumerate(space.values()):
+        if getattr(distribution, "log", False):
+            at[:, k] = np.log(at[:, k])
+    spread = at.std(axis=0)
+    scaled: Array = (at - at.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    return scaled
+
+
+def smooth(at: Array, length: float) -> Array:
+    """Returns the correlation of a smooth function: Matern's with 5/2, shape (m, m)."""
+    squares = ((at[:, None, :] - at[None, :, :]) ** 2).sum(axis=2)
+    r = np.sqrt(5 * squares) / length
+    correlation: Array = (1 + r + r**2 / 3) * np.exp(-r)
+    return correlation
+
+
+def _sum(arrays: Iterable[Array]) -> Array:
+    return functools.reduce(np.add, arrays)
+
+
+AMPLITUDES, LENGTHS = (0.03, 0.1, 0.3), (0.7, 2.0, 6.0)
+NOISES = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
+_ENOUGH = 30
+"""Degrees of freedom of repeats that tell the noise."""
+
+
+def hypotheses_of_search(at: Array, measured: Measured) -> list[Hypothesis]:
+    """Returns hypotheses on the values of settings in a search, around their median."""
+    m, degrees = len(at), float(np.maximum(measured.counts - 1, 0).sum())
+    level = float(np.median(measured.means))
+    pooled = math.sqrt(float(measured.squares.sum()) / degrees) if degrees else 0.0
+    noises = NOISES if degrees < _ENOUGH else (max(pooled, LEAST_NOISE),)
+    return [
+        Hypothesis(
+            np.full(m, level),
+            _CONSTANT**2 + amplitude**2 * correlation,
+            np.full(m, noise**2),
+        )
+        for length in LENGTHS
+        for correlation in [smooth(at, length)]
+        for amplitude in AMPLITUDES
+        for noise in noises
+    ]
+
+
+LEAST_NOISE = 0.002
+"""Of a measurement, however steady the runs were."""

@@ -1,0 +1,203 @@
+"""A guided search: real runs few and well spent, the same ones always, and the guide's errors."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from common.errors import KneepointError
+from common.files import sha256_of
+from engines.base import RunRecord, RunSpec
+from experiments.job import Job
+from experiments.results import read_frame
+from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
+from tests.experiments.wire import NETWORK, command, prepare_wire, write
+from tests.search.test_calibration import CONFIRM
+
+HOST_US = 200
+STUDY: dict[str, Any] = {
+    "title": "Guided",
+    "controller": "fixed_window",
+    "engine": "mahimahi",
+    "networks": ["wire"],
+    "space": {"window": {"low": 2, "high": 40}},
+    "sampler": {"kind": "random", "trials": 60},
+    "guide": "emulator",
+    "real_runs": 12,
+}
+CONFIGURATION = {"studies": ["guided"], "confirm": CONFIRM}
+
+Behaviour = Callable[[RunSpec], RunRecord]
+Open = Callable[..., Job]
+
+
+def world(shift: float = 0.0, factor: float = 1.0) -> Behaviour:
+    """Power peaks at window 12, in reality at a window that is greater by a factor exp(shift)."""
+
+    def run(spec: RunSpec) -> RunRecord:
+        is_real = spec.engine == "mahimahi"
+        assert is_real or spec.network.host_latency_us == HOST_US
+        noise = np.random.default_rng(int(spec.run_id[:8], 16)).standard_normal()
+        off = np.log(spec.constants["window"] / 12) - shift * is_real
+        power = 40 * np.exp(-0.5 * off**2 + 0.015 * noise) * (factor if is_real else 1)
+        metrics = {
+            "throughput_mbps": 4.0,
+            "capacity_mbps": 5.0,
+            "utilization": 0.8,
+            "queueing_delay_p95_ms": 50.0,
+            "signal_delay_p50_ms": 40.0,
+            "signal_delay_p95_ms": 80.0,
+            "power": power,
+            "packets_sent": 9,
+            "packets_delivered": 9,
+            "packets_dropped": 0,
+        }
+        return RunRecord.measured(spec, metrics)
+
+    return run
+
+
+@pytest.fixture
+def open_job(tmp_path: Path) -> Open:
+    """Gives jobs of the guided study on a calibrated host; keywords are the study's."""
+    write(tmp_path / "config/networks/wire.yaml", NETWORK)
+    prepare_wire(tmp_path, tmp_path / "networks/wire")
+    host = json.loads((tmp_path / "networks/wire/network.json").read_text())
+    (tmp_path / "results/calibration").mkdir(parents=True)
+    calibrated = json.dumps({**host, "host_latency_us": HOST_US})
+    (tmp_path / "results/calibration/network.json").write_text(calibrated)
+
+    def opened(
+        fake: FakeEngine,
+        order: int = 0,
+        executes: type[ShuffledExecutor] = ShuffledExecutor,
+        **changes: Any,
+    ) -> Job:
+        write(tmp_path / "config/studies/guided.yaml", {**STUDY, **changes})
+        return job_of(tmp_path, "guided", CONFIGURATION, executes(fake, order))
+
+    return opened
+
+
+def outcome(job: Job) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((job.out_dir / "study.json").read_text())
+    return found
+
+
+def digests(job: Job) -> list[str]:
+    return [sha256_of(file.read_bytes()) for file in sorted(job.out_dir.glob("*.parquet"))]
+
+
+def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
+    job = open_job(FakeEngine(world()))
+    perform(job)
+    found = outcome(job)
+    guide, runs = found["guide"], read_frame(job.out_dir / "runs.parquet")
+    assert set(runs["engine"]) == {"mahimahi"}
+    assert guide["real_runs"] == len(runs) <= 12
+    assert found["best"]["constants"]["window"] in (11, 12, 13)
+    assert guide["within_1_percent"] > 0.95 and not guide["is_off"]
+    low, high = (guide["real_over_emulated"][end] for end in ("low", "high"))
+    assert low < 1 < high < low + 0.1
+    trials = read_frame(job.out_dir / "trials.parquet")
+    assert trials["n_runs"].sum() == len(runs)
+    assert set(trials["trial"]) == set(runs["trial"]) >= {found["best"]["trial"]}
+    candidates = read_frame(job.out_dir / "candidates.parquet").set_index("trial")
+    assert candidates["measurements"].sum() == len(runs)
+    alone = guide["emulator_alone"]["trial"]
+    assert candidates["emulated"].idxmax() == alone
+    assert candidates.loc[trials["trial"], "measured"].notna().all()
+
+
+def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -> None:
+    job = open_job(FakeEngine(world(shift=0.3, factor=0.8)), real_runs=30)
+    perform(job)
+    found = outcome(job)
+    assert found["guide"]["is_off"] and found["guide"]["gain"] > 0.01
+    assert found["guide"]["real_over_emulated"]["high"] < 0.9
+    assert found["guide"]["emulator_alone"]["searched"]["constant_window"] in (11, 12, 13)
+    assert found["best"]["constants"]["window"] in (14, 15, 16, 17, 18)
+
+
+def test_neither_order_nor_interruption_changes_anything(open_job: Open) -> None:
+    whole = FakeEngine(world())
+    job = open_job(whole)
+    perform(job)
+    reference = digests(job), outcome(job)
+    for order, after in ((1, 70), (5, len(whole.ran) - 2)):
+        for file in job.out_dir.iterdir():
+            file.unlink()
+        engine = FakeEngine()
+
+        def die(spec: RunSpec, engine: FakeEngine = engine, after: int = after) -> RunRecord:
+            if len(engine.ran) > after:
+                raise KeyboardInterrupt
+            return world()(spec)
+
+        engine.behaviour = die
+        with pytest.raises(KeyboardInterrupt):
+            perform(open_job(engine, order))
+        rest = FakeEngine(world())
+        perform(open_job(rest, order + 1))
+        assert (digests(job), outcome(job)) == reference
+        assert len(engine.ran) + len(rest.ran) <= len(whole.ran) + 4
+
+
+def test_as_many_at_once_as_are_asked_ahead(open_job: Open) -> None:
+    sizes: list[int] = []
+
+    class Counting(ShuffledExecutor):
+        def execute(self, specs: Any) -> Any:
+            if specs[0].engine == "mahimahi":
+                sizes.append(len(specs))
+            return super().execute(specs)
+
+    perform(open_job(FakeEngine(world()), executes=Counting, real_runs=11, ask_ahead=3))
+    assert set(sizes[:-1]) <= {3} and sizes[-1] in (2, 3) and sum(sizes) <= 11
+
+
+def test_a_failed_real_run_counts_as_none_of_power(open_job: Open) -> None:
+    def broken(spec: RunSpec) -> RunRecord:
+        if spec.engine == "mahimahi":
+            return RunRecord(spec.run_id, "failed", "it sent nothing")
+        return world()(spec)
+
+    job = open_job(FakeEngine(broken))
+    perform(job)
+    assert outcome(job)["guide"]["is_off"]
+    assert set(read_frame(job.out_dir / "trials.parquet")["reason"]) == {"it sent nothing"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"real_runs": 0}, ["real_runs", "greater than or equal to 1"]),
+        ({"real_runs": 3}, ["real_runs is 3", "4 runs", "ask_ahead"]),
+        ({"real_runs": None}, ["add real_runs"]),
+        ({"guide": None}, ["real_runs", "add guide"]),
+        ({"engine": "emulator"}, ["emulator has none", "remove guide"]),
+        ({"runs_per_trial": 2}, ["chooses its repeats"]),
+        ({"objective": {"throughput": "mean", "delay_ms": 90}}, ["greatest power"]),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(
+    open_job: Open, changes: dict[str, Any], words: list[str]
+) -> None:
+    with pytest.raises(KneepointError) as told:
+        open_job(FakeEngine(world()), **changes)
+    assert all(word in str(told.value) for word in ["guided.yaml", *words])
+    assert "\n" not in str(told.value)
+
+
+def test_a_guide_needs_the_calibration_of_this_host(open_job: Open, tmp_path: Path) -> None:
+    job = open_job(FakeEngine(world()))
+    (job.workflow.results / "calibration/network.json").unlink()
+    with pytest.raises(KneepointError, match="calibration/network"):
+        perform(job)
+    write(tmp_path / "config/config.yaml", {"seed": 1, "studies": ["guided"]})
+    assert command(tmp_path, "guided") == 2
+    with pytest.raises(KneepointError, match="add confirm"):
+        job_of(tmp_path, "guided", {"studies": ["guided"]})
