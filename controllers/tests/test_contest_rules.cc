@@ -118,3 +118,42 @@ TEST(rate_horizon_fills_its_horizon_at_the_rate_of_acks) {
   for (int i = 0; i < 1000; ++i) flow.ack(50, 1, 2);
   EXPECT_NEAR(flow.window(), 30, 0.7);
 }
+
+TEST(rate_threshold_grows_below_it_and_shrinks_above) {
+  Clocked flow("rate_threshold", {{"threshold_ms", 20},
+                                  {"power", 1},
+                                  {"new_share", 0.5},
+                                  {"increase", 5},
+                                  {"exponent", 1},
+                                  {"decrease", 0.5},
+                                  {"lean", 0.1}});
+  EXPECT_EQUAL(flow.window(), 20);
+  // The first rate is the usual one: 20 ms of room. w = 20 + 5/20, and .1 x 20 more.
+  EXPECT_NEAR(flow.ack(100, 1, 0), 22.25, exact);
+  // Within the same ms both rates double. 8 ms of queue, and 12 of room: w = 20.25 + 5/20.25.
+  double w = 20.25 + 5 / 20.25;
+  EXPECT_NEAR(flow.ack(108, 1, 0), w + 1.2, exact);
+  // 30 ms: above by 10.
+  w -= 0.5;
+  EXPECT_NEAR(flow.ack(130, 1, 0), w - 1, exact);
+  // No queue, but the averages were 4 and 17 ms: 8.5, and 11.5 of room.
+  w += 5 / w;
+  EXPECT_NEAR(flow.ack(100, 1, 0), w + 1.15, exact);
+}
+
+TEST(rate_threshold_bears_more_delay_at_more_than_its_usual_rate) {
+  Clocked flow("rate_threshold",
+               {{"span_s", 0.1}, {"usual_span_s", 1e9}, {"power", 1}, {"lean", 1}});
+  flow.ack(100, 1, 0);
+  for (int i = 0; i < 1000; ++i) flow.ack(100, 1, 10);
+  const double slow = flow.window();
+  flow.ack(100, 1, 1);
+  EXPECT_EQUAL(flow.window() > slow + 1, true);
+}
+
+TEST(rate_threshold_keeps_two_packets) {
+  Clocked flow("rate_threshold", {{"initial_window", 3}, {"decrease", 0.6}});
+  flow.ack(100);
+  for (int i = 0; i < 20; ++i) flow.ack(10'000);
+  EXPECT_EQUAL(flow.window(), 2);
+}

@@ -132,3 +132,30 @@ def test_what_is_no_rule_says_why(text: str, words: str) -> None:
     with pytest.raises(RuleError, match=words) as error:
         parse(text)
     assert "\n" not in str(error.value)
+
+
+def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
+    rule = parse(
+        "ms = 0 * owd + 1;"
+        "u = 20 * (rate(0.7) / rate(50)) ** 0.55 - max(owd, ewma(owd, 0.44));"
+        "w = w + (5.5 * w ** -0.82 if u > 0 else -0.18);"
+        "window = w + 0.035 * (u / ms)"
+    )
+    assert rule.operators == 15 + 3  # less those that make a literal a delay
+    for seed in ("1", "2"):
+        options = ("--seed", seed, "--host-latency-us", "600")
+        written = {**rule.constants, "keepalive_ms": 340}
+        found = emulate(contest, "rule", written, *options)
+        assert found == emulate(contest, "rate_threshold", {}, *options)
+
+
+def test_rate_threshold_has_its_power_on_the_network_that_it_was_searched_on(contest: Link) -> None:
+    text = Path("docs/field.md").read_text(encoding="utf-8")
+    (values,) = (line for line in text.splitlines() if line.startswith("    threshold_ms="))
+    searched = {name: float(value) for name, value in (e.split("=") for e in values.split())}
+    options = ("--host-model", "event-loop", "--host-latency-us", "600")
+    found = [
+        emulate(contest, "rate_threshold", searched, "--seed", str(seed), *options)["power"]
+        for seed in range(5)
+    ]
+    assert statistics.fmean(found) == pytest.approx(48.6, abs=0.7)

@@ -1,0 +1,154 @@
+// A threshold on the queueing delay that follows the rate of arrivals: below it the window grows by
+// a power of itself, above it it shrinks by a constant, and what is in flight leans towards it.
+// Found by search/rules, and simplified; docs/field.md says how.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "algorithms/measures.hh"
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+// Arrivals per ms of the receiver's clock, with weights that fall by e in a span. What has no
+// history yet does not count as silence.
+class ArrivalRate {
+ public:
+  explicit ArrivalRate(double span_s) : span_ms_(span_s * 1000) {}
+
+  double add(double packets, double silence_ms) {
+    const double kept = std::exp(-silence_ms / span_ms_);
+    sum_ = sum_ * kept + packets / span_ms_;
+    weight_ = weight_ * kept + 1 - kept;
+    return sum_ / std::max(weight_, 1 / span_ms_);
+  }
+
+ private:
+  double span_ms_;
+  double sum_ = 0;
+  double weight_ = 0;
+};
+
+class RateThreshold final : public Controller {
+ public:
+  explicit RateThreshold(Constants& constants)
+      : Controller(constants, 340),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 20,
+                              .low = 1,
+                              .high = 100,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        window_(cwnd_),
+        threshold_ms_(constants.real({.name = "threshold_ms",
+                                      .fallback = 20,
+                                      .low = 5,
+                                      .high = 80,
+                                      .least = 0.1,
+                                      .scale = Scale::log,
+                                      .unit = "ms",
+                                      .meaning = "queueing delay to bear at the usual rate"})),
+        power_(constants.real({.name = "power",
+                               .fallback = 0.55,
+                               .low = 0,
+                               .high = 1.5,
+                               .unit = "1",
+                               .meaning = "of the rate over the usual one in the threshold"})),
+        rate_(constants.real({.name = "span_s",
+                              .fallback = 0.7,
+                              .low = 0.05,
+                              .high = 2,
+                              .least = 0.01,
+                              .scale = Scale::log,
+                              .unit = "s",
+                              .meaning = "memory of the rate"})),
+        usual_rate_(constants.real({.name = "usual_span_s",
+                                    .fallback = 50,
+                                    .low = 5,
+                                    .high = 200,
+                                    .least = 0.01,
+                                    .scale = Scale::log,
+                                    .unit = "s",
+                                    .meaning = "memory of the usual rate"})),
+        new_share_(constants.real({.name = "new_share",
+                                   .fallback = 0.44,
+                                   .low = 0.05,
+                                   .high = 1,
+                                   .most = 1,
+                                   .unit = "1",
+                                   .meaning = "weight of a new delay in the average"})),
+        increase_(constants.real({.name = "increase",
+                                  .fallback = 5.5,
+                                  .low = 0.3,
+                                  .high = 20,
+                                  .scale = Scale::log,
+                                  .unit = "packets",
+                                  .meaning = "growth with an acknowledgment, of a window of 1"})),
+        exponent_(constants.real({.name = "exponent",
+                                  .fallback = 0.82,
+                                  .low = 0,
+                                  .high = 1.5,
+                                  .unit = "1",
+                                  .meaning = "growth falls with this power of the window"})),
+        decrease_(constants.real({.name = "decrease",
+                                  .fallback = 0.18,
+                                  .low = 0.05,
+                                  .high = 0.6,
+                                  .scale = Scale::log,
+                                  .unit = "packets",
+                                  .meaning = "shrinkage with an acknowledgment"})),
+        lean_(constants.real({.name = "lean",
+                              .fallback = 0.035,
+                              .low = 0,
+                              .high = 0.3,
+                              .unit = "packets/ms",
+                              .meaning = "further packets in flight, for each ms below"})) {}
+
+  double window() const override { return window_; }
+
+  void on_ack(const Ack& ack) override {
+    if (not measures_rtt(ack)) return;
+    // Without a clock of the receiver, on TCP, the sender's stands for it.
+    const bool is_tcp = ack.rtt_us >= 0;
+    const double arrived_ms =
+        is_tcp ? static_cast<double>(ack.now_us) / 1e3 : static_cast<double>(ack.received_ms);
+    const double delay_ms = is_tcp ? rtt_ms(ack) : arrived_ms - static_cast<double>(ack.sent_ms);
+    const double silence_ms = arrived_ms - last_ms_.value_or(arrived_ms);
+    last_ms_ = arrived_ms;
+    least_ms_ = std::min(least_ms_, delay_ms);
+    const double queueing_ms = delay_ms - least_ms_;
+    average_ms_ += new_share_ * (queueing_ms - average_ms_);
+    const auto packets = static_cast<double>(ack.acknowledged);
+    const double ratio = rate_.add(packets, silence_ms) / usual_rate_.add(packets, silence_ms);
+    const double room_ms =
+        threshold_ms_ * std::pow(ratio, power_) - std::max(queueing_ms, average_ms_);
+    cwnd_ += room_ms > 0 ? increase_ * std::pow(cwnd_, -exponent_) : -decrease_;
+    cwnd_ = std::clamp(cwnd_, 2.0, 600.0);
+    window_ = std::max(2.0, cwnd_ + lean_ * room_ms);
+  }
+
+ private:
+  double cwnd_;
+  double window_;
+  double threshold_ms_;
+  double power_;
+  ArrivalRate rate_;
+  ArrivalRate usual_rate_;
+  double new_share_;
+  double increase_;
+  double exponent_;
+  double decrease_;
+  double lean_;
+  double least_ms_ = std::numeric_limits<double>::infinity();
+  double average_ms_ = 0;
+  std::optional<double> last_ms_{};
+};
+
+const Registration<RateThreshold> registration{
+    "rate_threshold", "a delay threshold that follows the rate of arrivals", "search/rules"};
+
+}  // namespace
+}  // namespace kneepoint
