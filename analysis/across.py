@@ -49,13 +49,17 @@ def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[
     return relative
 
 
-def intervals(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
+def intervals(values: Floats, trials: Sequence[int], bounds: "pd.Series[float]") -> pd.DataFrame:
     """Statistics of each setting across networks: columns of the table held_out_settings.
 
     held_out is the geometric mean over networks of the mean, middle the interquartile mean of all
     runs: it uses more of them than a median and, unlike a mean, does not depend on one network.
+    log_power is the mean over networks and runs of ln(power); NaN if a run failed.
     """
     ends = np.array([_interval(_log_means(of_setting)) for of_setting in values])
+    with np.errstate(divide="ignore"):
+        logs = np.log(values * bounds.to_numpy(dtype=float)[None, :, None])
+    spreads = np.array([_spread(list(of_setting)) for of_setting in logs])
     middle, low, high = _bootstrapped(_middle_means, values)
     return pd.DataFrame(
         {
@@ -66,6 +70,9 @@ def intervals(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
             "middle": middle,
             "middle_low": low,
             "middle_high": high,
+            "log_power": [each.mean() if np.isfinite(each).all() else math.nan for each in logs],
+            "log_power_low": spreads[:, 0],
+            "log_power_high": spreads[:, 1],
         }
     )
 
@@ -174,7 +181,11 @@ def _log_means(of_networks: Floats) -> list[Floats]:
 
 
 def _interval(strata: Sequence[Floats]) -> tuple[float, float]:
+    low, high = _spread(strata)
+    return math.exp(low), math.exp(high)
+
+
+def _spread(strata: Sequence[Floats]) -> tuple[float, float]:
     if not all(np.isfinite(each).all() for each in strata):
         return math.nan, math.nan
-    low, high = bootstrap_interval(strata, SEED)
-    return math.exp(low), math.exp(high)
+    return bootstrap_interval(strata, SEED)

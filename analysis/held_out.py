@@ -52,7 +52,9 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     values = across.relative_runs(counted(found.runs), best, bounds)
     of_ranked = values[[best.index(trial) for trial in ranked["trial"]]]
     trials = ranked["trial"].tolist()
-    own = ranked.merge(across.intervals(of_ranked, trials), on="trial", validate="one_to_one")
+    own = ranked.merge(
+        across.intervals(of_ranked, trials, bounds), on="trial", validate="one_to_one"
+    )
     own = own.drop(columns=[*distinct.columns.drop("trial"), "training", "held_out"])
     settings = distinct.merge(scored, on="trial", validate="one_to_one")
     settings = settings.merge(own, on="trial", how="left")

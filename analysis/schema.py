@@ -95,7 +95,7 @@ def _columns(names: str) -> Iterator[Column]:
 
 def _unit(name: str) -> str:
     """The unit that a column's name says; a ratio has none."""
-    if name.startswith(("relative_", "median_", "worst_")):
+    if name.startswith(("relative_", "median_", "worst_", "log_")):
         return ""
     return METRICS[POWER].unit if name.endswith(POWER) else labels.unit(name).replace("µ", "u")
 
@@ -220,10 +220,12 @@ _HELD_OUT = (
         "held_out_settings",
         "a distinct setting; power relative to the omniscient bound. Of the best ones, which "
         "were repeated, also their ranks and 95 % intervals, over other seeds on the same "
-        "networks, of held_out and of the interquartile mean of all runs (middle)",
+        "networks, of held_out, of the interquartile mean of all runs (middle), and of the mean of "
+        "ln(power in Mbit/s/s)",
         "trial controller origin best study table? row? constants published_power study_power "
         "study_runs constant_* training held_out training_rank? held_out_rank? gap? label? "
-        "repeats? held_out_low held_out_high middle middle_low middle_high",
+        "repeats? held_out_low held_out_high middle middle_low middle_high "
+        "log_power log_power_low log_power_high",
     ),
     _table(
         "held_out_gains",

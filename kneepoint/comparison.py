@@ -20,6 +20,8 @@ COMPARABLE = {"power": POWER, "throughput": THROUGHPUT, "signal-delay": SIGNAL_D
 Pairs = Mapping[int, tuple[RunRecord, RunRecord]]
 """The runs of A and B by their seed."""
 
+_Sides = tuple[Sequence[float], Sequence[float]]
+
 
 class Setting(Protocol):
     """What is compared: a `RunSpec`, or a setting of measured runs."""
@@ -59,7 +61,7 @@ def compare_settings(
                 "network": name,
                 "a": sum(a) / len(a) if a else None,
                 "b": sum(b) / len(b) if b else None,
-                **_figures(paired_ratio([(a, b)], seed) if complete else None),
+                **_figures([(a, b)] if complete else [], metric, seed),
                 "enough_runs": enough_runs(np.divide(a, b), seed).runs,
                 "runs": [_described(each, *pair, metric) for each, pair in pairs.items()],
             }
@@ -67,7 +69,7 @@ def compare_settings(
     corrected = holm([math.nan if each["p"] is None else each["p"] for each in networks])
     for each, p in zip(networks, corrected, strict=True):
         each |= {"p_holm": _number(p), "better": _better(each, p, metric)}
-    together = _figures(paired_ratio(known, seed) if known else None)
+    together = _figures(known, metric, seed)
     together |= {"networks": len(known), "better": _better(together, together["p"], metric)}
     settings = [{"controller": each.controller, "constants": {**each.constants}} for each in specs]
     found = {
@@ -102,11 +104,12 @@ def failures_in(found: Record) -> list[str]:
 
 def text_of(found: Record, titles: Sequence[str]) -> str:
     """Returns a comparison for people; `titles` are those of A and B."""
-    head = ("network", "pairs", "A", "B", "A/B [95 %]", "p", "better", "pairs for 1 %")
-    rows = [head, *map(_row, found["networks"])]
+    of_logs = ("log power A", "B", "A-B [95 %]") if found["metric"] == POWER else ()
+    head = ("network", "pairs", "A", "B", "A/B [95 %]", *of_logs, "p", "better", "pairs for 1 %")
+    rows = [head, *(_row(each, len(of_logs)) for each in found["networks"])]
     together = found["overall"]
     if len(found["networks"]) > 1:
-        rows.append(_row({"network": "all", "p_holm": together["p"], **together}))
+        rows.append(_row({"network": "all", "p_holm": together["p"], **together}, len(of_logs)))
     parts = [
         *(f"{name}: {title}" for name, title in zip("AB", titles, strict=True)),
         *("", columns(rows), "", together["verdict"], "", *_remarks(found), *failures_in(found)),
@@ -116,10 +119,14 @@ def text_of(found: Record, titles: Sequence[str]) -> str:
     return "\n".join(parts)
 
 
-def _row(of: Record) -> tuple[str, ...]:
+def _row(of: Record, of_logs: int) -> tuple[str, ...]:
     a, b = ("-" if of.get(name) is None else f"{of[name]:.4g}" for name in ("a", "b"))
     enough = of.get("enough_runs", "-") or f"more than {of['pairs']}"
-    figures = of["interval"] or "-", _p_text(of["p_holm"]), of["better"] or "-"
+    logs = ["-"] * of_logs
+    if log := of.get("log_power"):
+        logs = [f"{log[name]:.3f}" for name in ("a", "b", "difference")]
+        logs[-1] += f" [{log['low']:.3f}, {log['high']:.3f}]" if log["low"] is not None else ""
+    figures = of["interval"] or "-", *logs, _p_text(of["p_holm"]), of["better"] or "-"
     return (of["network"], str(of["pairs"]), a, b, *figures, str(enough))
 
 
@@ -176,10 +183,21 @@ def _verdict(found: Record) -> str:
     )
 
 
-def _figures(found: Ratio | None) -> Record:
+def _figures(known: Sequence[_Sides], metric: str, seed: int) -> Record:
+    """Of the values of A and B on each network.
+
+    With power, also log power: means of ln(throughput/delay), and their difference.
+    """
+    found = paired_ratio(known, seed) if known else None
     figures: Record = {
         name: _number(getattr(found, name, math.nan)) for name in ("ratio", "low", "high", "p")
     }
+    if metric == POWER and known:
+        ratio, low, high = (figures[name] for name in ("ratio", "low", "high"))
+        of = zip("ab", zip(*known, strict=True), strict=True)
+        logs = {name: float(np.mean([np.log(each).mean() for each in side])) for name, side in of}
+        ends = {"low": low and math.log(low), "high": high and math.log(high)}
+        figures["log_power"] = {**logs, "difference": math.log(ratio), **ends}
     return figures | {"interval": found and str(found), "pairs": found.pairs if found else 0}
 
 

@@ -20,6 +20,9 @@ def varied(powers: list[float], runs: int, seed: int = 2) -> np.ndarray:
     return (np.array(powers)[:, None] * (1 + 0.05 * noise))[None]
 
 
+BOUNDS = pd.Series({"a": 20.0, "b": 50.0})
+
+
 def test_runs_are_relative_to_the_bound_of_their_network() -> None:
     runs = pd.DataFrame(
         {
@@ -34,12 +37,18 @@ def test_runs_are_relative_to_the_bound_of_their_network() -> None:
 
 def test_the_interval_is_of_the_geometric_mean_of_the_means() -> None:
     values = varied([0.1, 0.4], 8)
-    (line,) = across.intervals(values, [5]).to_dict("records")
+    (line,) = across.intervals(values, [5], BOUNDS).to_dict("records")
     mean = math.sqrt(float(values[0].mean(axis=1).prod()))
     assert line["held_out_low"] < mean < line["held_out_high"]
     assert line["held_out_high"] / line["held_out_low"] == pytest.approx(1.05, abs=0.03)
     assert (line["trial"], line["repeats"]) == (5, 8)
     assert line["middle_low"] <= line["middle"] <= line["middle_high"]
+    logs = np.log(values[0] * [[20], [50]])
+    assert line["log_power"] == pytest.approx(logs.mean())
+    assert line["log_power_low"] < line["log_power"] < line["log_power_high"]
+    width = (line["log_power_high"] - line["log_power_low"]) / 2
+    error = math.sqrt((logs.var(axis=1, ddof=1) / 8).sum()) / 2
+    assert 2 * error < width < 3 * error  # of a t distribution
 
 
 @pytest.mark.slow
@@ -47,16 +56,17 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     held = [
         line["held_out_low"] <= 0.2 <= line["held_out_high"]
         for seed in range(60)
-        for line in across.intervals(varied([0.1, 0.4], 5, seed), [0]).to_dict("records")
+        for line in across.intervals(varied([0.1, 0.4], 5, seed), [0], BOUNDS).to_dict("records")
     ]
     assert np.mean(held) >= 0.85
 
 
 def test_one_run_draws_no_interval_and_a_mean_of_nothing_neither() -> None:
     for values in (varied([0.1, 0.4], 1), np.array([[[0.0, 0.0], [1.0, 1.1]]])):
-        (line,) = across.intervals(values, [0]).to_dict("records")
+        (line,) = across.intervals(values, [0], BOUNDS).to_dict("records")
         assert math.isnan(line["held_out_low"])
         assert math.isnan(line["held_out_high"])
+        assert math.isnan(line["log_power_low"])
     assert across.profiles(varied([0.1, 0.4], 1), [0])["low"].isna().all()
 
 
@@ -120,7 +130,8 @@ def test_duels_count_networks_and_correct_for_the_number_of_pairs() -> None:
 def test_the_interquartile_mean_is_that_of_the_middle_half(
     values: list[list[float]], middle: float
 ) -> None:
-    (line,) = across.intervals(np.array([values], dtype=float), [0]).to_dict("records")
+    bounds = pd.Series(1.0, range(len(values)))
+    (line,) = across.intervals(np.array([values], dtype=float), [0], bounds).to_dict("records")
     assert line["middle"] == pytest.approx(middle)
     assert line["middle_low"] <= line["middle"] <= line["middle_high"]
     if middle == 6.5:

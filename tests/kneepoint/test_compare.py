@@ -194,6 +194,19 @@ def test_clear_difference_is_told() -> None:
     assert delays.startswith("B is better: 51 % less signal delay than A (A/B = 2.03")
 
 
+def test_log_power_stands_beside_power() -> None:
+    found = planted({"one": CLEAR, "two": [(math.e**2, math.e)] * 8})
+    one, two = (each["log_power"] for each in found["networks"])
+    assert (two["a"], two["b"], two["difference"]) == pytest.approx((2, 1, 1))
+    assert one["a"] == pytest.approx(sum(math.log(a or 0) for a, _ in CLEAR) / 8)
+    together = found["overall"]["log_power"]
+    assert together["difference"] == pytest.approx((one["a"] - one["b"] + 1) / 2)
+    assert one["low"] < one["difference"] < one["high"]
+    assert "2.000" in text(found) and "log power" in text(found)
+    delays = planted({"one": CLEAR}, "signal-delay")
+    assert "log_power" not in delays["networks"][0] and "log power" not in text(delays)
+
+
 def test_chance_is_not_told_as_a_difference() -> None:
     noisy = planted({"one": [(1.0, 1.1), (1.1, 1.0), (1.2, 1.0), (1.0, 1.2)] * 2})
     assert "is better" not in verdict(noisy) and "A/B = 1.00 [" in verdict(noisy)
