@@ -9,7 +9,7 @@ import numpy as np
 from analysis.enough import enough_runs
 from analysis.frames import Record
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.paired import Ratio, holm, least_pairs, paired_ratio
+from analysis.paired import holm, least_pairs, paired_ratio
 from engines.base import RunRecord
 from kneepoint.cli import columns
 
