@@ -132,7 +132,7 @@ def test_searches_say_what_tuning_gained_and_what_holds(report: Told) -> None:
     assert "0 of 2 controllers did better" in held and "1 worse; 0 and 0 of them" in held
     assert len(report.rows("held-out-networks")) == 3
     first = report.rows("held-out-standings")[0]
-    assert first[0] == "Delay threshold, tuned" and first[5:7] == ("1", "4")
+    assert first[0] == "Delay threshold, tuned" and first[6:8] == ("1", "4")
     power = report.rows("held-out-power")
     assert power[0][:2] == ("Delay threshold, tuned", "27") and len(power) == 4
 
