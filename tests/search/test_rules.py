@@ -137,14 +137,14 @@ def test_what_is_no_rule_says_why(text: str, words: str) -> None:
 def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
     rule = parse(
         "ms = 0 * owd + 1;"
-        "u = 20 * (rate(0.7) / rate(50)) ** 0.55 - max(owd, ewma(owd, 0.44));"
-        "w = w + (5.5 * w ** -0.82 if u > 0 else -0.18);"
-        "window = w + 0.035 * (u / ms)"
+        "u = 39.3 * (rate(0.45) / rate(40)) ** 0.77 - max(owd, ewma(owd, 0.69));"
+        "w = w + (4.2 * w ** -1.14 if u > 0 else -0.216);"
+        "window = w + 0.004 * (u / ms)"
     )
     assert rule.operators == 15 + 3  # less those that make a literal a delay
     for seed in ("1", "2"):
         options = ("--seed", seed, "--host-latency-us", "600")
-        written = {**rule.constants, "keepalive_ms": 340}
+        written = {**rule.constants, "keepalive_ms": 135}
         found = emulate(contest, "rule", written, *options)
         assert found == emulate(contest, "rate_threshold", {}, *options)
 
