@@ -166,24 +166,24 @@ class _Fit:
         for _ in range(_LOCAL_ROUNDS):
             points = np.clip(centre + spread * self._normal(_LOCAL), 0, 1)
             at, slopes, noise = self._regress(points, centre)
-            covariance = self._covariance(slopes, noise)
+            covariance = self._covariance(slopes, noise, points)
             centre = self._solve(centre, at, slopes, noise)
             spread = np.clip(np.sqrt(np.diag(covariance)), _LEAST_SPREAD, 0.15)
         points = np.clip(centre + spread * self._normal(_LOCAL), 0, 1)
         local = self._regress(points, centre)
         known = ([of is not each for of, _ in self._metrics] for each in self._path.schemes)
         without = [self._mean(self._solve(centre, *local, each)) for each in known]
-        return self._described(centre, *local[1:], without)
+        return self._described(centre, self._covariance(*local[1:], points), local[2], without)
 
     def _described(
-        self, centre: Floats, slopes: Floats, noise: Floats, left_out: Sequence[Floats]
+        self, centre: Floats, covariance: Floats, noise: Floats, left_out: Sequence[Floats]
     ) -> Fitted:
         fitted = self._mean(centre)
         variance = self._variance(noise)
         spare = max(1, len(fitted) - len(centre))
         misfit = float((((fitted - self._measured) ** 2) / variance).sum())
         # Where one network does not explain all, what it misses counts as noise.
-        covariance = self._covariance(slopes, noise) * max(1.0, misfit / spare)
+        covariance = covariance * max(1.0, misfit / spare)
         reach = stats.t.ppf((1 + _LEVEL) / 2, spare) * np.sqrt(np.diag(covariance))
         low, value, high = (
             self._values(np.clip(centre + side * reach, 0, 1), side) for side in (-1, 0, 1)
@@ -218,10 +218,17 @@ class _Fit:
         noise = np.sqrt((rest**2).sum(axis=0) / (len(points) - terms.shape[1]))
         return found[0], found[1:].T, noise
 
-    def _covariance(self, slopes: Floats, noise: Floats) -> Floats:
-        """Of the parameters; one that no figure depends on may be anywhere in its range."""
-        weighted = slopes / np.sqrt(self._variance(noise))[:, None]
-        return np.linalg.inv(weighted.T @ weighted + np.eye(slopes.shape[1]))
+    def _covariance(self, slopes: Floats, noise: Floats, points: Floats) -> Floats:
+        """Of the parameters; one that no figure depends on may be anywhere in its range.
+
+        Slopes have errors, too, which look like information: what they add is subtracted.
+        """
+        variance = self._variance(noise)
+        weighted = slopes / np.sqrt(variance)[:, None]
+        scatter = np.cov(points.T).reshape(len(points.T), -1) * (len(points) - 1)
+        added = (noise**2 / variance).sum() * np.linalg.inv(scatter)
+        values, vectors = np.linalg.eigh(weighted.T @ weighted - added)
+        return np.asarray(vectors @ np.diag(1 / (np.maximum(values, 0) + 1)) @ vectors.T)
 
     def _solve(
         self,
