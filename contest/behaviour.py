@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.paired import paired_ratio
-from common.errors import KneepointError
 from contest.entries import ContestEntry
 from contest.standing import Json
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from networks.scenario import PreparedNetwork
-from search.behaviour import Known, Likeness, identify, log_runs
+from search.behaviour import Known, Likeness, identify, log_runs, require_ran
 
 
 def watch(
@@ -35,7 +34,8 @@ def watch(
         nearest rule's power to the sender's, with its 95 % interval for other seeds.
 
     Raises:
-        KneepointError: a run failed.
+        NoSenderError: a run failed, or a log tells no packets apart.
+        KneepointError: the machine prevented a run.
     """
     with TemporaryDirectory(prefix="kneepoint-behaviour-") as folder:
         specs = [sender.spec(engine, network, seeds[0]) for network in watched]
@@ -49,8 +49,7 @@ def watch(
     ]
     powers = {}
     for record in chain.from_iterable(executor.execute(specs)):
-        if record.power is None:
-            raise KneepointError(f"{sender.name}: {record.reason}")
+        require_ran(record, sender.name)
         powers[record.run_id] = record.power
     values = np.reshape([powers[spec.run_id] for spec in specs], (len(unseen), 2, len(seeds)))
     pairs = {network.name: [(a, b)] for network, (a, b) in zip(unseen, values, strict=True)}

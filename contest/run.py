@@ -29,6 +29,7 @@ from contest.scoring import is_repeated, run_all, run_on_other_host
 from contest.standing import Json
 from engines.base import EngineSettings, canonical_json
 from engines.emulator import EmulatorSettings
+from engines.replay import NoSenderError
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
 from experiments.progress import Progress
@@ -177,7 +178,7 @@ class ContestRun:
                         seen = watch_sender(
                             entry, self.known, [public], unseen, seeds, self.engine, executor
                         )
-                    except KneepointError:  # it numbers its datagrams as nobody does
+                    except NoSenderError:
                         row["behaviour"] = {"behaves_like": None}
                         continue
                     write_whole(path, json.dumps(seen, indent=2) + "\n")

@@ -10,6 +10,10 @@ from common.errors import KneepointError
 from engines.built import REPLAY
 
 
+class NoSenderError(KneepointError):
+    """A sender of which nothing can be said: its runs fail, or its log tells no packets apart."""
+
+
 class Replay:
     """Compares controllers with the senders of flow logs (`build/replay --help`)."""
 
@@ -22,7 +26,7 @@ class Replay:
             raise KneepointError(f"{REPLAY}: {error.strerror}; build it: make build") from None
 
     def compare(self, controller: str, constants: Mapping[str, float]) -> dict[str, Any]:
-        """Returns the program's answer; raises KneepointError if a log is damaged."""
+        """Returns the program's answer; raises NoSenderError if it refuses a log."""
         process = self._process
         assert process.stdin and process.stdout and process.stderr
         words = [controller, *(f"{name}={float(value)!r}" for name, value in constants.items())]
@@ -32,7 +36,9 @@ class Replay:
             found: dict[str, Any] = json.loads(process.stdout.readline())
         except (BrokenPipeError, ValueError):
             said = process.stderr.read().strip().removeprefix("error: ")
-            raise KneepointError(said or f"{REPLAY} ended with {process.wait()}") from None
+            if said:
+                raise NoSenderError(said) from None
+            raise KneepointError(f"{REPLAY} ended with {process.wait()}") from None
         return found
 
     def __enter__(self) -> Self:

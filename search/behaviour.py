@@ -21,10 +21,10 @@ import cmaes
 import numpy as np
 
 from common.errors import KneepointError
-from engines.base import RunSpec, run_reliably
+from engines.base import RunRecord, RunSpec, run_reliably
 from engines.catalogue import Catalogue, Constant, Controller
 from engines.emulator import EmulatorSettings
-from engines.replay import Replay
+from engines.replay import NoSenderError, Replay
 from experiments.seeds import derive_seed
 from search.rules.breeding import with_numbers
 from search.rules.language import Rule
@@ -163,14 +163,20 @@ def known_families(catalogue: Catalogue) -> list[Controller]:
     return [each for each in catalogue.controllers.values() if each.source.startswith("report")]
 
 
+def require_ran(record: RunRecord, what: str) -> None:
+    """Raises NoSenderError if a run failed, and KneepointError if the machine prevented it."""
+    if record.status != "ok":
+        error = NoSenderError if record.status == "failed" else KneepointError
+        raise error(f"{what}: {record.reason}")
+
+
 def log_runs(settings: EmulatorSettings, specs: Sequence[RunSpec], folder: Path) -> list[Path]:
-    """Runs senders and returns their flow logs; raises KneepointError if a run failed."""
+    """Runs senders and returns their flow logs; raises as `require_ran` does."""
     logs = [folder / f"{number}.flow.log" for number in range(len(specs))]
     for spec, log in zip(specs, logs, strict=True):
         with closing(settings.keeping(folder / "uplink.log", log).open()) as engine:
             record = run_reliably(engine, spec)
-        if record.status != "ok":
-            raise KneepointError(f"{spec.controller} on {spec.network.name}: {record.reason}")
+        require_ran(record, f"{spec.controller} on {spec.network.name}")
     return logs
 
 
@@ -180,7 +186,7 @@ def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Li
     Of families that contain each other, that which needs fewer parameters comes first.
 
     Raises:
-        KneepointError: a log is damaged.
+        NoSenderError: a log is damaged.
     """
     with Replay(logs, _WHOLE) as replay:
         seen = replay.compare("fixed_window", {})

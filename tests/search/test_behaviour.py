@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
-from engines.base import RunSpec
+from engines.base import RunRecord, RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
-from engines.replay import Replay
-from search.behaviour import Likeness, identify, known_families, log_runs
+from engines.replay import NoSenderError, Replay
+from search.behaviour import Likeness, identify, known_families, log_runs, require_ran
 from search.rules.language import parse
 from tests.contest.conftest import EMULATE, link
 
@@ -107,3 +107,12 @@ def test_damaged_logs_are_refused(tmp_path: Path, text: str | None, reason: str)
         log.write_text(text)
     with pytest.raises(KneepointError, match=reason):
         found([log], "fixed_window")
+
+
+def test_a_fault_of_the_machine_is_not_the_senders() -> None:
+    require_ran(RunRecord("", "ok"), "anna")
+    with pytest.raises(NoSenderError, match="anna: it crashed"):
+        require_ran(RunRecord("", "failed", "it crashed"), "anna")
+    with pytest.raises(KneepointError, match="anna: no memory") as caught:
+        require_ran(RunRecord("", "fault", "no memory"), "anna")
+    assert not isinstance(caught.value, NoSenderError)
