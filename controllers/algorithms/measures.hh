@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,22 @@ class SmoothedRtt {
 
  private:
   double value_ = 0;
+};
+
+// Arrivals per ms, with weights that fall by e in a span. What has no history yet does not count as
+// silence.
+class ArrivalRate {
+ public:
+  double add(double packets, double silence_ms, double span_ms) {
+    const double kept = std::exp(-silence_ms / span_ms);
+    sum_ = sum_ * kept + packets / span_ms;
+    weight_ = weight_ * kept + 1 - kept;
+    return sum_ / std::max(weight_, 1 / span_ms);
+  }
+
+ private:
+  double sum_ = 0;
+  double weight_ = 0;
 };
 
 // Counts round trips: one ends with the acknowledgment of the first packet that left after it

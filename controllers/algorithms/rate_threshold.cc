@@ -12,25 +12,6 @@
 namespace kneepoint {
 namespace {
 
-// Arrivals per ms of the receiver's clock, with weights that fall by e in a span. What has no
-// history yet does not count as silence.
-class ArrivalRate {
- public:
-  explicit ArrivalRate(double span_s) : span_ms_(span_s * 1000) {}
-
-  double add(double packets, double silence_ms) {
-    const double kept = std::exp(-silence_ms / span_ms_);
-    sum_ = sum_ * kept + packets / span_ms_;
-    weight_ = weight_ * kept + 1 - kept;
-    return sum_ / std::max(weight_, 1 / span_ms_);
-  }
-
- private:
-  double span_ms_;
-  double sum_ = 0;
-  double weight_ = 0;
-};
-
 class RateThreshold final : public Controller {
  public:
   explicit RateThreshold(Constants& constants)
@@ -57,22 +38,22 @@ class RateThreshold final : public Controller {
                                .high = 1.5,
                                .unit = "1",
                                .meaning = "of the rate over the usual one in the threshold"})),
-        rate_(constants.real({.name = "span_s",
-                              .fallback = 0.45,
-                              .low = 0.05,
-                              .high = 2,
-                              .least = 0.01,
-                              .scale = Scale::log,
-                              .unit = "s",
-                              .meaning = "memory of the rate"})),
-        usual_rate_(constants.real({.name = "usual_span_s",
-                                    .fallback = 40,
-                                    .low = 5,
-                                    .high = 200,
-                                    .least = 0.01,
-                                    .scale = Scale::log,
-                                    .unit = "s",
-                                    .meaning = "memory of the usual rate"})),
+        span_s_(constants.real({.name = "span_s",
+                                .fallback = 0.45,
+                                .low = 0.05,
+                                .high = 2,
+                                .least = 0.01,
+                                .scale = Scale::log,
+                                .unit = "s",
+                                .meaning = "memory of the rate"})),
+        usual_span_s_(constants.real({.name = "usual_span_s",
+                                      .fallback = 40,
+                                      .low = 5,
+                                      .high = 200,
+                                      .least = 0.01,
+                                      .scale = Scale::log,
+                                      .unit = "s",
+                                      .meaning = "memory of the usual rate"})),
         new_share_(constants.real({.name = "new_share",
                                    .fallback = 0.69,
                                    .low = 0.05,
@@ -122,7 +103,8 @@ class RateThreshold final : public Controller {
     const double queueing_ms = delay_ms - least_ms_;
     average_ms_ += new_share_ * (queueing_ms - average_ms_);
     const auto packets = static_cast<double>(ack.acknowledged);
-    const double ratio = rate_.add(packets, silence_ms) / usual_rate_.add(packets, silence_ms);
+    const double ratio = rate_.add(packets, silence_ms, 1000 * span_s_) /
+                         usual_rate_.add(packets, silence_ms, 1000 * usual_span_s_);
     const double room_ms =
         threshold_ms_ * std::pow(ratio, power_) - std::max(queueing_ms, average_ms_);
     cwnd_ += room_ms > 0 ? increase_ * std::pow(cwnd_, -exponent_) : -decrease_;
@@ -135,8 +117,8 @@ class RateThreshold final : public Controller {
   double window_;
   double threshold_ms_;
   double power_;
-  ArrivalRate rate_;
-  ArrivalRate usual_rate_;
+  double span_s_;
+  double usual_span_s_;
   double new_share_;
   double increase_;
   double exponent_;
@@ -144,6 +126,8 @@ class RateThreshold final : public Controller {
   double lean_;
   double least_ms_ = std::numeric_limits<double>::infinity();
   double average_ms_ = 0;
+  ArrivalRate rate_{};
+  ArrivalRate usual_rate_{};
   std::optional<double> last_ms_{};
 };
 

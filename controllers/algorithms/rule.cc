@@ -85,7 +85,7 @@ struct Step {
   size_t operation;
   double literal = 0;
   double memory = 0;
-  double weight = 0;
+  ArrivalRate arrivals{};
 };
 
 class Rule final : public Controller {
@@ -207,7 +207,7 @@ class Rule final : public Controller {
       step.memory = x[0];
       x[0] -= before;
     } else if (operation == rate) {
-      x[0] = rate_of(step, x[0]);
+      x[0] = step.arrivals.add(1, signals_[silence], 1000 * x[0]);
     } else if (operation == set_w) {
       signals_[w] = x[0] < 2 ? 2 : x[0] > widest_ ? widest_ : x[0];
     } else if (operation == set_window) {
@@ -218,16 +218,6 @@ class Rule final : public Controller {
     } else {
       keepalive_ms_ = std::max(1.0, x[0]);
     }
-  }
-
-  // Acknowledgments per ms of the receiver's clock, with weights that fall exponentially. What has
-  // no history yet does not count as silence.
-  double rate_of(Step& step, double span_s) const {
-    const double span_ms = span_s * 1000;
-    const double kept = std::exp(-signals_[silence] / span_ms);
-    step.memory = step.memory * kept + 1 / span_ms;
-    step.weight = step.weight * kept + 1 - kept;
-    return step.memory / std::max(step.weight, 1 / span_ms);
   }
 
   static constexpr double longest_gap_us_ = 1e6;
