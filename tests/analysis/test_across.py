@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import across, held_out
-from tests.analysis import synthetic
+from analysis import across
 
 
 def gains(published: int, tuned: int) -> pd.DataFrame:
@@ -21,18 +20,6 @@ def varied(powers: list[float], runs: int, seed: int = 2) -> np.ndarray:
 
 
 BOUNDS = pd.Series({"a": 20.0, "b": 50.0})
-
-
-def test_runs_are_relative_to_the_bound_of_their_network() -> None:
-    runs = pd.DataFrame(
-        {
-            "trial": [7, 7, 7, 3, 3, 3],
-            "network": ["a", "a", "b", "a", "a", "b"],
-            "power": [1.0, 2.0, 30.0, 4.0, 5.0, 60.0],
-        }
-    )
-    found = across.relative_runs(runs, [7, 3], pd.Series({"b": 60.0, "a": 10.0}))
-    assert found.tolist() == [[[0.5], [0.1]], [[1.0], [0.4]]]  # one run on b: one of each
 
 
 def test_the_interval_is_of_the_geometric_mean_of_the_means() -> None:
@@ -49,16 +36,6 @@ def test_the_interval_is_of_the_geometric_mean_of_the_means() -> None:
     width = (line["log_power_high"] - line["log_power_low"]) / 2
     error = math.sqrt((logs.var(axis=1, ddof=1) / 8).sum()) / 2
     assert 2 * error < width < 3 * error  # of a t distribution
-
-
-@pytest.mark.slow
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    held = [
-        line["held_out_low"] <= 0.2 <= line["held_out_high"]
-        for seed in range(60)
-        for line in across.intervals(varied([0.1, 0.4], 5, seed), [0], BOUNDS).to_dict("records")
-    ]
-    assert np.mean(held) >= 0.85
 
 
 def test_one_run_draws_no_interval_and_a_mean_of_nothing_neither() -> None:
@@ -99,13 +76,6 @@ def test_profiles_count_networks_within_a_factor_of_the_best(
     assert share[2.0].tolist() == pytest.approx(within_twice)
 
 
-def test_profiles_have_the_interval_of_their_seeds() -> None:
-    # On the first network either may win, on the second the first setting always does.
-    values = np.array([[[1, 3, 1, 3], [9, 9, 9, 9]], [[2, 2, 2, 2], [1, 1, 1, 1.0]]])
-    first = across.profiles(values, [0, 1]).iloc[0]
-    assert (first["low"], first["share"], first["high"]) == (0.5, 1, 1)
-
-
 def test_duels_count_networks_and_correct_for_the_number_of_pairs() -> None:
     noise = 1 + np.arange(8) / 1000
     by_network = np.array([[1, 2, 3], [2, 4, 2], [1, 2, 3]], dtype=float)  # settings, networks
@@ -136,12 +106,3 @@ def test_the_interquartile_mean_is_that_of_the_middle_half(
     assert line["middle_low"] <= line["middle"] <= line["middle_high"]
     if middle == 6.5:
         assert line["middle_low"] == line["middle_high"]
-
-
-def test_the_stage_has_them_for_each_of_the_standings() -> None:
-    tables = synthetic.analysed(synthetic.results(), "held_out")
-    standings, profiles = held_out.standings(tables), tables["held_out_profiles"]
-    assert set(profiles["trial"]) == set(standings["trial"])
-    within = standings[["held_out_low", "held_out", "held_out_high"]]
-    assert (within.diff(axis="columns").iloc[:, 1:] >= -1e-12).all(axis=None)
-    assert set(standings["repeats"]) == {3}

@@ -156,12 +156,3 @@ def test_without_steps_nothing_is_added(open_job: Open) -> None:
     job = open_job(runs=[])
     assert ADDED_RUNS not in experiments_of(job.workflow)
     assert audited(job)["runs"].tolist() == [3] * len(ROWS)
-
-
-def test_where_all_is_clear_the_tables_are_empty(open_job: Open) -> None:
-    job = open_job(runs=[2])
-    perform(job)
-    assert len(read_frame(job.out_dir / "settings.parquet")) == len(
-        read_frame(job.out_dir / "runs.parquet").drop_duplicates("trial")
-    )
-    assert audited(job)["runs"].tolist() == [3] * len(ROWS)

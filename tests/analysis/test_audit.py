@@ -12,7 +12,7 @@ from analysis import audit, checks, nearness
 from analysis.checks import Finding
 from analysis.frames import STEP, records, select
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.neighbours import neighbours, outside
+from analysis.neighbours import neighbours
 from analysis.results import Searched
 from analysis.schema import VERDICTS
 from experiments.models.study import Fit
@@ -107,17 +107,6 @@ def test_the_rows_that_cannot_be_right_are_found_and_no_other() -> None:
     assert (arithmetic["low"], arithmetic["high"]) == pytest.approx((22.65, 22.82), abs=0.005)
 
 
-def test_most_of_them_are_found_without_any_run() -> None:
-    rows = as_printed(published.honest(1))
-    for metric in METRICS:
-        rows[[f"ours_{metric}", f"deviation_{metric}"]] = math.nan
-    found = {(each.table, each.row): each.check for each in against(published.compared(rows))}
-    assert found["001-aimd", 6] == "neighbours"
-    assert found["001-delay-threshold", 2] == "arithmetic"
-    assert found["001-delay-threshold", 4] == "neighbours"
-    assert found["001-delay-threshold", 11] == "repetition"
-
-
 MANY = int(os.environ.get("KNEEPOINT_AUDIT_SEEDS", "4"))
 """More of them take minutes: KNEEPOINT_AUDIT_SEEDS=300."""
 
@@ -132,10 +121,6 @@ def test_honest_tables_that_replay_badly_raise_few_alarms() -> None:
     assert sum(len(against(rows)) for rows in badly) <= 0.005 * sum(len(rows) for rows in badly)
 
 
-def test_honest_single_runs_raise_no_alarm() -> None:
-    assert against(published.honest(3, runs=1)) == []
-
-
 # Planting wrong numbers -----------------------------------------------------------------------
 
 
@@ -145,18 +130,6 @@ def sampled(rows: pd.DataFrame, n: int, seed: int) -> list[int]:
 
 def is_found(rows: pd.DataFrame, label: int) -> bool:
     return int(rows["row"][label]) in {finding.row for finding in against(rows)}
-
-
-@pytest.mark.parametrize("factor", [0.1, 0.5, 0.9, 0.97, 1.03, 1.1, 2.0, 10.0])
-@pytest.mark.parametrize("metric", [THROUGHPUT, SIGNAL_DELAY, POWER])
-def test_a_wrong_number_breaks_the_arithmetic(metric: str, factor: float) -> None:
-    rows = of_table(published.honest(5), *WITH_BOTH)
-    for label in sampled(rows, 1, seed=1):
-        value = factor * rows[f"published_{metric}"][label]
-        found = list(checks.arithmetic(published.planted(rows, label, **{metric: value})))
-        assert [(each.table, each.row) for each in found] == [
-            (rows["table"][label], rows["row"][label])
-        ]
 
 
 @pytest.mark.parametrize("factor", [0.1, 0.75, 1.33, 10.0])
@@ -285,18 +258,6 @@ def test_two_tables_that_contradict_each_other() -> None:
     assert [(each.table, each.row, each.metric) for each in found] == [("004-again", 0, POWER)]
     other = {"other_table": "001-windows", "other_row": 0, "other_published": 12.84}
     assert found[0].more == other
-
-
-def test_outside_allows_what_lies_between_lines_through_neighbours() -> None:
-    x, y = np.arange(6.0), np.array([0.0, 1.0, 4.0, 9.0, 16.0, 25.0])
-    assert [outside(x, y, i)[0] for i in range(1, 5)] == [0.0] * 4
-    wrong = y.copy()
-    wrong[2] = 20.0
-    sizes = [abs(outside(x, wrong, i)[0]) for i in range(1, 5)]
-    assert sizes[1] > 10
-    assert max(sizes[0], sizes[2], sizes[3]) < sizes[1] / 4
-    assert all(math.isnan(each) for each in outside(x, y, 0))
-    assert all(math.isnan(each) for each in outside(x[:3], y[:3], 1))
 
 
 def test_a_jump_that_ours_makes_too_is_the_links() -> None:
@@ -469,13 +430,6 @@ def test_digits_that_are_not_printed_count_for_a_row() -> None:
     assert nearness.agreements(rows.assign(step_throughput_mbps=math.nan))[0] == "close"
 
 
-def test_names_say_report_controller_and_constants() -> None:
-    found = audit.names(published.honest(0)).tolist()
-    assert found[:2] == ["000 AIMD RTT 0.2/1", "000 AIMD RTT 0.2/2"]
-    assert "001 delay threshold 1/10/150" in found
-    assert "000 fixed window row 1" in found
-
-
 def test_errors_keep_rows_with_power_only_apart() -> None:
     both = beside([1.0, 2.0, 3.0, 4.0], [100, 200, 300, 400], ours=[(1.1, 104)] * 4)
     alone = beside([math.nan], [math.nan], [10.0]).assign(table="000-power", ours_power=12.0)
@@ -489,13 +443,6 @@ def test_errors_keep_rows_with_power_only_apart() -> None:
 
 
 # The stage -----------------------------------------------------------------------------------
-
-
-def test_the_stage_has_every_row_of_compared_tables_once() -> None:
-    rows = synthetic.analysed(synthetic.results(), "audit")["audit"]
-    assert set(rows["comparison"]) == {"reports"}
-    assert len(rows) == 18 + 33 + 20
-    assert rows["runs"].min() >= 1
 
 
 def test_what_fits_of_the_host_used_is_fitted() -> None:
@@ -580,17 +527,3 @@ def test_a_row_whose_runs_failed_is_told_with_the_reason() -> None:
     assert pieces["kind"][0] == "failed"
     assert pieces["remark"][0] == "the window is not a number"
     assert pieces["kind"][1] == "no run"
-
-
-def test_summaries_count_what_the_rows_say() -> None:
-    tables = synthetic.analysed(synthetic.results(), "audit")
-    rows, of_tables = tables["audit"], tables["audit_tables"].set_index("table")
-    assert of_tables["rows"].to_dict() == rows.groupby("table").size().to_dict()
-    assert (of_tables["rows"] == of_tables[list(VERDICTS)].sum(axis="columns")).all()
-    assert of_tables["contradicted"].sum() == (rows["verdict"] == "contradicted").sum() == 1
-    assert of_tables["source"]["001-fixed-window"] == "Report 001, Table 2.1"
-
-
-def test_without_a_replayed_table_there_is_no_audit() -> None:
-    results = synthetic.MadeUp(studies=(synthetic.windows_study(),))
-    assert all(table.empty for table in synthetic.analysed(results, "audit").values())

@@ -118,21 +118,6 @@ def pages(*seconds: float, engine: str = "emulator", published: Any = ()) -> Com
     return compared(runs, engine, published=published)
 
 
-def test_every_flow_and_probe_has_its_figures() -> None:
-    told = spreads(figures(pages(2, 4)), FIGURE)
-    told = told.set_index(["source", "metric"])
-    assert told.loc[("page", "completion_s"), "mean"] == 3
-    assert tuple(told.loc[("ping", "rtt_mean_ms"), ["least", "greatest"]]) == (200, 400)
-    assert told.loc[("long", "loss_events_per_minute"), "mean"] == 30, "a minute counts"
-    assert told.loc[("link", "utilization"), "n"] == 2
-    shown = [key for key in told.index if told.loc[key, "shown"]]
-    assert shown == [
-        ("long", "throughput_mbps"),
-        ("page", "completion_s"),
-        ("ping", "rtt_mean_ms"),
-    ]
-
-
 def printed(value: float, figure: str = "page.completion_s", **more: object) -> dict[str, object]:
     place = {"setting": 0, "network": "router", "place": f"item {value:g}"}
     return {**place, "figure": figure, "value": value, "step": 0.1, **more}
@@ -158,28 +143,6 @@ def test_published_numbers_stand_beside_the_range_of_our_runs(
     assert row["off"] == pytest.approx(
         {"near": 0.0375, "outside": 0.2375}.get(position, row["off"]), nan_ok=True
     )
-
-
-def test_a_mean_that_the_source_prints_as_the_least_is_contradicted() -> None:
-    ours = pages(
-        2,
-        4,
-        published=[
-            printed(260, "ping.rtt_mean_ms", place="text"),
-            printed(260.0, "ping.rtt_min_ms", place="console"),
-            printed(300, "ping.rtt_mean_ms", place="console"),
-        ],
-    )
-    rows = beside_published(ours, figures(ours)).to_dict("records")
-    assert [row["verdict"] for row in rows] == ["contradicted", "inside", "inside"]
-    assert rows[0]["extreme"] == "console"
-    assert rows[0]["conflicts"] == ["console"]
-
-
-def test_a_mean_without_another_mean_is_not_contradicted() -> None:
-    alike = [printed(260, "ping.rtt_mean_ms"), printed(260, "ping.rtt_min_ms")]
-    ours = pages(2, 4, published=alike)
-    assert beside_published(ours, figures(ours))["extreme"].isna().all()
 
 
 def test_numbers_for_one_setting_that_differ_are_told_of_each_other() -> None:
@@ -241,16 +204,6 @@ def sawtooth(tops: Sequence[float], fall: float) -> "np.ndarray[Any, np.dtype[np
         parts.append(np.linspace(before, top, 20))
         before = fall * top
     return np.concatenate([*parts, np.full(3, before)])
-
-
-def test_epochs_go_from_loss_to_loss() -> None:
-    window = sawtooth([100, 80, 90], 0.5)
-    time_s = np.arange(1.0, len(window) + 1)
-    told = epochs_of(time_s, window, {"alpha": 1, "beta": 0.5})
-    assert [row["top_packets"] for row in told] == [100, 80, 90]
-    assert [row["bottom_packets"] for row in told] == [10, 50, 40]
-    assert [(row["start_s"], row["end_s"]) for row in told] == [(1, 20), (21, 40), (41, 60)]
-    assert all(math.isnan(row["plateau_packets"]) and not row["fast"] for row in told)
 
 
 def test_cubics_plateau_falls_further_where_a_loss_comes_early() -> None:

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis import confirmation
-from analysis.metrics import POWER, SIGNAL_DELAY
+from analysis.metrics import POWER
 from tests.analysis import synthetic, synthetic_real
 
 
@@ -31,14 +31,6 @@ def test_verdict_leaves_arithmetic_alone() -> None:
 
 def tables() -> dict[str, pd.DataFrame]:
     return synthetic.analysed(synthetic_real.results(), "audit", "agreement")
-
-
-def test_contradicted_rows_are_confirmed_by_real_runs() -> None:
-    rows = confirmation.contradicted(tables())
-    assert rows["row"].tolist() == ["001 fixed window 40"]
-    assert rows[["printed_table", "printed_row"]].values.tolist() == [["001-fixed-window", 7]]
-    assert rows["metric"].tolist() == [SIGNAL_DELAY]
-    assert rows["verdict"].tolist() == ["yes"]
 
 
 def test_best_settings_know_what_was_published() -> None:

@@ -1,7 +1,5 @@
 """How many runs are enough: tables of order statistics, and what simulation says."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -16,22 +14,9 @@ def test_ranks_are_the_printed_ones(n: int, ranks: tuple[int, int] | None) -> No
     assert median_ranks(n) == ranks
 
 
-def test_ranks_enclose_the_median_of_any_distribution() -> None:
-    ordered = np.sort(np.random.default_rng(3).exponential(size=(2000, 15)), axis=1)
-    low, high = median_ranks(15) or (1, 15)
-    hits = (ordered[:, low - 1] <= math.log(2)) & (math.log(2) <= ordered[:, high - 1])
-    assert 0.94 < hits.mean() < 0.98  # exactly 0.965
-
-
 def test_runs_that_do_not_vary_are_enough_once_there_is_an_interval() -> None:
     assert enough_runs([7.0] * 9, seed=1) == Enough(6, 9)
     assert str(enough_runs([7.0] * 9, seed=1)) == "6"
-
-
-def test_few_or_wide_runs_are_not_enough() -> None:
-    assert enough_runs([7.0] * 5, seed=1) == Enough(None, 5)
-    assert str(enough_runs([1, 2, 3, 4, 5, 6, 7, 8], seed=1)) == "more than 8"
-    assert enough_runs([], seed=1) == Enough(None, 0)
 
 
 def test_all_runs_together_are_the_largest_subset() -> None:

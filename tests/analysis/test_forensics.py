@@ -38,11 +38,6 @@ def test_a_heading_is_read_by_its_words(
     assert Heading.named(name) == Heading(name, quantity, statistic, factor)
 
 
-@pytest.mark.parametrize("name", ["window", "alpha", "throughput_furlongs", "fairness"])
-def test_other_columns_are_left_alone(name: str) -> None:
-    assert Heading.named(name) is None
-
-
 def test_power_is_throughput_over_delay_rounded_or_truncated(tmp_path: Path) -> None:
     head = "throughput_mbps,signal_delay_p95_ms,power"
     true = 4.566 / 0.1539
@@ -50,11 +45,6 @@ def test_power_is_throughput_over_delay_rounded_or_truncated(tmp_path: Path) -> 
     assert found(tmp_path, head, rounded, truncated) == []
     assert found(tmp_path, head, rounded, "4.57,154,28.67") == [(3, "product")]
     assert found(tmp_path, head, "4.57,,29.67", ",154,29.67") == []
-
-
-def test_utilization_and_capacity_give_throughput_in_any_unit(tmp_path: Path) -> None:
-    head = "throughput_kbps,capacity_mbps,utilisation_percent"
-    assert found(tmp_path, head, "4120,5.04,81.7", "4120,5.04,71.7") == [(3, "product")]
 
 
 def test_rates_and_delays_keep_their_bounds(tmp_path: Path) -> None:

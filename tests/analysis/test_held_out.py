@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import pytest
 
-from analysis import held_out, statistics
+from analysis import held_out
 from analysis.frames import records
-from analysis.results import published_frame
 from analysis.sweeps import Luck
 from tests.analysis import synthetic
 
@@ -51,22 +50,10 @@ def test_relative_power_is_the_mean_over_the_bound() -> None:
     assert RELATIVE["runs"].tolist() == [2] * 6
 
 
-def test_relative_power_of_a_failed_run_is_none() -> None:
-    runs = runs_of({0: {"here": (20.0, 40.0), "slow": (1.0,), "fast": (1.0,)}})
-    runs.loc[0, "status"], runs.loc[0, "power"] = "failed", math.nan
-    assert held_out.relative_power(runs, NETWORKS)["relative"][0] == pytest.approx(0.2)
-
-
 def test_scores_are_geometric_means_over_the_held_out_networks() -> None:
     scored = held_out.scores(RELATIVE, NETWORKS)
     assert scored["training"].tolist() == pytest.approx([0.2, 0.3])
     assert scored["held_out"].tolist() == pytest.approx([math.sqrt(0.04), math.sqrt(0.016)])
-
-
-def test_scores_are_zero_where_a_network_defeats_a_setting() -> None:
-    powers = {0: {"here": (20.0,), "slow": (0.0,), "fast": (500.0,)}}
-    relative = held_out.relative_power(runs_of(powers), NETWORKS)
-    assert held_out.scores(relative, NETWORKS)["held_out"].tolist() == [0]
 
 
 def test_standings_rank_both_ways_and_count_the_places_lost() -> None:
@@ -83,21 +70,6 @@ def test_standings_rank_both_ways_and_count_the_places_lost() -> None:
     assert table["training_rank"].tolist() == [1, 2, 3, 4]
     assert table["held_out_rank"].tolist() == [4, 2, 2, 1]
     assert table["gap"].tolist() == [3, 0, -1, -3]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "correlation"),
-    [
-        ([1, 2, 3], [10, 20, 90], 1),
-        ([1, 2, 3], [3, 2, 1], -1),
-        ([1, 2, 3, 4], [1, 3, 2, 4], 0.8),  # 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15)
-        ([1, 2], [1, 2], math.nan),
-        ([1, 1, 1], [1, 2, 3], math.nan),
-    ],
-)
-def test_rank_correlation(one: list[float], other: list[float], correlation: float) -> None:
-    found = held_out.rank_correlation(pd.Series(one), pd.Series(other))
-    assert found == pytest.approx(correlation, nan_ok=True)
 
 
 def test_distinct_settings_keep_the_best_of_equals_and_say_where_it_comes_from() -> None:
@@ -205,11 +177,6 @@ def test_labels_name_the_study_where_several_tuned_a_controller() -> None:
     ]
 
 
-def test_without_held_out_networks_the_tables_are_empty() -> None:
-    found = synthetic.analysed(synthetic.results(hold_out=None), "held_out")
-    assert all(table.empty for table in found.values())
-
-
 def test_networks_that_a_grid_or_a_fit_searched_have_been_seen() -> None:
     studies = (
         synthetic.windows_study("grid", networks=("slow",), title="A grid"),
@@ -219,22 +186,6 @@ def test_networks_that_a_grid_or_a_fit_searched_have_been_seen() -> None:
     seen = found["held_out_networks"].set_index("network")["searched_by"]
     assert [list(by) for by in seen] == [[], ["A grid"], []]
     assert held_out.summary(found)["unseen"].tolist() == [1]
-
-
-def test_best_printed_takes_the_reports_at_their_word() -> None:
-    published = pd.DataFrame(
-        {
-            "controller": ["a", "a", "a", "b", "a", "c"],
-            "network": ["here"] * 4 + ["there", "here"],
-            "table": ["one", "one", "two", "two", "three", "four"],
-            "row": [0, 1, 0, 1, 0, 0],
-            "power": [3.0, 9.0, 9.0, 4.0, 99.0, math.nan],
-        }
-    )
-    best = statistics.best_printed(published, "here")
-    assert best["controller"].tolist() == ["a", "b"]
-    assert best[["table", "row", "power"]].to_numpy().tolist() == [["one", 1, 9.0], ["two", 1, 4.0]]
-    assert statistics.best_printed(published_frame([]), "here").empty
 
 
 def test_tuning_has_a_row_for_each_tuned_controller() -> None:

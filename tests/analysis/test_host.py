@@ -1,6 +1,5 @@
 """The host of real runs, worked by hand."""
 
-import math
 from typing import Any
 
 import pandas as pd
@@ -35,11 +34,3 @@ def test_probe_levels_worked_by_hand() -> None:
     assert found[f"furthest_{THROUGHPUT}"].tolist() == pytest.approx([1 / 3, 0.1])
     assert found[f"furthest_{SIGNAL_DELAY}"].tolist() == pytest.approx([0, 0.1])
     assert found["scheduling_delay_p99_us"].tolist() == [200, 900]
-
-
-def test_probe_levels_keep_a_level_whose_runs_all_failed() -> None:
-    rows = [run_row("c", {}, 2.0, 100.0, scheduling_delay_p99_us=1.0)]
-    rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1})
-    found = told(rows)
-    assert found["runs"].tolist() == [1, 0]
-    assert math.isnan(found["scheduling_delay_p99_us"][1])

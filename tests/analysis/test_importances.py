@@ -43,13 +43,6 @@ def test_what_acts_jointly_is_of_neither() -> None:
     assert sum(found.values()) < 0.3
 
 
-def test_failed_trials_do_not_count() -> None:
-    trials = _trials(300)
-    failed = trials.assign(value=np.nan, constant_matters=5.0)
-    with_failures = pd.concat([trials, failed], ignore_index=True)
-    assert importances(with_failures, SEARCHED, False) == importances(trials, SEARCHED, False)
-
-
 def test_nothing_is_said_of_few_trials_one_constant_or_equal_values() -> None:
     assert importances(_trials(LEAST_TRIALS - 1), SEARCHED, False) == ({}, {})
     assert importances(_trials(300), SEARCHED[:1], False) == ({}, {})

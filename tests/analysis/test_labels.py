@@ -15,11 +15,6 @@ def test_words_drop_units_and_keep_acronyms() -> None:
     assert labels.axis("beta") == "Beta"
 
 
-def test_reports_before_their_rows() -> None:
-    assert labels.short_report("Report 001") == "001"
-    assert labels.short_report("Nguyen 2024") == "Nguyen 2024"
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -39,11 +34,3 @@ def test_percent_has_a_real_minus_and_no_negative_zero() -> None:
     assert labels.percent(0.0001, signed=True) == "0.0\N{NO-BREAK SPACE}%"
     assert labels.percent(-0.0001) == "0.0\N{NO-BREAK SPACE}%"
     assert labels.percent(math.nan) == labels.DASH
-
-
-def test_joined_and_count() -> None:
-    assert labels.joined([]) == ""
-    assert labels.joined(["a"]) == "a"
-    assert labels.joined(["a", "b", "c"]) == "a, b and c"
-    assert labels.count(1, "run") == "1 run"
-    assert labels.count(1200, "study", "studies") == "1,200 studies"

@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from analysis import link_log
@@ -65,12 +64,6 @@ def test_metrics_are_those_worked_by_hand(log: LinkLog) -> None:
     assert found.power == pytest.approx(2.4704 / 0.006)
 
 
-def test_signal_delay_counts_down_to_the_next_arrival(log: LinkLog) -> None:
-    signal = link_log.signal_delay(log)
-    assert signal["time_ms"].tolist() == [1, 2, 3, 4, 5]
-    assert signal["delay_ms"].tolist() == [2, 6, 5, 4, 3]
-
-
 def test_rates_divide_every_bin_by_its_full_width(log: LinkLog) -> None:
     rates = link_log.rates(log, bin_ms=5)
     per_byte = 8 / 5000
@@ -78,11 +71,6 @@ def test_rates_divide_every_bin_by_its_full_width(log: LinkLog) -> None:
     assert rates["capacity_mbps"].tolist() == pytest.approx([3008 * per_byte, 3008 * per_byte, 0])
     assert rates["ingress_mbps"].tolist() == pytest.approx([3008 * per_byte, 80 * per_byte, 0])
     assert rates["egress_mbps"].tolist() == pytest.approx([1504 * per_byte, 1584 * per_byte, 0])
-
-
-def test_percentile_95_is_the_element_that_mahimahi_takes() -> None:
-    assert link_log.percentile_95(pd.Series(range(20))) == 19
-    assert link_log.percentile_95(pd.Series([7])) == 7
 
 
 @pytest.mark.parametrize(
@@ -110,11 +98,6 @@ def test_read_link_log_names_the_bad_line(path: Path, text: str, message: str | 
     with pytest.raises(KneepointError, match=message) as error:
         read(path, text)
     assert str(path) in str(error.value)
-
-
-def test_read_link_log_names_a_missing_file(path: Path) -> None:
-    with pytest.raises(KneepointError, match=r"uplink\.log: No such file"):
-        read_link_log(path)
 
 
 def test_queue_length_follows_the_events(path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.frames import STEP
 from analysis.labels import DASH
-from analysis.metrics import SIGNAL_DELAY, THROUGHPUT, as_printed
+from analysis.metrics import THROUGHPUT, as_printed
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,3 @@ from analysis.metrics import SIGNAL_DELAY, THROUGHPUT, as_printed
 def test_digits_are_those_printed(value: float, step: float, text: str) -> None:
     row = {f"published_{THROUGHPUT}": value, STEP + THROUGHPUT: step}
     assert as_printed(row, THROUGHPUT) == text
-
-
-def test_without_a_step_a_metric_has_its_decimals() -> None:
-    assert as_printed({f"published_{SIGNAL_DELAY}": 99.6}, SIGNAL_DELAY) == "100"

@@ -36,17 +36,6 @@ def test_frames_are_named_and_described(results: Path) -> None:
     assert list(declared) == [column.name for column in TABLES["audit"].columns]
 
 
-def test_a_changed_frame_changes_nothing(results: Path) -> None:
-    opened = open_results(results)
-    for name in ("runs", "trials", "audit"):
-        frame = opened.table(name)
-        frame["power"] = 0
-        frame["new"] = 1
-        again = opened.table(name)
-        assert "new" not in again
-        assert name == "audit" or not (again["power"] == 0).all()
-
-
 def test_what_cannot_be_opened_is_refused_in_one_line(results: Path, tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match="nowhere: no such folder; `kneepoint report`"):
         open_results("nowhere")

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.frames import records, select
 from experiments.models.study import Fit
-from tests.analysis import synthetic, synthetic_real
+from tests.analysis import synthetic
 
 
 def stage(results: synthetic.MadeUp) -> dict[str, pd.DataFrame]:
@@ -42,16 +42,6 @@ def test_brackets_begin_with_the_range_searched(found: dict[str, pd.DataFrame]) 
     assert first["low"] < last["low"] < 16 < last["high"] < first["high"]
 
 
-def test_a_search_knows_what_was_published() -> None:
-    row = synthetic.published_rows().query("table == '000-aimd-grid'").iloc[0]
-    study = synthetic.grid_study(sampler="tpe")
-    results = synthetic.results(studies=(synthetic.grid_study(), study))
-    (found,) = records(stage(results)["search_networks"])
-    assert (found["published_table"], found["published_row"]) == ("000-aimd-grid", row["row"])
-    assert found["published_power"] == row["power"] == 18.6
-    assert found["gain"] == found["power"] / 18.6 - 1
-
-
 def test_a_fit_has_its_best_at_the_least() -> None:
     fit = synthetic.ternary_study(objective=Fit(fit=("001-fixed-window",)))
     fit = replace(fit, runs=fit.runs.assign(row=0))
@@ -61,13 +51,6 @@ def test_a_fit_has_its_best_at_the_least() -> None:
     assert search["near"] >= 1
     steps = found["search_trials"].dropna(subset=["low"])
     assert steps["value"].min() == search["best_value"]
-
-
-def test_real_searches_stand_beside_the_emulators() -> None:
-    found = stage(synthetic_real.results())["searches"].set_index("search")
-    assert found["engine"]["real-best-window"] == "mahimahi"
-    emulated = found["best_value"]["best_window"]
-    assert found["emulated_power"]["real-best-window"] == emulated
 
 
 def test_a_search_over_two_networks_compares_with_what_was_published_for_each() -> None:
@@ -93,13 +76,3 @@ def test_a_grid_over_three_constants_is_a_search_and_others_are_not() -> None:
     (search,) = records(stage(synthetic.MadeUp(studies=(searching,)))["searches"])
     assert (search["sampler"], search["searched"], search["tunes"]) == ("grid", 3, True)
     assert search["best_value"] == grid.trials["value"].max()
-
-
-def test_the_emulators_best_is_that_of_the_same_network() -> None:
-    here = synthetic.ternary_study()
-    there = synthetic.changed(here, networks=("far",))
-    trials = here.trials.assign(value=2 * here.trials["value"])
-    runs = here.runs.assign(network="far")
-    there = replace(there, name="there", trials=trials, runs=runs)
-    found = stage(synthetic.MadeUp(studies=(here, there)))["searches"]
-    assert found["emulated_power"].tolist() == found["best_value"].tolist()

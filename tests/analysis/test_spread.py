@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 from analysis.spread import LEVEL, Selection, figures
 
 
@@ -14,20 +14,6 @@ def drawn(draws: int, n: int, seed: int = 1) -> dict[str, np.ndarray]:
     delay = np.round(150 * (1 + 0.05 * random.standard_normal((draws, n))))
     power = 1e3 * throughput / delay
     return {THROUGHPUT: throughput, QUEUEING_DELAY: delay, SIGNAL_DELAY: delay, POWER: power}
-
-
-def test_figures_are_those_of_each_draw() -> None:
-    runs = drawn(3, 5)
-    found = figures(runs)
-    assert found["ours_power"] == pytest.approx(runs[POWER].mean(axis=1))
-    assert found["deviation_power"] == pytest.approx(runs[POWER].std(axis=1, ddof=1))
-    assert found["least_power"].tolist() == runs[POWER].min(axis=1).tolist()
-    assert found["greatest_power"].tolist() == runs[POWER].max(axis=1).tolist()
-    assert set(found) == {
-        f"{name}_{metric}"
-        for name in ("ours", "deviation", "least", "greatest", "low", "high")
-        for metric in METRICS
-    }
 
 
 def test_one_run_predicts_nothing_and_none_says_nothing() -> None:
@@ -45,12 +31,6 @@ def test_an_interval_holds_one_more_run_as_often_as_it_says(n: int) -> None:
     for metric, values in runs.items():
         held = (found[f"low_{metric}"] <= values[:, 0]) & (values[:, 0] <= found[f"high_{metric}"])
         assert held.mean() == pytest.approx(LEVEL, abs=0.006), metric
-
-
-def test_the_interval_holds_whatever_was_seen() -> None:
-    runs = drawn(1, 30)
-    runs[POWER][0, 3] = 90.0  # a tail that is not normal
-    assert figures(runs)["high_power"][0] >= 90
 
 
 def test_runs_that_tie_in_whole_milliseconds_leave_half_a_millisecond() -> None:
@@ -81,11 +61,3 @@ def test_a_selected_run_is_compared_with_a_selected_run(extreme: str) -> None:
     single = figures(ours)
     narrow = found["high_power"] - found["low_power"]
     assert (narrow < single["high_power"] - single["low_power"]).mean() > 0.9
-
-
-def test_of_an_unknown_number_every_number_is_allowed() -> None:
-    ours = drawn(1, 30)
-    few, many, unknown = (figures(ours, Selection("best", *of)) for of in ((2, 2), (30, 30), ()))
-    assert few["ours_power"][0] < unknown["ours_power"][0] < many["ours_power"][0]
-    assert unknown["low_power"][0] == few["low_power"][0]
-    assert unknown["high_power"][0] == many["high_power"][0]

@@ -1,12 +1,11 @@
 import json
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from analysis import repeatability, statistics
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY
 from analysis.results import StudyRuns
 from tests.analysis import synthetic
 
@@ -32,29 +31,6 @@ def test_spread_worked_by_hand() -> None:
     assert found["cv"] == 0.5
     assert (found["low"], found["high"]) == pytest.approx((4 - half, 4 + half), rel=1e-6)
     assert (found["least"], found["greatest"]) == (2, 6)
-
-
-def test_spread_of_one_value_has_no_interval() -> None:
-    found = statistics.spread(pd.Series([3.0]))
-    assert (found["n"], found["mean"]) == (1, 3)
-    assert all(math.isnan(found[name]) for name in ("standard_deviation", "cv", "low", "high"))
-
-
-def test_spreads_leave_failed_runs_out() -> None:
-    runs = pd.concat(
-        [
-            runs_of([12.0, 14.0], setting="a"),
-            pd.DataFrame([synthetic.failed_row("fixed_window", {"window": 12}, "no")]).assign(
-                setting="a"
-            ),
-            runs_of([10.0], setting="b"),
-        ]
-    )
-    runs = statistics.succeeded(runs).rename(columns={POWER: "value"})
-    power = statistics.spreads(runs, ["setting"]).set_index("setting")
-    assert power["n"].to_dict() == {"a": 2, "b": 1}
-    assert power["mean"].to_dict() == pytest.approx({"a": 13, "b": 10})
-    assert math.isnan(power["low"]["b"])
 
 
 def test_published_means_have_a_difference_and_z() -> None:
@@ -93,21 +69,6 @@ def test_chance_pools_the_variation_of_all_settings() -> None:
     assert found.margin(4, 4) == pytest.approx(found.margin(1, 1) / 2)
 
 
-def test_response_averages_the_runs_of_a_value() -> None:
-    runs = pd.DataFrame(
-        [
-            synthetic.run_row("fixed_window", {"window": 9}, 2.0, 100.0),
-            synthetic.run_row("fixed_window", {"window": 3}, 1.0, 100.0),
-            synthetic.run_row("fixed_window", {"window": 9}, 3.0, 100.0),
-            synthetic.failed_row("fixed_window", {"window": 6}, "no"),
-        ]
-    )
-    curve = statistics.response(runs, "window")
-    assert curve["value"].tolist() == [3, 9]
-    assert curve["runs"].tolist() == [1, 2]
-    assert curve[THROUGHPUT].tolist() == [1.0, 2.5]
-
-
 def chance(margin: float) -> statistics.Chance:
     """So that two single runs may differ by `margin`."""
     return statistics.Chance(margin / (12.706205 * math.sqrt(2)), 1)
@@ -134,19 +95,6 @@ def test_best_and_its_ties(
     assert found.margin == pytest.approx(margin / math.sqrt(runs[label]), nan_ok=True)
 
 
-def test_best_of_nothing_is_none() -> None:
-    nothing = pd.Series([math.nan])
-    assert statistics.best(nothing, pd.Series([1]), chance(0.01)) is None
-
-
-def test_effect_is_relative_to_the_mean_of_its_cell() -> None:
-    table = frame(a=[1, 1, 2, 2], w=[5, 9, 5, 9], power=[9.0, 11.0, 19.0, 21.0])
-    found = statistics.effect(table, "w", ["a"])
-    assert found["group"].tolist() == [0, 0, 1, 1]
-    assert found["value"].tolist() == [5, 9, 5, 9]
-    assert found["relative"].tolist() == pytest.approx([-0.1, 0.1, -0.05, 0.05])
-
-
 def test_history_marks_improvements() -> None:
     trials = frame(
         trial=[2, 0, 1, 3, 4],
@@ -160,18 +108,6 @@ def test_history_marks_improvements() -> None:
     least = statistics.history(trials, minimised=True)
     assert least["best_so_far"].tolist() == [1, 1, 1, 1, 0]
     assert past["failed"].tolist() == [False, True, False, False, True]
-
-
-def test_brackets_close_in_on_the_peak() -> None:
-    trials = frame(
-        trial=[0, 1, 2, 3, 4],
-        value=[5.0, 3.0, 6.0, math.nan, 6.0],
-        constant_window=[10, 20, 5, 7, 5],
-    )
-    steps = statistics.brackets(trials, "window", 1, 50)
-    assert steps["trial"].tolist() == [0, 1, 2]
-    assert steps["low"].tolist() == [1, 1, 1]
-    assert steps["high"].tolist() == [50, 20, 10]
 
 
 def test_beside_matches_controller_network_and_printed_constants() -> None:
@@ -233,9 +169,3 @@ def test_exclusions_group_failures_alike() -> None:
     found = synthetic.analysed(results, "inventory")["exclusions"]
     assert found["runs"].tolist() == [2, 1]
     assert found["reason"].tolist() == ["sends without end", "window is NaN"]
-
-
-def test_grid_has_y_down_and_x_across() -> None:
-    table = frame(x=[2, 1, 1, 2, 2], y=[0.1, 0.1, 0.2, 0.2, 0.2], p=[5.0, 1.0, 2.0, 3.0, 4.0])
-    cells = statistics.grid(table, "x", "y", "p")
-    assert np.array_equal(cells.to_numpy(), [[1.0, 5.0], [2.0, 3.5]])

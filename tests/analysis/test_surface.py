@@ -42,26 +42,11 @@ def test_where_no_trials_are_there_is_nothing() -> None:
     assert 0.25 < found.covered < 0.45
 
 
-def test_a_crowd_in_one_corner_tells_nothing() -> None:
-    assert not surface(trials(300, width=0.3), X, Y).tells
-
-
-def test_a_lone_trial_is_not_drawn() -> None:
-    alone = trials(1).assign(constant_x=10.0, constant_y=100.0)
-    there = pd.concat([trials(100, width=0.5), alone], ignore_index=True)
-    assert np.isnan(surface(there, X, Y).values[-1, -1])
-
-
 def test_noise_tells_nothing() -> None:
     found = surface(trials(300, noise=1.0), X, Y)
     assert found.covered > 0.9
     assert found.explained < 0.3
     assert not found.tells
-
-
-def test_few_trials_tell_nothing() -> None:
-    assert not surface(trials(10), X, Y).tells
-    assert not surface(trials(2, width=0.0), X, Y).tells
 
 
 def test_one_disaster_does_not_drown_the_rest() -> None:

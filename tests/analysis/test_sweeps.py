@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-from analysis.frames import select
 from analysis.results import StudyRuns
-from analysis.sweeps import bests, grids, published_points
+from analysis.sweeps import grids, published_points
 from experiments.models.study import Fit
 from tests.analysis import synthetic
 
@@ -56,16 +55,6 @@ def test_without_repeats_nothing_is_known_of_ties() -> None:
     assert not found["sweep_points"]["tied"].any()
 
 
-def test_bests_say_what_we_measure_where_a_table_has_its_best() -> None:
-    found = stage(synthetic.results())
-    published = select(published_points(found), table="004-fixed-window")
-    best = published.sort_values("power", ascending=False).iloc[0]
-    line = select(bests(found), table="004-fixed-window").iloc[0]
-    ours = found["sweep_points"].set_index("value")["power"][best["value"]]
-    assert (line["rows"], line["value"], line["published"]) == (33, best["value"], best["power"])
-    assert (line["ours"], line["relative"]) == (ours, ours / best["power"] - 1)
-
-
 def test_grids_average_over_what_the_table_leaves_unsaid() -> None:
     found = stage(synthetic.results())
     (grid,) = grids(found).to_dict("records")
@@ -81,19 +70,6 @@ def test_grids_average_over_what_the_table_leaves_unsaid() -> None:
     assert first["published"] == 18.6
     assert first["relative"] == pytest.approx(first["ours"] / 18.6 - 1)
     assert first["agrees"] == (abs(first["relative"]) <= 0.06)
-
-
-def test_grids_without_a_table_show_ours_alone() -> None:
-    rows = [
-        synthetic.run_row("c", {"a": a, "b": b}, a + b, 100.0) for a in (1, 2) for b in (1, 2, 3)
-    ]
-    found = stage(synthetic.MadeUp(studies=(synthetic.study("pairs", rows),)))
-    (grid,) = grids(found).to_dict("records")
-    assert grid["table"] is None
-    assert found["grid_cells"]["published"].isna().all()
-    assert found["grid_cells"]["agrees"].isna().all()
-    assert (grid["y"], grid["x"]) == ("a", "b")
-    assert (grid["best_y"], grid["best_x"]) == (2, 3)
 
 
 def test_grids_need_every_pair() -> None:

@@ -67,12 +67,6 @@ def test_claims_are_those_of_the_tables() -> None:
     assert best in set(select(found, table="sweeps")["value"])
 
 
-def test_commands_name_another_configuration() -> None:
-    tables = synthetic.analysed(synthetic.results())
-    commands = claims(tables, "lab/config.yaml")["command"]
-    assert commands.str.endswith(" --config lab/config.yaml").all()
-
-
 def test_artifact_describes_everything_with_its_digest(results: Path, tmp_path: Path) -> None:
     """roc-validator, if it is installed, checks what RO-Crate 1.1 says must be."""
     write_artifact(CONFIG, tmp_path / "one.zip")

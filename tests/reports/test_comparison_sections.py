@@ -9,9 +9,9 @@ from analysis.derived import WithDerived
 from common.errors import KneepointError
 from reports import draw, words
 from tests.analysis import synthetic
-from tests.analysis.test_comparisons import compared, pages, printed, run_of
+from tests.analysis.test_comparisons import pages, printed
 from tests.reports.test_figures import Tables, drawn, joined, places
-from tests.reports.told import PROVENANCE, Told, told, told_by
+from tests.reports.told import PROVENANCE, Told, told_by
 
 PUBLISHED = [
     printed(3.1),
@@ -53,18 +53,6 @@ def test_figure_has_means_ranges_and_what_was_published(tables: Tables) -> None:
     assert {2.0, 4.0, 2.5, 3.5} <= ends
     assert {3.0, 3.1, 9.0} <= {x for x, _ in places(page)}
     assert {260.0, 300.0} <= {x for x, _ in places(ping)}
-
-
-def test_a_kernel_that_has_not_run_is_said() -> None:
-    said = told(synthetic.MadeUp(comparisons=(pages(2, 4),))).text("comparison-buffers")
-    assert "on the kernel's TCP: 0 (`make confirm` makes them)" in said
-
-
-def test_comparison_without_probes_or_prints_has_neither() -> None:
-    lone = compared([run_of({"long": {"throughput_mbps": 1.4}})])
-    report = told(synthetic.MadeUp(comparisons=(lone,)))
-    assert "comparison-buffers" in report.names and "published" not in report.names
-    assert not [name for name in report.figures() if name.startswith("comparison-")]
 
 
 def test_configuration_has_words_of_its_own(tmp_path: Path) -> None:

@@ -18,12 +18,6 @@ def read(text: str) -> Told:
     return Told(document(f'<h2 id="p">P</h2>\n\n<h3 id="s">S</h3>\n\n{text}', "T"))
 
 
-def test_marks_and_references_are_html() -> None:
-    assert read('a **b**\n`c` <ref to="s"/>, <run of="1f">2</run>').text("s") == (
-        "a **b** `c` {s}, 2"
-    )
-
-
 def test_headings_figures_and_tables_have_numbers_of_their_own() -> None:
     figure = '<figure name="f"><title>F</title><caption>See <ref to="t"/></caption></figure>'
     other = TABLE.replace('"t"', '"u"')
@@ -37,11 +31,6 @@ def test_headings_figures_and_tables_have_numbers_of_their_own() -> None:
     ]
     assert [report.is_supplement(name) for name in ("f", "t", "u")] == [False, False, True]
     assert report.block("f").find(".//img").attrib == {"src": "f", "alt": "F"}  # type: ignore[union-attr]
-
-
-def test_two_parts_of_one_name_are_refused() -> None:
-    with pytest.raises(AssertionError, match="called t"):
-        read(f"{TABLE}\n\n{TABLE}")
 
 
 def test_a_row_has_a_cell_a_column() -> None:

@@ -11,11 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import held_out, labels, repeatability, sweeps
+from analysis import held_out, labels, sweeps
 from analysis.audit import SHOWN
-from analysis.frames import Record, records
-from analysis.metrics import METRICS
-from reports import draw, figures
+from analysis.frames import records
+from reports import draw
 from reports.figures import style
 from reports.inline_svg import Inliner
 from tests.analysis import synthetic
@@ -106,48 +105,6 @@ def test_search_curve_has_the_brackets_of_a_search_for_one_peak(tables: Tables) 
     assert len(drawn(without, "search-curve-best_window").axes) == 1
 
 
-def test_search_history_shows_trials_best_and_failures(tables: Tables) -> None:
-    figure = drawn(tables, "search-history-delay_tpe")
-    trials, best, _, failed, _ = figure.axes[0].lines
-    assert len(x_of(trials)) == 118
-    assert np.all(np.diff(np.asarray(best.get_ydata())) >= 0)
-    assert x_of(failed) == [3, 17]
-
-
-def test_searches_of_one_unit_share_a_scale_and_fits_are_left_out(tables: Tables) -> None:
-    searches, past = tables["searches"], tables["search_trials"]
-    of_misfit: Record = {"fit": [["001-delay-threshold"]], "objective": "misfit"}
-    fitted = searches[-1:].assign(search="fitted", **of_misfit)
-    front = searches[-1:].assign(search="again", objective="front")
-    both = {**tables, "searches": pd.concat([searches, front, fitted])}
-    both["search_trials"] = pd.concat(
-        [past, past[past["search"] == searches["search"].iloc[-1]].assign(search="again")]
-    )
-    axes = drawn(both, "searches-all").axes
-    assert len(axes) == len(searches) + 1
-    assert len({each.get_ylim() for each in axes}) == 1
-    best = records(searches)[0]["best_value"]
-    assert np.asarray(axes[0].lines[0].get_ydata())[-1] == pytest.approx(best)
-
-
-def test_a_hundred_searches_with_long_names_fit_a_page(tables: Tables) -> None:
-    searches, past = tables["searches"][:1], tables["search_trials"]
-    past = past[past["search"] == searches["search"].iloc[0]]
-    long: Record = {
-        "controller": "_".join(["controller"] * 5),
-        "network_titles": [["A network " * 5]],
-    }
-    many = [searches.assign(search=str(n), **long) for n in range(100)]
-    hundred = {**tables, "searches": pd.concat(many)}
-    hundred["search_trials"] = pd.concat([past.assign(search=str(n)) for n in range(100)])
-    figure = drawn(hundred, "searches-all")
-    assert len(figure.axes) == 40 and figure.get_figheight() < 9.7
-    assert figure._supxlabel.get_text().endswith("100 searches")  # type: ignore[attr-defined]
-    figure.draw_without_rendering()
-    titles = [axes._left_title.get_window_extent() for axes in figure.axes]  # type: ignore[attr-defined]
-    assert all(one.x1 <= other.x0 for one, other in itertools.pairwise(titles[:4]))
-
-
 def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
     figure = drawn(tables, "published-against-ours-reports")
     rows = tables["audit"].query("comparison == 'reports'")
@@ -157,30 +114,6 @@ def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
     names = figure.legends[-1].get_texts()
     assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
     assert figure.axes[0].get_title(loc="left") == "Throughput (Mbit/s)"
-
-
-def test_repeatability_has_a_dot_a_run_and_no_bar_for_a_single_one(tables: Tables) -> None:
-    figure = drawn(tables, "repeatability-all")
-    runs = tables["repeatability_runs"].groupby("setting", sort=False).size()
-    dots = [np.shape(dots.get_offsets())[0] for dots in figure.axes[0].collections]
-    assert dots == runs.tolist() == [10, 25]
-    power = repeatability.spreads(tables).query("metric == 'power'")
-    ends = power[["low", "high"]].div(power["mean"], axis=0).sub(1).mul(100)
-    bars = [[(low, at), (high, at)] for at, (low, high) in enumerate(ends.to_numpy().tolist())]
-    assert np.allclose(level(joined(figure.axes[0])), sorted(bars))
-    assert "published 12.868" in texts(figure)
-    alone = tables["repeatability_runs"].drop_duplicates("setting")
-    single = drawn({**tables, "repeatability_runs": alone}, "repeatability-all")
-    assert not np.isfinite(level(joined(single.axes[0]))).all()
-
-
-def level(lines: list[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
-    return [[one, other] for one, other in lines if one[1] == other[1]]
-
-
-def test_every_file_of_figures_is_a_kind() -> None:
-    files = {path.stem for path in Path(figures.__path__[0]).glob("*.py")} - {"__init__", "style"}
-    assert {kind.replace("-", "_") for kind in figures.PART_OF} == files
 
 
 def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
@@ -193,17 +126,6 @@ def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
     assert names == [f"power-curve-{SWEEP}.svg"]
 
 
-def test_the_house_style_ignores_the_users_own() -> None:
-    import matplotlib as mpl
-
-    before = mpl.rcParams["font.size"]
-    mpl.rcParams["font.size"] = 31
-    with style.house():
-        assert mpl.rcParams["font.size"] == pytest.approx(9, abs=0.1)
-    assert mpl.rcParams["font.size"] == 31
-    mpl.rcParams["font.size"] = before
-
-
 def test_map_prints_every_cell_and_the_mean(tables: Tables) -> None:
     figure = drawn(tables, "held-out-map-all")
     assert [len(texts(figure, axes)) for axes in range(3)] == [4, 8, 4]
@@ -214,39 +136,6 @@ def test_map_prints_every_cell_and_the_mean(tables: Tables) -> None:
     assert columns == ["A slow link", "A fast link"]
     colours = np.asarray(figure.axes[1].collections[0].get_array()).reshape(4, 2)
     assert colours.max(axis=0).tolist() == [1, 1]
-
-
-def test_profiles_draw_each_setting_with_its_interval(tables: Tables) -> None:
-    standings = held_out.standings(tables)
-    shares = pd.DataFrame(
-        [
-            {"trial": trial, "factor": factor, "share": factor / 4, "low": 0.1, "high": 0.9}
-            for trial in standings["trial"]
-            for factor in (1.0, 2.0)
-        ]
-    )
-    figure = drawn({**tables, "held_out_profiles": shares}, "held-out-profiles-all")
-    lines = [line for axes in figure.axes for line in joined(axes)]
-    assert lines == [[(1, 0.25), (2, 0.5)]] * len(standings)
-    bands = [band.get_datalim(axes.transData) for axes in figure.axes for band in axes.collections]
-    assert [(band.ymin, band.ymax) for band in bands] == [(0.1, 0.9)] * len(standings)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Published", "Tuned"]
-
-
-def crosses(axes: Axes) -> list[tuple[float, float]]:
-    found = [dots.get_offsets() for dots in axes.collections if dots.get_label() == "contradicted"]
-    return [(float(x), float(y)) for each in found for x, y in np.asarray(each)]
-
-
-def test_a_contradicted_row_that_did_not_run_is_crossed_on_the_edge(tables: Tables) -> None:
-    rows = tables["audit"].copy()
-    label = rows.index[rows["table"] == "004-fixed-window"][4]
-    rows.loc[label, ["wrong", "verdict", "runs"]] = "power", "contradicted", 0
-    rows.loc[label, [f"{what}_{m}" for what in ("ours", "relative") for m in METRICS]] = math.nan
-    figure = drawn({**tables, "audit": rows}, "published-against-ours-reports")
-    power = figure.axes[2]
-    assert crosses(power) == [(rows["published_power"][label], power.get_ylim()[0])]
-    assert texts(figure, 2) == ["b"]
 
 
 def test_a_heat_map_of_few_rows_and_long_titles_is_not_clipped(tables: Tables) -> None:

@@ -52,13 +52,3 @@ def test_every_point_is_still_there_and_every_reference_leads_to_one_place(svg: 
     targets = [each.attrib["href"] for each in elements(second, "use")]
     assert max(targets.count(target) for target in targets) == 40
     assert len(second) < 0.7 * len(svg)
-
-
-def test_dots_are_as_wide_as_their_circles(tmp_path: Path) -> None:
-    with style.house():
-        figure = style.page(2)
-        figure.add_subplot().scatter([1, 2, 3], [3, 1, 2], s=16, c="#17527f", linewidths=0)
-        style.write(figure, tmp_path / "dots.svg")
-    text = Inliner().inline((tmp_path / "dots.svg").read_bytes(), "Dots")
-    (dots,) = re.findall(r'<path d="(?:M[\d.]+ [\d.]+h0){3}" class="([^"]+)"', text)
-    assert f".{dots}{{fill:none;stroke:#17527f;stroke-width:4;stroke-linecap:round}}" in text

@@ -70,13 +70,6 @@ def test_report_says_what_was_run_for_real(report: Told) -> None:
     ]
 
 
-def test_report_judges_agreement_by_what_was_not_fitted(report: Told) -> None:
-    assert "Over 5 settings of 3 controllers to which the host was not" in report.text("agreement")
-    rows = report.block("agreement-settings").findall(".//tbody/tr")
-    fitted = [row.get("class") for row in rows if "calibration" in (row[2].text or "")]
-    assert fitted and set(fitted) == {"muted"}
-
-
 @pytest.mark.parametrize(
     ("left_out", "sections"),
     [
@@ -97,12 +90,6 @@ def test_report_takes_in_what_is_there(
     page = Page(render.to_html(report.document, folder))
     assert {r[1:] for r in page.references if r.startswith("#")} <= set(page.ids)
     assert render.to_pdf(report.document, folder)
-
-
-def test_report_without_real_runs_says_how_to_make_them() -> None:
-    report = told(synthetic.MadeUp(is_real=True, missing=("real-best-window", "confirm")))
-    said = report.text("exclusions")
-    assert "`real-best-window` and `confirm`; `make confirm` runs them" in said
 
 
 def test_report_lists_and_explains_what_lies_outside() -> None:
@@ -149,14 +136,6 @@ def test_agreement_figure_has_a_line_a_setting_and_a_heading_a_controller(
     assert {style.OURS, style.QUIET} <= colours  # predicted, and fitted
 
 
-def test_agreement_figure_keeps_one_wide_bar_from_hiding_the_others(analysed: Tables) -> None:
-    emulated = synthetic_real.runs(30, seed=4)
-    emulated.loc[(emulated["trial"] == 6) & (emulated["run"] % 2 == 0), THROUGHPUT] *= 2
-    found = synthetic.analysed(synthetic_real.results(emulated=emulated), "agreement")
-    throughput, _ = drawn(analysed | found, "agreement-real").axes
-    assert throughput.get_xlim()[1] < 10
-
-
 def test_probe_figure_marks_the_slots(analysed: Tables, report: Told) -> None:
     figure = drawn(analysed, "probe-host")
     assert len(figure.axes) == 3
@@ -164,16 +143,6 @@ def test_probe_figure_marks_the_slots(analysed: Tables, report: Told) -> None:
         assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2", "4", "8", "16"]
         assert any(np.array_equal(line.get_xdata(), [8, 8]) for line in axes.lines)
     assert "above 5 ms" in report.caption("probe-host")
-
-
-def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> None:
-    (axes,) = drawn(analysed, "waits-host").axes
-    line = axes.lines[0]
-    assert np.allclose(line.get_xdata(), [0.01 * 1.9**k for k in range(11)])
-    assert np.allclose(line.get_ydata(), [100 / 2**k for k in range(11)])
-    low, high = axes.get_xlim()
-    assert low < 0.8 * 0.01
-    assert high > 1.5 * 0.01 * 1.9**10
 
 
 def test_text_has_no_number_that_is_none(report: Told) -> None:

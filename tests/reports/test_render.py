@@ -187,15 +187,6 @@ def test_report_has_the_parts_that_have_results(report: Told) -> None:
     ]
 
 
-def test_first_page_tells_the_main_results(report: Told) -> None:
-    (box,) = (e for e in report.document.body.iter("div") if e.get("class") == "highlights")
-    values = {item[1].text: item[0].text for item in box}
-    assert values["best window of fixed window"] == "16 packets"
-    rows = report.rows("audit-counts")[-1]
-    assert values["published rows agree with our runs"] == f"{rows[2]} of {rows[1]}"
-    assert len(values) == 5
-
-
 def test_a_report_of_one_study_has_its_sections_only(tmp_path: Path) -> None:
     report = told(synthetic.MadeUp(studies=(synthetic.windows_study(),)))
     assert report.names == ["glance", "found", "one-parameter", *END]
