@@ -146,15 +146,6 @@ def test_a_wrong_number_is_found_when_power_follows_from_it(
         assert is_found(published.planted(rows, label, **values), label), values
 
 
-@pytest.mark.parametrize("factor", [0.1, 0.7, 1.4, 10.0])
-@pytest.mark.parametrize("table", ["000-aimd-grid", "004-timely-sweep"])
-def test_a_wrong_power_is_found_where_nothing_else_is_printed(table: str, factor: float) -> None:
-    rows = of_table(published.honest(7), table)
-    for label in sampled(rows, 1, seed=3):
-        value = factor * rows[f"published_{POWER}"][label]
-        assert is_found(published.planted(rows, label, power=value), label)
-
-
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_a_wrong_number_within_a_sweep_is_found_without_any_run(factor: float) -> None:
     rows = of_table(published.honest(8), "004-fixed-window")

@@ -118,6 +118,21 @@ def pages(*seconds: float, engine: str = "emulator", published: Any = ()) -> Com
     return compared(runs, engine, published=published)
 
 
+def test_every_flow_and_probe_has_its_figures() -> None:
+    told = spreads(figures(pages(2, 4)), FIGURE)
+    told = told.set_index(["source", "metric"])
+    assert told.loc[("page", "completion_s"), "mean"] == 3
+    assert tuple(told.loc[("ping", "rtt_mean_ms"), ["least", "greatest"]]) == (200, 400)
+    assert told.loc[("long", "loss_events_per_minute"), "mean"] == 30, "a minute counts"
+    assert told.loc[("link", "utilization"), "n"] == 2
+    shown = [key for key in told.index if told.loc[key, "shown"]]
+    assert shown == [
+        ("long", "throughput_mbps"),
+        ("page", "completion_s"),
+        ("ping", "rtt_mean_ms"),
+    ]
+
+
 def printed(value: float, figure: str = "page.completion_s", **more: object) -> dict[str, object]:
     place = {"setting": 0, "network": "router", "place": f"item {value:g}"}
     return {**place, "figure": figure, "value": value, "step": 0.1, **more}
@@ -143,16 +158,6 @@ def test_published_numbers_stand_beside_the_range_of_our_runs(
     assert row["off"] == pytest.approx(
         {"near": 0.0375, "outside": 0.2375}.get(position, row["off"]), nan_ok=True
     )
-
-
-def test_numbers_for_one_setting_that_differ_are_told_of_each_other() -> None:
-    ours = pages(2, 4, published=[printed(2.5), printed(3.5), printed(2.45, high=2.6)])
-    rows = beside_published(ours, figures(ours)).to_dict("records")
-    assert [row["conflicts"] for row in rows] == [
-        ["item 3.5"],
-        ["item 2.5", "item 2.45"],
-        ["item 3.5"],
-    ]
 
 
 def told_of(figures: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """Statistics of settings on held-out networks, worked by hand."""
 
 import dataclasses
-import json
 import math
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +8,6 @@ import pandas as pd
 import pytest
 
 from analysis import held_out
-from analysis.frames import records
 from analysis.sweeps import Luck
 from tests.analysis import synthetic
 
@@ -118,14 +116,6 @@ def test_gains_over_a_setting_that_fails_everywhere_are_unknown_or_total(origin:
         assert gain["training_gain"] == gain["held_out_gain"] == -1
 
 
-def test_gains_of_a_controller_without_a_published_row_are_missing() -> None:
-    table = held_out.gains(PAIR[1:], RELATIVE, runs_of(POWERS), NETWORKS)
-    assert table["tuned_power"].tolist() == [30]
-    for column in ("training_gain", "margin", "held_out_gain", "published_power", "better"):
-        assert table[column].isna().tolist() == [True]
-    assert held_out.gains(PAIR[:1], RELATIVE, runs_of(POWERS), NETWORKS).empty
-
-
 # The stage ------------------------------------------------------------------------------------
 
 
@@ -186,16 +176,3 @@ def test_networks_that_a_grid_or_a_fit_searched_have_been_seen() -> None:
     seen = found["held_out_networks"].set_index("network")["searched_by"]
     assert [list(by) for by in seen] == [[], ["A grid"], []]
     assert held_out.summary(found)["unseen"].tolist() == [1]
-
-
-def test_tuning_has_a_row_for_each_tuned_controller() -> None:
-    found = held_out.tuning(synthetic.analysed(synthetic.results(), "held_out"))
-    fixed, threshold, aimd = records(found)
-    assert (fixed["controller"], fixed["gain"]) == ("fixed_window", 0)
-    assert threshold["gain"] == pytest.approx(27 / 22 - 1, rel=1e-3)
-    assert json.loads(threshold["tuned_constants"])["alpha"] == 2
-    assert threshold["trials"] == 120
-    assert aimd["published_constants"] is None
-    assert math.isnan(aimd["published_power"])
-    assert math.isnan(aimd["gain"])
-    assert aimd["printed_table"] == "000-aimd-grid"

@@ -36,13 +36,6 @@ def test_a_range_counts_as_it_was_searched() -> None:
     assert found["useless"] == pytest.approx(found["matters"], abs=0.1)
 
 
-def test_what_acts_jointly_is_of_neither() -> None:
-    trials = _trials(300)
-    sides = np.sign(trials["constant_matters"] - 5) * np.sign(np.log(trials["constant_useless"]))
-    _, found = importances(trials.assign(value=sides), SEARCHED, False)
-    assert sum(found.values()) < 0.3
-
-
 def test_nothing_is_said_of_few_trials_one_constant_or_equal_values() -> None:
     assert importances(_trials(LEAST_TRIALS - 1), SEARCHED, False) == ({}, {})
     assert importances(_trials(300), SEARCHED[:1], False) == ({}, {})

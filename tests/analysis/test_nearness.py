@@ -47,13 +47,6 @@ def test_a_row_far_from_a_limit_is_sure_and_one_at_it_is_not() -> None:
     assert sure(ours, mean / 1.05) < 0.9  # close or within our spread
 
 
-def test_the_draws_are_of_selected_runs_too() -> None:
-    ours = runs([100.0] * 15 + [106.0] * 15)
-    plain, best = sure(ours, 97.6), sure(ours, 97.6, Selection("best", 9, 9))
-    assert plain < 0.99
-    assert best == 1  # the best of nine has 100 ms, and that is within 3 ms
-
-
 def test_near_by_print_or_within_our_spread() -> None:
     ours = runs([96.0, 98, 100, 102, 104])
     assert nearness.nearness(rows(ours, 100))[0] == "reproduced"

@@ -49,12 +49,6 @@ def test_sweeps_leave_fits_and_searches_of_several_constants_out() -> None:
     assert stage(synthetic.MadeUp(studies=(fit, synthetic.tpe_study())))["sweeps"].empty
 
 
-def test_without_repeats_nothing_is_known_of_ties() -> None:
-    found = stage(synthetic.results(repeats=(), hold_out=None))
-    assert found["sweeps"]["margin"].isna().all()
-    assert not found["sweep_points"]["tied"].any()
-
-
 def test_grids_average_over_what_the_table_leaves_unsaid() -> None:
     found = stage(synthetic.results())
     (grid,) = grids(found).to_dict("records")

@@ -47,20 +47,6 @@ def test_what_has_nothing_to_show_is_left_out() -> None:
     assert Told(document(text, "T", {"f"})).figures("s") == ["f"]
 
 
-def test_columns_of_one_group_share_a_head() -> None:
-    columns = "".join(
-        f'<column unit="ms" group="{group}" class="left">x</column>' for group in ("", "G", "G", "")
-    )
-    row = '<tr class="strong"><td>1</td><td>2</td><td>3</td><td>4</td></tr>'
-    report = read(f'<table name="t"><title>A</title>{columns}{row}</table>')
-    upper = report.block("t").findall(".//thead/tr")[0]
-    assert [(cell.tag, cell.get("colspan")) for cell in upper] == [
-        *(("td", "1"), ("th", "2"), ("td", "1"))
-    ]
-    assert report.head("t") == ["x (ms)"] * 4
-    assert [each.get("class") for each in report.block("t").find(".//tbody/tr")] == ["left"] * 4  # type: ignore[union-attr]
-
-
 @pytest.mark.parametrize(
     "place", ["{}", "**{}**", "- {}", "{}. x", "<ul><li>{}</li></ul>", "`x` {}"]
 )

@@ -1,4 +1,3 @@
-import itertools
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -136,25 +135,6 @@ def test_map_prints_every_cell_and_the_mean(tables: Tables) -> None:
     assert columns == ["A slow link", "A fast link"]
     colours = np.asarray(figure.axes[1].collections[0].get_array()).reshape(4, 2)
     assert colours.max(axis=0).tolist() == [1, 1]
-
-
-def test_a_heat_map_of_few_rows_and_long_titles_is_not_clipped(tables: Tables) -> None:
-    cells = tables["grid_cells"].assign(
-        report="A thesis on the control of congestion over cellular links, University of Elsewhere",
-        y_unit="packets in flight per RTT",
-    )
-    few = cells[cells["y"].isin([0.2, 0.4])]
-    figure = drawn({**tables, "grid_cells": few}, "heat-map-aimd_grid")
-    figure.draw_without_rendering()
-    page = figure.bbox
-    titles = [axes._left_title.get_window_extent() for axes in figure.axes]  # type: ignore[attr-defined]
-    beside = figure.axes[0].yaxis.label.get_window_extent()
-    below = [axes.xaxis.label.get_window_extent() for axes in figure.axes]
-    for box in (*titles, beside, *below):
-        assert page.x0 <= box.x0 and box.x1 <= page.x1
-        assert page.y0 <= box.y0 and box.y1 <= page.y1
-    for boxes in (titles, below):
-        assert all(one.x1 <= other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def test_points_say_what_they_show(tmp_path: Path) -> None:

@@ -74,8 +74,6 @@ def test_report_says_what_was_run_for_real(report: Told) -> None:
     ("left_out", "sections"),
     [
         ((), REAL),
-        (("probe", "calibration", "spread", "delays"), REAL[:-1]),
-        (("emulated", "calibration", "spread"), REAL),
         (("confirmation", "emulated", "calibration", "spread"), [*REAL[:2], *REAL[3:]]),
     ],
 )

@@ -72,14 +72,6 @@ DELAY = "signal_delay_p95_ms"
             ("Power", "22.26", "26.30", "18.0 %", "22.65 to 22.82", "any"),
         ),
         (
-            {"kind": "neighbours", "metric": DELAY, "along": "window", "high": 170.4},
-            ("Signal delay", "190", "171", "-10.0 %", "170 or less", ""),
-        ),
-        (
-            {"kind": "repetition", "metric": DELAY, "other_row": 3, "other_ours": 150.0},
-            ("Signal delay", "190", "171", "-10.0 %", "ours there: 150", "001-windows row 4"),
-        ),
-        (
             {
                 **{"kind": "conflict", "metric": "power", "other_published": 24.0},
                 **{"other_table": "004 & more", "other_row": 0},
@@ -89,14 +81,6 @@ DELAY = "signal_delay_p95_ms"
         (
             {"kind": "replay", "metric": DELAY, "variation": 0.002, "usual": 0.01, "p": 0.0042},
             ("Signal delay", "190", "171", "-10.0 %", DASH, "p 0.0042"),
-        ),
-        (
-            {"kind": "unstated", "constants": ["keepalive_ms", "initial_window"]},
-            (DASH, DASH, DASH, DASH, DASH, "keepalive, initial window"),
-        ),
-        (
-            {"kind": "spread", "metric": DELAY, "low": 150.0, "high": 200.0},
-            ("Signal delay", "190", "171", "-10.0 %", "150 to 200", ""),
         ),
         (
             {"kind": "selected", "metric": DELAY, "low": 2, "high": 30, "remark": "best"},

@@ -5,11 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from analysis import over_time
-from analysis.frames import select
-from analysis.link_log import departures
 from analysis.results import HardeningRuns, Searched, StudyRuns
 from experiments.models.settings import Hardening
 from experiments.models.study import Rival, Sampler, Setting, Study, WorstCase
@@ -48,41 +44,6 @@ def test_worst_case_that_fails_is_told_without_a_figure() -> None:
     report = made_up(worst_case())
     assert report.rows("worst-cases-found")[0][5] == "failed"
     assert "worst-case-worst" not in report.figures()
-
-
-def test_worst_case_over_time_is_that_of_its_log() -> None:
-    log = synthetic.link_log()
-    packets = departures(log)
-    tables = synthetic.analysed(
-        synthetic.MadeUp(studies=(worst_case(),), worst_case_logs={"worst": log})
-    )
-    series = tables["series"]
-    total_mbit = select(series, quantity="egress_mbps")["value"].sum() * 0.5
-    assert total_mbit == pytest.approx(packets["amount"].sum() * 8 / 1e6)
-    delays_ms = select(series, quantity=over_time.QUEUEING)["value"]
-    assert delays_ms.tolist() == packets["delay_ms"].tolist()
-
-
-def test_delay_that_changes_is_told_and_drawn() -> None:
-    study = worst_case()
-    step_ms, period_s = (
-        Searched("network_delay_step_ms", 0, 40),
-        Searched("network_delay_period_s", 0.1, 100),
-    )
-    trials = study.trials.assign(
-        constant_network_delay_step_ms=[1.0, 30.0, 2.0],
-        constant_network_delay_period_s=[1.0, 8.0, 2.0],
-    )
-    changing = replace(study, trials=trials, searched=(*study.searched, step_ms, period_s))
-    parts = {"worst_case_logs": {"worst": synthetic.link_log()}}
-    tables = synthetic.analysed(synthetic.MadeUp(studies=(changing,), **parts))
-    base = select(tables["series"], quantity=over_time.BASE_DELAY)
-    assert base["time_s"].tolist() == [0, 4, 8, 12, 16]
-    assert base["value"].tolist() == [90, 120, 90, 120, 90]
-    (row,) = made_up(changing, worst=synthetic.link_log()).rows("worst-cases-found")
-    assert row[-1] == "delay 90, delay step 30, delay period 8"
-    constant = synthetic.analysed(synthetic.MadeUp(studies=(study,), **parts))
-    assert select(constant["series"], quantity=over_time.BASE_DELAY)["value"].tolist() == [90]
 
 
 def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
