@@ -9,14 +9,6 @@ from common.errors import KneepointError
 from common.files import hold_lock, read_json, runtime_folder, write_whole
 
 
-def test_write_whole_makes_folders_and_replaces(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b"
-    write_whole(path, "old")
-    write_whole(path, b"new")
-    assert path.read_text() == "new"
-    assert [file.name for file in path.parent.iterdir()] == ["b"]
-
-
 def test_write_whole_leaves_nothing_behind_when_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

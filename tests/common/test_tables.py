@@ -53,19 +53,6 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     assert field.metadata == {b"unit": b"ms"}
 
 
-def test_equal_tables_are_equal_files(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        write(tmp_path / name, SCHEMA, frame())
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_nothing_is_a_table_of_no_rows(tmp_path: Path) -> None:
-    write(tmp_path / "t", SCHEMA, pd.DataFrame())
-    found = read(tmp_path / "t", SCHEMA)
-    assert found.empty
-    assert list(found) == ["name", "parts", "count", "maybe", "delay_ms", "good", "told"]
-
-
 @pytest.mark.parametrize(
     ("wrong", "output"),
     [
@@ -88,13 +75,6 @@ def test_a_frame_of_another_schema_is_not_written(
     assert not (tmp_path / "t").exists()
 
 
-def test_a_column_whose_values_may_be_missing_may_be_left_out(tmp_path: Path) -> None:
-    write(tmp_path / "t", SCHEMA, frame().drop(columns=["parts", "maybe", "delay_ms"]))
-    found = read(tmp_path / "t", SCHEMA)
-    assert found["parts"].tolist() == [[], []]
-    assert found[["maybe", "delay_ms"]].isna().all(axis=None)
-
-
 @pytest.mark.parametrize(
     ("change", "output"),
     [
@@ -107,13 +87,6 @@ def test_a_table_of_another_schema_is_not_read(tmp_path: Path, change: Column, o
     write(tmp_path / "t", SCHEMA, frame())
     columns = [change if column.name == "delay_ms" else column for column in SCHEMA.columns]
     with pytest.raises(KneepointError, match=rf"t: {output}; remove it, and `snakemake .*makes it"):
-        read(tmp_path / "t", Table("numbers", "", tuple(columns)))
-
-
-def test_a_value_that_must_be_there_is_missed_when_read(tmp_path: Path) -> None:
-    write(tmp_path / "t", SCHEMA, frame())
-    columns = [Column(c.name, c.kind, c.unit) for c in SCHEMA.columns]
-    with pytest.raises(KneepointError, match="column maybe lacks a value"):
         read(tmp_path / "t", Table("numbers", "", tuple(columns)))
 
 

@@ -17,11 +17,6 @@ def test_aliases_are_drawn_once_and_kept(tmp_path: Path) -> None:
     assert second.items() >= first.items() and len(set(second.values())) == 3
 
 
-def test_there_are_enough_aliases(tmp_path: Path) -> None:
-    authors = [f"author {number}" for number in range(2000)]
-    assert len(set(complete_key(tmp_path / "key.csv", authors).values())) == 2000
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

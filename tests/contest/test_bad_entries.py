@@ -160,12 +160,6 @@ def test_repositories_are_read_as_folders_are(
     assert list(temporary.iterdir()) == []
 
 
-def test_a_repository_borrows_nothing_from_another(tmp_path: Path, builder: EntryBuilder) -> None:
-    other = repository(kit(tmp_path / "other"))
-    git(tmp_path, "clone", "--quiet", "--bare", "--shared", str(other), "entries/anna.git")
-    assert "anna.git: git: " in make_all(tmp_path / "entries", builder)["anna.git"].reason
-
-
 def test_a_link_within_a_repository_is_the_file_that_it_names(
     tmp_path: Path, builder: EntryBuilder
 ) -> None:

@@ -57,12 +57,6 @@ def test_a_build_that_fails_leaves_nothing_but_what_others_made(tmp_path: Path) 
     assert files_in(tmp_path / "kept") == before and len(before) == 2
 
 
-@pytest.mark.parametrize("text", ["int concept;", "auto a = [](auto b) { return b; };"])
-def test_each_standard_is_tried(tmp_path: Path, text: str) -> None:
-    tree = recognize(flat(tmp_path / "anna", a=text))  # in C++11 or in C++20, not in both
-    assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).is_file()
-
-
 def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None:
     trees = {name: recognize(flat(tmp_path / name, a=f"int {name};")) for name in ("a", "b", "c")}
     for number, tree in enumerate(trees.values()):

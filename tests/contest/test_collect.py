@@ -12,7 +12,6 @@ from contest.collect import (
     digest_of_tree,
     find_submissions,
     state_of_repositories,
-    submission_at,
     submission_of,
     take,
 )
@@ -90,13 +89,6 @@ def test_repositories_are_taken_at_their_revision(
     assert not (tmp_path / "taken/.git").exists()
 
 
-def test_a_bare_repository_is_an_entry(anna: Path, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "--quiet", "--bare", str(anna), "entries/anna.git")
-    (found,) = find_submissions(tmp_path / "entries")
-    take(found, tmp_path / "taken", TRUSTING)
-    assert window_of(tmp_path / "taken") == "12"
-
-
 def test_hooks_and_settings_of_a_repository_do_not_run(anna: Path, tmp_path: Path) -> None:
     spoor = tmp_path / "spoor"
     (anna / ".git/config").open("a").write(
@@ -138,21 +130,6 @@ def test_names_that_say_more_than_a_name_are_refused(tmp_path: Path, name: str) 
     assert not set("$<>\n;\u202e") & set(found.name)
 
 
-def test_one_name_for_two_files_stops_nothing(tmp_path: Path) -> None:
-    kit(tmp_path / "anna")
-    shutil.make_archive(str(tmp_path / "anna"), "zip", tmp_path / "anna")
-    found = find_submissions(tmp_path)
-    assert [(each.name, each.author) for each in found] == [("anna", "anna"), ("anna.zip", "anna")]
-
-
-@pytest.mark.parametrize("name", ["Zoë Müller", "Müller, Anna", "O'Brien", "王芳", "Zoe\u0308"])
-def test_names_of_people_are_names(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).mkdir()
-    (found,) = find_submissions(tmp_path)
-    assert not found.problem
-    assert found.name == found.author == name.replace("e\u0308", "ë")
-
-
 @pytest.mark.parametrize(
     ("name", "author", "version", "is_late"),
     [
@@ -172,23 +149,6 @@ def test_names_of_downloads_are_mapped_to_authors(
         *(author, author, version),
         is_late,
     )
-
-
-def test_archive_alone_in_its_folder_is_the_entry(tmp_path: Path) -> None:
-    folder = tmp_path / "entries" / "Anna Müller_1204_assignsubmission_file"
-    folder.mkdir(parents=True)
-    shutil.make_archive(str(folder / "contest"), "zip", kit(tmp_path / "anna", 7))
-    (found,) = find_submissions(tmp_path / "entries")
-    assert found.name == "Anna Müller"
-    take(found, tmp_path / "taken", TRUSTING)
-    assert window_of(tmp_path / "taken") == "7"
-
-
-def test_missing_paths_are_named(tmp_path: Path) -> None:
-    with pytest.raises(KneepointError, match="gone: not a folder"):
-        find_submissions(tmp_path / "gone")
-    with pytest.raises(KneepointError, match="gone: no such entry"):
-        submission_at(tmp_path / "gone")
 
 
 def entry(file: str, arrived_s: float = 0) -> ContestEntry:

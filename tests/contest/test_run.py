@@ -128,15 +128,6 @@ def test_an_interrupted_contest_goes_on(
     assert count == 7
 
 
-def test_the_order_of_runs_does_not_matter(
-    shared: Shared, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    contest_run, entries = shared
-    found = contest_run.score(entries, silent)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    assert replace(contest_run, folder=tmp_path / "alone").score(entries, silent) == found
-
-
 def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     contest_run: ContestRun, entries: Path
 ) -> None:
@@ -243,12 +234,6 @@ def test_what_arrives_is_scored_when_it_is_whole(tmp_path: Path) -> None:
     assert scored == [1, 4], "once what was there, once what had come whole"
 
 
-def test_a_folder_without_entries_is_refused(contest_run: ContestRun, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(KneepointError, match="has no entries"):
-        contest_run.score(tmp_path / "empty", silent)
-
-
 @pytest.mark.skipif("rdrand" not in Path("/proc/cpuinfo").read_text(), reason="no rdrand")
 def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
     contest_run: ContestRun, entries: Path
@@ -294,30 +279,6 @@ def test_faults_of_the_machine_are_no_verdict(
     assert found["ranking"] == expected["ranking"] and found["history"] == expected["history"]
     again = contest_run.score(entries, silent)
     assert again["failed"] == [] and "dora" in ranked(again)
-
-
-def test_other_rules_rank_otherwise(shared: Shared) -> None:
-    contest_run, entries = shared
-    rules = {"throughput_mbps": "carl", "-signal_delay_p95_ms": "anna", "log_power": "bob"}
-    for rule, winner in rules.items():
-        found = ruled(contest_run, score=rule).score(entries, silent)
-        assert ranked(found)[0] == winner
-
-
-def test_an_entry_cannot_take_a_baselines_name(contest_run: ContestRun, entries: Path) -> None:
-    kit(entries / "fixed_window 20")
-    with pytest.raises(KneepointError, match=r"a baseline is called .fixed_window 20.; rename it"):
-        contest_run.score(entries, silent)
-
-
-def test_one_network_makes_a_contest(shared: Shared) -> None:
-    contest_run, entries = shared
-    alone = replace(ruled(contest_run, unseen=()), networks=contest_run.networks[:1])
-    found = alone.score(entries, silent)
-    assert len(ranked(found)) == 3
-    for row in found["ranking"]:
-        assert row["score"] == row["public_score"] and row["places_lost"] == 0
-    assert "unseen" not in (contest_run.folder / PAGE).read_text()
 
 
 def test_the_score_on_another_host_is_shown(shared: Shared) -> None:

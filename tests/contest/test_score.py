@@ -71,8 +71,3 @@ def test_anything_else_is_refused(rule: str) -> None:
 def test_a_run_without_a_score_says_so(rule: str) -> None:
     with pytest.raises(ValueError, match=r"error|division|range|is inf"):
         score_of(rule).of(RUN, NETWORK)
-
-
-def test_unknown_metrics_are_named_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'speed' is not a metric; known: throughput_mbps"):
-        score_of("speed / 2")

@@ -39,11 +39,6 @@ def test_the_flat_kit_of_2013_is_recognized(tmp_path: Path) -> None:
     ]
 
 
-def test_folders_around_the_tree_do_not_matter(tmp_path: Path) -> None:
-    kit(tmp_path / "anna/submission/final")
-    assert recognize(tmp_path / "anna").root == tmp_path / "anna/submission/final"
-
-
 def test_sources_are_those_that_the_makefile_names(tmp_path: Path) -> None:
     anna = kit(tmp_path / "anna")
     (anna / "datagrump/old.cc").write_text("int main() {}")
@@ -71,14 +66,6 @@ def test_wrong_names_in_the_makefile_are_named(tmp_path: Path, named: str, reaso
     (anna / "datagrump/Makefile.am").write_text(f"sender_SOURCES = sender.cc {named}\n")
     with pytest.raises(KneepointError, match=reason):
         recognize(anna)
-
-
-def test_a_variable_that_names_itself_ends(tmp_path: Path) -> None:
-    anna = kit(tmp_path / "anna")
-    (anna / "datagrump/Makefile.am").write_text(
-        "a = $(a) $(a) $(a) $(a)\nsender_SOURCES = sender.cc $(a)\n"
-    )
-    assert names(recognize(anna).sources) == ["sender.cc"]
 
 
 @pytest.mark.parametrize(
@@ -154,12 +141,6 @@ def test_python_is_recognized(tmp_path: Path, text: str) -> None:
     assert recognize(tmp_path).language == "python"
 
 
-def test_class_in_python_with_another_name_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "sender.py").write_text(PYTHON_CLASS.replace("Controller", "Mine"))
-    with pytest.raises(KneepointError, match=r"sender\.py: name the class Controller, not Mine"):
-        recognize(tmp_path)
-
-
 def no_main(tree: Path) -> None:
     (tree / "datagrump/sender.cc").unlink()
 
@@ -188,10 +169,3 @@ def test_trees_without_a_sender_are_named(
     spoil(kit(tmp_path / "anna"))
     with pytest.raises(KneepointError, match=reason):
         recognize(tmp_path / "anna")
-
-
-@pytest.mark.parametrize("text", ["class (", "(" * 5000, "x = '\0'", "import os"])
-def test_python_that_is_none_is_no_sender(tmp_path: Path, text: str) -> None:
-    (tmp_path / "sender.py").write_text(text)
-    with pytest.raises(KneepointError, match="has no sender"):
-        recognize(tmp_path)

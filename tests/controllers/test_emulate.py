@@ -37,15 +37,6 @@ def test_batch_survives_a_bad_line(small_link: Link) -> None:
     assert "unknown option '--controler'" in json.loads(answers[1])["reason"]
 
 
-def test_paths_may_hold_spaces(small_link: Link, tmp_path: Path) -> None:
-    folder = tmp_path / "a folder"
-    folder.mkdir()
-    copy = folder / "uplink.trace"
-    copy.write_bytes(small_link.uplink.read_bytes())
-    line = f'--controller fixed_window --uplink "{copy}" --downlink "{small_link.downlink}"\n'
-    assert json.loads(_run("--batch", given=line).stdout)["status"] == "ok"
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

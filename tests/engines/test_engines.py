@@ -16,9 +16,7 @@ from engines.base import (
     MachineFaultError,
     RunRecord,
     RunSpec,
-    canonical_json,
     digest_of,
-    run_reliably,
 )
 from engines.emulator import EmulatorSettings, request_of
 from networks.scenario import PreparedNetwork, Traffic
@@ -161,12 +159,6 @@ def test_kernels_run_does_not_depend_on_our_controller_of_the_same_name() -> Non
     assert one.run_id == other.run_id
 
 
-def test_canonical_json_is_one_text_and_refuses_nan() -> None:
-    assert canonical_json({"b": 0.1, "a": [1, "é"]}) == '{"a":[1,"é"],"b":0.1}'
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        canonical_json({"a": float("nan")})
-
-
 @pytest.mark.parametrize("nonsense", [None, float("nan"), float("inf"), -1.0, "3", True])
 def test_nonsense_never_becomes_a_measurement(nonsense: object) -> None:
     figures = dict.fromkeys(
@@ -249,14 +241,6 @@ def test_memory_that_runs_out_is_the_machines_fault(link: PreparedNetwork, tmp_p
     engine.close()
 
 
-def test_emulator_keeps_its_process(tmp_path: Path) -> None:
-    engine = emulator_that(tmp_path).open()
-    assert [engine.run(run_spec()).power for _ in range(3)] == [1, 2, 3]
-    engine.close()
-    assert engine.run(run_spec()).power == 1
-    engine.close()
-
-
 def outcome(engine: Engine, spec: RunSpec) -> tuple[str, str]:
     try:
         record = engine.run(spec)
@@ -312,15 +296,6 @@ def test_run_that_takes_long_is_waited_for(tmp_path: Path) -> None:
     engine.close()
 
 
-@pytest.mark.parametrize(("misbehaviour", "status"), [(CRASH, "failed"), (KILL, "fault")])
-def test_controller_that_always_crashes_failed(
-    tmp_path: Path, misbehaviour: str, status: str
-) -> None:
-    engine = emulator_that(tmp_path, misbehaviour).open()
-    assert run_reliably(engine, run_spec(666), sleep=lambda _: None).status == status
-    engine.close()
-
-
 def test_emulator_that_was_rebuilt_is_refused(tmp_path: Path) -> None:
     settings = emulator_that(tmp_path)
     settings.binary.write_text(settings.binary.read_text() + "\n")
@@ -331,11 +306,3 @@ def test_emulator_that_was_rebuilt_is_refused(tmp_path: Path) -> None:
 def test_emulator_that_is_not_built_is_named(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"emulate: No such file.*make build"):
         EmulatorSettings.of(tmp_path / "emulate")
-
-
-def test_prepared_network_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(KneepointError, match=r"network.json: cannot be used"):
-        PreparedNetwork.load(tmp_path / "network.json")
-    (tmp_path / "network.json").write_text("{}")
-    with pytest.raises(KneepointError, match=r"network.json: cannot be used \('name'\)"):
-        PreparedNetwork.load(tmp_path / "network.json")

@@ -144,14 +144,6 @@ def test_file_that_is_no_sender_fails(
     assert reason in answer["reason"]
 
 
-def test_missing_interpreter_is_refused(small_link: Link) -> None:
-    scenario = _scenario(small_link, "controller", _HONEST)
-    scenario["flows"][0]["entry"]["interpreter"] = "/none/python3"
-    answer = run_batch([scenario])[0]
-    assert answer["status"] == "error"
-    assert "/none/python3: No such file" in answer["reason"]
-
-
 def test_interpreter_that_does_not_start_is_no_fault_of_the_entry(small_link: Link) -> None:
     scenario = _scenario(small_link, "controller", _HONEST)
     scenario["flows"][0]["entry"]["interpreter"] = "/bin/false"

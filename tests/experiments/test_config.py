@@ -103,16 +103,6 @@ def test_the_fields_report_compares_what_it_tunes() -> None:
         assert [setting.controller for setting in comparison.settings] == on_tcp, name
 
 
-def test_a_sound_configuration_is_split_by_engine(write: Write) -> None:
-    workflow = _check(write("real time"))
-    assert workflow.of_engine("mahimahi") == (("windows",), ("again",))
-    assert workflow.of_engine("emulator") == ((), ())
-    assert workflow.settings.real_time.busy_us == 500
-    probe = workflow.settings.real_time.probe
-    assert probe is not None and probe.alone == 5
-    assert workflow.settings.confirm is not None and workflow.settings.confirm.repeats == 3
-
-
 @pytest.mark.parametrize(
     ("kind", "changes", "said"), MISTAKES, ids=[f"{kind}: {said[-1]}" for kind, _, said in MISTAKES]
 )
@@ -219,13 +209,6 @@ def test_a_grid_over_three_parameters_is_a_search(
 def test_a_table_is_cited_by_its_report(name: str, changes: dict[str, Any], report: str) -> None:
     description = TableDescription.model_validate({**TABLE, **changes})
     assert PublishedTable(name, description, []).report == report
-
-
-def test_shipped_networks_and_their_traces_need_no_files(write: Write) -> None:
-    config = write(study={"networks": ["wire", "contest"]})
-    shipped = load_workflow(config).networks["contest"]
-    assert shipped == load_network(Path("config/config.yaml"), "contest")
-    assert set(shipped.trace_names) <= set(load_trace_catalogue(config))
 
 
 def test_own_network_and_trace_come_before_shipped_ones(write: Write) -> None:

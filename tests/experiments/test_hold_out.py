@@ -137,16 +137,6 @@ def test_the_best_of_a_grid_over_three_parameters_is_held_out(
     assert (best.origin, best.best, best.constants["alpha"]) == ("tuned", True, 1.5)
 
 
-def test_settings_may_be_the_best_rows_only(open_job: Open) -> None:
-    job = open_job(published="best")
-    found = find_settings(job)
-    assert [(s.origin, s.row) for s in found] == [
-        ("published", 1),
-        ("tuned", None),
-        ("published", 0),
-    ]
-
-
 def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
     def fails_at_14(spec: RunSpec) -> RunRecord:
         if spec.constants.get("window") == 14:
@@ -159,18 +149,6 @@ def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
     found = find_settings(job)
     assert [s.study_power > 0 for s in found[:3]] == [True, False, True]
     assert [s.best for s in found[:3]] == [False, False, True]
-
-
-def test_plan_repeats_the_best_and_runs_the_others_once(open_job: Open) -> None:
-    job = open_job()
-    planned = listed(job)
-    networks = ["wire", "far", "farther"]
-    of_row = [run for run in planned if run.trial == 0]
-    assert [run.spec.network.name for run in of_row] == networks
-    of_best = [run for run in planned if run.trial == 1]
-    assert [run.spec.network.name for run in of_best] == [n for n in networks for _ in range(3)]
-    assert [run.run for run in of_best] == list(range(9))
-    assert len(planned) == 2 * 3 + 3 * 9
 
 
 def test_seeds_are_fresh_and_the_same_for_every_setting(open_job: Open) -> None:

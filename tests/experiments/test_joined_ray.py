@@ -16,14 +16,12 @@ from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
 from experiments.executor import LocalExecutor, RayExecutor
-from experiments.ray_cluster import Worker, difference, open_cluster, require_answer
+from experiments.ray_cluster import Worker, open_cluster, require_answer
 from tests.conftest import ROOT
 from tests.experiments.fakes import built_spec, network
 from tests.ray_node import Nodes
 
 pytestmark = pytest.mark.slow
-
-FACTS = {"the architecture": "x86_64", "Python": "3.11.7", "Ray": "2.60.0"}
 
 
 @dataclass(frozen=True)
@@ -125,19 +123,6 @@ def test_ray_without_a_token_is_refused(token: pytest.MonkeyPatch) -> None:
             open_cluster(1, nodes.address),
         ):
             pass
-
-
-@pytest.mark.parametrize("what", FACTS)
-def test_every_fact_counts(what: str) -> None:
-    assert difference("node a", FACTS, FACTS) == ""
-    said = difference("node a", {**FACTS, what: "other"}, FACTS)
-    assert said.startswith(f"node a: {what} is other, but {FACTS[what]} on the machine")
-
-
-def test_worker_on_another_kind_of_node_refuses_runs(study: Study) -> None:
-    worker = Worker({"the architecture": "pdp11"})
-    said = worker.run(study.settings, study.specs[:1], {})
-    assert isinstance(said, str) and "but pdp11 on the machine" in said
 
 
 def test_full_disk_of_a_node_is_an_error_that_names_it(

@@ -24,17 +24,6 @@ def read(path: Path) -> list[RunRecord]:
         return [record for r in RECORDS if (record := journal.get(r.run_id)) is not None]
 
 
-def test_journal_gives_back_what_was_added(tmp_path: Path) -> None:
-    path = tmp_path / "study" / "runs.jsonl"
-    with RunJournal(path) as journal:
-        journal.add(RECORDS[:1])
-        journal.add(RECORDS[1:])
-        assert journal.get(RECORDS[1].run_id) == RECORDS[1]
-        assert journal.get("absent") is None
-        assert journal.get("f" * 64) is None
-    assert read(path) == RECORDS
-
-
 def test_journal_that_was_cut_off_keeps_every_whole_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,13 +58,3 @@ def test_runs_in_real_time_come_with_an_estimate(
         "confirm: 9 of 10 runs; less than a minute left",
         "confirm: 10 of 10 runs",
     ]
-
-
-def test_search_whose_end_nobody_knows_gives_no_estimate(
-    clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
-    progress = Progress("probe", None, is_real_time=True)
-    progress.add(0)
-    clock.now_s += 140
-    progress.add(1)
-    assert said(capsys) == ["probe: 0 runs", "probe: 1 run"]

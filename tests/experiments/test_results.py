@@ -12,7 +12,6 @@ from common.errors import KneepointError
 from engines.base import RunRecord
 from experiments import results
 from experiments.results import (
-    VERSION,
     FinishedRun,
     FinishedTrial,
     PlannedRun,
@@ -21,7 +20,6 @@ from experiments.results import (
     read_table,
     runs_table,
     trials_table,
-    write_summary,
     write_table,
 )
 from tests.experiments.fakes import measure, run_spec
@@ -73,25 +71,6 @@ def test_trials_table_has_a_column_for_each_searched_constant(tmp_path: Path) ->
     assert frame["power"][0] == RUNS[0].record.power  # the mean over those that were measured
     assert math.isnan(frame["power"][1])
     assert list(frame["n_runs"]) == [2, 1]
-
-
-def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        write_table(tmp_path / name, runs_table("windows", RUNS))
-        write_summary(tmp_path / f"{name}.json", {"best": 0.1 + 0.2})
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-
-
-def test_another_version_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "runs.parquet"
-    for version in (VERSION - 1, VERSION + 1):
-        table = runs_table("windows", RUNS).replace_schema_metadata(
-            {b"kneepoint_schema": str(version).encode()}
-        )
-        pq.write_table(table, path)
-        with pytest.raises(KneepointError, match=rf"runs.parquet: .*version {version} .*{VERSION}"):
-            read_table(path)
 
 
 def test_table_made_a_few_rows_at_a_time_has_the_same_bytes(

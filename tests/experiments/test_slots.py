@@ -50,26 +50,6 @@ def test_damaged_probe_is_named_with_its_remedy(tmp_path: Path, content: str) ->
     )
 
 
-class Together:
-    """Notes how many runs go on at once, and lets none end before so many have begun."""
-
-    def __init__(self, begin: int) -> None:
-        self.begun = threading.Semaphore(0)
-        self._barrier = threading.Barrier(begin)
-        self._lock = threading.Lock()
-        self._running = self.most = 0
-
-    def __call__(self, spec: RunSpec) -> RunRecord:
-        with self._lock:
-            self._running += 1
-            self.most = max(self.most, self._running)
-        self.begun.release()
-        self._barrier.wait(PATIENCE_S)
-        with self._lock:
-            self._running -= 1
-        return measure(spec)
-
-
 @dataclass(frozen=True)
 class Settings(FakeSettings):
     """Real-time engines with a behaviour, or engines that are made before."""
@@ -86,13 +66,6 @@ def execute(executor: SlotExecutor, specs: Sequence[RunSpec]) -> dict[str, RunRe
 
 
 SPECS = [run_spec(seed=seed) for seed in range(4)]
-
-
-def test_runs_go_on_at_once_in_so_many_slots(tmp_path: Path) -> None:
-    together = Together(2)
-    records = execute(SlotExecutor(Settings(behaviour=together), 2, tmp_path), SPECS)
-    assert records == {spec.run_id: measure(spec) for spec in SPECS}
-    assert together.most == 2
 
 
 def test_jobs_share_the_slots_of_a_host_and_hear_that_time_passes(
@@ -141,14 +114,6 @@ def test_run_that_meets_a_fault_costs_no_other(tmp_path: Path) -> None:
 
     records = execute(SlotExecutor(Settings(behaviour=run), 2, tmp_path), SPECS)
     assert [records[spec.run_id].status for spec in SPECS] == ["ok", "fault", "ok", "ok"]
-
-
-def test_run_that_cannot_be_executed_ends_the_others(tmp_path: Path) -> None:
-    def refuse(_: RunSpec) -> RunRecord:
-        raise KneepointError("sender: rebuilt during the study; run the command again")
-
-    with pytest.raises(KneepointError, match=r"^sender: rebuilt"):
-        execute(SlotExecutor(Settings(behaviour=refuse), 2, tmp_path), SPECS)
 
 
 @dataclass

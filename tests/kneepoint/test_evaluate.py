@@ -203,17 +203,6 @@ def test_answers_come_in_order_and_before_the_next_candidate(evaluator: Evaluato
     assert [each["id"] for each in evaluator.evaluate([slow, fast])] == [1, 2]
 
 
-def test_a_source_is_built_once_for_all_parameters(evaluator: Evaluator, workspace: Path) -> None:
-    found = evaluator.evaluate(
-        {"source": source("window_ + 1"), "constants": {"window": window}} for window in (5, 30)
-    )
-    cache = workspace / "build/contest"
-    before = len(list(cache.glob("*.o")))
-    scores = [each["score"] for each in found]
-    assert scores[0] != scores[1]
-    assert len(list(cache.glob("*.o"))) == before + 1
-
-
 def test_training_tells_nothing_of_what_is_held_out(workspace: Path) -> None:
     lines: list[Json] = [
         {"networks": ["secret"]},

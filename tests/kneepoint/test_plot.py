@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -13,7 +12,7 @@ from common.tables import write
 from tests.analysis import synthetic
 from tests.experiments.wire import NETWORK, STUDY
 from tests.experiments.wire import write as write_yaml
-from tests.kneepoint.conftest import ENVIRONMENT, answer, ask, refused
+from tests.kneepoint.conftest import ENVIRONMENT, answer, refused
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +26,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, table in synthetic.analysed(synthetic.results()).items():
         write(folder / f"results/{name}.parquet", TABLES[name], table)
     return folder
-
-
-def test_all_figures_are_listed(folder: Path) -> None:
-    names = answer(folder, "plot")
-    assert {"plane-contest", "at-a-glance-all", "held-out-gain-all"} < set(names)
-    assert ask(folder, "plot").stdout.split() == names
 
 
 DRAW_AGAIN = """
@@ -53,12 +46,6 @@ def test_figure_is_drawn_and_in_another_process_the_same(folder: Path, tmp_path:
         [sys.executable, "-c", DRAW_AGAIN, *second], cwd=folder, env=environment, check=True
     )
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-
-
-def test_file_is_named_after_the_figure(folder: Path) -> None:
-    result = ask(folder, "plot", "held-out-gain-all")
-    assert (result.returncode, result.stdout) == (0, "held-out-gain-all.svg\n")
-    ElementTree.parse(folder / "held-out-gain-all.svg")
 
 
 @pytest.mark.parametrize(

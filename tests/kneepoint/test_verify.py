@@ -69,15 +69,6 @@ def test_what_does_not_hold_is_named(
     assert name in found and problem in found
 
 
-def test_engine_is_compared_where_it_is_there(folder: Path) -> None:
-    change(folder, engine="emulator", engine_sha256="0")
-    assert complaints(folder) == []
-    (folder / "build").mkdir()
-    (folder / "build/emulate").write_text("another emulator")
-    (found,) = complaints(folder)
-    assert "emulator" in found
-
-
 def test_real_programs_are_those_that_the_configuration_uses(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,13 +107,6 @@ def test_journal_that_somebody_writes_is_left_alone(folder: Path) -> None:
         pytest.raises(KneepointError, match="holds the lock"),
     ):
         verify.void_runs(folder)
-
-
-def test_damaged_note_is_named(folder: Path) -> None:
-    for text in ("{", "[]", json.dumps({"step": "x"})):
-        (folder / made_by.NAME).write_text(text)
-        with pytest.raises(KneepointError, match=r"made_by.json: cannot be used"):
-            read_made_by(folder)
 
 
 def test_source_that_is_not_what_was_built_is_named(

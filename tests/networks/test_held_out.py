@@ -4,7 +4,6 @@ import pytest
 
 from networks.config import Cut, Network, load_network, load_trace_catalogue
 from networks.fetch import TraceCache, cache_folder_of
-from networks.prepare import cut_trace
 from networks.traces import parse_trace
 from tests.conftest import ROOT
 
@@ -39,16 +38,6 @@ def test_held_out_networks_are_all_the_other_traces_of_the_package() -> None:
     assert traces == set(load_trace_catalogue(CONFIG)) - set(CONTEST.trace_names)
 
 
-def test_held_out_networks_differ_from_the_contests_in_their_links_only() -> None:
-    links = {"title", "uplink", "downlink"}
-    for name, network in held_out().items():
-        if network.trace_names or name.startswith("synthetic-"):
-            assert network.model_dump(exclude=links) == CONTEST.model_dump(exclude=links), name
-        if network.uplink.trace and network.downlink.trace:
-            assert network.uplink.trace == network.downlink.trace.removesuffix(".up") + ".down"
-            assert network.uplink.cut == network.downlink.cut
-
-
 def test_cuts_are_the_middle_of_the_first_and_the_last_third() -> None:
     cuts: dict[str, list[float]] = {}
     for network in held_out().values():
@@ -70,12 +59,3 @@ def test_no_cut_touches_what_another_network_has() -> None:
         for whole, part in PARTS_S.values():
             if cut and network.uplink.trace == f"{whole}.down":
                 assert cut.end_s <= part.start_s or cut.start_s >= part.end_s
-
-
-@pytest.mark.parametrize("side", ["down", "up"])
-@pytest.mark.parametrize("short", PARTS_S)
-def test_a_short_trace_is_a_part_of_a_driving_one(short: str, side: str) -> None:
-    whole, cut = PARTS_S[short]
-    short_ms, whole_ms = (cached(f"{trace}.{side}") for trace in (short, whole))
-    usable_ms = [time_ms for time_ms in short_ms if time_ms > 0]
-    assert cut_trace(whole_ms, cut) == usable_ms

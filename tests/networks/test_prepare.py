@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import networks.prepare
-from common.errors import KneepointError, run_command_line
+from common.errors import run_command_line
 from common.files import sha256_of
 from networks.config import Cut, load_network
 from networks.prepare import cut_trace, prepare_network
@@ -26,7 +26,6 @@ SYNTHESIZE = """\
 --sigma-packets-per-s 200.0 --outage-escape-per-s 1.0" ] || { echo "error: $*" >&2; exit 2; }
 echo 10; echo 20
 """
-DIGEST = hashlib.sha256(b"10\n20\n").hexdigest()
 
 
 Prepare = Callable[..., tuple[int, str]]
@@ -103,17 +102,6 @@ def test_prepare_writes_traces_and_description(tmp_path: Path, prepare: Prepare)
             "power": pytest.approx(3 * 1504 * 8 / 1e6 / 0.475),
         },
     }
-
-
-def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path, prepare: Prepare) -> None:
-    status, said = prepare(
-        "title: A network\nduration_s: 10\nuplink: {constant_mbps: 12.032}\n"
-        "downlink:\n  synthetic: {seed: 7, duration_s: 60, start_rate_mbps: 5, max_rate_mbps: 12}\n"
-        f"  sha256: {DIGEST}\n",
-    )
-    assert (status, said) == (0, "")
-    assert read_trace(tmp_path / "into" / "uplink.trace") == [1]
-    assert read_trace(tmp_path / "into" / "downlink.trace") == [10, 20]
 
 
 def test_what_changes_within_a_run_reaches_the_emulator(tmp_path: Path, prepare: Prepare) -> None:
@@ -204,11 +192,6 @@ def test_cut_trace_parts_join_to_the_whole() -> None:
     second = cut_trace(times_ms, Cut(start_s=1, end_s=3))
     assert first == [1, 999, 1000]
     assert [*first, *(time_ms + 1000 for time_ms in second)] == times_ms[1:]
-
-
-def test_cut_trace_refuses_a_part_without_opportunities() -> None:
-    with pytest.raises(KneepointError, match="the trace has no opportunity from 1 s to 2 s"):
-        cut_trace([1, 5000], Cut(start_s=1, end_s=2))
 
 
 def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: Path) -> None:

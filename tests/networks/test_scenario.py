@@ -1,31 +1,11 @@
 """What runs emulate: networks with other values, and traffic with starts that the seed draws."""
 
-import pytest
-
-from networks.declared import Notation
 from networks.scenario import ALONE, Traffic, scenario_of
 from tests.experiments.fakes import network
 
 SUBJECT = {"controller": "reno", "controller_sha256": "c" * 64, "constants": {"beta": 0.5}}
 CUBIC = {"controller": "cubic", "controller_sha256": "d" * 64, "constants": {}}
 ROUTER = network("router", uplink={"rate_mbps": 1.5, "queue": "droptail:packets=100"})
-
-
-def test_notation_keeps_its_parameters_in_order() -> None:
-    queue = Notation.parse("codel:target=5,interval=100")
-    assert (queue.kind, dict(queue.parameters)) == ("codel", {"target": "5", "interval": "100"})
-    assert str(queue.having("target", 9).having("ecn", 1)) == "codel:target=9,interval=100,ecn=1"
-    assert str(Notation.parse("infinite")) == "infinite"
-    with pytest.raises(ValueError, match="not KIND:NAME=VALUE"):
-        Notation.parse("codel:target")
-
-
-def test_network_takes_other_values_of_its_uplink() -> None:
-    assert ROUTER.having("queue.packets", 7).uplink.queue == "droptail:packets=7"
-    assert ROUTER.having("rate_mbps", 3).uplink.rate_mbps == 3
-    assert ROUTER.having("rate_mbps", 3).downlink == ROUTER.downlink
-    slower = ROUTER.having("delay_ms", 50)
-    assert (slower.uplink.delay_ms, slower.downlink.delay_ms) == (50, 50)
 
 
 def test_changes_of_the_delay_are_of_both_directions_and_in_the_scenario() -> None:
@@ -36,11 +16,6 @@ def test_changes_of_the_delay_are_of_both_directions_and_in_the_scenario() -> No
         assert scenario[direction]["delay_period_s"] == 1.5
     constant = scenario_of(ROUTER, ALONE, SUBJECT, 1)
     assert not {"delay_step_ms", "delay_period_s"} & set(constant["uplink"])
-
-
-def test_host_takes_other_values() -> None:
-    host = ROUTER.with_host("wake_us", 9).with_host("host_latency_us", 600)
-    assert (host.host_model, host.host_latency_us) == ("event-loop:wake_us=9", 600)
 
 
 def test_scenario_has_each_flow_with_its_controller() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from common.files import sha256_of
 from networks.config import SYNTHETIC_PARAMETERS, Network, Synthetic
-from networks.omniscient import Bound, omniscient_bound
+from networks.omniscient import omniscient_bound
 from networks.prepare import prepare_network
 from networks.scenario import PreparedNetwork
 from networks.searched import SearchedNetworks
@@ -52,13 +52,6 @@ def test_trace_is_made_from_the_parameters(tmp_path: Path, prepared: PreparedNet
     assert again.having(prepared, FASTER).uplink.trace_sha256 == found.uplink.trace_sha256
 
 
-def test_parameters_of_the_file_give_its_trace(tmp_path: Path, prepared: PreparedNetwork) -> None:
-    searched = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "searched")
-    found = searched.having(prepared, {"synthetic.max_rate_mbps": 8, "synthetic.seed": 1})
-    assert found.uplink.trace_sha256 == prepared.uplink.trace_sha256
-    assert found.omniscient == prepared.omniscient
-
-
 def test_forgotten_trace_is_made_again(tmp_path: Path, prepared: PreparedNetwork) -> None:
     searched = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "searched")
     kept = searched.having(prepared, FASTER)
@@ -67,10 +60,6 @@ def test_forgotten_trace_is_made_again(tmp_path: Path, prepared: PreparedNetwork
     assert [path.stem for path in searched.folder.iterdir()] == [kept.uplink.trace_sha256]
     assert searched.having(prepared, {"synthetic.seed": 2}) == lost
     assert Path(lost.uplink.trace).exists()
-
-
-def test_rate_brings_its_bound(prepared: PreparedNetwork) -> None:
-    assert prepared.having("rate_mbps", 12.032).omniscient == Bound(12.032, 1, 12032)
 
 
 def test_every_parameter_of_a_trace_but_its_length_can_be_searched() -> None:

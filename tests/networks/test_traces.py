@@ -8,7 +8,6 @@ from networks.traces import (
     OPPORTUNITY_BYTES,
     changing_rate_trace,
     constant_rate_trace,
-    format_trace,
     parse_trace,
     read_trace,
 )
@@ -59,29 +58,11 @@ def test_read_trace_names_a_missing_file(tmp_path: Path) -> None:
         read_trace(tmp_path / "absent.up")
 
 
-def test_format_trace_is_read_back(tmp_path: Path) -> None:
-    (tmp_path / "t").write_bytes(format_trace([0, 3, 3, 10]))
-    assert read_trace(tmp_path / "t") == [0, 3, 3, 10]
-
-
 @pytest.mark.parametrize("rate_mbps", [0.1, 1.0, 1.504, 5.04, 12.0, 12.032, 100.0, 943.7])
 def test_constant_rate_is_exact_over_a_period(rate_mbps: float) -> None:
     times_ms = constant_rate_trace(rate_mbps)
     bits = len(times_ms) * OPPORTUNITY_BYTES * 8
     assert Fraction(bits, times_ms[-1] * 1000) == Fraction(str(rate_mbps))
-
-
-@pytest.mark.parametrize("rate_mbps", [0.1, 5.04, 12.0, 943.7])
-def test_constant_rate_gives_no_opportunity_early_and_none_late(rate_mbps: float) -> None:
-    spacing_ms = Fraction(OPPORTUNITY_BYTES * 8, 1000) / Fraction(str(rate_mbps))
-    spacing, one_ms = spacing_ms.as_integer_ratio()  # whole numbers are many times faster
-    for number, time_ms in enumerate(constant_rate_trace(rate_mbps), start=1):
-        assert 0 <= time_ms * one_ms - number * spacing < one_ms
-
-
-def test_constant_rate_of_one_packet_a_millisecond_is_one_line() -> None:
-    assert constant_rate_trace(12.032) == [1]
-    assert constant_rate_trace(1.504) == [8]
 
 
 def test_constant_rate_refuses_a_period_too_long_to_write() -> None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import math
 import random
 import re
 from collections.abc import Callable
@@ -14,9 +13,8 @@ import pytest
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.job import Job
-from experiments.planners.confirmation import ConfirmedSetting, read_confirmed
 from experiments.results import read_frame
-from search.calibration import measured_table, pooled_delays, pooled_deviation
+from search.calibration import pooled_delays
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, measure, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
 
@@ -142,18 +140,6 @@ def test_emulated_processes_wait_as_long_as_real_ones_did(open_job: Open) -> Non
     assert all("delays_us=4+10+90" in host for host in hosts)
 
 
-def test_without_measured_waits_emulated_processes_do_not_wait(open_job: Open) -> None:
-    hosts = []
-
-    def unmeasured(spec: RunSpec) -> RunRecord:
-        hosts.append(spec.network.host_model)
-        return on_planted_host(spec)
-
-    perform(open_job("confirm", unmeasured))
-    perform(open_job("calibration", unmeasured))
-    assert not any("delays_us" in host for host in hosts)
-
-
 def test_longer_runs_have_rarer_delays() -> None:
     pooled = pooled_delays([(1.0, 8.0, 50.0), (3.0, 6.0, 40.0, 42.0)])
     assert [row["one_in"] for row in pooled] == [1, 2, 4, 8]
@@ -167,23 +153,6 @@ def test_longer_runs_have_rarer_delays() -> None:
 def spread_of(host_model: str) -> float:
     found = re.search("wake_spread=([0-9.]+)", host_model)
     return float(found[1]) if found else 0.0
-
-
-def test_deviation_is_pooled_by_degrees_of_freedom() -> None:
-    assert pooled_deviation([[1.0, 3.0]]) == pytest.approx(0.5**0.5)
-    assert pooled_deviation([[1.0, 3.0], [5.0], []]) == pytest.approx(0.5**0.5)
-    # (0.25 + 0.25 + 0.01 + 0 + 0.01) / (1 + 2)
-    assert pooled_deviation([[1.0, 3.0], [9.0, 10.0, 11.0]]) == pytest.approx((0.52 / 3) ** 0.5)
-    assert math.isnan(pooled_deviation([[2.0], [3.0]]))
-
-
-def test_confirmed_settings_are_read_back(open_job: Open) -> None:
-    job = open_job("confirm")
-    perform(job)
-    settings, real = read_confirmed(open_job("calibration"))
-    assert [each.constants.get("window") for each in settings] == [5, 12, 20, None]
-    assert [each.origins for each in settings] == [["calibration"]] * 3 + [["listed"]]
-    assert len(real) == 4 * 3
 
 
 def test_calibration_before_any_real_run_names_what_is_missing(open_job: Open) -> None:
@@ -207,28 +176,3 @@ def run(trial: int, throughput: float, status: str = "ok") -> dict[str, Any]:
         "queueing_delay_p95_ms": 10 * throughput,
         "signal_delay_p95_ms": 20 * throughput,
     }
-
-
-def test_measured_table_holds_means_of_the_calibrating_settings_only() -> None:
-    settings = [
-        ConfirmedSetting(
-            controller="fixed_window", constants={"window": 5}, origins=["calibration", "tuned"]
-        ),
-        ConfirmedSetting(controller="delay_threshold", constants={"alpha": 1}, origins=["listed"]),
-        ConfirmedSetting(
-            controller="fixed_window", constants={"window": 9}, origins=["calibration"]
-        ),
-        ConfirmedSetting(
-            controller="fixed_window", constants={"window": 12}, origins=["calibration"]
-        ),
-    ]
-    real = [run(0, 1.0), run(0, 2.0), run(0, 99.0, "failed"), run(1, 3.0)]
-    real += [run(2, 5.0, "failed"), run(3, 4.0)]
-    table = measured_table(settings, real)
-    assert [(row.number, dict(row.constants)) for row in table.rows] == [
-        (0, {"window": 5}),
-        (1, {"window": 12}),
-    ]
-    assert [row.metrics["throughput_mbps"] for row in table.rows] == [1.5, 4.0]
-    assert [row.metrics["signal_delay_p95_ms"] for row in table.rows] == [30, 80]
-    assert all(row.has_all_constants for row in table.rows)

@@ -170,22 +170,6 @@ def test_study_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, name
         assert len(set(finished) & set(rest.ran)) <= 2  # at most what was not yet handed over
 
 
-def test_trials_and_runs_are_all_there_and_in_order(tmp_path: Path) -> None:
-    planned = study("tpe")
-    trials = search(tmp_path, planned, FakeEngine())
-    assert [trial.number for trial in trials] == list(range(26))
-    assert all(trial.n_runs == 4 for trial in trials)
-    runs = runs_of(tmp_path, planned, trials)
-    seeds = [run.planned.spec.seed for run in runs]
-    assert len(set(seeds)) == len(seeds) == 4 * 26
-    assert [run.planned.spec.network.name for run in runs[:4]] == [
-        "wire",
-        "wire",
-        "air",
-        "air",
-    ]
-
-
 def test_ternary_finds_the_best_window(tmp_path: Path) -> None:
     trials = search(tmp_path, study("ternary"), FakeEngine())
     best = max(trials, key=lambda trial: trial.value)
@@ -203,22 +187,6 @@ def test_search_for_power_begins_with_the_declared_defaults(tmp_path: Path) -> N
     first, second, _ = search(tmp_path, planned, FakeEngine())
     assert dict(first.searched) == {"constant_alpha": 1.0, "constant_beta": 1.0}
     assert second.searched != first.searched
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"space": {"alpha": {"low": 2, "high": 10}}},
-        {"space": {"alpha": {"low": 0.1, "high": 10}}, "objective": {"fit": "printed"}},
-    ],
-    ids=["default outside the range", "fit"],
-)
-def test_other_searches_begin_anywhere(changes: dict[str, Any]) -> None:
-    known: dict[str, Any] = {
-        "controller": "delay_threshold",
-        "sampler": {"kind": "tpe", "trials": 3},
-    }
-    assert plan({"printed": TABLE}, [network("wire")], **known, **changes).start == ()
 
 
 def test_fit_finds_the_hidden_latency(tmp_path: Path) -> None:
@@ -333,17 +301,6 @@ def test_race_stops_losers_and_runs_all_pairs_of_the_winner(tmp_path: Path) -> N
     unraced = search(tmp_path / "whole", whole, FakeEngine())
     assert sum(trial.n_runs for trial in trials) < 0.6 * sum(trial.n_runs for trial in unraced)
     assert best.value > 0.98 * find_best(unraced, minimise=False).value
-
-
-def test_raced_trials_share_their_pairs_of_network_and_seed() -> None:
-    planned = study("race")
-    of = [
-        [(run.spec.network.name, run.spec.seed) for run in planned.runs_of(trial, {})]
-        for trial in (0, 7)
-    ]
-    assert of[0] == of[1]
-    assert len(set(of[0])) == 8
-    assert {name for name, _ in of[0][:4]} == {"wire", "air"}  # shuffled
 
 
 def test_knee_is_beaten_by_no_trial(tmp_path: Path) -> None:

@@ -76,11 +76,6 @@ def test_misfit_is_quadratic_near_and_linear_far() -> None:
     assert value == pytest.approx((0.01**2 + 0.5**2) / 2, rel=1e-9)
 
 
-def test_misfit_averages_the_runs_of_a_row_first() -> None:
-    runs = [run(1.0, row=0, throughput_mbps=x) for x in (1.5, 2.5)]
-    assert score_fit(runs, [{0: {"throughput_mbps": 2.0}}], True).value == 0
-
-
 def test_misfit_counts_power_only_where_a_row_prints_nothing_else() -> None:
     runs = [run(7.0, row=0, throughput_mbps=2.0)]
     assert score_fit(runs, [{0: {"throughput_mbps": 2.0, "power": 5.0}}], True).value == 0
@@ -142,13 +137,6 @@ def test_flows_are_scored_by_their_goodputs() -> None:
     assert score_flows(runs, "sum_log", own).value == pytest.approx(expected, rel=1e-12)
 
 
-def test_failed_run_leaves_its_flows_nothing() -> None:
-    runs = [flows(own=1.0, other=1.0), failed()]
-    assert score_flows(runs, "share", frozenset({"own"})) == Score(0.25, "crashed: SIGSEGV")
-    assert score_flows(runs, "worst", frozenset({"own"})).value == 0.5
-    assert score_flows([failed()], "sum_log", frozenset()).value == math.log(1e-6)
-
-
 def test_least_parameter_counts_where_the_bound_is_reached() -> None:
     bound = [("utilization", 0.95)]
     assert score_least([run(1.0, utilization=0.96)], 30, 400, bound) == Score(30)
@@ -189,16 +177,6 @@ def test_front_has_throughput_and_delay_and_its_value_is_their_power() -> None:
     assert score_front([measured(4, 100), measured(1, 50, AIR)], "worst").objectives == (1, 100)
     both = score_front([measured(4, 100), measured(1, 25, AIR)], "mean_log").objectives
     assert both == pytest.approx((2, 50))
-
-
-def test_best_keeps_its_bound_if_any_does() -> None:
-    def bounded(number: int, value: float, violation: float) -> FinishedTrial:
-        return replace(trial(number, value), violation=violation)
-
-    trials = [bounded(0, 9, 0.2), bounded(1, 5, -0.1), bounded(2, 6, 0.0)]
-    assert find_best(trials, minimise=False).number == 2
-    assert find_best(trials[:1], minimise=False).number == 0
-    assert find_best([bounded(0, 9, 0.2), bounded(1, 1, 0.1)], minimise=False).number == 1
 
 
 def test_stopped_trial_is_never_the_best() -> None:

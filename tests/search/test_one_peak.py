@@ -26,16 +26,3 @@ def test_search_with_jitter_is_within_1_percent_in_19_of_20_seeds(kind: str) -> 
     found = [search(kind, jittered, seed, runs=3) for seed in range(20)]
     assert sum(power(each.window) >= (1 - WITHIN) * best for each in found) >= 19
     assert max(each.trials for each in found) <= most_evaluations(kind, 100)
-
-
-@pytest.mark.parametrize("kind", ["ternary", "golden"])
-@pytest.mark.parametrize("peak", [1, 2, 33, 34, 50, 67, 99, 100])
-def test_search_without_noise_finds_the_peak_in_time(kind: str, peak: int) -> None:
-    found = search(kind, lambda window, _: -abs(window - peak), seed=1, runs=1)
-    assert found.window == peak
-    assert found.trials <= most_evaluations(kind, 100)
-
-
-def test_theory_by_hand() -> None:
-    assert [most_evaluations("golden", n) for n in (1, 2, 4, 7, 12)] == [1, 2, 3, 4, 5]
-    assert [most_evaluations("ternary", n) for n in (1, 3, 4, 5)] == [1, 3, 4, 5]

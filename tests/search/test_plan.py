@@ -5,7 +5,7 @@ from dataclasses import replace
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from experiments.seeds import derive_seed
-from search.plan import Opponent, summarise
+from search.plan import Opponent
 from tests.experiments.fakes import network, plan, table
 from tests.experiments.listing import CATALOGUE
 
@@ -43,15 +43,6 @@ def test_a_row_with_its_own_network_runs_there_alone() -> None:
     assert planned.total == 6
 
 
-def test_constants_of_a_table_come_before_those_of_the_study() -> None:
-    printed = table("printed", [{"window": 3}, {"window": 5}])
-    planned = plan(
-        {"printed": printed}, table="printed", constants={"window": 7, "keepalive_ms": 9}
-    )
-    constants = planned.runs_of(1, {"constant_window": 5})[0].spec.constants
-    assert constants == {"window": 5, "keepalive_ms": 9}
-
-
 def test_fit_runs_every_row_with_the_searched_host() -> None:
     planned = plan(
         {"printed": WINDOWS},
@@ -69,21 +60,6 @@ def test_fit_runs_every_row_with_the_searched_host() -> None:
     assert runs[0].spec.network.host_model == "event-loop:wake_us=20"
 
 
-def test_fit_of_two_tables_numbers_their_rows_on() -> None:
-    other = table("other", [{"window": 3}, {"window": 5}])
-    planned = plan(
-        {"printed": WINDOWS, "other": other},
-        host={"host_latency_us": {"values": [0, 100]}},
-        objective={"fit": ["printed", "other"]},
-    )
-    runs = planned.runs_of(0, {"host_latency_us": 0})
-    assert [(run.row, run.spec.constants["window"]) for run in runs] == [
-        *((0, WINDOWS.rows[0].constants["window"]), (2, WINDOWS.rows[2].constants["window"])),
-        *((3, 3), (4, 5)),
-    ]
-    assert [[row.number for row in rows] for rows in planned.tables] == [[0, 2], [3, 4]]
-
-
 def test_fit_on_several_networks_runs_each_table_where_it_ran() -> None:
     other = table("other", [{"window": 3}, {"window": 5}])
     planned = plan(
@@ -99,18 +75,6 @@ def test_fit_on_several_networks_runs_each_table_where_it_ran() -> None:
         *((row, "wire") for row in (3, 3, 4, 4)),
     ]
     assert planned.total == len(runs) * len(planned.points or ())
-
-
-def test_searched_setting_replaces_the_networks_own() -> None:
-    planned = plan(
-        {"printed": WINDOWS},
-        [network("wire", host_model="event-loop:wake_us=50,packet_us=5")],
-        host={"wake_us": {"low": 0, "high": 90}},
-        objective={"fit": "printed"},
-        sampler={"kind": "ternary"},
-    )
-    runs = planned.runs_of(0, {"host_wake_us": 20})
-    assert runs[0].spec.network.host_model == "event-loop:wake_us=20,packet_us=5"
 
 
 def test_space_takes_kind_and_scale_from_the_declaration() -> None:
@@ -142,13 +106,6 @@ def test_seeds_differ_by_study_trial_and_run_and_stay_the_same() -> None:
     assert (
         derive_seed(2017, "windows-001") == 3108637089184316
     )  # so that no release changes every result
-
-
-def test_summary_has_direction_objective_and_ranges() -> None:
-    space = {"window": {"values": [1, 2]}}
-    summary = summarise(plan(space=space, objective={"power": "worst"}))
-    assert (summary["direction"], summary["objective"]) == ("maximize", "worst power")
-    assert summary["searched"] == [{"column": "constant_window", "low": 1, "high": 2, "log": False}]
 
 
 def test_opponent_runs_what_the_controller_under_study_runs() -> None:

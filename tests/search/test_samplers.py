@@ -160,17 +160,6 @@ def test_bracket_asks_both_interior_values_at_once(kind: type[BracketSampler]) -
 
 
 @BRACKETS
-def test_bracket_leaves_constants_with_one_value_alone(kind: type[BracketSampler]) -> None:
-    space: dict[str, BaseDistribution] = {
-        "held": FloatDistribution(2.5, 2.5),
-        "x": IntDistribution(1, 20),
-        "word": CategoricalDistribution(["only"]),
-    }
-    study = search(bracket(kind(space)), space, lambda p: -abs(p["x"] - 13))
-    assert study.best_params == {"held": 2.5, "x": 13, "word": "only"}
-
-
-@BRACKETS
 @pytest.mark.parametrize(
     "space",
     [

@@ -10,8 +10,6 @@ from optuna.trial import TrialState
 from optuna_dashboard import get_note  # type: ignore[import-untyped]
 
 from common.errors import KneepointError
-from experiments.results import write_summary
-from search.readable import with_unit
 from search.storage_copy import FILE, open_storage, sync, write_sqlite
 from search.study import search
 from search.trial_log import LOG
@@ -44,23 +42,6 @@ def contents(storage: BaseStorage) -> dict[str, Any]:
 def alphas(storage: BaseStorage, name: str) -> list[float]:
     loaded = optuna.load_study(study_name=f"{name}: The {name}", storage=storage)
     return [each.params["alpha (packets)"] for each in loaded.trials]
-
-
-@pytest.mark.parametrize(
-    ("name", "units", "readable"),
-    [
-        ("constant_rtt_threshold_ms", {"constant_rtt_threshold_ms": "ms"}, "rtt_threshold (ms)"),
-        ("constant_window", {"constant_window": "packets"}, "window (packets)"),
-        ("constant_beta", {"constant_beta": ""}, "beta"),
-        ("host_latency_us", {}, "host_latency (µs)"),
-        ("signal_delay_p95_ms", {}, "signal_delay_p95 (ms)"),
-        ("power", {}, "power (Mbit/s/s)"),
-        ("utilization", {}, "utilization"),
-        ("reason", {}, "reason"),
-    ],
-)
-def test_units_stand_behind_names(name: str, units: dict[str, str], readable: str) -> None:
-    assert with_unit(name, units) == readable
 
 
 def test_studies_have_titles_units_values_and_constraints(tmp_path: Path) -> None:
@@ -132,13 +113,6 @@ def test_log_of_a_search_and_its_tables_hold_the_same_trials(tmp_path: Path, nam
     (folder / LOG).unlink()
     assert trials() == from_log
     assert len(from_log) > 20
-
-
-def test_study_without_its_table_is_an_error(tmp_path: Path) -> None:
-    folder = tmp_path / "study"
-    write_summary(folder / "study.json", {"searched": [], "direction": "maximize"})
-    with pytest.raises(KneepointError, match=r"trials.parquet: "):
-        sync(tmp_path, InMemoryStorage())
 
 
 def test_note_links_to_where_the_report_speaks_of_the_study(tmp_path: Path) -> None:
