@@ -10,6 +10,26 @@ from reports import provenance
 from tests.conftest import ROOT
 
 
+def program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_real_programs_are_those_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    link = program(tmp_path / "bin" / "mm-link", "")
+    sender = program(Path("build/sender"), "exit 3")
+    assert provenance._real_programs() == {
+        "build/sender": sha256_of(sender.read_bytes()),
+        "mm-link": sha256_of(link.read_bytes()),
+    }
+
+
 def test_configuration_elsewhere_names_no_folder_above_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

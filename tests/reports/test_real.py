@@ -143,6 +143,16 @@ def test_probe_figure_marks_the_slots(analysed: Tables, report: Told) -> None:
     assert "above 5 ms" in report.caption("probe-host")
 
 
+def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> None:
+    (axes,) = drawn(analysed, "waits-host").axes
+    line = axes.lines[0]
+    assert np.allclose(line.get_xdata(), [0.01 * 1.9**k for k in range(11)])
+    assert np.allclose(line.get_ydata(), [100 / 2**k for k in range(11)])
+    low, high = axes.get_xlim()
+    assert low < 0.8 * 0.01
+    assert high > 1.5 * 0.01 * 1.9**10
+
+
 def test_text_has_no_number_that_is_none(report: Told) -> None:
     said = [report.text(), report.abstract, *(report.caption(name) for name in report.figures())]
     cells = [cell for table in report.tables() for row in report.rows(table) for cell in row]
