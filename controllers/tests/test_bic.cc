@@ -35,13 +35,6 @@ TEST(bic_leaves_four_fifths_and_searches_by_quarters) {
   EXPECT_NEAR(step_at(1073), 16, exact);
 }
 
-TEST(bic_steps_are_parameters) {
-  EXPECT_NEAR(step_at(900, {{"max_increment", 10}}), 10, exact);
-  EXPECT_NEAR(step_at(1021, {{"smooth_part", 10}}), 0.4, exact);
-  Clocked flow("bic", {{"initial_window", 1000}, {"beta", 0.5}});
-  EXPECT_NEAR(flow.lose(), 500, exact);
-}
-
 TEST(bic_can_search_by_halves_as_its_paper_does) {
   const Constants::Values paper{{"halves", 1}, {"max_increment", 32}, {"beta", 0.875}};
   EXPECT_NEAR(step_at(896, paper), 32, exact);  // half of 128 is above Smax

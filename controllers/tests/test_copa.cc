@@ -172,14 +172,6 @@ TEST(copa_competes_where_the_queue_is_never_nearly_empty) {
   EXPECT_NEAR(window_at(14, 1, false, 70), 2.25 * (lost + 1.7 / 0.185), 6);
 }
 
-// Section 2.2.
-TEST(copa_competes_after_five_round_trips_that_are_never_nearly_empty) {
-  // The queue was empty 150 ms before; 33 more acknowledgments bring the smoothed RTT from 112.5 ms
-  // to 199 and are 975 ms. Then 1/delta is 3.
-  Clocked flow = past_slow_start();
-  EXPECT_EQUAL(first_move(flow, 3, 100), 34);
-}
-
 TEST(copa_is_alone_where_a_tenth_of_the_longest_delay_of_four_round_trips_is_met) {
   // Of 200 ms, and of 300 ms that were so many acknowledgments ago; the smoothed RTT has become
   // 190 ms.

@@ -24,13 +24,6 @@ TEST(ledbat_moves_by_its_distance_off_target) {
   EXPECT_NEAR(flow.ack(75, 2), before + 2 * 0.75 / before, exact);  // of two packets
 }
 
-TEST(ledbat_target_and_gain_are_parameters) {
-  Clocked flow("ledbat",
-               {{"initial_window", 10}, {"current_filter", 1}, {"target_ms", 40}, {"gain", 0.5}});
-  EXPECT_NEAR(flow.ack(50), 10.05, exact);
-  EXPECT_NEAR(flow.ack(60), 10.05 + 0.5 * 0.75 / 10.05, exact);
-}
-
 TEST(ledbat_filters_the_least_of_four_samples) {
   Clocked flow("ledbat", {{"initial_window", 10}});
   flow.ack(50);

@@ -70,11 +70,6 @@ TEST(link_loses_an_opportunity_that_finds_no_packet) {
   EXPECT_EQUAL(text(t.advance(9)), "0 ");
 }
 
-TEST(link_has_no_event_without_a_packet) {
-  const Trace trace("t", "1\n2\n");
-  EXPECT_EQUAL(LinkUnderTest(trace).link.next_event_us(), beyond_us);
-}
-
 TEST(link_carries_a_packet_over_several_opportunities) {
   const Trace trace("t", "1\n2\n3\n");
   LinkUnderTest t(trace);

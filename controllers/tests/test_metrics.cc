@@ -56,18 +56,6 @@ TEST(metrics_without_a_departure_are_undefined_but_for_the_rates) {
   EXPECT_EQUAL(std::isnan(meter.metrics().power), true);
 }
 
-TEST(metrics_start_anew) {
-  Meter meter;
-  for (int repeat = 0; repeat < 2; ++repeat) {
-    meter.start();
-    meter.event(0);
-    meter.event(10);
-    meter.departure(1, 3, 1504);
-    EXPECT_EQUAL(meter.metrics().signal_delay_p95_ms, 2);
-    EXPECT_NEAR(meter.metrics().throughput_mbps, 1504 * 8 / 10e3, 1e-12);
-  }
-}
-
 // Three intervals of 10: 2 from 4 on, 5 from 8 on, 1 from 20 on. What ends the run is too late.
 TEST(step_series_has_what_holds_at_the_end_of_each_interval) {
   StepSeries series(10, 25);

@@ -150,14 +150,6 @@ TEST(sacks_measure_the_rtt) {
   EXPECT_EQUAL(t.sender.timer_us(), 600'000 + 150'000 + 4 * 137'500);
 }
 
-TEST(rack_needs_sack) {
-  Opened t({.sack = false, .rack = true});
-  t.send(100'000);
-  for (int i = 1; i <= 3; ++i) t.acknowledge(0, {}, 200'000 + 1000 * i);
-  EXPECT_EQUAL(t.send(203'000), "0 ");  // RFC 6582
-  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 1'000'000);
-}
-
 // Section 7.3: a probe of new data repairs nothing, and no window holds it back.
 TEST(a_probe_is_new_data_where_there_is_any) {
   Opened t(rack);

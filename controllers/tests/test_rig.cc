@@ -85,35 +85,6 @@ TEST(ideal_clock_fills_the_link_at_the_bandwidth_delay_product) {
   EXPECT_EQUAL(run_window(trace, {}, 16).metrics.queueing_delay_p95_ms, 110);
 }
 
-TEST(a_finite_queue_drops_and_the_run_goes_on) {
-  const Trace trace = constant_rate(10, 6000);
-  Scenario settings;
-  settings.uplink.queue = "droptail:packets=5";
-  const RunResult result = run_window(trace, settings, 40);
-  EXPECT_EQUAL(result.packets_dropped > 0, true);
-  EXPECT_EQUAL(result.metrics.queueing_delay_p95_ms <= 60, true);
-  EXPECT_EQUAL(result.packets_delivered > 400, true);
-}
-
-TEST(flows_share_one_link) {
-  const Trace trace = constant_rate(10, 6000);
-  const auto first = make_controller("fixed_window", {{"window", 10}});
-  const auto second = make_controller("fixed_window", {{"window", 10}});
-  const RunResult both = run(trace, {}, {first, second});
-  const RunResult alone = run_window(trace, {}, 20);
-  EXPECT_EQUAL(both.packets_delivered, alone.packets_delivered);
-  EXPECT_EQUAL(both.metrics.queueing_delay_p95_ms, alone.metrics.queueing_delay_p95_ms);
-}
-
-TEST(a_trace_repeats_until_the_duration) {
-  const Trace trace = constant_rate(10, 100);
-  Scenario settings;
-  settings.duration_ms = 6000;
-  const RunResult repeated = run_window(trace, settings, 6);
-  const RunResult once = run_window(constant_rate(10, 6000), {}, 6);
-  EXPECT_EQUAL(repeated.packets_delivered, once.packets_delivered);
-}
-
 TEST(a_run_is_the_same_for_a_seed_and_another_for_another) {
   const Trace trace = constant_rate(7, 20000);
   Scenario settings;
@@ -286,12 +257,6 @@ TEST(a_process_reads_together_what_came_until_it_was_awake) {
   EXPECT_EQUAL(lateness.read_time(1301), 1601);
 }
 
-TEST(waits_can_be_scaled) {
-  const RunLateness run(make_host_model("event-loop:delays_us=300+300,delay_scale=0.5"), Random(1));
-  Lateness lateness(run, Random(2), Random(3));
-  EXPECT_EQUAL(lateness.read_time(1000), 1150);
-}
-
 TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
   const Trace trace = constant_rate(1, 1000);
   Scenario settings;
@@ -300,22 +265,6 @@ TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
   run(trace, settings, {handle_of(listener)});
   // 42 ms, and nine of the ten waits: not the sender's own.
   EXPECT_EQUAL(listener.rtt_ms, 42 + 9 * 5);
-}
-
-TEST(a_busy_run_has_less_throughput) {
-  const Trace trace = constant_rate(1, 20000);
-  Scenario settings;
-  for (const char* model : {"event-loop:wake_mean_us=400,wake_spread=1", "event-loop"}) {
-    settings.host = make_host_model(model);
-    double least = std::numeric_limits<double>::infinity(), greatest = 0;
-    for (settings.seed = 1; settings.seed <= 10; ++settings.seed) {
-      const double throughput = run_window(trace, settings, 5).metrics.throughput_mbps;
-      least = std::min(least, throughput);
-      greatest = std::max(greatest, throughput);
-    }
-    const bool is_wide = greatest / least > 1.01;
-    EXPECT_EQUAL(is_wide, settings.host.wake_spread > 0);
-  }
 }
 
 TEST(host_models_are_checked) {

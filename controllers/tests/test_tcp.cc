@@ -69,30 +69,6 @@ TEST(sack_sends_every_hole_again_before_new_data) {
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
 }
 
-// What is sacked stays in the sender's buffer, which the last segment may exceed.
-TEST(a_send_buffer_holds_what_is_not_acknowledged_cumulatively) {
-  Opened t({.send_buffer_bytes = 4 * 1448 + 1});
-  EXPECT_EQUAL(t.send(100'000), "0 1 2 3 4 ");
-  t.acknowledge(0, {{1, 2}}, 200'000);
-  EXPECT_EQUAL(t.send(200'000), "");
-  t.acknowledge(2, {}, 200'000);
-  EXPECT_EQUAL(t.controller.acks.back().is_buffer_limited, true);
-  EXPECT_EQUAL(t.send(200'000), "5 6 ");
-  t.controller.cwnd = 5;  // no more than the buffer has
-  t.acknowledge(3, {}, 210'000);
-  EXPECT_EQUAL(t.controller.acks.back().is_buffer_limited, false);
-}
-
-TEST(a_receiver_offers_half_of_its_buffer) {
-  for (const auto& [buffer_bytes, window_packets, offered] :
-       {std::tuple{2896u, 100u, 1u}, {8 * 1448u - 1, 100u, 3u}, {8 * 1448u, 3u, 3u}}) {
-    TcpReceiver receiver({.delayed_ack_us = 0,
-                          .receive_window_packets = window_packets,
-                          .receive_buffer_bytes = buffer_bytes});
-    EXPECT_EQUAL(receiver.receive({.number = 0}, false, 0)->window_packets, offered);
-  }
-}
-
 // RFC 6675, rules 3 and 4 of NextSeg. Of ten segments 2 and 8 are lost: 8 has one above it.
 TEST(sack_repairs_the_end_of_a_flow) {
   Opened t({}, 10);
@@ -275,13 +251,6 @@ TEST(marks_and_losses_of_one_round_trip_reduce_once) {
   EXPECT_EQUAL(lost_first.controller.losses[0].kind == Loss::Kind::lost, true);
 }
 
-TEST(a_sender_without_ecn_ignores_marks) {
-  Opened t;
-  t.send(100'000);
-  t.echo(1, 200'000);
-  EXPECT_EQUAL(t.controller.losses.size(), 0u);
-}
-
 TEST(a_receiver_echoes_a_mark_until_its_sender_has_reduced) {
   TcpReceiver receiver({.delayed_ack_us = 0});
   EXPECT_EQUAL(receiver.receive({0}, false, 0)->echoes_mark, false);
@@ -360,27 +329,6 @@ TEST(cubic_counts_from_the_end_of_recovery) {
   EXPECT_NEAR(cubic->window(), 2300.8, 0.5);
 }
 
-// RFC 9438, section 4.3: where the cubic function hardly grows, 3 (1 - beta) / (1 + beta) = 0.529
-// packets a round, and one a round from the window of the loss on.
-TEST(cubic_grows_like_reno_where_that_is_faster) {
-  const auto cubic = make_controller(
-      "cubic",
-      {{"initial_window", 100}, {"initial_ssthresh", 100}, {"fast_convergence", 0}, {"c", 1e-6}});
-  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 100});
-  double expected = 70;
-  for (int64_t i = 0; i < 8000; ++i) {
-    cubic->on_ack({.sequence_number = 0,
-                   .sent_ms = 0,
-                   .received_ms = 0,
-                   .ack_received_ms = 0,
-                   .now_us = i + 1,
-                   .rtt_us = 100});
-    expected += (expected < 100 ? 0.5294117647 : 1) / expected;
-    EXPECT_NEAR(cubic->window(), expected, 0.02);
-  }
-  EXPECT_EQUAL(expected > 120, true);
-}
-
 TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
   const auto reno = make_controller("reno");
   EXPECT_EQUAL(reno->window(), 10);
@@ -420,29 +368,4 @@ TEST(reno_in_whole_packets_counts_acknowledgments) {
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
   EXPECT_EQUAL(reno->window(), 2);
-}
-
-TEST(a_square_delay_has_its_step_in_the_second_half_of_each_period) {
-  DelayTrace delays = DelayTrace::square(7000, 500, 2001);
-  for (const Microseconds begin_us : {0, 2001, 100 * 2001}) {
-    EXPECT_EQUAL(delays.at(begin_us), 7000);
-    EXPECT_EQUAL(delays.at(begin_us + 999), 7000);
-    EXPECT_EQUAL(delays.changes_us(), begin_us + 1000);
-    EXPECT_EQUAL(delays.at(begin_us + 1000), 7500);
-    EXPECT_EQUAL(delays.at(begin_us + 2000), 7500);
-    EXPECT_EQUAL(delays.changes_us(), begin_us + 2001);
-  }
-}
-
-TEST(a_delay_trace_holds_each_delay_until_the_next) {
-  DelayTrace delays("d", "10 5\n20 50.5\n");
-  EXPECT_EQUAL(delays.at(0), 5000);
-  EXPECT_EQUAL(delays.at(19'999), 5000);
-  EXPECT_EQUAL(delays.changes_us(), 20'000);
-  EXPECT_EQUAL(delays.at(20'000), 50'500);
-  EXPECT_EQUAL(delays.changes_us(), never);
-  expect_refused([] { DelayTrace("d", ""); }, "delay trace d is empty");
-  expect_refused([] { DelayTrace("d", "1 2\n1 3\n"); }, "line 2: 1 ms does not follow");
-  expect_refused([] { DelayTrace("d", "1\n"); }, "line 1: is not TIME_MS DELAY_MS");
-  expect_refused([] { DelayTrace("d", "0 70000\n"); }, "is outside [0, 60000]");
 }

@@ -21,8 +21,6 @@ TEST(trace_reads_opportunities_that_share_a_millisecond) {
   EXPECT_EQUAL(trace.last_ms(), 9);
 }
 
-TEST(trace_may_end_without_a_newline) { EXPECT_EQUAL(Trace("t", "3\n8").last_ms(), 8); }
-
 TEST(trace_refuses_what_mahimahi_refuses) {
   expect_refused([] { Trace("t", ""); }, "trace t is empty");
   expect_refused([] { Trace("t", "1\n\n2\n"); }, "line 2: is empty");
@@ -67,15 +65,4 @@ TEST(only_a_regular_file_of_bounded_size_is_read_as_a_trace) {
   std::filesystem::resize_file(large.path(), Trace::most_bytes + 1);
   expect_refused([&] { Trace::load(large.path()); },
                  "has 160000001 bytes, but may have at most 160000000: shorten it");
-}
-
-TEST(a_trace_of_another_digest_is_refused) {
-  const TemporaryFile file;
-  std::ofstream(file.path()) << "1\n2\n";
-  const std::string digest = sha256("1\n2\n");
-  EXPECT_EQUAL(Trace::load(file.path(), digest).last_ms(), 2);
-  std::ofstream(file.path()) << "1\n";  // still a trace, but a shorter one
-  expect_refused([&] { Trace::load(file.path(), digest); },
-                 "trace " + file.path().string() + " has SHA-256 " + sha256("1\n") + ", not " +
-                     digest + "; remove it and run the workflow again");
 }

@@ -53,16 +53,6 @@ TEST(vegas_can_count_the_queue_as_its_paper_does) {
   EXPECT_NEAR(after(156.5), -1, exact);  // 4.007
 }
 
-TEST(vegas_thresholds_are_parameters) {
-  const auto after = [](double rtt_ms) {
-    Clocked flow = avoiding({{"alpha", 1}, {"beta", 3}});
-    flow.round(rtt_ms);
-    return flow.ack(rtt_ms) - 11.1;
-  };
-  EXPECT_NEAR(after(109.1), 0, exact);   // 1.01
-  EXPECT_NEAR(after(127.1), -1, exact);  // 3.008
-}
-
 TEST(vegas_judges_the_least_rtt_of_a_round) {
   Clocked flow = avoiding();
   EXPECT_NEAR(flow.ack(200), 11.1, exact);

@@ -54,22 +54,6 @@ def test_scores_are_geometric_means_over_the_held_out_networks() -> None:
     assert scored["held_out"].tolist() == pytest.approx([math.sqrt(0.04), math.sqrt(0.016)])
 
 
-def test_standings_rank_both_ways_and_count_the_places_lost() -> None:
-    settings = settings_of(*[("c", "tuned", True, str(i)) for i in range(4)])
-    scored = pd.DataFrame(
-        {
-            "trial": [0, 1, 2, 3],
-            "training": [0.1, 0.4, 0.3, 0.2],
-            "held_out": [0.2, 0.05, 0.1, 0.1],
-        }
-    )
-    table = held_out.ranks(settings, scored)
-    assert table["trial"].tolist() == [1, 2, 3, 0]
-    assert table["training_rank"].tolist() == [1, 2, 3, 4]
-    assert table["held_out_rank"].tolist() == [4, 2, 2, 1]
-    assert table["gap"].tolist() == [3, 0, -1, -3]
-
-
 def test_distinct_settings_keep_the_best_of_equals_and_say_where_it_comes_from() -> None:
     table = held_out.distinct_settings(
         settings_of(

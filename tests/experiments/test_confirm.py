@@ -11,11 +11,9 @@ import pyarrow as pa
 import pytest
 
 from analysis.frames import with_constants
-from analysis.results import Results
-from analysis.schema import TABLES
 from common import tables
 from common.errors import KneepointError
-from common.tables import Column, Table
+from common.tables import Table
 from engines.base import RunRecord, RunSpec
 from experiments.exchanged import AGREEMENT, AUDIT
 from experiments.executor import Executor
@@ -23,7 +21,6 @@ from experiments.job import Job
 from experiments.planners.confirmation import list_settings
 from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table
-from tests.analysis import synthetic, synthetic_real
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
 
@@ -179,30 +176,6 @@ def test_results_that_are_missing_damaged_or_of_other_tables_are_named(
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "columns", "results"),
-    [
-        ("audit", AUDIT, synthetic.results()),
-        ("agreement", AGREEMENT, synthetic_real.results()),
-    ],
-    ids=["audit", "agreement"],
-)
-def test_what_a_stage_writes_is_what_the_planner_reads(
-    tmp_path: Path, name: str, columns: tuple[Column, ...], results: Results
-) -> None:
-    """By the one declaration that both sides share."""
-    made = synthetic.analysed(results, name)[name]
-    path = tmp_path / f"{name}.parquet"
-    tables.write(path, TABLES[name], made)
-    names = [column.name for column in columns]
-    assert len(made) > 0
-    assert tables.read_rows(path, columns) == made[names].to_dict("records")
-    less = Table(name, "", tuple(each for each in TABLES[name].columns if each != columns[-1]))
-    tables.write(path, less, made.drop(columns=names[-1]))
-    with pytest.raises(KneepointError, match=f"column {names[-1]} is missing; remove it"):
-        tables.read_rows(path, columns)
 
 
 class InterruptedExecutor(ShuffledExecutor):

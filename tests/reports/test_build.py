@@ -97,15 +97,6 @@ def test_build_names_a_missing_figure(ready: Path) -> None:
         build.build(CONFIG)
 
 
-def test_a_figure_is_drawn_by_itself(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = ready / "figures/run-over-time.svg"
-    words = ["draw", "--results", str(ready), "run-over-time", "--out", str(out)]
-    monkeypatch.setattr("sys.argv", words)
-    draw.main()
-    in_folder = ready / "figures/run-over-time/run-over-time-fixed_window.svg"
-    assert out.read_bytes() == in_folder.read_bytes()
-
-
 def everything_in(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
