@@ -19,15 +19,6 @@ const std::string least = "--controller fixed_window --uplink u --downlink d ";
 
 }  // namespace
 
-TEST(arguments_have_defaults) {
-  const RunArguments run = parse(least);
-  EXPECT_EQUAL(run.scenario.uplink.delay_ms, 20);
-  EXPECT_EQUAL(run.scenario.seed, 0u);
-  EXPECT_EQUAL(run.scenario.duration_ms.has_value(), false);
-  EXPECT_EQUAL(run.scenario.uplink.queue, "infinite");
-  EXPECT_EQUAL(run.scenario.host.wake_mean_us, make_host_model("event-loop").wake_mean_us);
-}
-
 TEST(arguments_are_read) {
   const RunArguments run = parse(least +
                                  "--set window=3 --seed 18446744073709551615 --duration-s 0.5 "
@@ -201,8 +192,4 @@ TEST(a_batch_notices_that_a_trace_was_changed) {
   EXPECT_EQUAL(run(pinned("2\n")), half);  // it is known, and the file does not matter
   expect_refused([&] { run(pinned("1\n2\n")); }, "has SHA-256 " + sha256("3\n"));
   expect_refused([&] { run("--downlink-sha256 " + sha256("2\n")); }, "snakemake makes it anew");
-}
-
-TEST(a_run_with_a_missing_trace_names_it) {
-  expect_refused([] { Runner().run(parse(least)); }, "trace u cannot be read");
 }

@@ -1,7 +1,4 @@
-#include <fstream>
 #include <limits>
-#include <memory>
-#include <sstream>
 
 #include "common/random.hh"
 #include "emulation/rig.hh"

@@ -1,19 +1,14 @@
 #include <sstream>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "algorithms/adapter.hh"
 #include "algorithms/controller.hh"
-#include "emulation/scenario.hh"
-#include "links/delay_trace.hh"
 #include "tests/check.hh"
 #include "tests/opened.hh"
 #include "transport/tcp_receiver.hh"
 #include "transport/tcp_sender.hh"
 
 using namespace kneepoint;
-using kneepoint::test::expect_refused;
 using kneepoint::test::Halving;
 using kneepoint::test::make_controller;
 using kneepoint::test::Opened;

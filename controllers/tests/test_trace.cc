@@ -4,7 +4,6 @@
 #include <fstream>
 #include <string>
 
-#include "common/sha256.hh"
 #include "links/trace.hh"
 #include "tests/check.hh"
 #include "tests/temporary_file.hh"

@@ -100,10 +100,8 @@ def test_example_leaves_a_log(folder: Path) -> None:
 
 def test_unknown_experiment_is_refused(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert command(folder, "probes") == 2
-    config = folder / "config/config.yaml"
-    known = "windows, repeats/again, showcase, real_showcase"
-    message = f"lists no experiment 'probes'; known: {known}"
-    assert capfd.readouterr().err == f"error: {config}: {message}\n"
+    (said,) = capfd.readouterr().err.splitlines()
+    assert all(part in said for part in ("config/config.yaml", "'probes'", "repeats/again"))
 
 
 def test_mistake_in_any_study_is_found_before_anything_runs(
