@@ -22,42 +22,29 @@ def constant(name: str, **changes: Any) -> dict[str, Any]:
     return fields | changes
 
 
+def controller(name: str, *constants: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Returns one declared controller."""
+    fields: dict[str, Any] = {
+        **{"name": name, "sha256": "c" * 64, "summary": "", "source": ""},
+        **{"needs": [], "transports": ["datagrams", "tcp"], "constants": [*constants]},
+    }
+    return fields | changes
+
+
 LISTING: dict[str, Any] = {
     "controllers": [
-        {
-            "name": "fixed_window",
-            "sha256": "c" * 64,
-            "summary": "",
-            "source": "",
-            "needs": [],
-            "transports": ["datagrams", "tcp"],
-            "constants": [
-                constant("keepalive_ms", type="integer", default=1000, low=15, high=1000, least=1),
-                constant("window", type="integer", default=50, low=1, high=100, least=1),
-            ],
-        },
-        {
-            "name": "delay_threshold",
-            "sha256": "c" * 64,
-            "summary": "",
-            "source": "",
-            "needs": [],
-            "transports": ["datagrams", "tcp"],
-            "constants": [
-                constant("alpha"),
-                constant("beta", most=50.0),
-                constant("rtt_threshold_ms", low=45.0, high=200.0, scale="linear"),
-            ],
-        },
-        {
-            "name": "prague",
-            "sha256": "c" * 64,
-            "summary": "",
-            "source": "",
-            "needs": ["marks"],
-            "transports": ["tcp"],
-            "constants": [],
-        },
+        controller(
+            "fixed_window",
+            constant("keepalive_ms", type="integer", default=1000, low=15, high=1000, least=1),
+            constant("window", type="integer", default=50, low=1, high=100, least=1),
+        ),
+        controller(
+            "delay_threshold",
+            constant("alpha"),
+            constant("beta", most=50.0),
+            constant("rtt_threshold_ms", low=45.0, high=200.0, scale="linear"),
+        ),
+        controller("prague", needs=["marks"], transports=["tcp"]),
     ],
     "broken": [],
 }
