@@ -54,6 +54,21 @@ def test_scores_are_geometric_means_over_the_held_out_networks() -> None:
     assert scored["held_out"].tolist() == pytest.approx([math.sqrt(0.04), math.sqrt(0.016)])
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "correlation"),
+    [
+        ([1, 2, 3], [10, 20, 90], 1),
+        ([1, 2, 3], [3, 2, 1], -1),
+        ([1, 2, 3, 4], [1, 3, 2, 4], 0.8),  # 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15)
+        ([1, 2], [1, 2], math.nan),
+        ([1, 1, 1], [1, 2, 3], math.nan),
+    ],
+)
+def test_rank_correlation(one: list[float], other: list[float], correlation: float) -> None:
+    found = held_out.rank_correlation(pd.Series(one), pd.Series(other))
+    assert found == pytest.approx(correlation, nan_ok=True)
+
+
 def test_distinct_settings_keep_the_best_of_equals_and_say_where_it_comes_from() -> None:
     table = held_out.distinct_settings(
         settings_of(

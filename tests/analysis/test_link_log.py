@@ -100,6 +100,11 @@ def test_read_link_log_names_the_bad_line(path: Path, text: str, message: str | 
     assert str(path) in str(error.value)
 
 
+def test_read_link_log_names_a_missing_file(path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"uplink\.log: No such file"):
+        read_link_log(path)
+
+
 def test_queue_length_follows_the_events(path: Path) -> None:
     queue = link_log.queue_length(read(path, HEADER + EVENTS))
     assert queue["time_ms"].tolist() == [1, 3, 5, 6, 8, 10]

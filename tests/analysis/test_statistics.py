@@ -95,6 +95,11 @@ def test_best_and_its_ties(
     assert found.margin == pytest.approx(margin / math.sqrt(runs[label]), nan_ok=True)
 
 
+def test_best_of_nothing_is_none() -> None:
+    nothing = pd.Series([math.nan])
+    assert statistics.best(nothing, pd.Series([1]), chance(0.01)) is None
+
+
 def test_history_marks_improvements() -> None:
     trials = frame(
         trial=[2, 0, 1, 3, 4],

@@ -12,6 +12,7 @@ from contest.collect import (
     digest_of_tree,
     find_submissions,
     state_of_repositories,
+    submission_at,
     submission_of,
     take,
 )
@@ -149,6 +150,13 @@ def test_names_of_downloads_are_mapped_to_authors(
         *(author, author, version),
         is_late,
     )
+
+
+def test_missing_paths_are_named(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match="gone: not a folder"):
+        find_submissions(tmp_path / "gone")
+    with pytest.raises(KneepointError, match="gone: no such entry"):
+        submission_at(tmp_path / "gone")
 
 
 def entry(file: str, arrived_s: float = 0) -> ContestEntry:

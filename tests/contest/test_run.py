@@ -234,6 +234,12 @@ def test_what_arrives_is_scored_when_it_is_whole(tmp_path: Path) -> None:
     assert scored == [1, 4], "once what was there, once what had come whole"
 
 
+def test_a_folder_without_entries_is_refused(contest_run: ContestRun, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(KneepointError, match="has no entries"):
+        contest_run.score(tmp_path / "empty", silent)
+
+
 @pytest.mark.skipif("rdrand" not in Path("/proc/cpuinfo").read_text(), reason="no rdrand")
 def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
     contest_run: ContestRun, entries: Path
@@ -279,6 +285,12 @@ def test_faults_of_the_machine_are_no_verdict(
     assert found["ranking"] == expected["ranking"] and found["history"] == expected["history"]
     again = contest_run.score(entries, silent)
     assert again["failed"] == [] and "dora" in ranked(again)
+
+
+def test_an_entry_cannot_take_a_baselines_name(contest_run: ContestRun, entries: Path) -> None:
+    kit(entries / "fixed_window 20")
+    with pytest.raises(KneepointError, match=r"a baseline is called .fixed_window 20.; rename it"):
+        contest_run.score(entries, silent)
 
 
 def test_the_score_on_another_host_is_shown(shared: Shared) -> None:

@@ -7,13 +7,7 @@ import pytest
 
 from common.errors import KneepointError
 from contest.tree import recognize
-from tests.contest.trees import (
-    PYTHON_CLASS,
-    PYTHON_SENDER,
-    edit,
-    flat_2013,
-    kit,
-)
+from tests.contest.trees import PYTHON_CLASS, PYTHON_SENDER, edit, flat_2013, kit
 
 
 def names(paths: tuple[Path, ...]) -> list[str]:
@@ -141,6 +135,12 @@ def test_python_is_recognized(tmp_path: Path, text: str) -> None:
     assert recognize(tmp_path).language == "python"
 
 
+def test_class_in_python_with_another_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "sender.py").write_text(PYTHON_CLASS.replace("Controller", "Mine"))
+    with pytest.raises(KneepointError, match=r"sender\.py: name the class Controller, not Mine"):
+        recognize(tmp_path)
+
+
 def no_main(tree: Path) -> None:
     (tree / "datagrump/sender.cc").unlink()
 
@@ -169,3 +169,10 @@ def test_trees_without_a_sender_are_named(
     spoil(kit(tmp_path / "anna"))
     with pytest.raises(KneepointError, match=reason):
         recognize(tmp_path / "anna")
+
+
+@pytest.mark.parametrize("text", ["class (", "(" * 5000, "x = '\0'", "import os"])
+def test_python_that_is_none_is_no_sender(tmp_path: Path, text: str) -> None:
+    (tmp_path / "sender.py").write_text(text)
+    with pytest.raises(KneepointError, match="has no sender"):
+        recognize(tmp_path)

@@ -222,6 +222,13 @@ def test_bombs_are_defused(tmp_path: Path, bomb: Callable[[Path], None], name: s
     assert written <= unpack.MOST_BYTES
 
 
+def test_large_archives_are_not_opened(tmp_path: Path) -> None:
+    with (tmp_path / "x.zip").open("wb") as file:
+        file.truncate(unpack.MOST_ARCHIVE_BYTES + 1)
+    with pytest.raises(KneepointError, match="the archive has more than 32 MiB"):
+        unpack.unpack(tmp_path / "x.zip", tmp_path / "out")
+
+
 def test_trees_are_copied_without_what_was_built(tmp_path: Path) -> None:
     for name in ("datagrump/a.cc", "datagrump/a.o", ".git/config", ".deps/a.Po"):
         write_member(tmp_path / "x", name, name)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.models.settings import HostProbe
 from experiments.planners.probe import Level, climb, difference
@@ -117,6 +118,11 @@ def test_run_that_fails_among_others_ends_the_climb() -> None:
     assert [level.agrees for level in levels] == [True, True, False]
     assert levels[-1].reason == "with 4 at once a run fails: no acknowledgment arrived"
     assert len(finished) == 3 + 2 + 4
+
+
+def test_lone_run_that_fails_is_an_error() -> None:
+    with pytest.raises(KneepointError, match="probe: even a lone run fails: no tunnel"):
+        climbed(WANTED, lambda spec: RunRecord(spec.run_id, "fault", "no tunnel"))
 
 
 def test_level_that_something_else_disturbed_is_tried_again() -> None:

@@ -78,6 +78,12 @@ def test_run_takes_a_shared_object_by_its_path(workspace: Path) -> None:
     assert [paths[name] for name in metrics] == [names[name] for name in metrics]
 
 
+def test_run_is_drawn(workspace: Path, tmp_path: Path) -> None:
+    path = tmp_path / "figures/run.png"
+    assert ask(workspace, *RUN, "--plot", str(path)).returncode == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
 def test_plot_has_rate_delay_window_and_rtt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +111,12 @@ def test_plot_has_rate_delay_window_and_rtt(
     assert np.asarray(rtt.lines[0].get_xydata()).tolist() == [[1, 50], [1.5, 90]]
 
 
+def test_run_that_fails_says_why(workspace: Path) -> None:
+    result = ask(workspace, *RUN, "--duration-s", "0.01")
+    assert result.returncode == 1
+    assert "\nfailed: " in result.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -121,6 +133,19 @@ def test_plot_has_rate_delay_window_and_rtt(
 )
 def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: str) -> None:
     assert message in refused(workspace, *words)
+
+
+@pytest.mark.parametrize("words", [("run", "timely"), ("list",), ("plot",), ("status",)])
+def test_missing_configuration_is_named(workspace: Path, words: tuple[str, ...]) -> None:
+    error = refused(workspace, *words, "--config", "config/confg.yaml")
+    assert "config/confg.yaml" in error and "'config'" in error and "network" not in error
+
+
+def test_unknown_command_and_option_are_refused(workspace: Path) -> None:
+    for words in (("runs",), ("run",), ("run", "timely", "--sed", "3")):
+        result = ask(workspace, *words)
+        assert result.returncode == 2
+        assert "Error: " in result.stderr
 
 
 def test_list_knows_what_there_is(workspace: Path) -> None:
@@ -172,3 +197,8 @@ def test_help_has_examples(workspace: Path, name: str) -> None:
     examples = [line for line in result.stdout.splitlines() if f"  kneepoint {name}" in line]
     assert len(examples) >= 2
     assert "--json" in result.stdout or name == "evaluate"  # which prints nothing else
+
+
+def test_every_command_is_listed(workspace: Path) -> None:
+    result = ask(workspace, "--help")
+    assert all(f"  {name} " in result.stdout for name in _COMMANDS)

@@ -63,6 +63,20 @@ def test_default_networks_are_the_training_and_the_held_out_ones(workspace: Path
     assert found["left_out"] == []
 
 
+def test_all_networks_are_those_that_a_flow_can_have_to_itself(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    router = {**NETWORK, "uplink": {"rate_mbps": 8}}
+    shared = workspace / "config/networks/shared.yaml"
+    write(shared, {**router, "uplink_queue": "drr:packets=9,classes=2,per_class=1"})
+    monkeypatch.setattr(compare, "known_networks", lambda _: ["slow", "shared", "wire"])
+    found = answer(workspace, *WINDOWS, "--networks", "all", "--runs", "2")
+    assert [each["network"] for each in found["networks"]] == ["slow", "wire"]
+    both = ("--networks", "all", "--network", "wire")
+    assert "remove --network" in refused(workspace, *WINDOWS, *both)
+    shared.unlink()
+
+
 def test_network_that_cannot_be_prepared_is_left_out_and_named(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +195,12 @@ def test_chance_is_not_told_as_a_difference() -> None:
     assert noisy["networks"][0]["enough_runs"] is None and "more than 8" in text(noisy)
 
 
+def test_few_pairs_are_said_to_be_few() -> None:
+    assert "give --runs 6" in text(planted({"one": CLEAR[:5]}))
+    assert "Undecided: A/B = 2.00" in verdict(planted({"one": CLEAR[:1]}))
+    assert "give --runs 6" not in text(planted({"one": CLEAR[:6]}))
+
+
 def test_failed_run_leaves_out_its_pair_and_is_told() -> None:
     found = planted({"one": [*CLEAR, (None, 1.0)], "two": [(1.0, None)]})
     assert [each["pairs"] for each in found["networks"]] == [8, 0]
@@ -192,6 +212,13 @@ def test_failed_run_leaves_out_its_pair_and_is_told() -> None:
     ]
     json.dumps(found, allow_nan=False)
     assert "nothing to compare" in verdict(planted({"two": [(1.0, None)]}))
+
+
+def test_enough_pairs_are_counted() -> None:
+    steady: list[tuple[float | None, float | None]] = [(2.0, 1.0)] * 8
+    assert "6 pairs per network would be enough" in text(planted({"one": steady}))
+    noisy = text(planted({"one": steady, "two": [(k, 1.0) for k in range(1, 9)]}))
+    assert "More pairs are needed to know A/B within 1 % on 1 of 2 networks" in noisy
 
 
 def test_ratios_are_drawn(workspace: Path, tmp_path: Path) -> None:

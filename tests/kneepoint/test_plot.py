@@ -12,7 +12,7 @@ from common.tables import write
 from tests.analysis import synthetic
 from tests.experiments.wire import NETWORK, STUDY
 from tests.experiments.wire import write as write_yaml
-from tests.kneepoint.conftest import ENVIRONMENT, answer, refused
+from tests.kneepoint.conftest import ENVIRONMENT, answer, ask, refused
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, table in synthetic.analysed(synthetic.results()).items():
         write(folder / f"results/{name}.parquet", TABLES[name], table)
     return folder
+
+
+def test_all_figures_are_listed(folder: Path) -> None:
+    names = answer(folder, "plot")
+    assert {"plane-contest", "at-a-glance-all", "held-out-gain-all"} < set(names)
+    assert ask(folder, "plot").stdout.split() == names
 
 
 DRAW_AGAIN = """

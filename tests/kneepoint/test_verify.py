@@ -109,6 +109,13 @@ def test_journal_that_somebody_writes_is_left_alone(folder: Path) -> None:
         verify.void_runs(folder)
 
 
+def test_damaged_note_is_named(folder: Path) -> None:
+    for text in ("{", "[]", json.dumps({"step": "x"})):
+        (folder / made_by.NAME).write_text(text)
+        with pytest.raises(KneepointError, match=r"made_by.json: cannot be used"):
+            read_made_by(folder)
+
+
 def test_source_that_is_not_what_was_built_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.status import State
-from kneepoint.view import Lines, Live, view_on
+from kneepoint.view import Lines, Live, steps_in, view_on
 from kneepoint.workflow import LOG, NotMadeError, make
 from tests.conftest import ROOT
 
@@ -80,6 +80,17 @@ def test_pipe_gets_the_last_summary_at_the_end() -> None:
     ]
 
 
+def test_steps_are_the_last_that_snakemake_told(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert steps_in(log, 1) == ""
+    log.write_text("1 of 12 steps (8%) done\n")
+    assert steps_in(log, 10) == "1 of 12 steps done"  # too early for a forecast
+    log.write_text("1 of 12 steps (8%) done\nwords\n3 of 12 steps (25%) done\nwords\n")
+    assert steps_in(log, 10) == "3 of 12 steps done, about 30 s left"
+    log.write_text("12 of 12 steps (100%) done\n")
+    assert steps_in(log, 10) == "12 of 12 steps done"
+
+
 @pytest.fixture
 def workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a configuration and a Snakemake that does as it is told."""
@@ -87,6 +98,18 @@ def workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KNEEPOINT_VERBOSE", raising=False)
     return tmp_path / "snakemake.py"
+
+
+def test_snakemakes_words_go_to_a_file(
+    workflow: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workflow.write_text(SNAKEMAKE.format(rest=""))
+    make(Path("config.yaml"), [])
+    assert capfd.readouterr() == ("", "")
+    assert "rule search_study:" in LOG.read_text()
+    monkeypatch.setenv("KNEEPOINT_VERBOSE", "1")
+    make(Path("config.yaml"), [])
+    assert "rule search_study:" in capfd.readouterr().out
 
 
 def test_errors_are_whole_and_name_the_file(

@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from common.config_file import check_config
 from common.errors import KneepointError
-from networks.config import load_network, load_trace_catalogue
+from networks.config import TraceSources, load_network, load_trace_catalogue
 from tests.conftest import ROOT
 
 GOOD = """\
@@ -72,6 +73,11 @@ def test_load_network_refuses(tmp_path: Path, text: str, parts: list[str]) -> No
     assert str(raised.value).startswith(str(tmp_path / "networks" / "net.yaml"))
     assert all(part in str(raised.value) for part in parts), raised.value
     assert "\n" not in str(raised.value)
+
+
+def test_trace_sources_want_a_folder_for_the_source_folder(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match="the key folder is missing; add it"):
+        check_config({"source": "folder"}, TraceSources, tmp_path)
 
 
 def test_every_committed_network_is_well_formed_and_its_traces_are_listed() -> None:

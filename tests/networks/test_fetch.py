@@ -64,6 +64,15 @@ def test_fetch_takes_a_folder_and_then_the_cache(tmp_path: Path) -> None:
     assert fetched(tmp_path) == TRACES
 
 
+def test_fetch_goes_on_to_the_next_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = fill(tmp_path / "part", {"a.down": TRACES["a.down"]})
+    fetch(tmp_path, folder_source(part), NOWHERE, folder_source(fill(tmp_path / "whole")))
+    assert fetched(tmp_path) == TRACES
+    assert f"folder {part}: has no file a.up" in capsys.readouterr().err
+
+
 def test_fetch_names_every_source_that_failed(tmp_path: Path) -> None:
     with pytest.raises(KneepointError) as raised:
         fetch(tmp_path, folder_source(tmp_path / "absent"), NOWHERE)
@@ -100,11 +109,26 @@ def test_fetch_replaces_and_never_serves_what_is_damaged_in_the_cache(
     assert "a.up is damaged" in capsys.readouterr().err
 
 
+def test_fetch_names_a_trace_that_is_not_listed(tmp_path: Path) -> None:
+    folder = folder_source(fill(tmp_path / "folder", {"mine.up": b"7\n"}))
+    digest = hashlib.sha256(b"7\n").hexdigest()
+    with pytest.raises(KneepointError, match=rf"mine\.up: {{sha256: {digest}}}"):
+        fetch(tmp_path, folder, names=["mine.up"])
+    with pytest.raises(KneepointError, match=r"trace b; known: a\.down, a\.up"):
+        fetch(tmp_path, folder, names=["b"])
+
+
 def test_fetch_removes_what_a_killed_fetch_left(tmp_path: Path) -> None:
     fill(tmp_path / "cache" / ".fetch-killed")
     fetch(tmp_path, folder_source(fill(tmp_path / "folder")))
     kept = {path.name for path in (tmp_path / "cache").iterdir()}
     assert kept == {".lock", *TRACES}
+
+
+def test_fetch_names_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    with pytest.raises(KneepointError, match="make it writable, or set cache"):
+        fetch(tmp_path, folder_source(fill(tmp_path / "folder")))
 
 
 def test_two_fetches_at_once_ask_the_source_once(tmp_path: Path) -> None:
@@ -147,6 +171,14 @@ def test_git_source_that_cannot_be_fetched(tmp_path: Path, address: str) -> None
     assert not (tmp_path / "injected").exists()
 
 
+def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(KneepointError) as raised:
+        fetch(tmp_path, debian_source(tmp_path), git_source("anywhere", "0" * 40))
+    assert "the program apt-get is missing; this is not a Debian system" in str(raised.value)
+    assert "the program git is missing; install git" in str(raised.value)
+
+
 def test_cache_folder_is_configured_or_by_environment_or_by_custom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -181,6 +213,17 @@ def test_command_line_fetches_and_refuses(tmp_path: Path, monkeypatch: pytest.Mo
 needs_apt = pytest.mark.skipif(
     not (shutil.which("apt-get") and shutil.which("dpkg-deb")), reason="this is not a Debian system"
 )
+
+
+@needs_apt
+def test_debian_source_without_network(tmp_path: Path) -> None:
+    (tmp_path / "apt").mkdir()
+    (tmp_path / "apt" / "sources.list").write_text("deb http://127.0.0.1:9/none bookworm main\n")
+    with pytest.raises(KneepointError) as raised:
+        fetch(tmp_path, debian_source(tmp_path / "apt"))
+    assert "apt-get could not download mahimahi-traces" in str(raised.value)
+    assert "127.0.0.1:9" in str(raised.value)
+    assert "check the network and the apt sources" in str(raised.value)
 
 
 @needs_apt

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from common.errors import KneepointError
 from networks.late import late_senders
 from networks.scenario import PreparedLink, PreparedNetwork
 
@@ -50,3 +51,9 @@ def test_every_other_block_counts_by_itself(tmp_path: Path) -> None:
     found = late_senders(network_of(tmp_path, times_ms))
     assert found.late_even_power is not None and found.late_odd_power is not None
     assert found.late_even_power < 0.5 * found.late_odd_power
+
+
+def test_a_damaged_trace_is_named(tmp_path: Path) -> None:
+    network = network_of(tmp_path, [5, 4])
+    with pytest.raises(KneepointError, match=str(tmp_path / "trace")):
+        late_senders(network)

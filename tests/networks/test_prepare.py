@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import networks.prepare
-from common.errors import run_command_line
+from common.errors import KneepointError, run_command_line
 from common.files import sha256_of
 from networks.config import Cut, load_network
 from networks.prepare import cut_trace, prepare_network
@@ -192,6 +192,11 @@ def test_cut_trace_parts_join_to_the_whole() -> None:
     second = cut_trace(times_ms, Cut(start_s=1, end_s=3))
     assert first == [1, 999, 1000]
     assert [*first, *(time_ms + 1000 for time_ms in second)] == times_ms[1:]
+
+
+def test_cut_trace_refuses_a_part_without_opportunities() -> None:
+    with pytest.raises(KneepointError, match="the trace has no opportunity from 1 s to 2 s"):
+        cut_trace([1, 5000], Cut(start_s=1, end_s=2))
 
 
 def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: Path) -> None:

@@ -8,11 +8,20 @@ import pytest
 from common.errors import KneepointError
 from networks import recordings
 from networks.recordings import (
+    Outage,
     capacity_over_time,
     guess_unit,
     read_recording,
+    summarise,
 )
 from networks.traces import constant_rate_trace, trace_of_rates
+
+
+def test_summary_counts_a_late_first_opportunity_as_an_outage() -> None:
+    found = summarise([1500, 1600, 4000], outage_s=1.5)
+    assert found.outages == (Outage(0, 1.5), Outage(1.6, 2.4))
+    assert (found.opportunities, found.duration_s, found.first_ms) == (3, 4, 1500)
+    assert found.mean_mbps == pytest.approx(3 * 1504 * 8 / 4 / 1e6)
 
 
 def test_capacity_takes_whole_bins_and_their_ends() -> None:
@@ -46,6 +55,12 @@ def test_a_recording_is_read(
 ) -> None:
     (tmp_path / "log.csv").write_text(CSV)
     assert read_recording(tmp_path / "log.csv", "t", amount, column, "s", None) == times_ms
+
+
+def test_rates_need_no_times(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("mbps\n12.032\n0\n12.032\n")
+    found = read_recording(tmp_path / "log.csv", None, "rate", "mbps", "s", 0.002)
+    assert found == [1, 2, 5, 6]
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,12 @@ def test_report_takes_in_what_is_there(
     assert render.to_pdf(report.document, folder)
 
 
+def test_report_without_real_runs_says_how_to_make_them() -> None:
+    report = told(synthetic.MadeUp(is_real=True, missing=("real-best-window", "confirm")))
+    said = report.text("exclusions")
+    assert "`real-best-window` and `confirm`; `make confirm` runs them" in said
+
+
 def test_report_lists_and_explains_what_lies_outside() -> None:
     emulated = synthetic_real.runs(30, seed=4)
     emulated.loc[emulated["trial"] == 3, [THROUGHPUT, POWER]] *= 1.05

@@ -189,6 +189,22 @@ def test_search_for_power_begins_with_the_declared_defaults(tmp_path: Path) -> N
     assert second.searched != first.searched
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"space": {"alpha": {"low": 2, "high": 10}}},
+        {"space": {"alpha": {"low": 0.1, "high": 10}}, "objective": {"fit": "printed"}},
+    ],
+    ids=["default outside the range", "fit"],
+)
+def test_other_searches_begin_anywhere(changes: dict[str, Any]) -> None:
+    known: dict[str, Any] = {
+        "controller": "delay_threshold",
+        "sampler": {"kind": "tpe", "trials": 3},
+    }
+    assert plan({"printed": TABLE}, [network("wire")], **known, **changes).start == ()
+
+
 def test_fit_finds_the_hidden_latency(tmp_path: Path) -> None:
     planned = study("fit")
     trials = search(tmp_path, planned, FakeEngine())
