@@ -67,12 +67,3 @@ def test_a_search_over_two_networks_compares_with_what_was_published_for_each() 
     assert (here["published_table"], here["published_report"]) == ("000-aimd-grid", "Report 000")
     assert here["gain"] == here["power"] / 18.6 - 1
     assert far["published_table"] is None
-
-
-def test_a_grid_over_three_constants_is_a_search_and_others_are_not() -> None:
-    grid = synthetic.grid_study()
-    assert stage(synthetic.MadeUp(studies=(grid,)))["searches"].empty
-    searching = synthetic.changed(grid, compare=())
-    (search,) = records(stage(synthetic.MadeUp(studies=(searching,)))["searches"])
-    assert (search["sampler"], search["searched"], search["tunes"]) == ("grid", 3, True)
-    assert search["best_value"] == grid.trials["value"].max()

@@ -18,7 +18,7 @@ from engines.base import (
     RunSpec,
     digest_of,
 )
-from engines.emulator import EmulatorSettings, request_of
+from engines.emulator import EmulatorSettings
 from networks.scenario import PreparedNetwork, Traffic
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
@@ -168,35 +168,6 @@ def test_nonsense_never_becomes_a_measurement(nonsense: object) -> None:
     record = RunRecord.measured(run_spec(), answer)
     assert (record.status, record.power) == ("failed", None)
     assert record.reason == f"invalid metric: power is {nonsense}"
-
-
-def test_emulator_is_asked_for_the_whole_scenario(tmp_path: Path) -> None:
-    spec = run_spec(network=network("wire", uplink={"queue": "droptail:packets=9"}))
-    link = {"delay_ms": 20, "queue": "infinite"}
-    scenario = {
-        "uplink": {
-            "trace": "up.trace",
-            "trace_sha256": "a" * 64,
-            **link,
-            "queue": "droptail:packets=9",
-        },
-        "downlink": {"trace": "down.trace", "trace_sha256": "b" * 64, **link},
-        "flows": [
-            {
-                "controller": "fixed_window",
-                "controller_sha256": "c" * 64,
-                "constants": {"keepalive_ms": 1000, "window": 12},
-            }
-        ],
-        "probes": [],
-        "host_model": "event-loop",
-        "host_latency_us": 0,
-        "duration_s": 10,
-        "seed": 1,
-    }
-    assert json.loads(request_of(spec)) == {"scenario": scenario, "flows": False}
-    assert json.loads(request_of(spec, tmp_path))["uplink_log"] == str(tmp_path)
-    assert request_of(spec).count(b"\n") == 1
 
 
 def test_trace_that_is_not_the_prepared_one_is_no_result(link: PreparedNetwork) -> None:

@@ -122,21 +122,6 @@ def test_defaults_are_held_out_and_the_best_published_where_no_row_was_replayed(
     assert [(s.origin, s.best) for s in alone] == [("published", True), ("tuned", True)]
 
 
-def test_the_best_of_a_grid_over_three_parameters_is_held_out(
-    open_job: Open, tmp_path: Path
-) -> None:
-    values = {"alpha": [1, 1.5], "beta": [5, 10], "rtt_threshold_ms": [80, 90]}
-    space = {name: {"values": each} for name, each in values.items()}
-    study = {"title": "grid", "controller": "delay_threshold", "networks": ["wire"], "space": space}
-    write(tmp_path / "config/studies/swept.yaml", study)
-    shutil.rmtree(tmp_path / "results/swept")
-    job = open_job()
-    perform(dataclasses.replace(job, out_dir=tmp_path / "results/swept"))
-    found = find_settings(job)
-    (best,) = [setting for setting in found if setting.study == "swept"]
-    assert (best.origin, best.best, best.constants["alpha"]) == ("tuned", True, 1.5)
-
-
 def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
     def fails_at_14(spec: RunSpec) -> RunRecord:
         if spec.constants.get("window") == 14:
