@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from common.errors import KneepointError
-from networks.late import late_senders
+from networks.late import Late, late_senders
 from networks.scenario import PreparedLink, PreparedNetwork
 
 IDEAL = PreparedNetwork("link", PreparedLink(), PreparedLink(), 30, "ideal", 0)
@@ -51,6 +51,11 @@ def test_every_other_block_counts_by_itself(tmp_path: Path) -> None:
     found = late_senders(network_of(tmp_path, times_ms))
     assert found.late_even_power is not None and found.late_odd_power is not None
     assert found.late_even_power < 0.5 * found.late_odd_power
+
+
+def test_a_link_of_constant_rate_and_a_short_run_have_none(tmp_path: Path) -> None:
+    assert late_senders(replace(IDEAL, uplink=PreparedLink(rate_mbps=8))) == Late()
+    assert late_senders(replace(network_of(tmp_path, [1]), duration_s=12)) == Late()
 
 
 def test_a_damaged_trace_is_named(tmp_path: Path) -> None:
