@@ -25,8 +25,8 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def report(tables: dict[str, pd.DataFrame]) -> Told:
-    return told_by(tables)
+def report() -> Told:
+    return told(synthetic.results())
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from xml.etree.ElementTree import Element
 
 from analysis.derived import WithDerived
@@ -111,8 +112,9 @@ class Told:
         ]
 
 
+@cache
 def told(results: Results) -> Told:
-    """What the report says of results."""
+    """What the report says of results; composed once for the same."""
     return told_by(synthetic.analysed(results))
 
 
