@@ -101,9 +101,10 @@ class __attribute__((visibility("hidden"))) Adapter {
             ack.delivered = event->delivered;
           }
           if (event->size >= offsetof(kneepoint_ack, is_buffer_limited)) ack.marked = event->marked;
-          if (event->size >= sizeof(kneepoint_ack)) {
+          if (event->size >= offsetof(kneepoint_ack, lost)) {
             ack.is_buffer_limited = event->is_buffer_limited != 0;
           }
+          if (event->size >= sizeof(kneepoint_ack)) ack.lost = event->lost;
           of(controller).on_ack(ack);
         });
       };

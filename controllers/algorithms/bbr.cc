@@ -1,14 +1,15 @@
 // BBR, version 1: paces at the bottleneck's rate, with a window of twice its bandwidth-delay
 // product, and probes for both in turn. draft-cardwell-iccrg-bbr-congestion-control-00, section 4.
 //
-// Senders here always have data: only ProbeRTT limits what they send. The transports' recoveries
-// conserve packets of themselves, so that a loss does not change the window.
+// Senders here always have data: only ProbeRTT limits what they send.
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/full_pipe.hh"
+#include "algorithms/losses_told.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 
@@ -89,10 +90,12 @@ class Bbr final : public Controller {
     const double now = now_s(ack);
     const auto flight = static_cast<double>(ack.flight);
     const auto sample = delivery_.on_ack(ack);
+    const double lost = losses_.on_ack(ack);
     const bool ends_round = sample and sample->delivered_before >= next_round_delivered_;
     if (ends_round) {
       next_round_delivered_ = delivery_.delivered();
       ++rounds_;
+      conserves_ = false;
     }
     if (sample and (not sample->is_limited or sample->packets_per_s >= rate())) {
       rate_.add(sample->packets_per_s, rounds_, rate_rounds_);
@@ -104,14 +107,19 @@ class Bbr final : public Controller {
       least_found_s_ = now;
     }
     if (rate_.is_empty() or not has_rtt()) return;
-    move(now, flight, ends_round, is_stale);
+    move(now, flight, ends_round, is_stale, lost > 0);
     const double wanted = pacing_gain() * rate();
     if (wanted != pacing_rate_ and (pipe_.is_full or wanted > pacing_rate_)) set_rate(wanted);
-    set_window(static_cast<double>(ack.acknowledged));
+    repair(ack, flight, lost);
+    set_window(static_cast<double>(ack.acknowledged), flight);
   }
 
   void on_loss(const Loss& loss) override {
-    if (loss.kind == Loss::Kind::timed_out) cwnd_ = 1;
+    losses_.on_loss(loss);
+    if (loss.kind == Loss::Kind::lost) has_lost_ = true;
+    if (loss.kind != Loss::Kind::timed_out) return;
+    cwnd_ = 1;
+    is_recovering_ = conserves_ = false;
   }
 
  private:
@@ -142,10 +150,10 @@ class Bbr final : public Controller {
     return phase_ == 0 ? probe_gain_ : 2 - probe_gain_;
   }
 
-  void move(double now, double flight, bool ends_round, bool is_stale) {
+  void move(double now, double flight, bool ends_round, bool is_stale, bool is_lossy) {
     if (state_ == State::startup and pipe_.is_full) state_ = State::drain;
     if (state_ == State::drain and flight <= inflight(1)) cruise(now);
-    if (state_ == State::probe_bw) advance_cycle(now, flight);
+    if (state_ == State::probe_bw) advance_cycle(now, flight, is_lossy);
     if (is_stale and state_ != State::probe_rtt) {
       state_ = State::probe_rtt;
       probe_ends_s_.reset();
@@ -160,9 +168,10 @@ class Bbr final : public Controller {
     phase_began_s_ = now;
   }
 
-  void advance_cycle(double now, double flight) {
+  void advance_cycle(double now, double flight, bool is_lossy) {
     const bool is_long_enough = now - phase_began_s_ > least_s_;
-    const bool is_over = phase_ == 0   ? is_long_enough and flight >= inflight(probe_gain_)
+    const bool is_over = phase_ == 0
+                             ? is_long_enough and (is_lossy or flight >= inflight(probe_gain_))
                          : phase_ == 1 ? is_long_enough or flight <= inflight(1)
                                        : is_long_enough;
     if (not is_over) return;
@@ -186,9 +195,28 @@ class Bbr final : public Controller {
     if (pipe_.is_full) cruise(now);
   }
 
-  void set_window(double acknowledged) {
+  // Section 4.2.3.4: the first round of a recovery sends as much as is delivered, and its end
+  // restores the window.
+  void repair(const Ack& ack, double flight, double lost) {
+    const bool has_lost = std::exchange(has_lost_, false);
+    if (has_lost and ack.is_recovering and not is_recovering_) {
+      is_recovering_ = conserves_ = true;
+      before_recovery_ = cwnd_;
+      next_round_delivered_ = delivery_.delivered();
+      cwnd_ = flight + static_cast<double>(ack.acknowledged);
+    } else if (is_recovering_ and not ack.is_recovering) {
+      is_recovering_ = conserves_ = false;
+      cwnd_ = std::max(cwnd_, before_recovery_);
+    } else {
+      cwnd_ = std::max(cwnd_ - lost, 1.0);
+    }
+  }
+
+  void set_window(double acknowledged, double flight) {
     const double target = inflight(pipe_.is_full ? cwnd_gain_ : high_gain_);
-    if (pipe_.is_full) {
+    if (conserves_) {
+      cwnd_ = std::max(cwnd_, flight + acknowledged);
+    } else if (pipe_.is_full) {
       cwnd_ = std::min(cwnd_ + acknowledged, target);
     } else if (cwnd_ < target or delivery_.delivered() < initial_delivered_) {
       cwnd_ += acknowledged;
@@ -225,10 +253,16 @@ class Bbr final : public Controller {
   double phase_began_s_ = 0;
   std::optional<double> probe_ends_s_{};
   bool has_probed_round_ = false;
+  LossesTold losses_{};
+  bool has_lost_ = false;
+  bool is_recovering_ = false;
+  bool conserves_ = false;
+  double before_recovery_ = 0;
 };
 
 const Registration<Bbr> registration{"bbr", "paces at the greatest rate that was delivered",
-                                     "draft-cardwell-iccrg-bbr-congestion-control-00"};
+                                     "draft-cardwell-iccrg-bbr-congestion-control-00",
+                                     needs::own_recovery};
 
 }  // namespace
 }  // namespace kneepoint

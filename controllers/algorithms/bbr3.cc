@@ -82,7 +82,6 @@ class Bbr3 final : public Controller {
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
     delivery_.on_sent(sequence_number, now_ms);
-    losses_.on_sent(sequence_number);
     records_.at_new(sequence_number) = {++flight_, short_.all_lost()};
   }
 

@@ -84,7 +84,6 @@ class C4 final : public Controller {
   }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
-    losses_.on_sent(sequence_number);
     delivery_.on_sent(sequence_number, now_ms);
   }
 

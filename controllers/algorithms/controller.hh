@@ -31,6 +31,7 @@ struct Ack {
 
   uint64_t marked = 0;  // packets since the last one, for a rule that needs counted marks
   bool is_buffer_limited = false;  // a socket's buffer holds less than the window
+  uint64_t lost = 0;               // packets known to be lost so far
 
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
 };

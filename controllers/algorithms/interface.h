@@ -36,7 +36,10 @@ enum kneepoint_need {
   KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is the receiver's; TCP guesses it */
   KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss hears of retransmission timeouts: TCP's */
   KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss hears of marks: TCP's with ECN */
-  KNEEPOINT_NEEDS_COUNTED_MARKS = 8   /* its packets are ECT(1); `marked` counts marks */
+  KNEEPOINT_NEEDS_COUNTED_MARKS = 8,  /* its packets are ECT(1); `marked` counts marks */
+  /* In loss recovery its window holds, not the transport's, and it hears of each acknowledgment
+   * that SACK alone gives something to tell. No transport lacks this. */
+  KNEEPOINT_GOVERNS_RECOVERY = 16
 };
 
 struct kneepoint_declaration {
@@ -78,6 +81,7 @@ struct kneepoint_ack {
   uint64_t marked;
 
   int is_buffer_limited; /* a socket's buffer holds less than the window */
+  uint64_t lost;         /* packets known to be lost so far */
 };
 
 struct kneepoint_keepalive {

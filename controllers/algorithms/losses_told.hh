@@ -1,8 +1,6 @@
-// How many packets each acknowledgment tells to be lost. Timers tell none. TCP's retransmissions
-// hide those found since the acknowledgment before.
+// How many packets each acknowledgment tells to be lost. Timers tell none.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -12,19 +10,18 @@ namespace kneepoint {
 
 class LossesTold {
  public:
-  void on_sent(uint64_t number) { sent_ = static_cast<double>(number + 1); }
   void on_loss(const Loss& loss) {
     has_timed_out_ = has_timed_out_ or loss.kind == Loss::Kind::timed_out;
   }
   double on_ack(const Ack& ack) {
-    const double now = sent_ - static_cast<double>(ack.delivered) - static_cast<double>(ack.flight);
-    const double lost = now - std::exchange(missing_, now);
-    return std::exchange(has_timed_out_, false) ? 0 : std::max(lost, 0.0);
+    // An acknowledgment out of order corrects what one before it told.
+    const uint64_t before = std::exchange(lost_, ack.lost);
+    const bool has_timed_out = std::exchange(has_timed_out_, false);
+    return has_timed_out or ack.lost < before ? 0 : static_cast<double>(ack.lost - before);
   }
 
  private:
-  double sent_ = 0;
-  double missing_ = 0;
+  uint64_t lost_ = 0;
   bool has_timed_out_ = false;
 };
 

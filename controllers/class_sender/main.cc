@@ -61,7 +61,7 @@ struct Candidate {
 void run(int count, char* words[]) {
   if (count < 3) throw std::invalid_argument("HOST PORT is missing");
   if (not registered()) throw std::invalid_argument("registers no class; add a Registration");
-  if ((registered()->needed & ~needs::receiver_clock) != 0) {
+  if ((registered()->needed & ~(needs::receiver_clock | needs::own_recovery)) != 0) {
     throw std::invalid_argument("needs marks or timeouts, which datagrams do not have");
   }
   for (int i = 3; i < count; ++i) {

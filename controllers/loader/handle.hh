@@ -65,7 +65,7 @@ class ControllerHandle {
          kneepoint_ack{sizeof(kneepoint_ack), ack.sequence_number, ack.sent_ms, ack.received_ms,
                        ack.ack_received_ms, ack.now_us, ack.rtt_us, ack.acknowledged, ack.in_flight,
                        ack.is_recovering, ack.measured_rtt_us, ack.flight, ack.delivered,
-                       ack.marked, ack.is_buffer_limited});
+                       ack.marked, ack.is_buffer_limited, ack.lost});
   }
   void on_keepalive(int64_t now_ms) const {
     tell(calls_.on_keepalive, kneepoint_keepalive{sizeof(kneepoint_keepalive), now_ms});

@@ -73,7 +73,10 @@ class Bottleneck {
   void acknowledge() {
     const Packet packet = out_.front();
     out_.pop_front();
-    if (lost_every_ > 0 and packet.number % lost_every_ == 0) return;
+    if (lost_every_ > 0 and packet.number % lost_every_ == 0) {
+      ++lost_;
+      return;
+    }
     const auto rtt_us = static_cast<int64_t>(std::llround(now_us_ - packet.sent_us));
     const auto now_us = static_cast<int64_t>(std::llround(now_us_));
     controller_->on_ack({.sequence_number = packet.number,
@@ -85,7 +88,8 @@ class Bottleneck {
                          .in_flight = out_.size(),
                          .measured_rtt_us = rtt_us,
                          .flight = out_.size(),
-                         .delivered = ++delivered_});
+                         .delivered = ++delivered_,
+                         .lost = lost_});
   }
 
   LoadedController controller_;
@@ -98,6 +102,7 @@ class Bottleneck {
   uint64_t sent_ = 0;
   uint64_t delivered_ = 0;
   uint64_t lost_every_ = 0;
+  uint64_t lost_ = 0;
 };
 
 // How long each rate of sending lasts, from now on, in shares of `rate`.

@@ -26,8 +26,8 @@ inline RunResult run(const Trace& trace, Scenario scenario,
 }
 
 template <class Algorithm>
-ControllerHandle handle_of(Algorithm& controller) {
-  return {Adapter<Algorithm>::calls(), &controller};
+ControllerHandle handle_of(Algorithm& controller, uint32_t needed = 0) {
+  return {Adapter<Algorithm>::calls(), &controller, needed};
 }
 
 }  // namespace kneepoint::test

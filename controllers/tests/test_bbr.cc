@@ -159,3 +159,49 @@ TEST(bbr_begins_anew_after_a_timeout_and_ignores_losses) {
   link.run_until(5);
   EXPECT_NEAR(link.window(), before, 0.5);
 }
+
+// Section 4.3.4.3: a window of one product, and three quanta, never has 1.25 of them in flight.
+TEST(bbr_ends_its_probe_when_something_is_lost) {
+  const auto longest_s = [](uint64_t every) {
+    Bottleneck link("bbr", {{"cwnd_gain", 1}}, rate, 100);
+    link.run_until(4);
+    if (every > 0) link.lose_every(every);
+    double longest = 0;
+    for (const Phase& phase : phases(link, rate, 6)) {
+      if (std::abs(phase.gain - 1.25) < 0.01) longest = std::max(longest, phase.length_s);
+    }
+    return longest;
+  };
+  EXPECT_EQUAL(longest_s(0) > 2, true);
+  EXPECT_EQUAL(longest_s(20) < 3 * least_s, true);
+}
+
+// Section 4.2.3.4.
+TEST(bbr_conserves_packets_until_a_round_of_recovery_is_over) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  const double before = link.window();
+  uint64_t delivered = link.delivered();
+  const auto hear = [&](uint64_t acknowledged, uint64_t lost, bool is_recovering) {
+    delivered += acknowledged;
+    link.controller().on_ack({.sequence_number = 0,
+                              .sent_ms = 3900,
+                              .received_ms = 4000,
+                              .ack_received_ms = 4000,
+                              .now_us = 4'000'000,
+                              .acknowledged = acknowledged,
+                              .is_recovering = is_recovering,
+                              .flight = 40,
+                              .delivered = delivered,
+                              .lost = lost});
+    return link.window();
+  };
+  link.controller().on_loss(
+      {.now_ms = 4000, .now_us = 4'000'000, .kind = Loss::Kind::lost, .in_flight = 43});
+  EXPECT_EQUAL(hear(3, 1, true), 43);
+  EXPECT_EQUAL(hear(5, 1, true), 45);
+  // Further losses, and what is delivered.
+  EXPECT_EQUAL(hear(1, 4, true), 42);
+  EXPECT_EQUAL(hear(1, 4, false) >= before, true);
+  EXPECT_EQUAL(hear(1, 9, false), before - 4);
+}

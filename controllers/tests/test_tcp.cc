@@ -364,3 +364,23 @@ TEST(reno_in_whole_packets_counts_acknowledgments) {
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
   EXPECT_EQUAL(reno->window(), 2);
 }
+
+// It hears of what SACK alone reports, and PRR lowers no window but the transport's own.
+TEST(a_controller_may_govern_its_recovery) {
+  for (const uint32_t needed : {needs::none, needs::own_recovery}) {
+    Opened t({.prr = true}, 100, needed);
+    t.send(100'000);
+    t.controller.cwnd = 10;
+    t.acknowledge(0, {{1, 4}}, 200'000);
+    const bool is_own = needed == needs::own_recovery;
+    EXPECT_EQUAL(t.controller.losses.size(), 1u);
+    EXPECT_EQUAL(t.controller.acks.size(), is_own ? 1u : 0u);
+    t.controller.cwnd = 9;  // six are in flight
+    EXPECT_EQUAL(t.send(200'000), is_own ? "0 10 11 " : "0 10 ");
+    if (not is_own) continue;
+    EXPECT_EQUAL(t.controller.acks[0].sequence_number, 3u);
+    EXPECT_EQUAL(t.controller.acks[0].acknowledged, 3u);
+    EXPECT_EQUAL(t.controller.acks[0].lost, 1u);
+    EXPECT_EQUAL(t.controller.acks[0].is_recovering, true);
+  }
+}

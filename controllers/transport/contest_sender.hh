@@ -100,6 +100,7 @@ class ContestSender {
     ack.measured_rtt_us = ack.rtt_ms() * 1000;
     ack.flight = packets_sent_ - next_ack_expected_;
     ack.delivered = ++delivered_;
+    ack.lost = next_ack_expected_ - delivered_;
     controller_.on_ack(ack);
     ask_controller();
     if (log_ != nullptr) [[unlikely]] {

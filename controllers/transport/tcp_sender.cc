@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/needs.hh"
 #include "transport/rack.hh"
 
 namespace kneepoint {
@@ -14,7 +15,8 @@ TcpSender::TcpSender(uint16_t flow, const ControllerHandle& controller, const Tc
       end_(segments),
       log_(log),
       board_(settings.sack),
-      recovery_(settings.prr),
+      governs_recovery_((controller.needs() & needs::own_recovery) != 0),
+      recovery_(settings.prr and not governs_recovery_),
       timer_(settings),
       ecn_(settings.counts_marks ? Ecn::counted
            : settings.ecn        ? Ecn::capable
@@ -156,9 +158,10 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
     must_retransmit_ = true;
   }
   if (ack.echoes_mark) hear_of_mark(now_us);
-  if (not is_progress) return;
-  restart_timer(now_us);
-  tell_controller(ack, deliveries.size(), now_us);
+  if (is_progress) restart_timer(now_us);
+  if (is_progress or (governs_recovery_ and not deliveries.empty())) {
+    tell_controller(ack, deliveries, now_us);
+  }
 }
 
 // By the newest segment that it acknowledges, unless that was sent twice (Karn).
@@ -217,25 +220,31 @@ void TcpSender::reduce(Loss::Kind kind, Microseconds now_us) {
 
 // Of segments that are newly delivered: windows must not grow again by what SACK has reported
 // before (DeliveredData of RFC 6937).
-void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered,
+void TcpSender::tell_controller(const TcpAcknowledgment& ack,
+                                const std::vector<Scoreboard::Delivery>& deliveries,
                                 Microseconds now_us) {
+  uint64_t newest = ack.next_expected - 1;
+  if (governs_recovery_) {
+    for (const auto& each : deliveries) newest = std::max(newest, each.number);
+  }
   const Microseconds rtt_us =
       std::max<Microseconds>(last_rtt_us_ >= 0 ? last_rtt_us_ : timer_.smoothed_us(), 0);
   const uint64_t marks = settings_.counts_marks ? std::max(ack.marks, marks_) : 0;
-  const Ack heard{.sequence_number = ack.next_expected - 1,
+  const Ack heard{.sequence_number = newest,
                   .sent_ms = whole_ms(now_us) - whole_ms(rtt_us),
                   .received_ms = whole_ms(now_us) - whole_ms(rtt_us / 2),
                   .ack_received_ms = whole_ms(now_us),
                   .now_us = now_us,
                   .rtt_us = last_rtt_us_,
-                  .acknowledged = delivered,
+                  .acknowledged = deliveries.size(),
                   .in_flight = board_.in_flight(),
                   .is_recovering = recovery_.is_fast() or ack.echoes_mark,
                   .measured_rtt_us = last_rtt_us_,
                   .flight = board_.in_flight(),
                   .delivered = board_.delivered(),
                   .marked = marks - std::exchange(marks_, marks),
-                  .is_buffer_limited = window_packets() > most_outstanding()};
+                  .is_buffer_limited = window_packets() > most_outstanding(),
+                  .lost = board_.losses()};
   controller_.on_ack(heard);
   if (log_ != nullptr)
     log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());

@@ -83,7 +83,8 @@ class TcpSender {
   void begin_recovery(Microseconds now_us);
   void hear_of_mark(Microseconds now_us);
   void reduce(Loss::Kind kind, Microseconds now_us);
-  void tell_controller(const TcpAcknowledgment& ack, uint64_t delivered, Microseconds now_us);
+  void tell_controller(const TcpAcknowledgment& ack,
+                       const std::vector<Scoreboard::Delivery>& deliveries, Microseconds now_us);
   void restart_timer(Microseconds now_us);
   void time_out(Microseconds now_us);
 
@@ -95,6 +96,7 @@ class TcpSender {
   State state_ = State::closed;
 
   Scoreboard board_;
+  bool governs_recovery_;  // the controller
   Recovery recovery_;
   RetransmissionTimer timer_;
   std::unique_ptr<LossDetection> detection_;

@@ -11,6 +11,7 @@ from common.programs import find_program
 from engines.base import EngineSettings, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
+from engines.kernel.traffic import require_buffers
 from engines.limits import KERNEL
 from engines.real_time import RealTimeEngine, digest_of_programs
 
@@ -47,8 +48,11 @@ class KernelEngine(RealTimeEngine[KernelSettings]):
 
         With `only_builds` its rig is built and taken down, and the answer has no metrics.
         """
-        settings = self._settings
-        duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
+        settings, duration_s = self._settings, 0.0
+        if not only_builds:
+            load = scenario_of(scenario, "the scenario")
+            duration_s = load.duration_s
+            require_buffers(load.flows)  # a namespace of its own may not show the limits
         settings.require_unchanged(_digest(settings.build), settings.build)
         return self.supervise(
             "engines.kernel.supervisor",

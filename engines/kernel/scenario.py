@@ -69,6 +69,7 @@ _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
 }
 """Linux's congestion-control parameters, which no run can change."""
 _UNLIMITED_PACKETS = 1_000_000
+_BUFFER = "receive_buffer_bytes"
 
 
 class _Part(BaseModel):
@@ -116,9 +117,17 @@ class Flow(TrafficFlow):
     def _is_the_kernels(self) -> Self:
         if self.stop_s is not None and self.bytes is not None:
             raise ValueError("stop_s: a download ends with its bytes; remove stop_s")
+        of_tcp = _of_tcp(self.tcp) if self.tcp else {}
+        if self.socket_buffer_bytes and self.bytes is None:
+            del of_tcp[_BUFFER]
+        elif "send_buffer_bytes" in of_tcp or _BUFFER in of_tcp:
+            raise ValueError(
+                f"tcp: iperf3 sets both buffers of an endless flow; give it {_BUFFER} alone, "
+                "or use the emulator"
+            )
         for owned, given in (
             (_KERNELS_OWN.get(self.controller, {}), self.constants),
-            (_of_tcp(LINUX), _of_tcp(self.tcp) if self.tcp else {}),
+            (_of_tcp(LINUX), of_tcp),
         ):
             for name, value in given.items():
                 # TCP has no keepalive. Linux begins without ssthresh, beyond any window.
@@ -131,6 +140,14 @@ class Flow(TrafficFlow):
                         f"{name}: {value:g}, but the kernel {its}; remove it or use the emulator"
                     )
         return self
+
+    @property
+    def socket_buffer_bytes(self) -> int | None:
+        """What setsockopt is asked for: Linux doubles it, and offers half of that as window."""
+        tcp = self.tcp
+        if tcp is None or tcp.receive_buffer_bytes is None or tcp.send_buffer_bytes is not None:
+            return None
+        return tcp.receive_buffer_bytes // 2
 
 
 def _of_tcp(settings: Tcp) -> dict[str, float]:

@@ -13,6 +13,8 @@ import tempfile
 import termios
 import threading
 import time
+from collections.abc import Iterable
+from pathlib import Path
 from typing import IO, Any
 
 from common.errors import KneepointError
@@ -55,12 +57,8 @@ class Iperf:
 
     def start(self) -> None:
         """Begins to send."""
-        flow = self._flow
-        words = ["iperf3", "--client", CLIENT, "--port", str(self._port), "-C", flow.controller]
-        words += ["--cport", str(data_port(self._number)), "--time", str(LONGEST_S)]
-        self._client = self._rig.server.start(
-            [*words, "--interval", "0"], stdout=subprocess.DEVNULL, stderr=self._output
-        )
+        words = iperf_words(self._flow, CLIENT, self._port, self._number)
+        self._client = self._rig.server.start(words, stdout=subprocess.DEVNULL, stderr=self._output)
 
     def check(self) -> None:
         """Raises RunEndedError if it has ended."""
@@ -190,6 +188,14 @@ class Ping:
         return self._output.read().decode(errors="replace")
 
 
+def iperf_words(flow: Flow, server: str, port: int, number: int) -> list[str]:
+    """Returns the command of an endless flow's sender; the flow's number gives its own port."""
+    words = ["iperf3", "--client", server, "-4", "--port", str(port), "-C", flow.controller]
+    words += ["--cport", str(data_port(number)), "--time", str(LONGEST_S), "--interval", "0"]
+    buffer_bytes = flow.socket_buffer_bytes
+    return words if buffer_bytes is None else [*words, "--window", str(buffer_bytes)]
+
+
 def ping_words(probe: Probe) -> list[str]:
     """Returns the command of a train of pings, without its destination."""
     words = ["ping", "-n", "-i", f"{probe.interval_ms / 1000:g}"]
@@ -204,6 +210,24 @@ def rtts_of(text: str) -> list[float | None]:
     sent = re.search(r"(\d+) packets transmitted", text)
     count = int(sent[1]) if sent else max(replies, default=0)
     return [replies.get(number) for number in range(1, count + 1)]
+
+
+_MOST_BUFFER = Path("/proc/sys/net/core")
+
+
+def require_buffers(flows: Iterable[Flow], settings: Path = _MOST_BUFFER) -> None:
+    """Raises KneepointError unless the kernel grants the socket buffers that flows have.
+
+    Containers may not see its limits: there iperf3 refuses what it does not get.
+    """
+    wanted = max((flow.socket_buffer_bytes or 0 for flow in flows), default=0)
+    limits = [path for name in ("rmem_max", "wmem_max") if (path := settings / name).exists()]
+    low = [path.name for path in limits if wanted > int(path.read_text())]
+    if low:
+        raise KneepointError(
+            f"receive_buffer_bytes: {2 * wanted} is more than this kernel grants; as root: "
+            f"sysctl -w {' '.join(f'net.core.{each}={wanted}' for each in low)}"
+        )
 
 
 def require_control(name: str, available: str) -> None:

@@ -272,7 +272,7 @@ class KernelTcp(Supervisor):
 
     def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
         del stack
-        tcp.require_controls(self._load)
+        tcp.require_settings(self._load)
         ends = "--once" not in self._request.shells
         script = tcp.senders(self._load, self._ports, self._folder.path / "go", ends=ends)
         return ["sh", str(self._folder.add("senders.sh", script.encode()))]

@@ -22,8 +22,14 @@ from engines.kernel.answer import FlowSamples, answer_of_traffic
 from engines.kernel.diagnosis import SEARCH_PATH
 from engines.kernel.netlink import TcpSocket
 from engines.kernel.rig import data_port
-from engines.kernel.scenario import LONGEST_S, Load
-from engines.kernel.traffic import ping_words, require_control, rtts_of
+from engines.kernel.scenario import Load
+from engines.kernel.traffic import (
+    iperf_words,
+    ping_words,
+    require_buffers,
+    require_control,
+    rtts_of,
+)
 from engines.mahimahi.processes import INSIDES
 
 PROGRAMS = ("iperf3", "ping", "ss")
@@ -53,8 +59,9 @@ class LinkLoad(Load):
         return self
 
 
-def require_controls(load: Load, settings: Path = _SETTINGS) -> None:
-    """Raises KneepointError unless an ordinary user can have every flow's congestion control."""
+def require_settings(load: Load, settings: Path = _SETTINGS) -> None:
+    """Raises KneepointError unless an ordinary user can have every flow's settings."""
+    require_buffers(load.flows)
     available, allowed, opens_with = (
         (settings / name).read_text().strip()
         for name in (
@@ -91,9 +98,7 @@ def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
         _sampling("inside", f"sport >= :{data_port(0)} and sport <= :{data_port(len(ports))}"),
     ]
     for number, (flow, port) in enumerate(zip(load.flows, ports, strict=True)):
-        words = ["iperf3", "--client", "$MAHIMAHI_BASE", "-4", "--port", str(port)]
-        words += ["--cport", str(data_port(number)), "-C", flow.controller]
-        words += ["--time", str(LONGEST_S), "--interval", "0"]
+        words = iperf_words(flow, "$MAHIMAHI_BASE", port, number)
         if flow.stop_s is not None:
             words = ["timeout", f"{flow.stop_s - flow.start_s:g}", *words]
         lines.append(_started(f"flow{number}", flow.start_s, words))

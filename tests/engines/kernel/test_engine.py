@@ -22,6 +22,7 @@ from common.errors import KneepointError
 from engines.base import MachineFaultError
 from engines.kernel import diagnosis, run
 from engines.kernel.engine import KernelEngine, KernelSettings
+from networks.traffic import LINUX
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 from tests.engines.live_run import PATIENCE_S, descendants, lives, wait_until
@@ -93,6 +94,15 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
     assert 0 < len(ours["flows"][0]["loss_events_s"]) <= 4
     assert 1.0 < (ours["flows"][1]["completion_s"] or 0) < 10
     assert ours["flows"][1]["packets_sent"] >= 123  # 177,669 bytes
+
+
+@unless_disturbed
+def test_receive_buffer_limits_what_is_in_flight(settings: KernelSettings) -> None:
+    tcp = {**LINUX.model_dump(exclude_none=True), "receive_buffer_bytes": 40 * 1448}
+    flow = {"controller": "cubic", "transport": "tcp", "tcp": tcp}
+    answer = settings.open().answer(short(flows=[flow]))
+    # The window is a half of it, or since Linux 6.6 up to two thirds; 2.5 packets are on the link.
+    assert 14 <= max(answer["uplink"]["queue_by_interval_packets"]) <= 26
 
 
 @unless_disturbed

@@ -1,5 +1,6 @@
 import subprocess
 from http.client import HTTPConnection
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -7,8 +8,8 @@ import pytest
 
 from common.errors import KneepointError
 from engines.kernel.rig import SERVER, Rig, data_port
-from engines.kernel.scenario import MOST_FLOWS, REQUEST_BYTES, Probe
-from engines.kernel.traffic import Ping, require_control, rtts_of
+from engines.kernel.scenario import MOST_FLOWS, REQUEST_BYTES, Flow, Probe
+from engines.kernel.traffic import Ping, require_buffers, require_control, rtts_of
 from engines.supervision import RunEndedError
 
 PING = """\
@@ -70,3 +71,14 @@ def test_congestion_control_that_the_kernel_lacks() -> None:
     require_control("cubic", "reno cubic\n")
     with pytest.raises(KneepointError, match=r"'timely', but reno, cubic; .*modprobe tcp_timely"):
         require_control("timely", "reno cubic\n")
+
+
+def test_buffer_that_the_kernel_does_not_grant(tmp_path: Path) -> None:
+    tcp = {"receive_buffer_bytes": 400_000}
+    flows = [Flow.model_validate({"controller": "reno", "transport": "tcp", "tcp": tcp})]
+    for name in ("rmem_max", "wmem_max"):
+        (tmp_path / name).write_text("200000\n")
+    require_buffers(flows, tmp_path)
+    (tmp_path / "rmem_max").write_text("199999\n")
+    with pytest.raises(KneepointError, match=r"400000 .*net\.core\.rmem_max=200000$"):
+        require_buffers(flows, tmp_path)

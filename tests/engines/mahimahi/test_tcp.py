@@ -89,10 +89,10 @@ def test_kernel_that_cannot_says_what_to_do(
 ) -> None:
     for name, text in SETTINGS.items():
         (tmp_path / name).write_text(text)
-    tcp.require_controls(load(controller=controller), tmp_path)
+    tcp.require_settings(load(controller=controller), tmp_path)
     (tmp_path / setting).write_text(content)
     with pytest.raises(KneepointError, match=f"{controller}.*{remedy}|{remedy}"):
-        tcp.require_controls(load(controller=controller), tmp_path)
+        tcp.require_settings(load(controller=controller), tmp_path)
 
 
 def run_of(settings: MahimahiSettings, controller: str = "reno", **options: object) -> RunSpec:
@@ -128,7 +128,7 @@ def test_figures_of_a_flow_are_the_emulators(
     opens_with = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
     controller = "bbr" if opens_with == "bbr" else "reno"  # nothing else is free of its pacing
     try:
-        tcp.require_controls(load(controller=controller))
+        tcp.require_settings(load(controller=controller))
     except KneepointError as error:
         pytest.skip(f"NOT TESTED with the kernel's TCP in mahimahi: {error}")
     spec = run_of(settings, controller, start_s=1)
