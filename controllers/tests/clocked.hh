@@ -38,7 +38,8 @@ class Clocked {
          .measured_rtt_us = rtt_us,
          .flight = flight(),
          .delivered = delivered_,
-         .marked = marked});
+         .marked = marked,
+         .lost = acknowledged_ - delivered_});
     fill();
     return window();
   }

@@ -1,5 +1,6 @@
 #include "transport/tcp_sender.hh"
 
+#include <algorithm>
 #include <utility>
 
 #include "algorithms/needs.hh"
@@ -224,8 +225,8 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack,
                                 const std::vector<Scoreboard::Delivery>& deliveries,
                                 Microseconds now_us) {
   uint64_t newest = ack.next_expected - 1;
-  if (governs_recovery_) {
-    for (const auto& each : deliveries) newest = std::max(newest, each.number);
+  if (governs_recovery_ and not deliveries.empty()) {
+    newest = std::ranges::max(deliveries, {}, &Scoreboard::Delivery::number).number;
   }
   const Microseconds rtt_us =
       std::max<Microseconds>(last_rtt_us_ >= 0 ? last_rtt_us_ : timer_.smoothed_us(), 0);
