@@ -179,18 +179,23 @@ _SEARCHES = (
         "searches",
         "an adaptive search: its best trial, and how sure that is; tunes: for "
         "the power of a controller alone on its network; keeping: bounds, JSON; stopped: by a "
-        "race over pairs of network and seed; beyond: a bound",
+        "race over pairs of network and seed; beyond: a bound; within: probability that the best "
+        "is within 1 % of the best of the candidates, after `spent` further runs of at most "
+        "`budget`, whose choice gained `chosen_gain`; guide_is_off: the emulator misled",
         "search engine title controller networks:texts network_titles sampler objective fit "
         "expression? keeping tunes searched trials runs failed best_trial stopped:whole "
         "beyond:whole pairs bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
         "throughput_mbps signal_delay_p95_ms power best_runs margin ties near emulated_power "
-        "surface_x? surface_y?",
+        "surface_x? surface_y? within candidates:whole? spent:whole? budget:whole? chosen_gain "
+        "guide_is_off:flag?",
     ),
     _table(
         "search_constants",
-        "a searched parameter: its range, its best value, its importance by PED-ANOVA and by "
-        "fANOVA; of a fit, the interval to which the rows of its tables pin it down",
-        "search constant unit low high logarithmic best:real near_low near_high importance fanova "
+        "a searched parameter: its range, its best value, the one that it would have without "
+        "further runs, its importance by PED-ANOVA and by fANOVA; of a "
+        "fit, the interval to which the rows of its tables pin it down",
+        "search constant unit low high logarithmic best:real otherwise near_low near_high "
+        "importance fanova "
         "pinned_low pinned_high pinned_share verdict? fitted_rows?",
     ),
     _table(

@@ -24,6 +24,7 @@ from analysis.recovery import disagreements, recovery
 from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
+from common.study_record import StudyRecord
 from common.tables import Tables
 from experiments.models.study import (
     EMULATOR,
@@ -80,6 +81,9 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
     best = statistics.best(values, trials["n_runs"], chance)
     if best is None:
         return {}
+    if study.record.posterior:
+        chosen = trials.index[trials["trial"] == study.record.best.trial]
+        best = replace(best, label=int(chosen[0]))
     first = record(trials, best.label)
     weights, shares = importances(trials, study.searched, goal.minimises)
     limit = NEAR * first["value"] if goal.minimises else math.nan
@@ -92,6 +96,7 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
             "high": each.high,
             "logarithmic": each.logarithmic,
             "best": float(first[CONSTANT + each.name]),
+            "otherwise": _otherwise(study.record, each.name),
             "near_low": near[CONSTANT + each.name].min(),
             "near_high": near[CONSTANT + each.name].max(),
             "importance": weights.get(each.name, math.nan),
@@ -137,12 +142,32 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "near": len(near),
         "surface_x": plane.x.name if plane else None,
         "surface_y": plane.y.name if plane else None,
+        **_chosen(study.record),
     }
     return found | {
         "searches": pd.DataFrame([summary]),
         "search_constants": told,
         "search_networks": networks,
         "search_trials": past,
+    }
+
+
+def _otherwise(record: StudyRecord, name: str) -> float:
+    """The value of a parameter in the trial that would be the best without further runs."""
+    told = record.posterior
+    return float(told.otherwise.searched[CONSTANT + name]) if told else math.nan
+
+
+def _chosen(record: StudyRecord) -> Record:
+    """How sure the choice of the best is, and what it cost and gained; nothing without one."""
+    told, guide = record.posterior, record.guide
+    return {
+        "within": told.within_1_percent if told else math.nan,
+        "candidates": told.candidates if told else None,
+        "spent": told.runs if told else None,
+        "budget": told.budget if told else None,
+        "chosen_gain": told.gain if told else math.nan,
+        "guide_is_off": guide.is_off if guide else None,
     }
 
 

@@ -32,6 +32,35 @@ class Fresh:
 
 
 @dataclass(frozen=True)
+class Guide:
+    """What real runs say of the emulator: real over emulated values; whether it is wrong."""
+
+    real_over_emulated: Mapping[str, float]
+    doubt: float
+    is_off: bool
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """The trial that would be the best without further runs."""
+
+    trial: int
+    searched: Mapping[str, int | float]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What further runs of the leading settings say of the best; `gain` is over `otherwise`."""
+
+    candidates: int
+    runs: int
+    budget: int
+    within_1_percent: float
+    otherwise: Otherwise
+    gain: float
+
+
+@dataclass(frozen=True)
 class StudyRecord:
     """A study's outcome; `bounds` are the omniscient ones of a front's networks."""
 
@@ -42,6 +71,8 @@ class StudyRecord:
     best: BestTrial
     bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     fresh: Fresh | None = None
+    posterior: Posterior | None = None
+    guide: Guide | None = None
 
     @classmethod
     def load(cls, path: Path) -> Self:

@@ -45,8 +45,15 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
         if fresh
         else ""
     )
+    told = found.posterior
+    sure = (
+        f", within 1 % of the best of {told.candidates} with probability "
+        f"{told.within_1_percent:.2f} ({told.runs} of at most {told.budget} further runs)"
+        if told
+        else ""
+    )
     text = (
         f"{found.title}: {found.n_trials} trials, best {again}{best.value:.4g} in "
-        f"its search ({found.objective}), trial {best.trial}\n{constants}"
+        f"its search ({found.objective}), trial {best.trial}{sure}\n{constants}"
     )
     print_result(read_json(path), text, as_json)

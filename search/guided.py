@@ -1,8 +1,8 @@
 """A search in real time that the emulator guides: few real runs, of the settings that may be best.
 
-First the study is searched in virtual time on the calibrated host, as it is, and with a path that
-is somewhat faster and slower; the leading settings of all three are repeated on each. Real runs
-then tell how reality differs: by the speed of the path, by a factor that all settings share, and
+First the study is searched in virtual time on the calibrated host, as it is, and with paths that
+are somewhat faster and slower; the leading settings of all are repeated on each. Real runs then
+tell how reality differs: by the speed of the path, by a factor that all settings share, and
 by a smooth residual over the parameters. They go to the settings that may be best, until one is
 clearly as good as the best, or the budget ends.
 """
@@ -31,11 +31,10 @@ from experiments.results import (
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
-from search.leaders import Setting, Settled, log_value, measure, settle
+from search.leaders import Setting, Settled, leading, measure, settle, summarise_choice
 from search.loop import ask_and_tell
 from search.plan import StudyPlan, summarise
 from search.posterior import (
-    LEADERS,
     LEAST_NOISE,
     Array,
     Hypothesis,
@@ -51,17 +50,15 @@ from search.study import best_trial, columns_of, plan_of
 
 R = TypeVar("R")
 
-STEP = 0.1
-"""Relative change of the propagation delay on the faster and the slower path."""
-FIRST, REPEATS, CLEAR = 4, 400, 0.99
-"""Emulated runs of each leading setting, further runs of those that may be best on a path, and the
-probability at which these end."""
-NEAR, MOST = 0.7, 300
-"""Settings of less than this share of the best value, or beyond this number, cannot lead."""
+PATHS = (-0.1, -0.05, 0.0, 0.05, 0.1)
+"""Relative changes of the propagation delay, on which settings are searched."""
+FIRST, REPEATS, AT_ONCE, CLEAR = 2, 300, 25, 0.99
+"""Emulated runs of each leading setting, further runs of those that may be best on a path, how many
+of them are chosen at once, and the probability at which these end."""
 
-SLOWER = np.linspace(-2, 2, 17)
-"""Hypotheses on the path: steps by which it is slower than the calibrated one."""
-OF_SLOWER = np.exp(-np.abs(SLOWER) / 0.4)
+SLOWER = np.linspace(PATHS[0], PATHS[-1], 9)
+"""Hypotheses on the path: how much slower it is than the calibrated one."""
+OF_SLOWER = np.exp(-np.abs(SLOWER) / 0.04)
 DISCREPANCIES = {
     (0.015, 0.003): 0.4,
     (0.015, 0.01): 0.3,
@@ -83,22 +80,27 @@ DOUBT = 0.02
 
 @dataclass(frozen=True)
 class Guide:
-    """What the emulator says: the leading settings, and their values on the three paths.
+    """What the emulator says: the leading settings, and their values on the paths.
 
     Args:
         settings: those that lead on a path, shape (m,).
         at: their coordinates, shape (m, d).
-        paths: the posteriors on the faster path, the calibrated one and the slower one.
+        paths: the posteriors on each of PATHS.
     """
 
     settings: tuple[Setting, ...]
     at: Array
-    paths: tuple[Posterior, Posterior, Posterior]
+    paths: tuple[Posterior, ...]
+
+    @property
+    def calibrated(self) -> Posterior:
+        """The posterior on the path as it is calibrated."""
+        return self.paths[PATHS.index(0)]
 
     @property
     def winner(self) -> int:
         """The setting that the emulator alone recommends."""
-        return int(np.argmax(self.paths[1].mean))
+        return int(np.argmax(self.calibrated.mean))
 
     def right(self) -> Hypothesis:
         """The hypothesis that the guide keeps its promise."""
@@ -117,10 +119,10 @@ class Guide:
     def _hypothesis(
         self, slower: float, constant: float, spread: float, ratio: float
     ) -> Hypothesis:
-        """Values on a path are interpolated between the three paths."""
-        shares = slower * (slower - 1) / 2, 1 - slower**2, slower * (slower + 1) / 2
+        """Values on a path are interpolated between those of the two nearest."""
+        shares = [float(np.interp(slower, PATHS, hat)) for hat in np.eye(len(PATHS))]
         each = list(zip(shares, self.paths, strict=True))
-        noise = np.maximum(self.paths[1].noise, LEAST_NOISE**2)
+        noise = np.maximum(self.calibrated.noise, LEAST_NOISE**2)
         return Hypothesis(
             np.sum([share * path.mean for share, path in each], axis=0),
             np.sum([share**2 * path.covariance for share, path in each], axis=0)
@@ -150,22 +152,26 @@ class Guided:
         return self.doubt < DOUBT
 
 
-def on_path(plan: StudyPlan, steps: float) -> StudyPlan:
-    """Returns a study whose path is slower by steps."""
+def on_path(plan: StudyPlan, slower: float) -> StudyPlan:
+    """Returns a study whose path is slower by a share of the propagation delay."""
+    if not slower:
+        return plan
 
     def changed(network: PreparedNetwork) -> PreparedNetwork:
-        delay_ms = network.uplink.delay_ms * (1 + steps * STEP)
+        delay_ms = network.uplink.delay_ms * (1 + slower)
         is_whole = bool(network.uplink.trace or network.downlink.trace)
         return network.having("delay_ms", round(delay_ms) if is_whole else delay_ms)
 
-    return replace(plan, networks=tuple(map(changed, plan.networks))) if steps else plan
+    # With a seed of its own its search begins elsewhere: several find peaks that one misses.
+    seed = derive_seed(plan.seed, "path", str(slower))
+    return replace(plan, networks=tuple(map(changed, plan.networks)), seed=seed)
 
 
 def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     """Searches in virtual time, and repeats the leading settings."""
-    faster, slower = on_path(plan, -1), on_path(plan, 1)
+    paths = [on_path(plan, slower) for slower in PATHS]
     points: dict[tuple[float, ...], Setting] = {}
-    for path in (plan, faster, slower):
+    for path in paths:
         asker = make_asker(path.study.sampler, path.space, path.points, path.seed)
         trials = yield from by_engine_of(path, ask_and_tell(path, asker, lambda _: None))
         for setting in leading(path, trials)[0]:
@@ -175,40 +181,15 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     at = coordinates(plan.space, [each.point for each in settings])
     asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
     posteriors = []
-    for path in (faster, plan, slower):
+    for path in paths:
         values, _ = yield from measure(path, settings, asked)
         found = zip((k for k, _ in asked), values, strict=True)
         known = Measured.nothing(len(settings)).with_values(found)
         again = replace(path, seed=derive_seed(path.seed, "leaders"))
         hypotheses = hypotheses_of_search(at, known)
-        settled = yield from settle(
-            again, settings, hypotheses, known, REPEATS, len(settings), CLEAR
-        )
+        settled = yield from settle(again, settings, hypotheses, known, REPEATS, AT_ONCE, CLEAR)
         posteriors.append(settled.posterior)
-    return Guide(settings, at, (posteriors[0], posteriors[1], posteriors[2]))
-
-
-def leading(
-    plan: StudyPlan, trials: Sequence[FinishedTrial], most: int = LEADERS
-) -> tuple[list[Setting], Measured]:
-    """Returns the settings of a search that lead, best first, and what is known of them."""
-    values = [log_value(plan, trial.value) for trial in trials]
-    least = max(values) + math.log(NEAR)
-    places: dict[tuple[float, ...], int] = {}
-    found: list[tuple[int, float]] = []
-    settings: list[Setting] = []
-    for value, number in sorted(zip(values, range(len(trials)), strict=True), reverse=True):
-        point = trials[number].searched
-        key = tuple(point.values())
-        if key not in places and value >= least and len(places) < MOST:
-            places[key] = len(places)
-            settings.append(Setting(number, point))
-        if key in places:
-            found.append((places[key], value))
-    measured = Measured.nothing(len(settings)).with_values(found)
-    at = coordinates(plan.space, [each.point for each in settings])
-    order = Posterior.of(hypotheses_of_search(at, measured), measured).leaders(most)
-    return [settings[k] for k in order], measured.of(order)
+    return Guide(settings, at, tuple(posteriors))
 
 
 def by_engine_of(
@@ -230,7 +211,13 @@ def spend(
     """Spends real runs on the settings of a guide."""
     nothing = Measured.nothing(len(guide.settings))
     settled = yield from settle(
-        plan, guide.settings, guide.hypotheses(), nothing, budget, plan.study.ask_ahead
+        plan,
+        guide.settings,
+        guide.hypotheses(),
+        nothing,
+        budget,
+        plan.study.ask_ahead,
+        among_measured=True,
     )
     right, counts = guide.right(), settled.measured.counts
     distance, degrees = right.surprise(settled.measured)
@@ -283,17 +270,8 @@ def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outco
     trials = [_trial(plan, guide.settings[k], runs[k]) for k in sorted(runs)]
     chosen = settled.verdict.recommended
     best = best_trial(plan, next(trial for trial in trials if trial.number == chosen))
-    alone, gain = (
-        guide.winner,
-        settled.posterior.mean[chosen] - settled.posterior.mean[guide.winner],
-    )
-    said = {
-        "candidates": len(guide.settings),
-        "real_runs": len(settled.runs),
-        "budget": budget,
-        "within_1_percent": rounded(settled.verdict.within),
-        "emulator_alone": {"trial": alone, "searched": dict(guide.settings[alone].point)},
-        "gain": rounded(math.expm1(gain)),
+    said = summarise_choice(guide.settings, settled, budget, guide.winner)
+    of_guide = {
         "real_over_emulated": dict(
             zip(("low", "mean", "high"), map(rounded, found.factor), strict=True)
         ),
@@ -302,8 +280,8 @@ def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outco
     }
     same = (
         "as the emulator alone recommends"
-        if chosen == alone
-        else (f"{math.expm1(gain):+.1%} over what the emulator alone recommends")
+        if chosen == guide.winner
+        else (f"{said['gain']:+.1%} over what the emulator alone recommends")
     )
     off = (
         f"; the guide is wrong: reality has {found.factor[1]:.3f} of the emulated value, or its "
@@ -325,7 +303,8 @@ def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outco
                 **summarise(plan),
                 "n_trials": len(trials),
                 "best": asdict(best),
-                "guide": said,
+                "posterior": said,
+                "guide": of_guide,
             }
         },
     )
@@ -343,7 +322,7 @@ def _candidates(plan: StudyPlan, guide: Guide, settled: Settled) -> pa.Table:
 
     Values are logarithms.
     """
-    emulated, posterior, real = guide.paths[1], settled.posterior, settled.measured
+    emulated, posterior, real = guide.calibrated, settled.posterior, settled.measured
     columns: dict[str, Array] = {
         "emulated": emulated.mean,
         "emulated_deviation": emulated.deviation,

@@ -4,18 +4,30 @@ import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from experiments.models.study import Power
-from experiments.results import FinishedRun, PlannedRun
+from experiments.results import FinishedRun, FinishedTrial, PlannedRun
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from search.objective import LEAST_POWER
 from search.plan import StudyPlan
-from search.posterior import Hypothesis, Measured, Posterior, Verdict
+from search.posterior import (
+    LEADERS,
+    Hypothesis,
+    Measured,
+    Posterior,
+    Verdict,
+    coordinates,
+    hypotheses_of_search,
+    rounded,
+)
 from search.spaces import Point
 
 CLEAR = 0.95
 """Probability of being within 1 % of the best at which no more is measured."""
+NEAR, MOST = 0.7, 300
+"""Settings of less than this share of the best value, or beyond this number, cannot lead."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +55,80 @@ def log_value(plan: StudyPlan, value: float) -> float:
     return value if goal.power == "mean_log" else math.log(max(value, LEAST_POWER))
 
 
+def leading(
+    plan: StudyPlan, trials: Sequence[FinishedTrial], most: int = LEADERS
+) -> tuple[list[Setting], Posterior]:
+    """Returns the settings of a search that may be the best, and what its trials say of them.
+
+    These are the luckiest one, and those with the greatest posterior means, best first.
+    """
+    values = [log_value(plan, trial.value) for trial in trials]
+    least = max(values) + math.log(NEAR)
+    places: dict[tuple[float, ...], int] = {}
+    found: list[tuple[int, float]] = []
+    settings: list[Setting] = []
+    for number in sorted(range(len(trials)), key=lambda number: -values[number]):
+        point = trials[number].searched
+        key = tuple(point.values())
+        if key not in places and values[number] >= least and len(places) < MOST:
+            places[key] = len(places)
+            settings.append(Setting(number, point))
+        if key in places:
+            found.append((places[key], values[number]))
+    measured = Measured.nothing(len(settings)).with_values(found)
+    at = coordinates(plan.space, [each.point for each in settings])
+    posterior = Posterior.given(hypotheses_of_search(at, measured), measured)
+    order = list(dict.fromkeys((0, *posterior.leaders(most))))
+    return [settings[k] for k in order], posterior.of(order)
+
+
+def repeat_leaders(
+    plan: StudyPlan, trials: Sequence[FinishedTrial], budget: int
+) -> Generator[Batch, Iterator[FinishedRun], tuple[int, dict[str, Any]]]:
+    """Repeats the leading trials of a search until it is clear which one is the best.
+
+    Returns:
+        The number of the best trial, and what study.json says of the choice.
+    """
+    settings, posterior = leading(plan, trials)
+    nothing = Measured.nothing(len(settings))
+    settled = yield from settle(
+        plan, settings, posterior.parts, nothing, budget, plan.study.ask_ahead
+    )
+    each = len(measurement(plan, settings[0], 0))
+    best = settings[settled.verdict.recommended].trial
+    return best, summarise_choice(settings, settled, budget * each, 0)
+
+
+def summarise_choice(
+    settings: Sequence[Setting], settled: Settled, budget: int, otherwise: int
+) -> dict[str, Any]:
+    """Returns what study.json says of the choice of the best.
+
+    Args:
+        settings: among which it was chosen.
+        settled: what their measurements said.
+        budget: the most runs.
+        otherwise: the setting that would be the best without these runs.
+    """
+    mean, chosen = settled.posterior.mean, settled.verdict.recommended
+    return {
+        "candidates": len(settings),
+        "runs": len(settled.runs),
+        "budget": budget,
+        "within_1_percent": rounded(settled.verdict.within),
+        "otherwise": {
+            "trial": settings[otherwise].trial,
+            "searched": dict(settings[otherwise].point),
+        },
+        "gain": rounded(math.expm1(mean[chosen] - mean[otherwise])),
+    }
+
+
 def measurement(plan: StudyPlan, setting: Setting, number: int) -> list[PlannedRun]:
-    """Returns the runs of a setting's measurement: one on each network, with fresh seeds."""
-    once = plan.study.model_copy(update={"runs_per_trial": 1, "race": None})
+    """Returns the runs of a setting's measurement: those of a trial, with fresh seeds."""
     seed = derive_seed(plan.seed, "again", number)
-    runs = replace(plan, study=once, seed=seed).runs_of(setting.trial, setting.point)
+    runs = replace(plan, seed=seed).runs_of(setting.trial, setting.point)
     return [replace(run, run=number * len(runs) + run.run) for run in runs]
 
 
@@ -79,6 +160,7 @@ def settle(
     budget: int,
     ahead: int,
     clear: float = CLEAR,
+    among_measured: bool = False,
 ) -> Generator[Batch, Iterator[FinishedRun], Settled]:
     """Measures leaders, some at once, until one is clearly as good as the best.
 
@@ -92,12 +174,14 @@ def settle(
         budget: the most measurements.
         ahead: measurements at once.
         clear: the probability at which it ends.
+        among_measured: whether only what was measured is recommended.
     """
     measured, runs, used = known, list[FinishedRun](), 0
     numbers = [0] * len(settings)
     while True:
-        posterior = Posterior.of(hypotheses, measured)
-        verdict = posterior.verdict(derive_seed(plan.seed, "verdict", used), measured.counts)
+        posterior = Posterior.given(hypotheses, measured)
+        among = measured.counts if among_measured else None
+        verdict = posterior.verdict(derive_seed(plan.seed, "verdict", used), among)
         is_clear = used > 0 and verdict.within > clear
         if is_clear or used == budget:
             return Settled(measured, posterior, verdict, tuple(runs))

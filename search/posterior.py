@@ -64,11 +64,6 @@ class Measured:
             squares[at] += before * (value - means[at])
         return replace(self, counts=counts, means=means, squares=squares)
 
-    def of(self, settings: Sequence[int]) -> Self:
-        """Returns those of some settings."""
-        at = list(settings)
-        return replace(self, counts=self.counts[at], means=self.means[at], squares=self.squares[at])
-
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -147,7 +142,7 @@ class Posterior:
     parts: tuple[Hypothesis, ...]
 
     @classmethod
-    def of(cls, hypotheses: Sequence[Hypothesis], measured: Measured) -> Self:
+    def given(cls, hypotheses: Sequence[Hypothesis], measured: Measured) -> Self:
         """Weighs hypotheses by measurements, and conditions them."""
         logs = np.array([math.log(h.weight) + h.evidence(measured) for h in hypotheses])
         weights = np.exp(logs - logsumexp(logs))
@@ -180,6 +175,20 @@ class Posterior:
     def noise(self) -> Array:
         """The mean variance of a measurement of each setting, shape (m,)."""
         return _sum(part.weight * part.noise for part in self.parts)
+
+    def of(self, settings: Sequence[int]) -> "Posterior":
+        """Returns that of some settings."""
+        at = list(settings)
+        parts = (
+            replace(
+                part,
+                mean=part.mean[at],
+                covariance=part.covariance[np.ix_(at, at)],
+                noise=part.noise[at],
+            )
+            for part in self.parts
+        )
+        return Posterior(tuple(parts))
 
     def leaders(self, most: int = LEADERS) -> list[int]:
         """Returns the settings with the greatest means, best first."""

@@ -28,6 +28,7 @@ from experiments.workflow import FLOW_LOG, LOG
 from networks.scenario import ALONE
 from search import objective
 from search.fresh import count_trials, plan_fresh, repeat
+from search.leaders import repeat_leaders
 from search.loop import ask_and_tell
 from search.plan import Opponent, StudyPlan, plan_study, summarise, units_of
 from search.samplers import make_asker
@@ -57,7 +58,8 @@ def plan(job: Job, name: str) -> Plan:
 
     total = planned.total
     if total is not None:
-        total += count_trials(study) * len(study.networks) * study.runs_per_trial
+        repeats = count_trials(study) + (study.repeat_best or 0)
+        total += repeats * len(study.networks) * study.runs_per_trial
     return Plan(planned.engine, total, steps())
 
 
@@ -120,13 +122,17 @@ def search(
     with open_log(folder, plan.name, known) as record:
         trials = yield from ask_and_tell(plan, asker, record)
     found = objective.find_best(trials, plan.study.objective.minimises)
+    told: Mapping[str, Any] = {}
+    if plan.study.repeat_best:
+        number, said = yield from repeat_leaders(plan, trials, plan.study.repeat_best)
+        found, told = trials[number], {"posterior": said}
     best = best_trial(plan, found)
     further = plan.study.objective.columns
     outcome = Outcome(
         runs=(run for each in trials for run in runs_of(plan, each)),
         message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.trial}",
         tables={"trials.parquet": trials_table(plan.name, columns_of(plan), trials, further)},
-        summaries={"study.json": _summary(plan, trials, best)},
+        summaries={"study.json": {**_summary(plan, trials, best), **told}},
     )
     return outcome, best
 

@@ -492,6 +492,11 @@ class Study(ConfigModel):
     compare: tuple[Name, ...] = Field(
         default=(), description="published tables that reports compare with this study"
     )
+    repeat_best: int | None = Field(
+        default=None,
+        ge=1,
+        description="the most repeats of the leading trials, to tell which one is the best",
+    )
     guide: Literal["emulator"] | None = Field(
         default=None,
         description="search in virtual time on this host's calibration first, and spend real_runs "
@@ -530,6 +535,7 @@ class Study(ConfigModel):
             )
         self._check_race()
         self._check_guide()
+        self._check_repeats()
         if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
         if self.traffic and LIMITS[self.engine].is_real_time:
@@ -585,6 +591,20 @@ class Study(ConfigModel):
             raise ValueError(
                 "guide is for a search of the greatest power by a controller's parameters that "
                 "chooses its repeats itself; remove it, or race, runs_per_trial and network.*"
+            )
+
+    def _check_repeats(self) -> None:
+        if self.repeat_best is None:
+            return
+        if self.race or self.guide or not self.tunes:
+            raise ValueError(
+                "repeat_best is for a search of the greatest power by a controller's parameters, "
+                "without a guide, which chooses its repeats; remove it, or race and guide"
+            )
+        if self.repeat_best < self.ask_ahead:
+            raise ValueError(
+                f"repeat_best is {self.repeat_best}, but {self.ask_ahead} repeats are asked at "
+                "once; raise it, or lower ask_ahead"
             )
 
     @property

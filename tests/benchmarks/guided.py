@@ -6,8 +6,9 @@
 Needs the prepared networks of `make reproduce`. Reality is the contest's link whose propagation
 delay, host latency and timers' lateness all differ by a share from the guide's, each in a direction
 that the search's seed draws. A setting's true power is its mean over fresh runs there. The best
-one is the best of all that any search found there, and of those that a search of its own in
-that reality leads with; it runs again before others are compared with it.
+one is the best of all that any search found there, and of those that a search of its own in that
+reality, of half as many trials, leads with; it runs again before others are compared with it. The
+last table has the best trial of that search, which ran each once, against the best that it tried.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import optuna
@@ -28,12 +29,12 @@ import optuna
 from engines.base import Engine
 from experiments.config import load_workflow
 from experiments.models.study import Sampler
-from experiments.results import FinishedRun
+from experiments.results import FinishedRun, FinishedTrial
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from networks.declared import Notation
-from search.guided import emulate, leading, spend
-from search.leaders import Setting, log_value, measurement
+from search.guided import Guide, emulate, spend
+from search.leaders import Setting, leading, log_value, measurement, repeat_leaders
 from search.loop import ask_and_tell
 from search.plan import StudyPlan
 from search.samplers import make_asker
@@ -47,6 +48,9 @@ DISTURBANCES = (0.0, 0.05, 0.1, 0.2)
 WITHIN = math.log(0.99)
 LATENESS_US = 100.0
 """The emulated host's default."""
+OTHERS, REPEATS = 4, 20
+"""Leading settings of a search in reality, and repeats of its leaders."""
+NOISY = ("luckiest", "greatest posterior mean", f"repeat_best: {REPEATS}")
 SEARCHES = ("guided", "emulator's winner", "TPE from that winner", "TPE", "random subset")
 
 
@@ -68,6 +72,7 @@ class Found:
     Args:
         disturbance: of the reality.
         losses: logarithm of the best true power over that of each of SEARCHES.
+        noisy: the same of each of NOISY, over what a long search there tried.
         runs: real runs of the guided search.
         within: the probability that it gave.
         is_off: whether it called the guide wrong.
@@ -76,6 +81,7 @@ class Found:
     study: str
     disturbance: float
     losses: tuple[float, ...]
+    noisy: tuple[float, ...]
     runs: int
     within: float
     is_off: bool
@@ -117,60 +123,85 @@ def true_value(plan: StudyPlan, point: Point, runs: int, stream: str, engine: En
     return statistics.fmean(found)
 
 
-def tuned(plan: StudyPlan, sampler: Sampler, given: Sequence[Point], engine: Engine) -> Point:
-    """Returns the luckiest setting of a search without a guide."""
+def tuned(
+    plan: StudyPlan, sampler: Sampler, given: Sequence[Point], engine: Engine
+) -> list[FinishedTrial]:
+    """Returns the trials of a search without a guide."""
     study = plan.study.model_copy(update={"sampler": sampler})
     plan = replace(plan, study=study, given=tuple(given))
     asker = make_asker(sampler, plan.space, None, plan.seed)
-    trials = followed(ask_and_tell(plan, asker, lambda _: None), engine)
+    return followed(ask_and_tell(plan, asker, lambda _: None), engine)
+
+
+def luckiest(trials: Sequence[FinishedTrial]) -> Point:
+    """Returns the setting of the greatest value."""
     return max(trials, key=lambda trial: trial.value).searched
+
+
+def sampler(kind: Literal["cmaes", "tpe"], trials: int, startup: int) -> Sampler:
+    """Returns a sampler of so many trials, some at random."""
+    return Sampler(kind=kind, trials=trials, startup_trials=max(1, startup))
 
 
 def search(task: Task) -> list[Found]:
     """Searches a study on every reality."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     workflow = load_workflow(CONFIG)
-    long = Sampler(kind="cmaes", trials=task.trials, startup_trials=max(1, task.trials // 10))
-    tpe = Sampler(kind="tpe", trials=task.budget, startup_trials=max(1, task.budget // 2))
+    long = sampler("cmaes", task.trials, task.trials // 10)
     study = workflow.studies[task.study].model_copy(update={"sampler": long, "runs_per_trial": 1})
     plan = planned(job_of(workflow), task.study, study, derive_seed(task.seed, task.study))
     with closing(plan.engine.open()) as engine:
-        guide = followed(emulate(plan), engine)
-        results = []
-        for by in DISTURBANCES:
-            real = disturbed(plan, by, derive_seed(task.seed, task.study))
-            guided = followed(spend(real, guide, task.budget), engine)
-            winner = guide.settings[guide.winner].point
-            random = np.random.default_rng(real.seed)
-            some = random.permutation(len(guide.settings))[: task.budget]
-            lucky = [true_value(real, guide.settings[k].point, 1, "random", engine) for k in some]
-            settled = guided.settled
-            points = [
-                guide.settings[settled.verdict.recommended].point,
-                winner,
-                tuned(real, tpe, [winner], engine),
-                tuned(real, tpe, [], engine),
-                guide.settings[some[int(np.argmax(lucky))]].point,
-            ]
-            asker = make_asker(long, real.space, None, real.seed)
-            trials = followed(ask_and_tell(real, asker, lambda _: None), engine)
-            others = [each.point for each in leading(real, trials, 5)[0]]
-            values = [
-                true_value(real, point, task.truth, "truth", engine) for point in points + others
-            ]
-            top = (points + others)[int(np.argmax(values))]
-            best = true_value(real, top, task.truth, "best", engine)
-            results.append(
-                Found(
-                    task.study,
-                    by,
-                    tuple(best - value for value in values[: len(points)]),
-                    len(settled.runs),
-                    settled.verdict.within,
-                    guided.is_off,
-                )
-            )
-    return results
+        return compare(plan, task, engine)
+
+
+def compare(plan: StudyPlan, task: Task, engine: Engine) -> list[Found]:
+    """Emulates a study, and spends real runs on every reality."""
+    guide = followed(emulate(plan), engine)
+    seed = derive_seed(task.seed, task.study)
+    return [on_reality(disturbed(plan, by, seed), by, guide, task, engine) for by in DISTURBANCES]
+
+
+def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Engine) -> Found:
+    """Searches on one reality in every way."""
+    tpe = sampler("tpe", task.budget, task.budget // 2)
+    long = sampler("cmaes", task.trials // 2, task.trials // 20)
+    guided = followed(spend(real, guide, task.budget), engine)
+    winner = guide.settings[guide.winner].point
+    some = np.random.default_rng(real.seed).permutation(len(guide.settings))[: task.budget]
+    drawn = [guide.settings[k].point for k in some]
+    lucky = [true_value(real, point, 1, "random", engine) for point in drawn]
+    points = [
+        guide.settings[guided.settled.verdict.recommended].point,
+        winner,
+        luckiest(tuned(real, tpe, [winner], engine)),
+        luckiest(tuned(real, tpe, [], engine)),
+        drawn[int(np.argmax(lucky))],
+    ]
+    trials = tuned(real, long, [], engine)
+    leaders, posterior = leading(real, trials, OTHERS)
+    again, _ = followed(repeat_leaders(real, trials, REPEATS), engine)
+    own = [luckiest(trials), leaders[posterior.leaders(1)[0]].point, trials[again].searched]
+    others = [each.point for each in leaders]
+    keys = {tuple(point.values()): point for point in (*points, *own, *others)}
+    true = {
+        key: true_value(real, point, task.truth, "truth", engine) for key, point in keys.items()
+    }
+
+    def losses(found: Sequence[Point], further: Sequence[Point]) -> tuple[float, ...]:
+        """Those of the points found, against the best of them and of further ones."""
+        top = max((*found, *further), key=lambda point: true[tuple(point.values())])
+        best = true_value(real, top, task.truth, "best", engine)
+        return tuple(best - true[tuple(point.values())] for point in found)
+
+    return Found(
+        task.study,
+        by,
+        losses(points, (*own, *others)),
+        losses(own, others),
+        len(guided.settled.runs),
+        guided.settled.verdict.within,
+        guided.is_off,
+    )
 
 
 def lines(found: Sequence[Found]) -> Iterator[str]:
@@ -179,16 +210,21 @@ def lines(found: Sequence[Found]) -> Iterator[str]:
     yield "| --- " * (4 + len(SEARCHES)) + "|"
     for by in DISTURBANCES:
         of = [each for each in found if each.disturbance == by]
-        shares = [
-            f"{statistics.fmean(-each.losses[k] >= WITHIN for each in of):.2f} "
-            f"({100 * statistics.fmean(each.losses[k] for each in of):.1f} %)"
-            for k in range(len(SEARCHES))
-        ]
         yield (
             f"| {by:.0%} | {statistics.median(each.runs for each in of):g} "
             f"| {statistics.fmean(each.is_off for each in of):.2f} "
-            f"| {statistics.fmean(each.within for each in of):.2f} | {' | '.join(shares)} |"
+            f"| {statistics.fmean(each.within for each in of):.2f} "
+            f"| {' | '.join(shares([each.losses for each in of]))} |"
         )
+    yield from ("", f"| {' | '.join(NOISY)} |", "| --- " * len(NOISY) + "|")
+    yield f"| {' | '.join(shares([each.noisy for each in found]))} |"
+
+
+def shares(losses: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Yields how many losses of each way to search are within 1 %, and their mean."""
+    for each in zip(*losses, strict=True):
+        within = statistics.fmean(-loss >= WITHIN for loss in each)
+        yield f"{within:.2f} ({100 * statistics.fmean(each):.1f} %)"
 
 
 def main() -> None:
@@ -196,8 +232,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--all", action="store_true", help="ten controllers, not two")
     parser.add_argument("--searches", type=int, default=2, help="of each (%(default)s)")
-    parser.add_argument("--trials", type=int, default=150, help="of a search (%(default)s)")
-    parser.add_argument("--budget", type=int, default=12, help="real runs (%(default)s)")
+    parser.add_argument(
+        "--trials", type=int, default=300, help="of an emulated search (%(default)s)"
+    )
+    parser.add_argument("--budget", type=int, default=10, help="real runs (%(default)s)")
     parser.add_argument("--truth", type=int, default=30, help="runs of a setting (%(default)s)")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.results import StudyRuns
+from common.study_record import BestTrial, Guide, Otherwise, Posterior
 from experiments.models.study import Bounded, Front, Race
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
@@ -61,6 +62,24 @@ def test_bound_is_told_and_what_breaks_it_is_never_best(
     ((_, goal, *_, value, _, _),) = told_by(tables).rows("searches")
     assert f"at most {delay_ms} ms" in goal
     assert value == f"{POINTS[best][0]:g}, {beyond} beyond the bound"
+
+
+@pytest.mark.parametrize("guide", [None, Guide({"low": 0.8, "mean": 0.9, "high": 1}, 0, True)])
+def test_choice_tells_what_further_runs_changed(guide: Guide | None) -> None:
+    study = searched("chosen")
+    otherwise = Otherwise(3, {"constant_beta": 0.3})
+    told = Posterior(15, 12, 20, 0.875, otherwise, 0.025)
+    best = BestTrial(1, 16.0, {"constant_beta": 0.1}, {})
+    record = replace(study.record, best=best, posterior=told, guide=guide)
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, record=record),)))
+    (search,) = tables["searches"].to_dict("records")
+    assert search["best_trial"] == 1  # though trial 3 has the greatest value
+    report = told_by(tables)
+    said = report.text("search-chosen")
+    assert all(each in said for each in ("15 leading", "0.88", "12 of at most 20", "2.5"))
+    assert ("emulator is wrong" in said) == bool(guide)
+    ((_, _, _, best_beta, other_beta, *_),) = report.rows("parameters-chosen")
+    assert (best_beta, other_beta) == ("0.1", "0.3")
 
 
 def test_race_tells_what_it_stopped_and_saved() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,16 @@ from common.files import sha256_of
 from engines.base import RunRecord, RunSpec
 from experiments.job import Job
 from experiments.results import read_frame
-from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
+from tests.benchmarks.guided import SEARCHES, Task, compare, lines
+from tests.experiments.fakes import (
+    FakeEngine,
+    ShuffledExecutor,
+    job_of,
+    measure,
+    network,
+    perform,
+)
+from tests.experiments.fakes import plan as make_plan
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.search.test_calibration import CONFIRM
 
@@ -95,11 +105,12 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     job = open_job(FakeEngine(world()))
     perform(job)
     found = outcome(job)
-    guide, runs = found["guide"], read_frame(job.out_dir / "runs.parquet")
+    told, runs = found["posterior"], read_frame(job.out_dir / "runs.parquet")
     assert set(runs["engine"]) == {"mahimahi"}
-    assert guide["real_runs"] == len(runs) <= 12
+    assert told["runs"] == len(runs) <= told["budget"] == 12
     assert found["best"]["constants"]["window"] in (11, 12, 13)
-    assert guide["within_1_percent"] > 0.95 and not guide["is_off"]
+    guide = found["guide"]
+    assert told["within_1_percent"] > 0.95 and not guide["is_off"]
     low, high = (guide["real_over_emulated"][end] for end in ("low", "high"))
     assert low < 1 < high < low + 0.1
     trials = read_frame(job.out_dir / "trials.parquet")
@@ -107,7 +118,7 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     assert set(trials["trial"]) == set(runs["trial"]) >= {found["best"]["trial"]}
     candidates = read_frame(job.out_dir / "candidates.parquet").set_index("trial")
     assert candidates["measurements"].sum() == len(runs)
-    alone = guide["emulator_alone"]["trial"]
+    alone = told["otherwise"]["trial"]
     assert candidates["emulated"].idxmax() == alone
     assert candidates.loc[trials["trial"], "measured"].notna().all()
 
@@ -116,9 +127,10 @@ def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -
     job = open_job(FakeEngine(world(shift=0.3, factor=0.8)), real_runs=30)
     perform(job)
     found = outcome(job)
-    assert found["guide"]["is_off"] and found["guide"]["gain"] > 0.01
-    assert found["guide"]["real_over_emulated"]["high"] < 0.9
-    assert found["guide"]["emulator_alone"]["searched"]["constant_window"] in (11, 12, 13)
+    told, guide = found["posterior"], found["guide"]
+    assert guide["is_off"] and told["gain"] > 0.01
+    assert guide["real_over_emulated"]["high"] < 0.9
+    assert told["otherwise"]["searched"]["constant_window"] in (11, 12, 13)
     assert found["best"]["constants"]["window"] in (14, 15, 16, 17, 18)
 
 
@@ -201,3 +213,26 @@ def test_a_guide_needs_the_calibration_of_this_host(open_job: Open, tmp_path: Pa
     assert command(tmp_path, "guided") == 2
     with pytest.raises(KneepointError, match="add confirm"):
         job_of(tmp_path, "guided", {"studies": ["guided"]})
+
+
+def far(spec: RunSpec) -> RunRecord:
+    """On a longer path power is less, and peaks at a greater window."""
+    off = np.log(spec.constants["window"] / (0.6 * spec.network.uplink.delay_ms))
+    noise = np.random.default_rng(int(spec.run_id[:8], 16)).standard_normal()
+    power = 800 / spec.network.uplink.delay_ms * np.exp(-0.5 * off**2 + 0.01 * noise)
+    return replace(measure(spec), power=float(power))
+
+
+def test_the_benchmark_tells_a_good_guide_from_a_bad_one() -> None:
+    keys = ("controller", "space", "sampler")
+    there = [network("wire", uplink={"delay_ms": 40})]
+    small = make_plan(None, there, **{key: STUDY[key] for key in keys})
+    task = Task("small", 0, 60, 12, 20)
+    found = {each.disturbance: each for each in compare(small, task, FakeEngine(far))}
+    best, alone = 0, SEARCHES.index("emulator's winner")
+    assert all(each.losses[best] < 0.01 and each.runs <= 12 for each in found.values())
+    assert found[0.2].losses[alone] > 0.01 > found[0.0].losses[alone]
+    assert found[0.2].is_off and not found[0.0].is_off
+    assert max(each.noisy[2] for each in found.values()) < 0.01
+    table = list(lines(list(found.values())))
+    assert [row.split("|")[1].strip() for row in table[2:6]] == ["0%", "5%", "10%", "20%"]

@@ -37,5 +37,5 @@ def test_real_runs_are_few_and_real(tmp_path: Path) -> None:
     runs = read_frame(tmp_path / "results/guided/runs.parquet")
     assert set(runs["engine"]) == {"mahimahi"}
     assert set(runs["status"]) == {"ok"}
-    assert 2 <= len(runs) == found["guide"]["real_runs"] <= 4
+    assert 2 <= len(runs) == found["posterior"]["runs"] <= 4
     assert runs["scheduling_delay_p99_us"].notna().all()
