@@ -177,7 +177,7 @@ def _text(run: Imported) -> str:
             title = "Capacity" if name == "capacity_mbps" else known[name].title
             lines.append(f"  {title}: {known[name].text(value)} {known[name].unit}".rstrip())
     for flow in own.flows:
-        figures = {k: v for k, v in flow.items() if isinstance(v, float) and v == v}
+        figures = {k: v for k, v in flow.items() if isinstance(v, int | float) and v == v}
         said = ", ".join(f"{name} {value:.5g}" for name, value in figures.items())
         lines.append(f"  flow {flow['name']}: {said}")
     return "\n".join([*lines, *(f"  unknown: {each}" for each in own.absent)])
