@@ -27,10 +27,9 @@ from analysis.imported.measurement import (
 )
 
 _MAGICS = ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a")
-_LINKS = {
-    **{dpkt.pcap.DLT_EN10MB: dpkt.ethernet.Ethernet, dpkt.pcap.DLT_LINUX_SLL: dpkt.sll.SLL},
-    **{dpkt.pcap.DLT_LINUX_SLL2: dpkt.sll2.SLL2, dpkt.pcap.DLT_NULL: dpkt.loopback.Loopback},
-    **dict.fromkeys((12, dpkt.pcap.DLT_RAW, 228, 229)),  # IP itself
+_LINKS = {  # the link types of tcpdump.org/linktypes.html; dpkt's numbers differ by platform
+    **{0: dpkt.loopback.Loopback, 1: dpkt.ethernet.Ethernet, 113: dpkt.sll.SLL},
+    **{276: dpkt.sll2.SLL2, 12: None, 101: None, 228: None, 229: None},  # None: IP itself
 }
 _SLACK_S = 0.001  # between the processors of a host
 _MOST_SEGMENTS = 65_536  # that wait for their acknowledgment

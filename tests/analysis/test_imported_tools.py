@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -275,6 +275,34 @@ def test_segments_that_are_sent_again_measure_no_rtt(tmp_path: Path) -> None:
     (found,) = read_measurements([capture(tmp_path / "a.pcap", seen)])
     assert found.flows[0]["retransmissions"] == 1
     assert found.flows[0]["rtt_mean_ms"] == pytest.approx(30, abs=0.01)
+
+
+def cooked(data: bytes) -> bytes:
+    """The packet of an Ethernet frame as `tcpdump -i any` shows it."""
+    head = struct.pack(">HHH8sH", 0, 1, 6, bytes(8), dpkt.ethernet.ETH_TYPE_IP)
+    return head + data[14:]
+
+
+@pytest.mark.parametrize(
+    ("link", "changed"), [(113, cooked), (101, lambda data: data[14:]), (None, bytes)]
+)
+def test_captures_of_every_link_type_and_pcapng_are_read(
+    tmp_path: Path, link: int | None, changed: Callable[[bytes], bytes]
+) -> None:
+    sent, _, _ = transfer(2)
+    (expected,) = read_measurements([capture(tmp_path / "a.pcap", sent)])
+    other = tmp_path / "b.pcap"
+    if link is None:
+        with other.open("wb") as file:
+            writer = dpkt.pcapng.Writer(file)
+            for at_s, data in sent:
+                writer.writepkt(data, at_s)
+        other.write_bytes(gzip.compress(other.read_bytes()))
+    else:
+        capture(other, [(at_s, changed(data)) for at_s, data in sent], link=link)
+    (found,) = read_measurements([other])
+    assert found.metrics == pytest.approx(dict(expected.metrics), rel=1e-6)
+    assert [flow["name"] for flow in found.flows] == [flow["name"] for flow in expected.flows]
 
 
 def test_captures_of_different_runs_stay_apart(tmp_path: Path) -> None:
