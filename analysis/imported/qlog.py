@@ -26,6 +26,11 @@ from analysis.imported.measurement import (
 )
 
 _KEYS = re.compile(rb'"(?:qlog_version|qlog_format|file_schema)"\s*:')
+_TAKEN = (
+    *("packet_sent", "packet_received", "packet_lost"),
+    *("metrics_updated", "recovery_metrics_updated"),
+)
+_SLACK_S = 0.001  # between the threads of a process
 _SPACES = {"initial": "initial", "handshake": "handshake"}  # else the application's
 
 
@@ -69,10 +74,10 @@ def _times_s(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Iterat
         stamp_s = float(event["time"]) / 1000
         time_s = stamp_s + (latest or 0) if is_delta else stamp_s
         first = time_s if first is None else first
-        if latest is not None and time_s < latest:
+        if latest is not None and time_s < latest - _SLACK_S:
             raise FORMAT.refuse(path, f"time goes backward at {event['time']}; is it one trace?")
-        latest = time_s
-        yield time_s - first, event
+        latest = time_s if latest is None else max(time_s, latest)
+        yield latest - first, event
 
 
 def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Measurement:
@@ -93,8 +98,10 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
 
     for time_s, event in _times_s(path, trace, events):
         name, data = str(event["name"]).rpartition(":")[2], event["data"]
-        header = data.get("header") or {}
-        kind = str(header.get("packet_type", data.get("packet_type", "")))
+        if name not in _TAKEN:
+            continue
+        header = data.get("header") or data  # aioquic loses packets without a header
+        kind = str(header.get("packet_type") or data.get("packet_type") or data.get("type", ""))
         space = _SPACES.get(kind.lower(), "application")
         length = int((data.get("raw") or {}).get("length", header.get("packet_size", 0)))
         if name == "packet_sent" and "packet_number" in header:
@@ -118,7 +125,7 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
                         leaves("acked", *each)
         elif name == "packet_lost":
             leaves("lost", space, int(header["packet_number"]))
-        elif name in ("metrics_updated", "recovery_metrics_updated") and data.get("latest_rtt"):
+        elif data.get("latest_rtt"):
             rtts.add(float(data["latest_rtt"]) / 1000)
             up.add("delay_ms", time_s, float(data["latest_rtt"]))
     return _told(path, time_s, (up, down), rtts, count, amount)

@@ -336,8 +336,11 @@ def quic(seed: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
         events.append({"time": number * 10.0, "name": f"{prefix}packet_sent", "data": sent})
         if number % 20 == 7:
             lost += 1
+            gone = {"header": header} if seed % 2 else {"type": "1RTT", "packet_number": number}
             name = "recovery:packet_lost"
-            events.append({"time": number * 10 + 5.0, "name": name, "data": {"header": header}})
+            events.append({"time": number * 10 + 5.0, "name": name, "data": gone})
+            name = "transport:datagrams_sent"  # of others, the data may have any form
+            events.append({"time": number * 10 + 5.0, "name": name, "data": [{"raw": {}}]})
             continue
         acked += size
         acks = [[ranges(number), ranges(number)]]
