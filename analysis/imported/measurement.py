@@ -98,7 +98,7 @@ def complete(known: Format, path: Path) -> Iterator[None]:
     """Refuses an object that lacks what all of its format have."""
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         why = f"it is not whole: {type(error).__name__} {error}; write it again"
         raise known.refuse(path, why) from None
 

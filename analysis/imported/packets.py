@@ -7,9 +7,11 @@ direction is the one in which more bytes passed; directions are told apart by a 
 """
 
 import math
+import struct
 import zlib
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -31,6 +33,8 @@ _LINKS = {  # the link types of tcpdump.org/linktypes.html; dpkt's numbers diffe
     **{0: dpkt.loopback.Loopback, 1: dpkt.ethernet.Ethernet, 113: dpkt.sll.SLL},
     **{276: dpkt.sll2.SLL2, 12: None, 101: None, 228: None, 229: None},  # None: IP itself
 }
+_DAMAGE = (AttributeError, IndexError, ValueError, struct.error, dpkt.Error)
+_MOST_BYTES = 2**24  # of a record
 _SLACK_S = 0.001  # between the processors of a host
 _MOST_SEGMENTS = 65_536  # that wait for their acknowledgment
 
@@ -110,6 +114,8 @@ class _Whole:
         self.name = str(path)
 
     def read(self, count: int) -> bytes:
+        if not 0 <= count <= _MOST_BYTES:
+            raise FORMAT.refuse(self._path, f"a record has {count} bytes; capture again")
         found = self._stream.read(count)
         if len(found) < count and (found or count not in (8, 16)):  # a header of a record
             raise FORMAT.refuse(self._path, "its last packet is cut off; copy the whole file")
@@ -123,24 +129,24 @@ def read_packets(path: Path, stream: BinaryIO) -> Iterator[Packet]:
     """The TCP and UDP packets over IP, in constant memory."""
     try:
         reader = dpkt.pcap.UniversalReader(_Whole(path, stream))
-    except (ValueError, dpkt.UnpackError) as error:
-        raise FORMAT.refuse(path, f"its header is damaged ({error}); capture again") from None
-    if reader.snaplen == 0 and isinstance(reader, dpkt.pcap.Reader):
-        raise FORMAT.refuse(path, "its snap length is 0; capture again, with tcpdump -s 96")
-    if (link := reader.datalink()) not in _LINKS:
-        raise FORMAT.refuse(path, f"its link type is {link}; capture Ethernet, or any interface")
-    latest_s = -math.inf
-    for number, (time_s, data) in enumerate(reader, 1):
-        time_s = float(time_s)
-        if time_s < latest_s - _SLACK_S:
-            raise FORMAT.refuse(path, f"time goes backward at packet {number}; sort it: reordercap")
-        latest_s = max(time_s, latest_s)
-        try:
-            packet = _packet(latest_s, data, _LINKS[link])
-        except dpkt.UnpackError:
-            continue  # of another protocol
-        if packet:
-            yield packet
+        if reader.snaplen == 0 and isinstance(reader, dpkt.pcap.Reader):
+            raise FORMAT.refuse(path, "its snap length is 0; capture again, with tcpdump -s 96")
+        if (link := reader.datalink()) not in _LINKS:
+            raise FORMAT.refuse(
+                path, f"its link type is {link}; capture Ethernet, or any interface"
+            )
+        latest_s = -math.inf
+        for number, (stamp, data) in enumerate(reader, 1):
+            time_s = float(stamp)
+            if time_s < latest_s - _SLACK_S:
+                why = f"time goes backward at packet {number}; sort it: reordercap"
+                raise FORMAT.refuse(path, why)
+            latest_s = max(time_s, latest_s)
+            with suppress(*_DAMAGE):  # of other protocols
+                if packet := _packet(latest_s, data, _LINKS[link]):
+                    yield packet
+    except _DAMAGE as error:
+        raise FORMAT.refuse(path, f"it is damaged ({error}); capture again") from None
 
 
 def _packet(time_s: float, data: bytes, link: Any) -> Packet | None:

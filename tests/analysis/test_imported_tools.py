@@ -454,6 +454,7 @@ BAD = {
     "capture of another link": (pcap(SENT, linktype=105), "105"),
     "capture of snap length 0": (pcap(SENT, snaplen=0), "snap length"),
     "capture, headers cut": (pcap([(at, data[:30]) for at, data in SENT]), "no TCP or UDP"),
+    "capture, a record of 1 GB": (pcap(SENT) + struct.pack("<4I", 1, 1, 2**30, 60), "record"),
     "capture, backward": (pcap(SENT[::-1]), "backward"),
     "capture of no packets": (pcap([]), "no TCP or UDP"),
     "capture of one moment": (pcap(SENT[:1]), "one time"),
