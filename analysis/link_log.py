@@ -128,8 +128,9 @@ def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
 
 
 def end_s(start_s: ArrayLike) -> float:
-    """The end of the last of the bins of rates, which begin at `start_s`."""
-    return float(np.asarray(start_s)[-1]) + BIN_MS / 1000
+    """The end of the last of the equal bins of rates, which begin at `start_s`."""
+    starts = np.asarray(start_s)
+    return float(starts[-1] + (starts[-1] - starts[-2] if len(starts) > 1 else BIN_MS / 1000))
 
 
 def departures(log: LinkLog) -> pd.DataFrame:

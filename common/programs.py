@@ -1,9 +1,13 @@
 """Runs system programs and extracts their error messages."""
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 from common.errors import KneepointError
 
@@ -52,16 +56,30 @@ def run_program(
         ) from None
 
 
-def run_built(program: Path, *arguments: str, content: bytes = b"") -> tuple[bytes, int, str]:
-    """Runs a program of build/; returns what it printed, its exit status and its complaint."""
-    try:
-        result = subprocess.run(
-            [program, *arguments], input=content, capture_output=True, check=False
-        )
-    except OSError as error:
-        raise KneepointError(f"{program}: {error.strerror}; build it first: make build") from None
-    errors = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
-    return result.stdout, result.returncode, errors
+def run_built(
+    program: Path, *arguments: str, content: bytes | BinaryIO = b""
+) -> tuple[bytes, int, str]:
+    """Runs a program of build/; returns what it printed, its exit status and its complaint.
+
+    A stream is passed on in constant memory.
+    """
+    stream = io.BytesIO(content) if isinstance(content, bytes) else content
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complained:
+        try:
+            process = subprocess.Popen(
+                [program, *arguments], stdin=subprocess.PIPE, stdout=printed, stderr=complained
+            )
+        except OSError as error:
+            remedy = "build it first: make build"
+            raise KneepointError(f"{program}: {error.strerror}; {remedy}") from None
+        with process:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError), process.stdin as pipe:  # it may end early
+                shutil.copyfileobj(stream, pipe, 1 << 20)
+        printed.seek(0)
+        complained.seek(0)
+        errors = complained.read().decode(errors="replace").strip().removeprefix("error: ")
+        return printed.read(), process.returncode, errors
 
 
 def complaint(*results: subprocess.CompletedProcess[str]) -> str:

@@ -1,6 +1,7 @@
 """`kneepoint import`: measurements of other tools become runs of Kneepoint."""
 
 import csv
+import hashlib
 import io
 import math
 import re
@@ -42,13 +43,20 @@ class Imported:
         known = {name: value for name, value in self.measurement.metrics.items() if value == value}
         return RunRecord(f"{self.controller}/{self.network}/{self.number}", "ok", "", **known)  # type: ignore[arg-type]
 
+    @property
+    def run_id(self) -> str:
+        """Of the file's content, and its place among the runs of the file."""
+        with self.measurement.path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(f"{content}/{self.number}".encode())[:32]
+
     def row(self) -> dict[str, object]:
         """Its row of runs.parquet; what the file does not tell is NaN or null."""
         found = self.measurement
         flows = [{**dict.fromkeys(FLOW_METRICS), **flow} for flow in found.flows]
         return {
             **{
-                "run_id": sha256_of(found.path.read_bytes())[:32],
+                "run_id": self.run_id,
                 "study": ENGINE,
                 "trial": 0,
                 "run": self.number,
@@ -72,6 +80,7 @@ class _Setting:
     kneepoint import uplink.log --controller cubic --into measured
     kneepoint import data/pantheon_metadata.json --into measured
     kneepoint import cubic-1.log cubic-2.log.gz --network lab --into measured
+    kneepoint import sender.pcap receiver.pcap --controller bbr --into measured
     kneepoint import data/*_run*.log --compare cubic bbr --metric throughput --into measured
 """)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
@@ -92,8 +101,9 @@ def command(
 ) -> None:
     """Read measurements, recognised by their content, and make runs of them.
 
-    FILE is a link log of mahimahi, a tunnel log of Pantheon or its pantheon_metadata.json, as it is
-    or compressed by gzip. The folder gets runs.parquet, for `open_results`, table.csv, with means
+    FILE is a link log of mahimahi, a tunnel log of Pantheon or its pantheon_metadata.json, JSON of
+    iperf3, data of flent, a capture of packets (two, if of both ends) or a qlog, as it is or
+    compressed by gzip. The folder gets runs.parquet, for `open_results`, table.csv, with means
     and deviations of equal controllers and networks, and a figure of each run. What a file cannot
     tell is absent, and said. Nothing is written unless all files can be read.
     """
@@ -167,7 +177,7 @@ def _text(run: Imported) -> str:
             title = "Capacity" if name == "capacity_mbps" else known[name].title
             lines.append(f"  {title}: {known[name].text(value)} {known[name].unit}".rstrip())
     for flow in own.flows:
-        figures = {k: v for k, v in flow.items() if isinstance(v, float) and v == v}
+        figures = {k: v for k, v in flow.items() if isinstance(v, int | float) and v == v}
         said = ", ".join(f"{name} {value:.5g}" for name, value in figures.items())
         lines.append(f"  flow {flow['name']}: {said}")
     return "\n".join([*lines, *(f"  unknown: {each}" for each in own.absent)])

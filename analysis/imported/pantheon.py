@@ -11,29 +11,17 @@ the definitions of Pantheon's tunnel_graph.py: over first to last departure, by 
 bytes. The signal delay is ours, of whole milliseconds.
 """
 
-import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-import numpy as np
-import pandas as pd
+from analysis import over_time
+from analysis.imported.mahimahi import measured
+from analysis.imported.measurement import Format, Measurement, read_object, series_of
 
-from analysis import link_log, over_time
-from analysis.frames import select
-from analysis.imported.mahimahi import check_something_departed, series_of
-from analysis.imported.measurement import Format, Measurement
-from analysis.link_log import ARRIVAL, DEPARTURE, OPPORTUNITY
-from common.files import read_text
-
-_T = rb"\d{1,15}(?:\.\d{1,9})?"
-_EVENT = re.compile(
-    rb"^%s (?:# \d{1,9}|\+ \d{1,9}(?: \d{1,9})?|- \d{1,9} %s(?: \d{1,9})?)\r?$" % (_T, _T),
-    re.MULTILINE,
-)
+_EVENT = re.compile(rb"\d[\d.]* (?:# \d+|\+ \d+(?: \d+)?|- \d+ \d[\d.]*(?: \d+)?)\r?")
 _HEADER = re.compile(rb"\A(?:#[^\n]*\n)*")
 _NAME = re.compile(r"(?P<controller>.+?)(?:_mm)?_datalink_run(?P<number>\d+)(?:\.log)?(?:\.gz)?")
 
@@ -43,97 +31,34 @@ def _is_log(head: bytes) -> bool:
     return b"# base timestamp" not in head and bool(_EVENT.fullmatch(first))
 
 
-def _read_log(path: Path, data: bytes) -> list[Measurement]:
-    log = _events(path, data)
-    check_something_departed(LOG, path, log)
-    delays = log["delay_ms"].round().astype("Int64")
-    whole = log.assign(time_ms=np.floor(log["time_ms"]).astype("int64"), delay_ms=delays)
-    signal_ms = link_log.percentile_95(link_log.signal_delay(whole)["delay_ms"])
-    together = _figures(log)
-    metrics: dict[str, float] = {
-        "throughput_mbps": together["throughput_mbps"],
-        "signal_delay_p95_ms": signal_ms,
-        "power": together["throughput_mbps"] / (signal_ms / 1000) if signal_ms else np.nan,
-        "packets_sent": int((log["kind"] == ARRIVAL).sum()),
-        "packets_delivered": int((log["kind"] == DEPARTURE).sum()),
-    }
-    absent = ["queueing delay: the log has one-way delays, with the propagation's"]
-    opportunities = select(log, kind=OPPORTUNITY)
-    if len(opportunities) > 1:
-        metrics["capacity_mbps"] = _rate(opportunities)
-        metrics["utilization"] = metrics["throughput_mbps"] / metrics["capacity_mbps"]
+def _read_log(path: Path, stream: BinaryIO) -> list[Measurement]:
+    found = measurement_of(LOG, path, stream)
+    if (named := _NAME.fullmatch(path.name)) is None:
+        return [found]
+    controller = named["controller"]
+    flows = tuple({**flow, "controller": controller} for flow in found.flows)
+    return [replace(found, controller=controller, flows=flows, number=int(named["number"]))]
+
+
+def measurement_of(known: Format, path: Path, stream: BinaryIO) -> Measurement:
+    """What a log of this form says."""
+    found = measured(known, path, stream, "--tunnel")
+    throughput_mbps, signal_ms = found["flows"][0]["throughput_mbps"], found["signal_delay_p95_ms"]
+    metrics = {"throughput_mbps": throughput_mbps, "signal_delay_p95_ms": signal_ms}
+    if signal_ms:
+        metrics["power"] = throughput_mbps / (signal_ms / 1000)
+    metrics |= {name: found[name] for name in ("packets_sent", "packets_delivered")}
+    absent = ["queueing delay: one-way delays are known, with the propagation's"]
+    series = series_of(found["over_time"], over_time.DELAY)
+    if found["capacity_mbps"] is not None:
+        metrics["capacity_mbps"] = found["capacity_mbps"]
+        metrics["utilization"] = throughput_mbps / found["capacity_mbps"]
     else:
-        absent.append("capacity: the log has no opportunities")
-    named = _NAME.fullmatch(path.name)
-    controller = named["controller"] if named else ""
-    every = [("all", together)] + [
-        (str(flow), _figures(part)) for flow, part in log.dropna(subset="flow").groupby("flow")
-    ]
-    flows = tuple({"name": name, "controller": controller, **found} for name, found in every)
-    series = series_of(whole).replace({"quantity": {over_time.QUEUEING: over_time.DELAY}})
-    if "capacity_mbps" not in metrics:
+        absent.append("capacity: no opportunities of the link are known")
         series = series[series["quantity"] != over_time.RATES[0]]
-    duration_s = float(np.ptp(log["time_ms"])) / 1000
-    number = int(named["number"]) if named else None
-    return [
-        Measurement(
-            path,
-            LOG.name,
-            duration_s,
-            metrics,
-            flows,
-            series,
-            tuple(absent),
-            controller,
-            "",
-            number,
-        )
-    ]
-
-
-def _events(path: Path, data: bytes) -> pd.DataFrame:
-    """Columns time_ms since the first event, kind, amount, delay_ms and flow, of packets."""
-    (header,) = _HEADER.findall(data)
-    body = data[len(header) :]
-    if not body.endswith(b"\n"):
-        raise LOG.refuse(path, "its last line is cut off; copy the whole file")
-    if len(_EVENT.findall(body)) != body.count(b"\n"):
-        lines = enumerate(body.splitlines(), header.count(b"\n") + 1)
-        number, line = next((n, each) for n, each in lines if not _EVENT.fullmatch(each))
-        shown = line[:60].decode(errors="replace")
-        raise LOG.refuse(path, f"line {number} is no event: {shown!r}; one log to a file")
-    columns = {"time_ms": "float64", "kind": "str", "amount": "int64", "a": "float64"}
-    columns |= {"b": "float64"}
-    log = pd.read_csv(io.BytesIO(body), sep=" ", names=list(columns), dtype=columns)
-    backward = np.flatnonzero(np.diff(log["time_ms"]) < 0)
-    if backward.size:
-        line_number = header.count(b"\n") + int(backward[0]) + 2
-        raise LOG.refuse(path, f"time goes backward in line {line_number}; one log to a file")
-    is_departure, is_packet = log["kind"] == DEPARTURE, log["kind"] != OPPORTUNITY
-    flow = log["b"].where(is_departure, log["a"]).fillna(0).where(is_packet).astype("Int64")
-    delay_ms = log["a"].where(is_departure)
-    found = log[["kind", "amount"]].assign(delay_ms=delay_ms, flow=flow)
-    return found.assign(time_ms=log["time_ms"] - log["time_ms"].iloc[0])
-
-
-def _figures(log: pd.DataFrame) -> dict[str, float]:
-    """Pantheon's figures of a flow, or of all."""
-    left, came = select(log, kind=DEPARTURE), select(log, kind=ARRIVAL)
-    sent = int(came["amount"].sum())
-    delays = left["delay_ms"].to_numpy(dtype=float)
-    p50, p95 = np.percentile(delays, [50, 95], method="nearest") if len(delays) else [np.nan] * 2
-    return {
-        "throughput_mbps": _rate(left),
-        "delay_p50_ms": float(p50),
-        "delay_p95_ms": float(p95),
-        "loss": 1 - int(left["amount"].sum()) / sent if sent else np.nan,
-    }
-
-
-def _rate(events: pd.DataFrame) -> float:
-    """Their bytes over first to last of them, in Mbit/s; 0 for one event."""
-    span_ms = float(np.ptp(events["time_ms"])) if len(events) else 0.0
-    return float(events["amount"].sum()) * 8 / span_ms / 1000 if span_ms else 0.0
+    flows = tuple({**flow, "controller": ""} for flow in found["flows"])
+    length_s = found["duration_s"]
+    return Measurement(path, known.name, length_s, metrics, flows, series, tuple(absent))
 
 
 # Metadata -------------------------------------------------------------------------------------
@@ -143,11 +68,8 @@ def _is_metadata(head: bytes) -> bool:
     return head.lstrip().startswith(b"{") and b'"cc_schemes"' in head
 
 
-def _read_metadata(path: Path, data: bytes) -> list[Measurement]:
-    try:
-        content = json.loads(data)
-    except ValueError as error:
-        raise METADATA.refuse(path, f"it is no JSON: {error}; copy the whole file") from None
+def _read_metadata(path: Path, stream: BinaryIO) -> list[Measurement]:
+    content = read_object(METADATA, path, stream)
     schemes = content["cc_schemes"]
     schemes = schemes.split() if isinstance(schemes, str) else schemes
     if not isinstance(schemes, list):
@@ -155,7 +77,8 @@ def _read_metadata(path: Path, data: bytes) -> list[Measurement]:
     network = Path(str(content.get("uplink_trace") or path.resolve().parent.name)).stem
     found = []
     for log in _logs(path, content, schemes):
-        (measurement,) = _read_log(log, read_text(log, 2**31).encode())
+        with log.open("rb") as events:
+            (measurement,) = _read_log(log, events)
         found.append(replace(measurement, network=network))
     if not found:
         raise METADATA.refuse(path, f"there is no log of {', '.join(schemes)} beside it; copy them")

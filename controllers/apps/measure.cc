@@ -6,6 +6,7 @@
 
 #include "apps/program.hh"
 #include "measure/log_figures.hh"
+#include "measure/tunnel_figures.hh"
 
 namespace {
 
@@ -13,25 +14,71 @@ using namespace kneepoint;
 
 const char* const usage =
     R"(usage: measure LOG
+       measure --over-time < LOG
+       measure --tunnel < LOG
 
 Prints the metrics of a log of mm-link, or of emulate --uplink-log, as JSON.
+--over-time: also rates, the greatest delay and the queue, in at most 4096 intervals; and is_torn,
+             whether the last line has no end. It is left out.
+--tunnel: the same of a log of Pantheon's tunnel, with the metrics of each flow.
+A log of any length is read in constant memory.
 )";
 
-std::string describe(const LogFigures& figures) {
-  JsonWriter json;
-  json.begin_object();
-  return write_metrics(json, figures.metrics)
+JsonWriter& describe(JsonWriter& json, const LogFigures& figures) {
+  return write_metrics(json.begin_object(), figures.metrics)
       .field("packets_sent", figures.packets_sent)
       .field("packets_delivered", figures.packets_delivered)
       .field("packets_dropped", figures.packets_dropped)
-      .field("end_ms", static_cast<uint64_t>(figures.end_ms))
-      .end_object()
-      .text();
+      .field("end_ms", static_cast<uint64_t>(figures.end_ms));
+}
+
+void describe_over_time(JsonWriter& json, const LogFigures& figures) {
+  describe(json, figures)
+      .field("duration_s", static_cast<double>(figures.end_ms - figures.begin_ms) / 1000)
+      .field("logs_drops", uint64_t{figures.logs_drops})
+      .field("is_torn", uint64_t{figures.is_torn});
+  figures.over_time.write(json, figures.logs_drops);
+  json.end_object();
+}
+
+void describe(JsonWriter& json, const std::string& name, const TunnelFlow& flow) {
+  json.begin_object()
+      .field("name", name)
+      .field("throughput_mbps", flow.throughput_mbps())
+      .field("delay_p50_ms", flow.delays.nearest_ms(0.5))
+      .field("delay_p95_ms", flow.delays.nearest_ms(0.95))
+      .field("loss", flow.loss())
+      .end_object();
+}
+
+void describe(JsonWriter& json, const TunnelFigures& figures) {
+  json.begin_object()
+      .field("capacity_mbps", figures.capacity_mbps)
+      .field("signal_delay_p95_ms", figures.signal_delay_p95_ms)
+      .field("packets_sent", figures.packets_sent)
+      .field("packets_delivered", figures.packets_delivered)
+      .field("duration_s", figures.duration_s)
+      .field("is_torn", uint64_t{figures.is_torn});
+  json.key("flows").begin_array();
+  describe(json, "all", figures.all);
+  for (const auto& [number, flow] : figures.flows) describe(json, std::to_string(number), flow);
+  json.end_array();
+  figures.over_time.write(json, false);
+  json.end_object();
 }
 
 int run(const Words& words) {
   if (words.size() != 1) throw std::invalid_argument("LOG alone; measure --help");
-  std::cout << describe(read_log_figures(words[0])) << '\n';
+  std::ios::sync_with_stdio(false);
+  JsonWriter json;
+  if (words[0] == "--over-time") {
+    describe_over_time(json, log_figures("-", std::cin));
+  } else if (words[0] == "--tunnel") {
+    describe(json, tunnel_figures("-", std::cin));
+  } else {
+    describe(json, read_log_figures(words[0])).end_object();
+  }
+  std::cout << json.text() << '\n';
   return EXIT_SUCCESS;
 }
 

@@ -19,26 +19,44 @@ FileState state_of(const std::filesystem::path& path) {
           .changed_ns = file.st_ctim.tv_nsec};
 }
 
-std::string read_file(const std::filesystem::path& path, const std::string& what,
-                      uintmax_t most_bytes) {
-  const auto refuse = [&](const std::string& reason) {
-    throw std::invalid_argument(what + " " + path.string() + " " + reason);
-  };
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::filesystem::path& path,
+                         const std::string& reason) {
+  throw std::invalid_argument(what + " " + path.string() + " " + reason);
+}
+
+constexpr const char* unreadable =
+    "cannot be read; check its permissions, and that no program is writing it";
+
+}  // namespace
+
+std::ifstream open_file(const std::filesystem::path& path, const std::string& what) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::exists(status) and not std::filesystem::is_regular_file(status)) {
-    refuse("is not a regular file; copy its content into one");
+  if (not std::filesystem::exists(status)) {
+    refuse(what, path, "cannot be read: " + error.message() + "; check the path");
   }
-  const uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) refuse("cannot be read: " + error.message() + "; check the path");
-  if (bytes > most_bytes) {
-    refuse("has " + std::to_string(bytes) + " bytes, but may have at most " +
-           std::to_string(most_bytes) + ": shorten it");
+  if (not std::filesystem::is_regular_file(status)) {
+    refuse(what, path, "is not a regular file; copy its content into one");
   }
   std::ifstream file(path, std::ios::binary);
+  if (not file) refuse(what, path, unreadable);
+  return file;
+}
+
+std::string read_file(const std::filesystem::path& path, const std::string& what,
+                      uintmax_t most_bytes) {
+  std::ifstream file = open_file(path, what);
+  const uintmax_t bytes = std::filesystem::file_size(path);
+  if (bytes > most_bytes) {
+    refuse(what, path,
+           "has " + std::to_string(bytes) + " bytes, but may have at most " +
+               std::to_string(most_bytes) + ": shorten it");
+  }
   std::string content(bytes, '\0');
   file.read(content.data(), static_cast<std::streamsize>(bytes));
-  if (not file) refuse("cannot be read; check its permissions, and that no program is writing it");
+  if (not file) refuse(what, path, unreadable);
   return content;
 }
 

@@ -1,8 +1,9 @@
-// Files that are read whole.
+// Files of others.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace kneepoint {
@@ -20,8 +21,11 @@ struct FileState {
 // The current state of a file; an inaccessible one counts as missing.
 FileState state_of(const std::filesystem::path& path);
 
-// The content of a regular file of at most `most_bytes`: reading a pipe would block, and a device
-// never end. Throws std::invalid_argument, beginning with `what` and the path.
+// Opens a regular file: reading a pipe would block, and a device never end. Throws
+// std::invalid_argument, beginning with `what` and the path.
+std::ifstream open_file(const std::filesystem::path& path, const std::string& what);
+
+// The content of a regular file of at most `most_bytes`; throws as `open_file`.
 std::string read_file(const std::filesystem::path& path, const std::string& what,
                       uintmax_t most_bytes);
 

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/input_file.hh"
 #include "common/text.hh"
+#include "measure/log_lines.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
@@ -16,65 +21,57 @@ namespace {
 
 constexpr std::string_view base_header = "# base timestamp: ";
 
-// Some 30 million events, and the memory that they take: half an hour at 100 Mbit/s.
-constexpr uintmax_t most_bytes = 500'000'000;
-
-// As small as a day allows: a log may have many millions.
-struct Departure {
-  int32_t arrival_ms;
-  int32_t departure_ms;
-  uint16_t bytes;
-};
-
-// A partly read log. Departures wait until the end time is known.
+// A partly read log.
 class Reader {
  public:
+  void take(std::string_view line) {
+    if (not line.starts_with('#')) return take_event(EventWords(line));
+    if (has_event()) throw std::invalid_argument("a second header: log one link to one file");
+    take_header(line);
+  }
+
+  bool has_event() const { return first_ms_ != never; }
+
+  LogFigures finish(bool is_torn) {
+    meter_.event(first_ms_);
+    meter_.event(last_ms_);
+    return {.metrics = meter_.metrics(),
+            .packets_sent = packets_arrived_,
+            .packets_delivered = packets_departed_,
+            .packets_dropped = packets_dropped_ ? *packets_dropped_ : packets_overtaken(),
+            .logs_drops = packets_dropped_.has_value(),
+            .begin_ms = first_ms_,
+            .end_ms = last_ms_,
+            .is_torn = is_torn,
+            .over_time = std::move(over_time_)};
+  }
+
+ private:
   void take_header(std::string_view line) {
     if (line.starts_with(base_header)) {
       base_ms_ = to_whole(line.substr(base_header.size()), "timestamp");
     }
   }
 
-  void take_event(std::string_view line) {
-    const std::vector<std::string> words = split(line, ' ');
-    if (words.size() < 3) throw std::invalid_argument("is no event");
+  void take_event(const EventWords& words) {
+    if (words.count < 3) throw std::invalid_argument("is no event");
     const Milliseconds time_ms = take_time(to_whole(words[0], "time"), words[1] == "d");
-    const bool has_two = words.size() == 4;
-    if (words[1] == "+" and words.size() == 3) {
-      to_bytes(words[2]);
-      arrivals_ms_.push_back(stamp(time_ms));
-    } else if (words[1] == "#" and words.size() == 3) {
-      to_bytes(words[2]);
-      ++opportunities_;
+    const bool has_two = words.count == 4;
+    if (words[1] == "+" and words.count == 3) {
+      take_arrival(time_ms, to_bytes(words[2]));
+    } else if (words[1] == "#" and words.count == 3) {
+      over_time_.at(time_ms).capacity_bytes += to_bytes(words[2]);
+      meter_.opportunities(1);
     } else if (words[1] == "-" and has_two) {
       take_departure(time_ms, to_bytes(words[2]), to_whole(words[3], "delay"));
     } else if (words[1] == "d" and has_two) {
-      take_drop(to_whole(words[2], "packets"));
+      take_drop(time_ms, to_whole(words[2], "packets"));
       to_whole(words[3], "bytes");
     } else {
       throw std::invalid_argument("is no event");
     }
   }
 
-  bool has_event() const { return first_ms_ != never; }
-
-  LogFigures finish() {
-    Meter meter;
-    meter.start();
-    meter.event(first_ms_);
-    meter.event(last_ms_);
-    meter.opportunities(opportunities_);
-    for (const Departure& each : departures_) {
-      meter.departure(each.arrival_ms, each.departure_ms, each.bytes);
-    }
-    return {.metrics = meter.metrics(),
-            .packets_sent = arrivals_ms_.size(),
-            .packets_delivered = departures_.size(),
-            .packets_dropped = packets_dropped_ ? *packets_dropped_ : packets_overtaken(),
-            .end_ms = last_ms_};
-  }
-
- private:
   // The time of an event since the base timestamp.
   Milliseconds take_time(uint64_t stamp_ms, bool is_drop) {
     if (stamp_ms < base_ms_) throw std::invalid_argument("is before the base timestamp");
@@ -90,12 +87,27 @@ class Reader {
     return time_ms;
   }
 
-  static uint16_t to_bytes(const std::string& word) {
+  static uint16_t to_bytes(std::string_view word) {
     return static_cast<uint16_t>(to_whole(word, "bytes", 0, datagram_bytes));
   }
 
   uint64_t packets_held() const {
-    return arrivals_ms_.size() - departures_.size() - packets_dropped_.value_or(0);
+    return packets_arrived_ - packets_departed_ - packets_dropped_.value_or(0);
+  }
+
+  void take_arrival(Milliseconds time_ms, uint16_t bytes) {
+    const auto place = static_cast<size_t>(time_ms);
+    if (place >= arrived_.size()) arrived_.resize(place + 1);
+    arrived_[place] = true;
+    ++packets_arrived_;
+    if (not lately_.empty() and lately_.back().arrival_ms == time_ms) {
+      ++lately_.back().packets;
+    } else {
+      lately_.push_back({time_ms, 1});
+    }
+    OverTime::Interval& now = over_time_.at(time_ms);
+    now.ingress_bytes += bytes;
+    ++now.more_packets;
   }
 
   void take_departure(Milliseconds time_ms, uint16_t bytes, uint64_t delay_ms) {
@@ -103,39 +115,56 @@ class Reader {
       throw std::invalid_argument("has a packet that arrived before the log began");
     }
     const Milliseconds arrival_ms = time_ms - static_cast<Milliseconds>(delay_ms);
-    if (packets_held() == 0 or not std::ranges::binary_search(arrivals_ms_, arrival_ms)) {
+    if (packets_held() == 0 or static_cast<size_t>(arrival_ms) >= arrived_.size() or
+        not arrived_[static_cast<size_t>(arrival_ms)]) {
       throw std::invalid_argument("has a packet that never arrived");
     }
-    departures_.push_back({stamp(arrival_ms), stamp(time_ms), bytes});
+    if (arrival_ms < meter_.settled_ms()) {
+      throw std::invalid_argument("has a packet that a hundred thousand later ones overtook");
+    }
+    ++packets_departed_;
+    meter_.departure(arrival_ms, time_ms, bytes);
+    meter_.settle();
+    over_time_.departure(arrival_ms, time_ms, bytes, static_cast<double>(delay_ms));
+    if (arrival_ms > newest_ms_) {
+      newest_ms_ = arrival_ms;
+      of_newest_ = 0;
+      while (lately_.front().arrival_ms < newest_ms_) {
+        came_before_ += lately_.front().packets;
+        lately_.pop_front();
+      }
+    }
+    of_newest_ += arrival_ms == newest_ms_;
   }
 
-  void take_drop(uint64_t packets) {
+  void take_drop(Milliseconds time_ms, uint64_t packets) {
     if (packets > packets_held()) throw std::invalid_argument("has more packets than arrived");
     packets_dropped_ = packets_dropped_.value_or(0) + packets;
-  }
-
-  // Of the packets that departed.
-  int32_t last_arrival_ms() const {
-    int32_t last_ms = 0;
-    for (const Departure& each : departures_) last_ms = std::max(last_ms, each.arrival_ms);
-    return last_ms;
+    over_time_.at(time_ms).more_packets -= static_cast<int64_t>(packets);
   }
 
   // mm-link 0.98 has no line for drops of a full queue. Queues keep the order of arrival, so a
   // packet that came before the last one to depart, and has not departed, never will.
   uint64_t packets_overtaken() const {
-    const int32_t last_ms = last_arrival_ms();
-    const auto came = std::ranges::count_if(arrivals_ms_, [&](auto ms) { return ms < last_ms; });
-    const auto left = std::ranges::count_if(
-        departures_, [&](const Departure& each) { return each.arrival_ms < last_ms; });
-    const auto overtaken = static_cast<uint64_t>(std::max<std::ptrdiff_t>(came - left, 0));
-    return std::min(overtaken, packets_held());
+    const uint64_t left_before = packets_departed_ - of_newest_;
+    return std::min(came_before_ - std::min(came_before_, left_before), packets_held());
   }
 
-  std::vector<int32_t> arrivals_ms_{};
-  std::vector<Departure> departures_{};
+  struct Arrivals {
+    Milliseconds arrival_ms;
+    uint64_t packets;
+  };
+
+  Meter meter_{};
+  OverTime over_time_{};
+  std::vector<bool> arrived_{};    // by millisecond
+  std::deque<Arrivals> lately_{};  // not before newest_ms_
+  Milliseconds newest_ms_ = -1;    // the last to arrive of those that departed
+  uint64_t came_before_ = 0;       // it
+  uint64_t of_newest_ = 0;         // departed that arrived then
+  uint64_t packets_arrived_ = 0;
+  uint64_t packets_departed_ = 0;
   std::optional<uint64_t> packets_dropped_{};  // as far as the log says so
-  uint64_t opportunities_ = 0;
   uint64_t base_ms_ = 0;
   Milliseconds first_ms_ = never;
   Milliseconds last_ms_ = 0;
@@ -144,31 +173,19 @@ class Reader {
 
 }  // namespace
 
-LogFigures log_figures(const std::string& name, std::string_view text) {
+LogFigures log_figures(const std::string& name, std::istream& log) {
   Reader reader;
-  // What follows the last end of a line is torn.
-  for (size_t number = 1, end; (end = text.find('\n')) != std::string_view::npos; ++number) {
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end + 1);
-    try {
-      if (line.starts_with('#')) {
-        reader.take_header(line);
-      } else {
-        reader.take_event(line);
-      }
-    } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument("log " + name + ", line " + std::to_string(number) + ": " +
-                                  error.what() + "; is it a whole log of mm-link?");
-    }
-  }
+  const bool is_torn =
+      read_lines(name, log, "mm-link", [&](std::string_view line) { reader.take(line); });
   if (not reader.has_event()) {
     throw std::invalid_argument("log " + name + " holds no event; did the link run?");
   }
-  return reader.finish();
+  return reader.finish(is_torn);
 }
 
 LogFigures read_log_figures(const std::filesystem::path& path) {
-  return log_figures(path.string(), read_file(path, "log", most_bytes));
+  std::ifstream log = open_file(path, "log");
+  return log_figures(path.string(), log);
 }
 
 }  // namespace kneepoint

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <string>
-#include <string_view>
 
 #include "common/time.hh"
 #include "measure/metrics.hh"
+#include "measure/over_time.hh"
 
 namespace kneepoint {
 
@@ -16,12 +17,16 @@ struct LogFigures {
   uint64_t packets_sent = 0;  // arrived at the link
   uint64_t packets_delivered = 0;
   uint64_t packets_dropped = 0;  // at least: see packets_overtaken in log_figures.cc
-  Milliseconds end_ms = 0;       // of the last event, since the log's base timestamp
+  bool logs_drops = false;
+  Milliseconds begin_ms = 0;  // of the first event, since the log's base timestamp
+  Milliseconds end_ms = 0;    // of the last
+  bool is_torn = false;       // the last line has no end
+  OverTime over_time{};       // since the log's base timestamp
 };
 
-// Reads a log of link_log.hh's format; a last line without its end is left out. Throws
-// std::invalid_argument, naming `name` and the line, when it is none or holds no event.
-LogFigures log_figures(const std::string& name, std::string_view text);
+// Reads a log of link_log.hh's format in constant memory; a last line without its end is left out.
+// Throws std::invalid_argument, naming `name` and the line, when it is none or holds no event.
+LogFigures log_figures(const std::string& name, std::istream& log);
 
 // The same of a file.
 LogFigures read_log_figures(const std::filesystem::path& path);

@@ -38,6 +38,7 @@ JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics) {
 }
 
 void Meter::start() {
+  signal_ = {};
   first_departures_.clear();
   last_arrival_ms_ = -1;
   in_order_ = true;
@@ -59,41 +60,50 @@ double Meter::queueing_delay_p95_ms() const {
                   [&] { return *count++; });
 }
 
-void Meter::measure_signal_delay(Metrics& result) const {
-  result.signal_delay_p50_ms = result.signal_delay_p95_ms = undefined;
-  if (first_departures_.empty()) return;
-  if (in_order_) return measure_signal_delay(first_departures_, result);
-  auto departures = first_departures_;  // a queue let packets overtake each other
+std::vector<Meter::FirstDeparture> Meter::sorted_departures() const {
+  auto departures = first_departures_;
   std::ranges::stable_sort(departures, {}, &FirstDeparture::arrival_ms);
   const auto arrive_together = [](const FirstDeparture& one, const FirstDeparture& other) {
     return one.arrival_ms == other.arrival_ms;
   };
   departures.erase(std::unique(departures.begin(), departures.end(), arrive_together),
                    departures.end());
-  measure_signal_delay(departures, result);
+  return departures;
 }
 
-void Meter::measure_signal_delay(const std::vector<FirstDeparture>& departures,
-                                 Metrics& result) const {
-  // For each delay, the milliseconds that begin to have it minus those that cease to: one with an
-  // arrival of delay d and the k without before it have d, d + 1, ..., d + k.
-  std::vector<uint32_t> changes(delays_ + 1);
-  int32_t last_ms = departures.front().arrival_ms - 1;
+void Meter::settle() {
+  static constexpr size_t most = 1 << 18;
+  if (first_departures_.size() < most) return;
+  if (not in_order_) first_departures_ = sorted_departures();
+  const auto half = first_departures_.begin() + most / 2;
+  if (first_departures_.end() <= half) return;
+  signal_.add({first_departures_.begin(), half});
+  first_departures_.erase(first_departures_.begin(), half);
+}
+
+// An arrival of delay d, and the k milliseconds without one before it, have d, d + 1, ..., d + k.
+void Meter::SignalDelay::add(std::span<const FirstDeparture> departures) {
+  if (departures.empty()) return;
+  if (first_ms < 0) {
+    first_ms = departures.front().arrival_ms;
+    last_ms = first_ms - 1;
+  }
   for (const auto [arrival_ms, delay_ms] : departures) {
+    if (arrival_ms == last_ms) continue;  // its first departure is settled
     const auto end_ms = static_cast<size_t>(delay_ms + arrival_ms - last_ms);
     if (end_ms >= changes.size()) changes.resize(2 * end_ms);
     ++changes[static_cast<size_t>(delay_ms)];
     --changes[end_ms];
     last_ms = arrival_ms;
   }
-  const auto total_ms = static_cast<uint64_t>(last_ms - departures.front().arrival_ms + 1);
-  const auto quantile_ms = [&](double q) {
-    size_t delay_ms = 0;
-    uint32_t count = 0;
-    return quantile(q, total_ms, [&] { return count += changes[delay_ms++]; });
-  };
-  result.signal_delay_p50_ms = quantile_ms(0.5);
-  result.signal_delay_p95_ms = quantile_ms(0.95);
+}
+
+double Meter::SignalDelay::quantile_ms(double q) const {
+  if (first_ms < 0) return undefined;
+  size_t delay_ms = 0;
+  uint32_t count = 0;
+  return quantile(q, static_cast<uint64_t>(last_ms - first_ms + 1),
+                  [&] { return count += changes[delay_ms++]; });
 }
 
 Metrics Meter::metrics(std::optional<double> rate_mbps) const {
@@ -104,7 +114,14 @@ Metrics Meter::metrics(std::optional<double> rate_mbps) const {
       rate_mbps.value_or(static_cast<double>(opportunities_ * datagram_bytes) * 8 / duration_us);
   result.utilization = result.throughput_mbps / result.capacity_mbps;
   result.queueing_delay_p95_ms = queueing_delay_p95_ms();
-  measure_signal_delay(result);
+  SignalDelay signal = signal_;
+  if (in_order_) {
+    signal.add(first_departures_);
+  } else {
+    signal.add(sorted_departures());  // a queue let packets overtake each other
+  }
+  result.signal_delay_p50_ms = signal.quantile_ms(0.5);
+  result.signal_delay_p95_ms = signal.quantile_ms(0.95);
   result.power = result.throughput_mbps / (result.signal_delay_p95_ms / 1000);
   return result;
 }

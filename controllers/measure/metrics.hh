@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/json.hh"
@@ -60,6 +61,11 @@ class Meter {
   // The capacity is that of the opportunities, or, of a link of constant rate, the rate.
   Metrics metrics(std::optional<double> rate_mbps = {}) const;
 
+  // Keeps the memory constant, however long the run is: takes it for granted that no more packets
+  // depart that arrived before `settled_ms()`, which is far behind.
+  void settle();
+  Milliseconds settled_ms() const { return signal_.last_ms; }
+
  private:
   // Of packets that arrived in one millisecond and departed in a row, the first.
   struct FirstDeparture {
@@ -67,16 +73,27 @@ class Meter {
     int32_t delay_ms;
   };
 
+  // How many milliseconds have which signal delay.
+  struct SignalDelay {
+    void add(std::span<const FirstDeparture> departures);
+    double quantile_ms(double q) const;
+
+    // For each delay, the milliseconds that begin to have it minus those that cease to.
+    std::vector<uint32_t> changes{};
+    int32_t first_ms = -1;  // the first arrival
+    int32_t last_ms = -1;
+  };
+
   void make_room_for(size_t delay_ms);
   double queueing_delay_p95_ms() const;
-  void measure_signal_delay(Metrics& result) const;
-  void measure_signal_delay(const std::vector<FirstDeparture>& departures, Metrics& result) const;
+  std::vector<FirstDeparture> sorted_departures() const;
 
-  std::vector<FirstDeparture> first_departures_{};
-  Milliseconds last_arrival_ms_ = -1;         // of those
-  bool in_order_ = true;                      // the arrivals of those
-  std::vector<uint32_t> packets_by_delay_{};  // by delay in ms
-  size_t delays_ = 0;                         // how many packets_by_delay_ has room for
+  SignalDelay signal_{};                            // of departures that are settled
+  std::vector<FirstDeparture> first_departures_{};  // the others
+  Milliseconds last_arrival_ms_ = -1;               // of those
+  bool in_order_ = true;                            // the arrivals of those
+  std::vector<uint32_t> packets_by_delay_{};        // by delay in ms
+  size_t delays_ = 0;                               // how many packets_by_delay_ has room for
   uint64_t departed_bytes_ = 0;
   uint64_t opportunities_ = 0;
   Milliseconds first_event_ms_ = never;

@@ -1,4 +1,5 @@
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "measure/log_figures.hh"
@@ -7,6 +8,15 @@
 
 using namespace kneepoint;
 using kneepoint::test::TemporaryFile;
+
+namespace {
+
+LogFigures log_figures(const std::string& name, const std::string& text) {
+  std::istringstream log(text);
+  return kneepoint::log_figures(name, log);
+}
+
+}  // namespace
 
 // The log of metrics_of_a_log_worked_by_hand, 7 ms later, with one packet dropped.
 TEST(figures_of_a_log_worked_by_hand) {
@@ -64,6 +74,7 @@ TEST(figures_of_what_is_no_log_are_refused) {
   refused("1 + 1504 7\n", "line 1: is no event");
   refused("5 - 1504 9\n", "before the log");
   refused("# base timestamp: 9\n5 + 1504\n", "before the base");
+  refused("1 + 1504\n# base timestamp: 0\n", "line 2: a second header");
   refused("1 + 1505\n", "bytes 1505 is outside [0, 1504]");
   refused("1 + 1504\n5 - 18446744073709551616 1\n", "is not a whole number");
 }

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "measure/metrics.hh"
+#include "measure/over_time.hh"
 #include "measure/step_series.hh"
 #include "tests/check.hh"
 #include "transport/packet.hh"
@@ -43,6 +45,38 @@ TEST(metrics_of_packets_that_overtake_each_other) {
   meter.departure(15, 17, 1504);
   meter.departure(10, 18, 1504);
   EXPECT_EQUAL(meter.metrics().signal_delay_p95_ms, 7);
+}
+
+// Half a million arrivals, of which every other one is overtaken by its successor.
+TEST(metrics_in_constant_memory_are_the_same) {
+  Meter whole, settled;
+  for (Milliseconds pair = 0; pair < 500'000; pair += 2) {
+    for (const Milliseconds arrival_ms : {pair + 1, pair}) {
+      const Milliseconds departure_ms = pair + 10 + pair * pair % 97;
+      whole.departure(arrival_ms, departure_ms, 1504);
+      EXPECT_EQUAL(arrival_ms >= settled.settled_ms(), true);
+      settled.departure(arrival_ms, departure_ms, 1504);
+      settled.settle();
+    }
+  }
+  EXPECT_EQUAL(settled.settled_ms() > 0, true);
+  EXPECT_EQUAL(settled.metrics().signal_delay_p50_ms, whole.metrics().signal_delay_p50_ms);
+  EXPECT_EQUAL(settled.metrics().signal_delay_p95_ms, whole.metrics().signal_delay_p95_ms);
+}
+
+// 10,000 ms are too many for intervals of 1 or 2 ms.
+TEST(what_happens_over_time_takes_few_intervals) {
+  OverTime over_time;
+  for (Milliseconds ms = 0; ms < 10'000; ++ms) over_time.at(ms).capacity_bytes += 125;
+  over_time.departure(1, 9'000, 1504, 8'999);
+  JsonWriter json;
+  over_time.write(json.begin_object(), false);
+  const std::string text = json.end_object().text();
+  EXPECT_EQUAL(text.starts_with("{\"over_time\":{\"interval_s\":0.004,\"capacity_mbps\":[1,1,"),
+               true);
+  EXPECT_EQUAL(text.find("8999") != std::string::npos, true);
+  EXPECT_EQUAL(text.find("\"queue_packets\":[1,1,") != std::string::npos, true);
+  EXPECT_EQUAL(text.ends_with(",0,0]}}"), true);
 }
 
 TEST(metrics_without_a_departure_are_undefined_but_for_the_rates) {

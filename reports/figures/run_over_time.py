@@ -50,7 +50,8 @@ def panels(
         _draw_queue(axes[2], of[over_time.QUEUE], place)
     axes[-1].set(xlim=(0, last_s), xlabel="Time (s)")
     for each_axes in axes:
-        each_axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, markerscale=6)
+        if each_axes.get_legend_handles_labels()[0]:
+            each_axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, markerscale=6)
     return figure
 
 
@@ -101,6 +102,7 @@ def _draw_delays(axes: Axes, of: Series, run: Record) -> None:
 _DOTTED = (
     (over_time.QUEUEING, "queueing_delay_p95_ms", "queueing delay"),
     (over_time.DELAY, "delay_p95_ms", "one-way delay"),
+    (over_time.RTT, "rtt_p95_ms", "RTT"),
 )
 
 

@@ -2,16 +2,19 @@
 
 import gzip
 import json
+import os
 import random
 import subprocess
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from analysis import over_time
+from analysis import link_log, over_time
 from analysis.imported.measurement import Measurement
 from analysis.imported.read import FORMATS, read_measurements
+from analysis.link_log import read_link_log
 from common.errors import KneepointError
 from tests.analysis.test_link_log import EVENTS, HEADER
 from tests.conftest import ROOT
@@ -48,17 +51,17 @@ def link_log_of(seed: int, with_drops: bool = True) -> str:
 
 
 @pytest.mark.parametrize("seed", FILES)
-def test_a_link_log_has_the_figures_of_measure(tmp_path: Path, seed: int) -> None:
+def test_a_link_log_has_the_figures_of_its_definition(tmp_path: Path, seed: int) -> None:
     # Those of mahimahi's scripts, digit for digit: tests/controllers/test_mahimahi_graphs.py.
-    program = ROOT / "build/measure"
-    if not program.exists():
-        pytest.skip("NOT TESTED: build/measure is missing; run `make build`")
     text, has_drops = link_log_of(seed, seed % 2 == 0), seed % 2 == 0
     found = read(tmp_path / "uplink.log", text)
-    answer = subprocess.run([program, tmp_path / "uplink.log"], capture_output=True, check=True)
-    expected = json.loads(answer.stdout)
-    for name, value in found.metrics.items():
-        assert value == pytest.approx(expected[name], rel=1e-12), name
+    expected = asdict(link_log.metrics(read_link_log(tmp_path / "uplink.log")))
+    for name, value in expected.items():
+        assert found.metrics[name] == pytest.approx(value, rel=1e-12), name
+    for name, kind in (("packets_sent", " + "), ("packets_delivered", " - ")):
+        assert found.metrics[name] == text.count(kind)
+    if has_drops:
+        assert found.metrics["packets_dropped"] == text.count(" d ")
     assert ("packets_dropped" in found.metrics) == has_drops
     assert has_drops != any(each.startswith("drops") for each in found.absent)
     packed = read(tmp_path / "packed", gzip.compress(text.encode()))
@@ -69,8 +72,29 @@ def test_a_link_log_has_the_figures_of_measure(tmp_path: Path, seed: int) -> Non
 
 
 def test_a_link_that_wakes_late_drops_ahead_of_its_log(tmp_path: Path) -> None:
-    late = HEADER + EVENTS.removesuffix("110 d 2 3008\n") + "112 d 1 1504\n110 # 1504\n"
+    late = HEADER + EVENTS.replace("110 d 2 3008\n", "109 + 1504\n112 d 1 1504\n110 # 1504\n")
     assert read(tmp_path / "log", late).metrics["packets_dropped"] == 1
+
+
+def peak_kib(log: Path) -> int:
+    """The memory that measuring a log takes at most."""
+    with log.open("rb") as content:
+        command = [str(ROOT / "build/measure"), "--over-time"]
+        process = subprocess.Popen(command, stdin=content, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0
+    return usage.ru_maxrss
+
+
+def test_a_long_log_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
+    log, peaks = tmp_path / "uplink.log", []
+    for milliseconds in (40_000, 800_000):
+        with log.open("w") as text:
+            text.write("# base timestamp: 0\n")
+            for ms in range(milliseconds):
+                text.write(f"{ms} + 1504\n{ms} # 1504\n{ms} - 1504 0\n")
+        peaks.append(peak_kib(log))
+    assert log.stat().st_size > 20 * 2**20 and peaks[1] < peaks[0] + 4096
 
 
 # Pantheon -------------------------------------------------------------------------------------
@@ -160,9 +184,9 @@ BAD = {
     "link without events": (HEADER, "no event"),
     "link within a millisecond": (HEADER + "100 + 80\n100 # 1504\n100 - 80 0\n", "millisecond"),
     "two links": (LINK + LINK, "one link"),
-    "two links, headless": (LINK + LINK[LINK.index("\n5") + 1 :], "backward"),
+    "two links, headless": (LINK + LINK[LINK.index("\n5") + 1 :], "earlier"),
     "tunnel cut off": (TUNNEL[:-3], "cut off"),
-    "tunnel backward": (TUNNEL + TUNNEL[TUNNEL.index("\n") + 1 :], "backward"),
+    "tunnel backward": (TUNNEL + TUNNEL[TUNNEL.index("\n") + 1 :], "earlier"),
     "two tunnels": (TUNNEL + TUNNEL, "no event"),
     "tunnel of no packets": ("# init timestamp: 1\n1.0 + 80\n2.0 + 80\n", "no packet"),
     "metadata cut off": ('{"cc_schemes": ["bbr"', "JSON"),

@@ -4,12 +4,15 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from analysis.imported.read import read_measurements
 from common.errors import KneepointError
 from networks.apt import unpack_debian_package
+from tests.analysis.test_imported import link_log_of
 from tests.controllers.emulator import Link, emulate
 
 SETTINGS = [
@@ -62,6 +65,18 @@ def test_scripts_print_our_figures(
 ) -> None:
     log = tmp_path / "uplink.log"
     figures = emulate(contest, controller, constants, "--uplink-log", str(log))
+    _expect_printed(scripts, log, figures)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scripts_print_what_import_reads(scripts: Path, tmp_path: Path, seed: int) -> None:
+    log = tmp_path / "cubic-1.log"
+    log.write_text(link_log_of(seed, with_drops=False))
+    (found,) = read_measurements([log])
+    _expect_printed(scripts, log, found.metrics)
+
+
+def _expect_printed(scripts: Path, log: Path, figures: Mapping[str, float]) -> None:
     throughput = _printed(scripts, "mm-throughput-graph", "500", str(log))
     assert _number(throughput, r"Average capacity: ([\d.]+)") == f"{figures['capacity_mbps']:.2f}"
     assert (

@@ -8,6 +8,7 @@ import pytest
 
 from analysis.opened import open_results
 from tests.analysis.test_imported import link_log_of, tunnel_log_of
+from tests.analysis.test_imported_tools import IPERF3, capture, flent_file, qlog_file, transfer
 from tests.programs import run_kneepoint
 
 
@@ -43,6 +44,26 @@ def test_imported_runs_open_compare_and_make_a_table(folder: Path) -> None:
     assert len(list((folder / "measured").glob("*.svg"))) == 12
     checked = run_kneepoint("check-table", "measured/table.csv", cwd=folder)
     assert checked.returncode == 0, checked.stdout
+
+
+def test_files_of_every_tool_make_runs_and_figures(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        (tmp_path / f"quic-{seed}.qlog").write_text(qlog_file(seed))
+        flent_file(tmp_path / f"upload-{seed}.flent.gz", seed)
+        (tmp_path / f"bbr-{seed + 2}.json").write_text(json.dumps(IPERF3))
+        for end, seen in zip(("sent", "came"), transfer(seed)[:2], strict=True):
+            capture(tmp_path / f"{end}-{seed}.pcap", seen)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    done = run_kneepoint("import", *files, "--network", "lab", "--into", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    runs = open_results(tmp_path / "out").runs.sort_values("run_id")
+    assert runs.groupby("controller").size().to_dict() == {"bbr": 4, "quic": 2, "sent": 2}
+    assert runs["throughput_mbps"].notna().all() and runs["capacity_mbps"].isna().all()
+    assert (
+        runs.set_index("controller")["signal_delay_p95_ms"].notna().groupby(level=0).any()["sent"]
+    )
+    assert len(list((tmp_path / "out").glob("*.svg"))) == 8
+    assert done.stdout.count("unknown: capacity") == 8
 
 
 def test_files_that_do_not_say_are_named_and_numbered(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""flent's data files (.flent.gz), of the version that flent 2.3 writes.
+
+Means and medians are those of `flent -f summary`: the mean that the tool behind a series reported,
+else that of its raw values (flent's combiners.py, MeanReducer and MedianReducer).
+"""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from analysis import over_time
+from analysis.imported.measurement import Format, Measurement, complete, percentile, read_object
+
+_VERSION = 4  # FILEFORMAT_VERSION of flent's resultset.py
+_KEYS = (b'"FLENT_VERSION"', b'"NETPERF_WRAPPER_VERSION"', b'"SERIES_META"')
+_CONVERT = "flent.resultset.load(OLD).dump_file(NEW) converts it"
+
+
+def _recognises(head: bytes) -> bool:
+    return head.lstrip().startswith(b"{") and any(key in head for key in _KEYS)
+
+
+def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
+    with complete(FORMAT, path):
+        return [_measurement(path, read_object(FORMAT, path, stream))]
+
+
+def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
+    version = int(found.get("version", 1))
+    if version != _VERSION:
+        remedy = _CONVERT if version < _VERSION else "export it with flent 2.3"
+        raise FORMAT.refuse(path, f"it has version {version}, not {_VERSION}; {remedy}")
+    meta, times_s = found["metadata"], [float(each) for each in found["x_values"]]
+    if times_s != sorted(times_s):
+        raise FORMAT.refuse(path, "its times run backward; is it one test?")
+    told: dict[str, Any] = meta.get("SERIES_META") or {}
+    raw: dict[str, list[dict[str, Any]]] = {
+        name: [each for each in values if each.get("val") is not None]
+        for name, values in found["raw_values"].items()
+    }
+    for name, values in raw.items():
+        if any(later["t"] < each["t"] for each, later in pairwise(values)):
+            raise FORMAT.refuse(path, f"the times of {name} run backward; is it one test?")
+    # Sums and averages of series have no raw values.
+    units = {name: told.get(name, {}).get("UNITS") for name, values in raw.items() if values}
+    rates = [name for name, unit in units.items() if unit == "Mbits/s"]
+    pings = [name for name, unit in units.items() if unit == "ms"]
+    if not rates:
+        raise FORMAT.refuse(path, "it has no rate in Mbits/s; import a test with flows")
+    mean = {
+        name: float(told.get(name, {}).get("MEAN_VALUE") or np.mean(_values(raw[name])))
+        for name in (*rates, *pings)
+    }
+    throughput_mbps = float(sum(mean[name] for name in rates))
+    every_ms = [value for name in pings for value in _values(raw[name])]
+    together: dict[str, object] = {"name": "all", "throughput_mbps": throughput_mbps}
+    absent = ["capacity, signal and queueing delay: flent does not see the link"]
+    if every_ms:
+        together |= _rtt(every_ms, float(np.mean(every_ms)))
+    else:
+        absent.append("RTT: the test had no ping")
+    if len({name.rpartition("::")[0].split()[1:2] != ["upload"] for name in rates}) > 1:
+        absent.append("one direction alone: the throughput is of both")
+    used = {str(told.get(name, {}).get("CONG_CONTROL") or "") for name in rates}
+    controller = used.pop() if len(used) == 1 else ""
+    flows = [together] + [{"name": name, "throughput_mbps": mean[name]} for name in rates]
+    flows += [{"name": name, **_rtt(_values(raw[name]), mean[name])} for name in pings]
+    of = [found["results"].get(name) or [None] * len(times_s) for name in rates]
+    sums = [sum(value or 0 for value in values) for values in zip(*of, strict=True)]
+    series = {over_time.RATES[-1]: (times_s, sums)}
+    if every_ms:
+        first_s = min(each["t"] for values in raw.values() for each in values[:1])
+        at_s = [each["t"] - first_s for name in pings for each in raw[name]]
+        series[over_time.RTT] = (at_s, every_ms)
+    length_s = times_s[-1] - times_s[0]
+    long, named = over_time.long(series), tuple({"controller": controller, **f} for f in flows)
+    parts = (path, FORMAT.name, length_s, {"throughput_mbps": throughput_mbps}, named, long)
+    return Measurement(*parts, tuple(absent), controller)
+
+
+def _values(raw: list[dict[str, Any]]) -> list[float]:
+    return [float(each["val"]) for each in raw]
+
+
+def _rtt(values_ms: list[float], mean_ms: float) -> dict[str, object]:
+    return {
+        "rtt_mean_ms": mean_ms,
+        "rtt_p50_ms": float(np.median(values_ms)),
+        "rtt_p95_ms": percentile(values_ms, 0.95),
+    }
+
+
+FORMAT = Format("data of flent", _recognises, _read)

@@ -1,0 +1,61 @@
+// The lines of a log of any length, in constant memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <istream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace kneepoint {
+
+// The words of an event, between single blanks.
+struct EventWords {
+  explicit EventWords(std::string_view line) {
+    while (count < words.size()) {
+      const size_t end = line.find(' ');
+      words[count++] = line.substr(0, end);
+      if (end == std::string_view::npos) return;
+      line.remove_prefix(end + 1);
+    }
+    throw std::invalid_argument("is no event");
+  }
+
+  std::string_view operator[](size_t place) const { return words[place]; }
+
+  std::array<std::string_view, 6> words{};
+  size_t count = 0;
+};
+
+// Gives each line, without its end, to `take`; returns whether something follows the last end.
+// Throws std::invalid_argument, naming `name`, the line and `tool`, if `take` throws one.
+template <class Take>
+bool read_lines(const std::string& name, std::istream& stream, const char* tool, Take take) {
+  std::string block(256 * 1024, '\0');
+  size_t held = 0;  // the beginning of a line
+  size_t number = 1;
+  try {
+    while (true) {
+      stream.read(block.data() + held, static_cast<std::streamsize>(block.size() - held));
+      if (stream.gcount() == 0) return held > 0;
+      const char* start = block.data();
+      const char* const end = start + held + stream.gcount();
+      while (const void* const found = std::memchr(start, '\n', static_cast<size_t>(end - start))) {
+        const char* const line_end = static_cast<const char*>(found);
+        take(std::string_view(start, static_cast<size_t>(line_end - start)));
+        start = line_end + 1;
+        ++number;
+      }
+      held = static_cast<size_t>(end - start);
+      if (held == block.size()) throw std::invalid_argument("is too long for an event");
+      std::memmove(block.data(), start, held);
+    }
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument("log " + name + ", line " + std::to_string(number) + ": " +
+                                error.what() + "; is it a whole log of " + tool + "?");
+  }
+}
+
+}  // namespace kneepoint

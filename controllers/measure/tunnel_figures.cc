@@ -1,0 +1,162 @@
+#include "measure/tunnel_figures.hh"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "common/text.hh"
+#include "measure/log_lines.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+constexpr uint64_t most_bytes = 1'000'000'000;  // of one event
+// Wall-clock times, too.
+constexpr uint64_t longest_ms = 1'000'000'000'000'000;
+
+Microseconds to_microseconds(std::string_view text, const char* what) {
+  const size_t point = text.find('.');
+  Microseconds time_us =
+      static_cast<Microseconds>(to_whole(text.substr(0, point), what, 0, longest_ms)) * 1000;
+  if (point == std::string_view::npos) return time_us;
+  std::string_view decimals = text.substr(point + 1);
+  if (decimals.size() > 9) throw std::invalid_argument("is no event");
+  uint64_t value = to_whole(decimals, what);
+  for (size_t digits = decimals.size(); digits < 9; ++digits) value *= 10;
+  return time_us + static_cast<Microseconds>((value + 500'000) / 1'000'000);
+}
+
+double mbps(uint64_t bytes, Microseconds span_us) {
+  return span_us > 0 ? static_cast<double>(bytes) * 8 / static_cast<double>(span_us) : 0;
+}
+
+class Reader {
+ public:
+  void take(std::string_view line) {
+    if (line.starts_with('#') and not has_event()) return;
+    const EventWords words(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+    if (words.count < 3 or words[1].size() != 1) throw std::invalid_argument("is no event");
+    const Microseconds time_us = take_time(to_microseconds(words[0], "time"));
+    const uint64_t bytes = to_whole(words[2], "bytes", 0, most_bytes);
+    const char kind = words[1][0];
+    const size_t least = kind == '-' ? 4 : 3;
+    const bool has_flow = kind != '#' and words.count == least + 1;
+    if (words.count != least + has_flow) throw std::invalid_argument("is no event");
+    if (kind == '#') return take_opportunity(time_us, bytes);
+    TunnelFlow& flow = found_.flows[has_flow ? to_whole(words[least], "flow") : 0];
+    if (kind == '+') {
+      flow.sent_bytes += bytes;
+      found_.all.sent_bytes += bytes;
+      ++found_.packets_sent;
+      found_.over_time.at(whole_ms(time_us)).ingress_bytes += bytes;
+    } else if (kind == '-') {
+      take_departure(time_us, bytes, to_microseconds(words[3], "delay"), flow);
+    } else {
+      throw std::invalid_argument("is no event");
+    }
+  }
+
+  bool has_event() const { return first_us_ != never; }
+
+  TunnelFigures finish(bool is_torn) {
+    const bool has_link = last_opportunity_us_ > first_opportunity_us_;
+    found_.capacity_mbps =
+        has_link ? mbps(capacity_bytes_, last_opportunity_us_ - first_opportunity_us_) : undefined;
+    found_.signal_delay_p95_ms = meter_.metrics().signal_delay_p95_ms;
+    found_.duration_s = static_cast<double>(last_us_) / 1e6;
+    found_.is_torn = is_torn;
+    return std::move(found_);
+  }
+
+ private:
+  // Since the first event.
+  Microseconds take_time(Microseconds stamp_us) {
+    if (not has_event()) first_us_ = stamp_us;
+    const Microseconds time_us = stamp_us - first_us_;
+    if (time_us < last_us_) throw std::invalid_argument("is earlier than an event before it");
+    if (whole_ms(time_us) > longest_run_ms) {
+      throw std::invalid_argument("is more than a day after the first event");
+    }
+    return last_us_ = time_us;
+  }
+
+  void take_opportunity(Microseconds time_us, uint64_t bytes) {
+    if (first_opportunity_us_ == never) first_opportunity_us_ = time_us;
+    last_opportunity_us_ = time_us;
+    capacity_bytes_ += bytes;
+    found_.over_time.at(whole_ms(time_us)).capacity_bytes += bytes;
+  }
+
+  void take_departure(Microseconds time_us, uint64_t bytes, Microseconds delay_us,
+                      TunnelFlow& flow) {
+    const Milliseconds time_ms = whole_ms(time_us);
+    const Milliseconds delay_ms = (delay_us + 500) / 1000;
+    if (delay_ms > longest_run_ms) throw std::invalid_argument("has a delay of more than a day");
+    for (TunnelFlow* const each : {&flow, &found_.all}) {
+      if (each->departed_bytes == 0) each->first_departure_us = time_us;
+      each->last_departure_us = time_us;
+      each->departed_bytes += bytes;
+      each->delays.add(delay_us);
+    }
+    ++found_.packets_delivered;
+    found_.over_time.departure(time_ms - delay_ms, time_ms, bytes,
+                               static_cast<double>(delay_us) / 1000);
+    // The log may begin after the packet did.
+    const Milliseconds arrival_ms = time_ms - delay_ms + longest_run_ms;
+    if (arrival_ms < meter_.settled_ms()) {
+      throw std::invalid_argument("has a packet that a hundred thousand later ones overtook");
+    }
+    meter_.departure(arrival_ms, time_ms + longest_run_ms, 0);
+    meter_.settle();
+  }
+
+  TunnelFigures found_{};
+  Meter meter_{};
+  uint64_t capacity_bytes_ = 0;
+  Microseconds first_opportunity_us_ = never;
+  Microseconds last_opportunity_us_ = 0;
+  Microseconds first_us_ = never;  // the first event's stamp
+  Microseconds last_us_ = 0;       // the last event, since the first
+};
+
+}  // namespace
+
+double DelayCounts::nearest_ms(double q) const {
+  if (total_ == 0) return undefined;
+  const auto rank = static_cast<uint64_t>(std::nearbyint(q * static_cast<double>(total_ - 1)));
+  uint64_t below = 0;
+  for (const auto& [start, counts] : counts_) {
+    for (size_t us = 0; us < counts.size(); ++us) {
+      below += counts[us];
+      if (below > rank) {
+        return static_cast<double>(start * page + static_cast<Microseconds>(us)) / 1000;
+      }
+    }
+  }
+  return undefined;
+}
+
+double TunnelFlow::throughput_mbps() const {
+  return mbps(departed_bytes, last_departure_us - first_departure_us);
+}
+
+double TunnelFlow::loss() const {
+  if (sent_bytes == 0) return undefined;
+  return 1 - static_cast<double>(departed_bytes) / static_cast<double>(sent_bytes);
+}
+
+TunnelFigures tunnel_figures(const std::string& name, std::istream& log) {
+  Reader reader;
+  const bool is_torn =
+      read_lines(name, log, "Pantheon's tunnel", [&](std::string_view line) { reader.take(line); });
+  if (not reader.has_event()) {
+    throw std::invalid_argument("log " + name + " holds no event; did the tunnel run?");
+  }
+  return reader.finish(is_torn);
+}
+
+}  // namespace kneepoint
