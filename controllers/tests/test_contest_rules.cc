@@ -121,10 +121,8 @@ TEST(rate_horizon_fills_its_horizon_at_the_rate_of_acks) {
 
 TEST(rate_threshold_grows_below_it_and_shrinks_above) {
   Clocked flow("rate_threshold", {{"threshold_ms", 20},
-                                  {"power", 1},
                                   {"new_share", 0.5},
                                   {"increase", 5},
-                                  {"exponent", 1},
                                   {"decrease", 0.5},
                                   {"lean", 0.1}});
   EXPECT_EQUAL(flow.window(), 20);
@@ -142,13 +140,21 @@ TEST(rate_threshold_grows_below_it_and_shrinks_above) {
 }
 
 TEST(rate_threshold_bears_more_delay_at_more_than_its_usual_rate) {
-  Clocked flow("rate_threshold",
-               {{"span_s", 0.1}, {"usual_span_s", 1e9}, {"power", 1}, {"lean", 1}});
+  Clocked flow("rate_threshold", {{"span_s", 0.1}, {"usual_span_s", 1e9}, {"lean", 1}});
   flow.ack(100, 1, 0);
   for (int i = 0; i < 1000; ++i) flow.ack(100, 1, 10);
   const double slow = flow.window();
   flow.ack(100, 1, 1);
   EXPECT_EQUAL(flow.window() > slow + 1, true);
+}
+
+TEST(rate_threshold_shrinks_by_a_part_on_silences_and_losses) {
+  Clocked flow("rate_threshold", {{"silence_factor", 0.9}, {"loss_factor", 0.7}});
+  EXPECT_NEAR(flow.keepalive(), 18, exact);
+  EXPECT_NEAR(flow.lose(), 0.7 * 18, exact);
+  EXPECT_NEAR(flow.lose(Loss::Kind::timed_out), 0.7 * 0.7 * 18, exact);
+  for (int i = 0; i < 20; ++i) flow.keepalive();
+  EXPECT_EQUAL(flow.window(), 2);
 }
 
 TEST(rate_threshold_keeps_two_packets) {

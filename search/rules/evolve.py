@@ -33,6 +33,9 @@ from search.spaces import CONSTANT
 _COLUMN = "rule"
 _PARENTS = 24
 _ASK_AHEAD = 8
+_ISLANDS = 5
+"""Rounds that begin anew, whose best the later ones cross; as many whatever the rounds, so that a
+search with more rounds goes on from one with fewer."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +43,15 @@ class Settings:
     """How far a search goes.
 
     Args:
-        rounds: each of a search for structures and one for the numbers of the best; the first half
-            begin anew, the others with the best so far.
+        rounds: each of a search for structures and one for the numbers of the best; the first five,
+            at most half, begin anew, the others with the best so far.
         trials: structures of a round, and as many again for numbers.
         penalty: share of its value that a rule loses with each operator.
         tuned: best structures whose numbers are searched.
         runs: on each network, of each trial; a race needs three.
     """
 
-    rounds: int = 8
+    rounds: int = 12
     trials: int = 1000
     penalty: float = 0.001
     tuned: int = 3
@@ -165,8 +168,7 @@ def evolve(
     found = Evolution()
     for number in range(settings.rounds + 1):
         search = _Search(settings, controller, networks, engine, derive_seed(seed, number))
-        # The first half are islands, whose best the others cross.
-        is_island = number < settings.rounds // 2
+        is_island = number < min(_ISLANDS, settings.rounds // 2)
         start = list(first) if is_island else found.best(settings, _PARENTS) or list(first)
         if number == settings.rounds:  # the last numbers on other seeds, and no further rule
             search = replace(search, settings=replace(settings, trials=len(start)))

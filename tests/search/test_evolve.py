@@ -62,7 +62,13 @@ def test_length_costs() -> None:
         assert found.best(Settings(penalty=penalty), 1)[0].text == best
 
 
-def searched(folder: Path, workers: int = 1, seed: int = 1, first: Sequence[Rule] = ()) -> Any:
+def searched(
+    folder: Path,
+    workers: int = 1,
+    seed: int = 1,
+    first: Sequence[Rule] = (),
+    settings: Settings = SMALL,
+) -> Any:
     folder.mkdir(exist_ok=True)
     network = link(folder, "wire", 3)
     engine = EmulatorSettings.of(EMULATE)
@@ -70,7 +76,7 @@ def searched(folder: Path, workers: int = 1, seed: int = 1, first: Sequence[Rule
     with RunJournal(folder / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine, workers), lambda _: None)
         with closing(runner):
-            return follow(evolve(SMALL, controller, [network], engine, seed, first), runner)
+            return follow(evolve(settings, controller, [network], engine, seed, first), runner)
 
 
 def test_a_search_depends_on_its_seed_alone_and_resumes(
@@ -91,6 +97,15 @@ def test_a_search_depends_on_its_seed_alone_and_resumes(
     monkeypatch.setattr(LocalExecutor, "execute", counted)
     assert searched(tmp_path / "one") == found
     assert len(made) == len(lines) - len(lines) // 2
+
+
+def test_a_search_with_more_rounds_goes_on(tmp_path: Path) -> None:
+    def runs(rounds: int) -> int:
+        searched(tmp_path, settings=Settings(rounds=rounds, trials=3, tuned=1))
+        return len((tmp_path / "runs.jsonl").read_text().splitlines())
+
+    fewer = runs(10)
+    assert runs(14) - fewer < 0.6 * fewer
 
 
 def test_what_is_found_is_no_worse_than_what_it_begins_with(tmp_path: Path) -> None:

@@ -136,17 +136,18 @@ def test_what_is_no_rule_says_why(text: str, words: str) -> None:
 
 def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
     rule = parse(
-        "ms = 0 * owd + 1;"
-        "u = 39.3 * (rate(0.45) / rate(40)) ** 0.77 - max(owd, ewma(owd, 0.69));"
-        "w = w + (4.2 * w ** -1.14 if u > 0 else -0.216);"
-        "window = w + 0.004 * (u / ms)"
+        "ms = 0 * owd + 1; packet = 0 * w + 1;"
+        "u = 40 * (rate(0.055) / rate(20)) - max(owd, ewma(owd, 0.58));"
+        "w = w + (packet * (2.9 / (w / packet)) if u > 0 else -0.24);"
+        "window = w + 0.003 * (u / ms)"
     )
-    assert rule.operators == 15 + 3  # less those that make a literal a delay
+    # Those of the units do not count; those of a silence and of a loss, which a rule lacks, do.
+    assert rule.operators - 7 + 2 == 15
     for seed in ("1", "2"):
         options = ("--seed", seed, "--host-latency-us", "600")
-        written = {**rule.constants, "keepalive_ms": 135}
+        written = {**rule.constants, "keepalive_ms": 130}
         found = emulate(contest, "rule", written, *options)
-        assert found == emulate(contest, "rate_threshold", {}, *options)
+        assert found == emulate(contest, "rate_threshold", {"silence_factor": 1}, *options)
 
 
 def test_rate_threshold_has_its_power_on_the_network_that_it_was_searched_on(contest: Link) -> None:
@@ -158,4 +159,4 @@ def test_rate_threshold_has_its_power_on_the_network_that_it_was_searched_on(con
         emulate(contest, "rate_threshold", searched, "--seed", str(seed), *options)["power"]
         for seed in range(5)
     ]
-    assert statistics.fmean(found) == pytest.approx(48.6, abs=0.7)
+    assert statistics.fmean(found) == pytest.approx(47.5, abs=0.7)

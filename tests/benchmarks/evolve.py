@@ -1,0 +1,97 @@
+"""The best power on the contest's network against runs: evolved rules, random rules, a tuned rule.
+
+    kneepoint evolve --seed 1
+    python -m tests.benchmarks.evolve results/evolved/contest-*/evolved.json
+
+Random rules have no parents; CMA-ES searches the numbers of the best. Of TIMELY, TPE searches the
+parameters of the study `tune-timely`. A trial has three runs in all. The greatest of many values
+owes something to chance; the last column is the best's power with other seeds.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from engines.built import EMULATE
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from experiments.config import load_workflow
+from experiments.executor import LocalExecutor
+from experiments.journal import RunJournal
+from experiments.pipeline import follow
+from experiments.runner import Runner
+from kneepoint.runs import make_what_is_missing, prepared_network
+from search.rules.breeding import drawn
+from search.rules.evolve import Settings, evolve
+from tests.benchmarks.searching import job_of, planned, powers_of, searched
+from tests.conftest import ROOT
+
+CONFIG = ROOT / "config/config.yaml"
+AT = (1000, 3000, 6000, 10_000, 20_000, 40_000)
+
+
+def random_rules(trials: int, seed: int) -> dict[str, Any]:
+    """Returns what `evolve` does of rules that are all given, drawn at random."""
+    rng = Random(seed)
+    controller = load_catalogue(EMULATE).controller("rule", "benchmark")
+    engine = EmulatorSettings.of(EMULATE)
+    steps = evolve(
+        Settings(rounds=1, trials=trials, tuned=1),
+        *(controller, [prepared_network("contest")], engine, seed),
+        [drawn(rng) for _ in range(trials)],
+    )
+    with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
+        executor = LocalExecutor(engine, os.cpu_count() or 1)
+        with closing(Runner(journal, lambda _: executor, lambda _: None)) as runner:
+            return follow(steps, runner)
+
+
+def tuned_rule(trials: int, seed: int) -> dict[str, Any]:
+    """Returns the same of a search for TIMELY's parameters."""
+    workflow = load_workflow(CONFIG)
+    study = workflow.studies["tune-timely"]
+    sampler = study.sampler.model_copy(update={"trials": trials})
+    wanted = study.model_copy(update={"sampler": sampler, "runs_per_trial": Settings().runs})
+    plan = planned(job_of(workflow), "tune-timely", wanted, seed)
+    found = searched(plan)
+    best = max(found, key=lambda trial: trial.value)
+    (powers,) = powers_of(plan, best, plan.networks, range(30))
+    runs = accumulate(trial.n_runs for trial in found)
+    curve = zip(runs, accumulate((trial.value for trial in found), max), strict=True)
+    fresh = {"value": fmean(powers)}
+    return {"curve": list(curve), "runs": len(found) * wanted.runs_per_trial, "fresh": fresh}
+
+
+def row(name: str, found: Mapping[str, Any]) -> str:
+    """Returns a line of the table."""
+    known = [max((v for n, v in found["curve"] if n <= at), default=0) for at in AT]
+    cells = [f"{v:.1f}" if at <= found["runs"] else "" for at, v in zip(AT, known, strict=True)]
+    return "| " + " | ".join([name, *cells, f"{found['fresh']['value']:.1f}"]) + " |"
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("evolved", nargs="*", type=Path, help="files of `kneepoint evolve`")
+    parser.add_argument("--trials", type=int, default=2000, help="of the others (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the others (%(default)s)")
+    given = parser.parse_args()
+    make_what_is_missing(CONFIG, ["contest"], ["rule", "timely"])
+    print("|", " | ".join(["best after", *(f"{at:,} runs" for at in AT), "other seeds"]), "|")
+    print("| " + "--- | " * (len(AT) + 2))
+    for path in given.evolved:
+        print(row(path.parent.name, json.loads(path.read_text())))
+    for name, search in (("random rules", random_rules), ("TIMELY, TPE", tuned_rule)):
+        print(row(name, search(given.trials, given.seed)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
