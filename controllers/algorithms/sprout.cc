@@ -2,9 +2,9 @@
 // a chosen confidence arrives within a horizon. Winstein, Sivaraman, Balakrishnan, NSDI 2013.
 //
 // The receiver's part runs here, on the receiver's times in acknowledgments: the same observations,
-// one way back later, as its forecasts would be. The window bounds the packets in flight at any
-// time, not once in a tick. Of a tick at whose end nothing waited the paper observes nothing; here
-// that the link could deliver at least what it did.
+// one way back later, as its forecasts would be. A forecast says how far to send until the next,
+// a tick later. Of a tick at whose end nothing waited the paper observes nothing; here that the
+// link could deliver at least what it did.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -171,9 +171,10 @@ class Sprout final : public Controller {
     forecast();
   }
 
-  double window() const override { return static_cast<double>(window_); }
+  double window() const override { return std::max(end_ - next_, 0.0); }
 
   void on_ack(const Ack& ack) override {
+    next_ = std::max(next_, static_cast<double>(ack.sequence_number + 1));
     bool has_news = false;
     ticks_.add(ack, [&](uint64_t packets, bool is_busy) {
       motion_.spread(belief_);
@@ -187,18 +188,20 @@ class Sprout final : public Controller {
  private:
   void observe(const Bins& likelihood) {
     for (size_t bin = 0; bin < bins; ++bin) belief_[bin] *= likelihood[bin];
-    const float sum = product(belief_, ones_);
+    float sum = product(belief_, ones_);
     // More than the greatest rate allows: it is the greatest.
-    if (not(sum > 1e-30F)) belief_.back() = 1;
-    const float scale = sum > 1e-30F ? 1 / sum : 1;
+    if (not(sum > 1e-30F)) sum = belief_.back() = 1;
+    const float scale = 1 / sum;
     // No rate is ever impossible.
     for (float& each : belief_) each = each * scale + 1e-20F;
   }
 
   static float product(const Bins& one, const Bins& other) {
-    std::array<float, 4> sums{};
-    for (size_t bin = 0; bin < bins; bin += 4) {
-      for (size_t i = 0; i < 4; ++i) sums[i] += one[bin + i] * other[bin + i];
+    constexpr size_t lanes = 4;
+    static_assert(bins % lanes == 0);
+    std::array<float, lanes> sums{};
+    for (size_t bin = 0; bin < bins; bin += lanes) {
+      for (size_t i = 0; i < lanes; ++i) sums[i] += one[bin + i] * other[bin + i];
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
@@ -231,6 +234,7 @@ class Sprout final : public Controller {
     while (window_ + 1 < at_most_.size() and product(belief_, at_most_[window_]) <= risk_)
       ++window_;
     while (window_ > 0 and product(belief_, at_most_[window_ - 1]) > risk_) --window_;
+    end_ = next_ + static_cast<double>(window_);
   }
 
   static constexpr size_t most_now_ = 45;  // arrivals in a tick, at a mean of 20
@@ -244,6 +248,8 @@ class Sprout final : public Controller {
   Bins ones_{};
   std::vector<Bins> at_most_{};
   size_t window_ = 0;  // packets
+  double next_ = 0;    // the first packet that is not acknowledged
+  double end_ = 0;     // the first that may not be sent yet
 };
 
 const Registration<Sprout> registration{
