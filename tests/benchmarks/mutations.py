@@ -64,7 +64,7 @@ def build(*targets: str) -> bool:
 
 def passes(name: str) -> bool:
     """Returns whether the tests of a controller do."""
-    command = ["prlimit", f"--cpu={PATIENCE_S}", BUILD / "controller_tests", f"{name}_"]
+    command = ["prlimit", f"--cpu={PATIENCE_S}", f"{BUILD}/controller_tests", f"{name}_"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
