@@ -19,6 +19,8 @@ namespace {
 
 constexpr double tick_s = ReceiverTicks::tick_ms / 1e3;
 constexpr size_t bins = 256;
+constexpr size_t lanes = 4;  // that compilers compute at once
+static_assert(bins % lanes == 0);
 constexpr double most_in_tick = 1000 * tick_s;  // packets, of the last bin
 using Bins = std::array<float, bins>;
 
@@ -68,14 +70,14 @@ class Motion {
     const auto beyond = [&](double distance) {
       return 0.5 * std::erfc(distance / deviation / std::sqrt(2.0));
     };
-    const auto fours = static_cast<size_t>(std::ceil(3 * deviation / 4));  // see weigh()
-    const size_t reach = std::min(4 * fours, bins - 4);
-    for (size_t i = 0; i <= reach; ++i) {
+    // Whole lanes: see weigh().
+    reach_ = std::min(lanes * static_cast<size_t>(std::ceil(3 * deviation / lanes)), bins - lanes);
+    for (size_t i = 0; i <= reach_; ++i) {
       const auto distance = static_cast<double>(i);
       weights_.push_back(static_cast<float>(beyond(distance - 0.5) - beyond(distance + 0.5)));
       tails_.push_back(static_cast<float>(beyond(distance + 0.5)));
     }
-    wide_.resize(bins + 2 * reach);
+    wide_.resize(bins + 2 * reach_);
   }
 
   // Where probability goes.
@@ -102,15 +104,15 @@ class Motion {
 
  private:
   void weigh(Bins& values, float before, float after) {
-    const size_t reach = weights_.size() - 1;
-    float* const centre = wide_.data() + reach;
-    std::fill_n(wide_.data(), reach, before);
+    float* const centre = wide_.data() + reach_;
+    std::fill_n(wide_.data(), reach_, before);
     std::copy_n(values.data(), bins, centre);
-    std::fill_n(centre + bins, reach, after);
+    std::fill_n(centre + bins, reach_, after);
     for (size_t i = 0; i < bins; ++i) values[i] = weights_[0] * centre[i];
-    // Four at once: loading and storing sums would cost more than all else.
-    for (size_t d = 1; d <= reach; d += 4) {
-      const std::array<float, 4> w{weights_[d], weights_[d + 1], weights_[d + 2], weights_[d + 3]};
+    // At once: loading and storing sums would cost more than all else.
+    for (size_t d = 1; d <= reach_; d += lanes) {
+      const std::array<float, lanes> w{weights_[d], weights_[d + 1], weights_[d + 2],
+                                       weights_[d + 3]};
       const float* const left = centre - d;
       const float* const right = centre + d;
       for (size_t i = 0; i < bins; ++i) {
@@ -122,6 +124,7 @@ class Motion {
   }
 
   float stays_;
+  size_t reach_ = 0;              // bins
   std::vector<float> weights_{};  // by distance, in bins
   std::vector<float> tails_{};    // beyond that distance
   std::vector<float> wide_{};
@@ -197,8 +200,6 @@ class Sprout final : public Controller {
   }
 
   static float product(const Bins& one, const Bins& other) {
-    constexpr size_t lanes = 4;
-    static_assert(bins % lanes == 0);
     std::array<float, lanes> sums{};
     for (size_t bin = 0; bin < bins; bin += lanes) {
       for (size_t i = 0; i < lanes; ++i) sums[i] += one[bin + i] * other[bin + i];

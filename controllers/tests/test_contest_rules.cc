@@ -1,4 +1,6 @@
 // Rules of contest reports, stepped through acknowledgments worked by hand.
+#include <algorithm>
+#include <cmath>
 
 #include "tests/check.hh"
 #include "tests/clocked.hh"
@@ -141,19 +143,47 @@ TEST(rate_threshold_grows_below_it_and_shrinks_above) {
   EXPECT_NEAR(flow.ack(100, 1, 0), w + 1.15, exact);
 }
 
-TEST(rate_threshold_bears_more_delay_at_more_than_its_usual_rate) {
-  Clocked flow("rate_threshold",
-               {{"span_s", 0.1}, {"usual_span_s", 1e9}, {"power", 1}, {"lean", 1}});
-  flow.ack(100, 1, 0);
-  for (int i = 0; i < 1000; ++i) flow.ack(100, 1, 10);
-  const double slow = flow.window();
-  flow.ack(100, 1, 1);
-  EXPECT_EQUAL(flow.window() > slow + 1, true);
-}
-
-TEST(rate_threshold_keeps_two_packets) {
-  Clocked flow("rate_threshold", {{"initial_window", 3}, {"decrease", 0.6}});
-  flow.ack(100);
-  for (int i = 0; i < 20; ++i) flow.ack(10'000);
-  EXPECT_EQUAL(flow.window(), 2);
+TEST(rate_threshold_follows_the_rate_between_2_and_600_packets) {
+  struct Rate {
+    double span_ms;
+    double sum = 0;
+    double weight = 0;
+    double add(double packets, double silence_ms) {
+      const double kept = std::exp(-silence_ms / span_ms);
+      sum = sum * kept + packets / span_ms;
+      weight = weight * kept + 1 - kept;
+      return sum / std::max(weight, 1 / span_ms);
+    }
+  };
+  for (const bool is_tcp : {false, true}) {
+    Clocked flow("rate_threshold", {{"threshold_ms", 20},
+                                    {"power", 0.5},
+                                    {"span_s", 0.1},
+                                    {"usual_span_s", 5},
+                                    {"increase", 5},
+                                    {"exponent", 0},
+                                    {"decrease", 0.5},
+                                    {"lean", 0.1}});
+    flow.is_tcp = is_tcp;
+    Rate rate{100};
+    Rate usual{5000};
+    double w = flow.window();
+    double average = 0;
+    double least_room = 1e9;
+    for (int i = 0; i < 3000; ++i) {
+      // 100 ms; a queue of up to 30; one of 400.
+      const int queue = i < 300 ? 0 : i < 1000 ? i * 7 % 31 : 400;
+      const int silence = i == 0 ? 0 : 1 + i * i % 13;
+      average += 0.69 * (queue - average);
+      const double ratio = rate.add(1, silence) / usual.add(1, silence);
+      const double room = 20 * std::sqrt(ratio) - std::max<double>(queue, average);
+      if (room > 0) least_room = std::min(least_room, room);
+      w = std::clamp(w + (room > 0 ? 5 : -0.5), 2.0, 600.0);
+      const double window = flow.ack(100 + queue, 1, silence);
+      EXPECT_NEAR(window, std::max(2.0, w + 0.1 * room), 1e-6);
+      if (i == 299) EXPECT_EQUAL(w, 600);
+    }
+    EXPECT_EQUAL(least_room < 1, true);
+    EXPECT_EQUAL(w, 2);
+  }
 }
