@@ -171,8 +171,8 @@ TEST(rate_threshold_follows_the_rate_between_2_and_600_packets) {
     double average = 0;
     double least_room = 1e9;
     for (int i = 0; i < 3000; ++i) {
-      // 100 ms; a queue of up to 30; one of 400.
-      const int queue = i < 300 ? 0 : i < 1000 ? i * 7 % 31 : 400;
+      // No queue; one of up to 30 ms; of 400; none.
+      const int queue = i < 300 or i > 2900 ? 0 : i < 1000 ? i * 7 % 31 : 400;
       const int silence = i == 0 ? 0 : 1 + i * i % 13;
       average += 0.69 * (queue - average);
       const double ratio = rate.add(1, silence) / usual.add(1, silence);
@@ -182,8 +182,8 @@ TEST(rate_threshold_follows_the_rate_between_2_and_600_packets) {
       const double window = flow.ack(100 + queue, 1, silence);
       EXPECT_NEAR(window, std::max(2.0, w + 0.1 * room), 1e-6);
       if (i == 299) EXPECT_EQUAL(w, 600);
+      if (i == 2900) EXPECT_EQUAL(w, 2);
     }
     EXPECT_EQUAL(least_room < 1, true);
-    EXPECT_EQUAL(w, 2);
   }
 }
