@@ -2,9 +2,9 @@
 // a chosen confidence arrives within a horizon. Winstein, Sivaraman, Balakrishnan, NSDI 2013.
 //
 // The receiver's part runs here, on the receiver's times in acknowledgments: the same observations,
-// one way back later, as its forecasts would be. The window bounds the packets in flight at any
-// time, not once in a tick. Of a tick at whose end nothing waited the paper observes nothing; here
-// that the link could deliver at least what it did.
+// one way back later, as its forecasts would be. A forecast says how far to send until the next,
+// a tick later. Of a tick at whose end nothing waited the paper observes nothing; here that the
+// link could deliver at least what it did.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,6 +19,8 @@ namespace {
 
 constexpr double tick_s = ReceiverTicks::tick_ms / 1e3;
 constexpr size_t bins = 256;
+constexpr size_t lanes = 4;  // that compilers compute at once
+static_assert(bins % lanes == 0);
 constexpr double most_in_tick = 1000 * tick_s;  // packets, of the last bin
 using Bins = std::array<float, bins>;
 
@@ -68,14 +70,14 @@ class Motion {
     const auto beyond = [&](double distance) {
       return 0.5 * std::erfc(distance / deviation / std::sqrt(2.0));
     };
-    const auto fours = static_cast<size_t>(std::ceil(3 * deviation / 4));  // see weigh()
-    const size_t reach = std::min(4 * fours, bins - 4);
-    for (size_t i = 0; i <= reach; ++i) {
+    // Whole lanes: see weigh().
+    reach_ = std::min(lanes * static_cast<size_t>(std::ceil(3 * deviation / lanes)), bins - lanes);
+    for (size_t i = 0; i <= reach_; ++i) {
       const auto distance = static_cast<double>(i);
       weights_.push_back(static_cast<float>(beyond(distance - 0.5) - beyond(distance + 0.5)));
       tails_.push_back(static_cast<float>(beyond(distance + 0.5)));
     }
-    wide_.resize(bins + 2 * reach);
+    wide_.resize(bins + 2 * reach_);
   }
 
   // Where probability goes.
@@ -102,15 +104,15 @@ class Motion {
 
  private:
   void weigh(Bins& values, float before, float after) {
-    const size_t reach = weights_.size() - 1;
-    float* const centre = wide_.data() + reach;
-    std::fill_n(wide_.data(), reach, before);
+    float* const centre = wide_.data() + reach_;
+    std::fill_n(wide_.data(), reach_, before);
     std::copy_n(values.data(), bins, centre);
-    std::fill_n(centre + bins, reach, after);
+    std::fill_n(centre + bins, reach_, after);
     for (size_t i = 0; i < bins; ++i) values[i] = weights_[0] * centre[i];
-    // Four at once: loading and storing sums would cost more than all else.
-    for (size_t d = 1; d <= reach; d += 4) {
-      const std::array<float, 4> w{weights_[d], weights_[d + 1], weights_[d + 2], weights_[d + 3]};
+    // At once: loading and storing sums would cost more than all else.
+    for (size_t d = 1; d <= reach_; d += lanes) {
+      const std::array<float, lanes> w{weights_[d], weights_[d + 1], weights_[d + 2],
+                                       weights_[d + 3]};
       const float* const left = centre - d;
       const float* const right = centre + d;
       for (size_t i = 0; i < bins; ++i) {
@@ -122,6 +124,7 @@ class Motion {
   }
 
   float stays_;
+  size_t reach_ = 0;              // bins
   std::vector<float> weights_{};  // by distance, in bins
   std::vector<float> tails_{};    // beyond that distance
   std::vector<float> wide_{};
@@ -171,9 +174,10 @@ class Sprout final : public Controller {
     forecast();
   }
 
-  double window() const override { return static_cast<double>(window_); }
+  double window() const override { return std::max(end_ - next_, 0.0); }
 
   void on_ack(const Ack& ack) override {
+    next_ = std::max(next_, static_cast<double>(ack.sequence_number + 1));
     bool has_news = false;
     ticks_.add(ack, [&](uint64_t packets, bool is_busy) {
       motion_.spread(belief_);
@@ -187,18 +191,18 @@ class Sprout final : public Controller {
  private:
   void observe(const Bins& likelihood) {
     for (size_t bin = 0; bin < bins; ++bin) belief_[bin] *= likelihood[bin];
-    const float sum = product(belief_, ones_);
+    float sum = product(belief_, ones_);
     // More than the greatest rate allows: it is the greatest.
-    if (not(sum > 1e-30F)) belief_.back() = 1;
-    const float scale = sum > 1e-30F ? 1 / sum : 1;
+    if (not(sum > 1e-30F)) sum = belief_.back() = 1;
+    const float scale = 1 / sum;
     // No rate is ever impossible.
     for (float& each : belief_) each = each * scale + 1e-20F;
   }
 
   static float product(const Bins& one, const Bins& other) {
-    std::array<float, 4> sums{};
-    for (size_t bin = 0; bin < bins; bin += 4) {
-      for (size_t i = 0; i < 4; ++i) sums[i] += one[bin + i] * other[bin + i];
+    std::array<float, lanes> sums{};
+    for (size_t bin = 0; bin < bins; bin += lanes) {
+      for (size_t i = 0; i < lanes; ++i) sums[i] += one[bin + i] * other[bin + i];
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
@@ -231,6 +235,7 @@ class Sprout final : public Controller {
     while (window_ + 1 < at_most_.size() and product(belief_, at_most_[window_]) <= risk_)
       ++window_;
     while (window_ > 0 and product(belief_, at_most_[window_ - 1]) > risk_) --window_;
+    end_ = next_ + static_cast<double>(window_);
   }
 
   static constexpr size_t most_now_ = 45;  // arrivals in a tick, at a mean of 20
@@ -244,6 +249,8 @@ class Sprout final : public Controller {
   Bins ones_{};
   std::vector<Bins> at_most_{};
   size_t window_ = 0;  // packets
+  double next_ = 0;    // the first packet that is not acknowledged
+  double end_ = 0;     // the first that may not be sent yet
 };
 
 const Registration<Sprout> registration{

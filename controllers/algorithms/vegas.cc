@@ -73,7 +73,12 @@ class Vegas final : public TimingOut {
 
   void on_loss(const Loss& loss) override {
     ssthresh_ = std::max(has_whole_packets_ ? std::floor(cwnd_ / 2) : cwnd_ / 2, least_window_);
-    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
+    cwnd_ = ssthresh_;
+    if (loss.kind != Loss::Kind::timed_out) return;
+    cwnd_ = 1;
+    // Nothing is in flight: as in Linux (tcp_vegas_cwnd_event), it begins anew.
+    least_ms_ = round_least_ms_ = std::numeric_limits<double>::infinity();
+    samples_ = 0;
   }
 
  private:

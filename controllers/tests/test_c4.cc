@@ -186,7 +186,7 @@ TEST(c4_reacts_to_its_smoothed_share_of_losses) {
     double threshold;
   };
   for (const auto& [bytes_per_s, threshold] :
-       {Case{4e4, 0.52}, {5.25e5, 0.02 + 0.5 * 0.54}, {2e7, 0.02}}) {
+       {Case{4e4, 0.52}, {5.25e5, 0.02 + 0.5 * 0.54}, {8.947e5, 0.02 + 0.5 * 0.182}, {2e7, 0.02}}) {
     const double gap = gap_ms(bytes_per_s);
     uint64_t lost = 0;  // in a row: the share is then 15/16 (1 - (15/16)^lost)
     while (15 / 16.0 * (1 - std::pow(15 / 16.0, lost + 1)) < threshold) ++lost;

@@ -1,4 +1,6 @@
 // Rules of contest reports, stepped through acknowledgments worked by hand.
+#include <algorithm>
+#include <cmath>
 
 #include "tests/check.hh"
 #include "tests/clocked.hh"
@@ -162,4 +164,47 @@ TEST(rate_threshold_keeps_two_packets) {
   flow.ack(100);
   for (int i = 0; i < 20; ++i) flow.ack(10'000);
   EXPECT_EQUAL(flow.window(), 2);
+}
+
+TEST(rate_threshold_follows_its_formula) {
+  struct Rate {
+    double span_ms;
+    double sum = 0;
+    double weight = 0;
+    double add(double packets, double silence_ms) {
+      const double kept = std::exp(-silence_ms / span_ms);
+      sum = sum * kept + packets / span_ms;
+      weight = weight * kept + 1 - kept;
+      return sum / std::max(weight, 1 / span_ms);
+    }
+  };
+  for (const bool is_tcp : {false, true}) {
+    Clocked flow("rate_threshold", {{"threshold_ms", 20},
+                                    {"span_s", 0.1},
+                                    {"usual_span_s", 5},
+                                    {"increase", 5},
+                                    {"new_share", 0.69},
+                                    {"decrease", 0.5},
+                                    {"lean", 0.1}});
+    flow.is_tcp = is_tcp;
+    Rate rate{100};
+    Rate usual{5000};
+    double w = flow.window();
+    double average = 0;
+    double least_room = 1e9;
+    for (int i = 0; i < 3000; ++i) {
+      // No queue; one of up to 30 ms; of 400; none.
+      const int queue = i < 300 or i > 2900 ? 0 : i < 1000 ? i * 7 % 31 : 400;
+      const int silence = i == 0 ? 0 : 1 + i * i % 13;
+      average += 0.69 * (queue - average);
+      const double ratio = rate.add(1, silence) / usual.add(1, silence);
+      const double room = 20 * ratio - std::max<double>(queue, average);
+      if (room > 0) least_room = std::min(least_room, room);
+      w = std::clamp(w + (room > 0 ? 5 / w : -0.5), 2.0, 600.0);
+      const double window = flow.ack(100 + queue, 1, silence);
+      EXPECT_NEAR(window, std::max(2.0, w + 0.1 * room), 1e-6);
+      if (i == 2900) EXPECT_EQUAL(w, 2);
+    }
+    EXPECT_EQUAL(least_room < 1, true);
+  }
 }

@@ -228,11 +228,23 @@ TEST(sprout_knows_the_probability_of_its_forecast) {
   }
 }
 
+TEST(sprout_sends_as_far_as_its_forecast_of_a_tick) {
+  Arrivals flow("sprout", {});
+  for (int i = 0; i < 20; ++i) flow.tick(10, true);
+  flow.tick(1, true);
+  const double forecast = flow.window();
+  EXPECT_EQUAL(forecast > 10, true);
+  flow.arrive(1000 + 20 * 20 + 15, 300);
+  EXPECT_EQUAL(flow.window(), forecast - 1);  // until the tick ends
+}
+
 TEST(sprout_survives_arrivals_beyond_its_greatest_rate) {
   Arrivals flow("sprout", {});
   for (int i = 0; i < 20; ++i) flow.tick(300, true);
   Arrivals bold("sprout", {{"percentile", 99}});
   for (int i = 0; i < 20; ++i) bold.tick(300, true);
+  flow.tick(1, true);
+  bold.tick(1, true);
   EXPECT_EQUAL(bold.window(), 100);   // what the greatest rate carries, whatever luck may add
   EXPECT_NEAR(flow.window(), 80, 6);  // 1,000 packets/s, less what luck may take
   flow.arrive(int64_t{1} << 52, 20);  // a clock may say anything

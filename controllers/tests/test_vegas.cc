@@ -133,3 +133,12 @@ TEST(vegas_halves_at_a_loss_and_falls_to_one_at_a_timeout) {
   Clocked whole("vegas", {{"initial_window", 11}, {"whole_packets", 1}});
   EXPECT_NEAR(whole.lose(), 5, exact);
 }
+
+TEST(vegas_measures_the_least_rtt_anew_after_a_timeout) {
+  Clocked flow = avoiding();
+  flow.lose(Loss::Kind::timed_out);
+  for (int i = 0; i < 15; ++i) flow.round(150);
+  const double before = flow.window();
+  EXPECT_EQUAL(before > 9, true);  // packets, of which more than beta wait if 100 ms is the least
+  EXPECT_NEAR(flow.round(150), before + 1, exact);
+}
