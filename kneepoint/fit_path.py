@@ -52,8 +52,8 @@ def command(
     """Fit a network to what was measured of a few schemes over one path.
 
     PATH is a file with the network to begin with, the ranges of what is unknown, and the schemes
-    with their figures: see docs/how-to/fit-a-path.md. Each parameter comes with its 95 % interval,
-    each figure with its prediction by a fit that did not know its scheme.
+    with their figures: see docs/how-to/fit-a-path.md. Each parameter comes with its interval (all
+    hold together with 95 %), each figure with its prediction by a fit that did not know its scheme.
     """
     described = read_config(path, PathDescription)
     network = load_network(config, described.network, str(path))
@@ -83,7 +83,7 @@ def command(
     text = yaml.safe_dump({**content, "title": described.title}, sort_keys=False)
     if into is not None:
         write_whole(into, text)
-    print_result({**asdict(fitted), "network": content}, told(fitted, text, into), as_json)
+    print_result({**asdict(fitted), "network": content}, told(path, fitted, text, into), as_json)
 
 
 def require(network: Network, values: Mapping[str, float], path: Path) -> Network:
@@ -102,9 +102,9 @@ def require(network: Network, values: Mapping[str, float], path: Path) -> Networ
         raise KneepointError(f"{path}: space: {point}: {complaint_of(error)}") from None
 
 
-def told(fitted: Fitted, network: str, into: Path | None) -> str:
+def told(path: Path, fitted: Fitted, network: str, into: Path | None) -> str:
     """Returns a fit for people."""
-    parameters = [("parameter", "value", "95 % interval")] + [
+    parameters = [("parameter", "value", "interval")] + [
         (name, f"{each.value:g}", f"{each.low:g} to {each.high:g}")
         for name, each in fitted.parameters.items()
     ]
@@ -116,10 +116,10 @@ def told(fitted: Fitted, network: str, into: Path | None) -> str:
         )
         for each in fitted.figures
     ]
-    verdict = "One network explains all schemes"
+    verdict = f"One network explains all schemes (p {fitted.misfit_p:.2g})."
     if fitted.misfit_p < DOUBTFUL:
-        verdict = f"No network here explains all schemes; furthest off is {fitted.worst}"
-    return (
-        f"{columns(parameters)}\n\n{columns(figures)}\n\n{verdict} (p {fitted.misfit_p:.2g}).\n"
-        f"{into or network}"
-    )
+        verdict = (
+            f"{path}: no network within the ranges explains all schemes (p {fitted.misfit_p:.2g}); "
+            f"{fitted.worst} contradicts the others most: check its figures, or widen the ranges"
+        )
+    return f"{columns(parameters)}\n\n{columns(figures)}\n\n{verdict}\n{into or network}"

