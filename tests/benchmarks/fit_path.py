@@ -4,7 +4,7 @@
     python -m tests.benchmarks.fit_path real
 
 The second fits one network to runs of four controllers in real mahimahi, which must be installed,
-and says how far off a controller is that the fit did not know. It takes eight minutes on a quiet
+and says how far off a controller is that the fit did not know. It takes seven minutes on a quiet
 machine; runs that a busy host disturbed are repeated.
 """
 
