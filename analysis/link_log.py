@@ -13,6 +13,7 @@ Rates and delays are by the definitions of mm-throughput-graph and mm-delay-grap
 
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -162,9 +163,9 @@ def queue_length(log: LinkLog) -> pd.DataFrame:
     return in_queue.rename("packets").reset_index()
 
 
-def percentile_95(values: "pd.Series[int]") -> float:
-    """Element floor(0.95 n) of the sorted values, mahimahi's 95th percentile."""
-    return float(np.sort(values)[int(0.95 * len(values))])
+def percentile(values: "Sequence[float] | pd.Series[int]", q: float) -> float:
+    """Element floor(q n) of the n sorted values, as mahimahi's 95th percentile is."""
+    return float(np.sort(values)[int(q * len(values))])
 
 
 def metrics(log: LinkLog) -> LinkMetrics:
@@ -175,6 +176,6 @@ def metrics(log: LinkLog) -> LinkMetrics:
     return LinkMetrics(
         throughput_mbps=float(packets["amount"].sum()) * 8 / seconds / 1e6,
         capacity_mbps=float(opportunities["amount"].sum()) * 8 / seconds / 1e6,
-        queueing_delay_p95_ms=percentile_95(packets["delay_ms"]),
-        signal_delay_p95_ms=percentile_95(signal_delay(log)["delay_ms"]),
+        queueing_delay_p95_ms=percentile(packets["delay_ms"], 0.95),
+        signal_delay_p95_ms=percentile(signal_delay(log)["delay_ms"], 0.95),
     )

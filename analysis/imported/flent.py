@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analysis import over_time
-from analysis.imported.measurement import Format, Measurement, complete, percentile, read_object
+from analysis.imported.measurement import Format, Measurement, complete, read_object
+from analysis.link_log import percentile
 
 _VERSION = 4  # FILEFORMAT_VERSION of flent's resultset.py
 _KEYS = (b'"FLENT_VERSION"', b'"NETPERF_WRAPPER_VERSION"', b'"SERIES_META"')

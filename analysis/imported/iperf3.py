@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analysis import over_time
-from analysis.imported.measurement import Format, Measurement, complete, percentile, read_object
+from analysis.imported.measurement import Format, Measurement, complete, read_object
+from analysis.link_log import percentile
 
 _VERSION = re.compile(rb'"version":\s*"iperf 3')
 

@@ -5,7 +5,7 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,11 +101,6 @@ def complete(known: Format, path: Path) -> Iterator[None]:
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         why = f"it is not whole: {type(error).__name__} {error}; write it again"
         raise known.refuse(path, why) from None
-
-
-def percentile(values: Sequence[float], q: float) -> float:
-    """Element floor(q n) of the n sorted values, as mahimahi's."""
-    return float(sorted(values)[int(q * len(values))])
 
 
 class Delays:
