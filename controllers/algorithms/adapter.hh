@@ -75,6 +75,7 @@ class __attribute__((visibility("hidden"))) Adapter {
         return Failure::guard(not_a_number, [&] { return of(controller).pacing_us(); });
       };
     }
+    calls.governs_recovery = Algorithm::governs_recovery;
     calls.failure = [] { return Failure::take(); };
     if constexpr (not std::same_as<decltype(&Algorithm::on_sent), decltype(&Controller::on_sent)>) {
       calls.on_sent = [](void* controller, const kneepoint_sent* event) {

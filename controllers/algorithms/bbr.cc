@@ -76,6 +76,8 @@ class Bbr final : public Controller {
                                      .meaning = "time at four packets that finds the least RTT"}) /
                      1000) {}
 
+  static constexpr bool governs_recovery = true;
+
   double window() const override {
     return state_ == State::probe_rtt ? std::min(cwnd_, least_window_) : cwnd_;
   }
@@ -261,8 +263,7 @@ class Bbr final : public Controller {
 };
 
 const Registration<Bbr> registration{"bbr", "paces at the greatest rate that was delivered",
-                                     "draft-cardwell-iccrg-bbr-congestion-control-00",
-                                     needs::own_recovery};
+                                     "draft-cardwell-iccrg-bbr-congestion-control-00"};
 
 }  // namespace
 }  // namespace kneepoint

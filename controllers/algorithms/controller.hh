@@ -55,6 +55,10 @@ class Controller {
  public:
   virtual ~Controller() = default;
 
+  // Whether the window holds in loss recovery, too, and not the transport's. on_ack then hears of
+  // what SACK alone reports.
+  static constexpr bool governs_recovery = false;
+
   // Congestion window in packets. Its integer part bounds the datagrams in flight.
   virtual double window() const = 0;
 

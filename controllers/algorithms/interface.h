@@ -36,10 +36,7 @@ enum kneepoint_need {
   KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is the receiver's; TCP guesses it */
   KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss hears of retransmission timeouts: TCP's */
   KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss hears of marks: TCP's with ECN */
-  KNEEPOINT_NEEDS_COUNTED_MARKS = 8,  /* its packets are ECT(1); `marked` counts marks */
-  /* In loss recovery its window holds, not the transport's, and it hears of each acknowledgment
-   * that SACK alone gives something to tell. No transport lacks this. */
-  KNEEPOINT_GOVERNS_RECOVERY = 16
+  KNEEPOINT_NEEDS_COUNTED_MARKS = 8   /* its packets are ECT(1); `marked` counts marks */
 };
 
 struct kneepoint_declaration {
@@ -145,6 +142,10 @@ struct kneepoint_interface {
   /* The time between two datagrams, in microseconds, asked after each. NULL where a controller does
    * not pace: it sends as soon as the window allows. */
   double (*pacing_us)(const void* controller);
+
+  /* Whether its window holds in loss recovery, too, and not the transport's. It then hears of each
+   * acknowledgment that SACK alone gives something to tell. */
+  int governs_recovery;
 };
 
 /* The one symbol that a controller exports. What it returns lives as long as the shared object. */

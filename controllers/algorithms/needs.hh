@@ -13,6 +13,5 @@ inline constexpr uint32_t receiver_clock = KNEEPOINT_NEEDS_RECEIVER_CLOCK;
 inline constexpr uint32_t timeouts = KNEEPOINT_NEEDS_TIMEOUTS;
 inline constexpr uint32_t marks = KNEEPOINT_NEEDS_MARKS;
 inline constexpr uint32_t counted_marks = KNEEPOINT_NEEDS_COUNTED_MARKS;
-inline constexpr uint32_t own_recovery = KNEEPOINT_GOVERNS_RECOVERY;
 
 }  // namespace kneepoint::needs

@@ -47,6 +47,8 @@ double take(const Constant& constant, bool is_whole) {
 
 // The class as the adapter sees it, which asks each class that it is made for what it handles.
 struct Candidate {
+  static constexpr bool governs_recovery = false;  // of datagrams, which have none
+
   std::unique_ptr<Controller> made;
 
   double window() const { return made->window(); }
@@ -61,7 +63,7 @@ struct Candidate {
 void run(int count, char* words[]) {
   if (count < 3) throw std::invalid_argument("HOST PORT is missing");
   if (not registered()) throw std::invalid_argument("registers no class; add a Registration");
-  if ((registered()->needed & ~(needs::receiver_clock | needs::own_recovery)) != 0) {
+  if ((registered()->needed & ~needs::receiver_clock) != 0) {
     throw std::invalid_argument("needs marks or timeouts, which datagrams do not have");
   }
   for (int i = 3; i < count; ++i) {

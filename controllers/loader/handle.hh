@@ -47,6 +47,8 @@ class ControllerHandle {
   // A sum of needs::...
   uint32_t needs() const { return needs_; }
 
+  bool governs_recovery() const { return calls_.governs_recovery != 0; }
+
   bool paces() const { return calls_.pacing_us != nullptr; }
 
   // Of one that paces.

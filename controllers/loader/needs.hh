@@ -14,13 +14,11 @@ struct Offer {
   uint32_t needs;         // a sum of needs::...
 };
 
-// No transport lacks own_recovery. Real datagrams carry no marks back; emulated ones do.
-inline constexpr Offer offer_of_real_datagrams{"datagrams", " in real time",
-                                               needs::own_recovery | needs::receiver_clock};
+// Real datagrams carry no marks back; emulated ones do.
+inline constexpr Offer offer_of_real_datagrams{"datagrams", " in real time", needs::receiver_clock};
 inline constexpr Offer offer_of_datagrams{"datagrams", "",
-                                          offer_of_real_datagrams.needs | needs::counted_marks};
-inline constexpr Offer offer_of_tcp{"tcp", " without ecn",
-                                    needs::own_recovery | needs::timeouts | needs::counted_marks};
+                                          needs::receiver_clock | needs::counted_marks};
+inline constexpr Offer offer_of_tcp{"tcp", " without ecn", needs::timeouts | needs::counted_marks};
 inline constexpr Offer offer_of_tcp_with_ecn{"tcp", " with ecn", offer_of_tcp.needs | needs::marks};
 
 struct Need {
@@ -32,7 +30,6 @@ inline constexpr std::array all_needs{
     Need{needs::receiver_clock, "receiver_clock", "the receiver's clock in acknowledgments"},
     Need{needs::timeouts, "timeouts", "retransmission timeouts"},
     Need{needs::marks, "marks", "marks of congestion (ECN)"},
-    Need{needs::counted_marks, "counted_marks", "a count of marks in acknowledgments"},
-    Need{needs::own_recovery, "own_recovery", "recoveries that a controller governs"}};
+    Need{needs::counted_marks, "counted_marks", "a count of marks in acknowledgments"}};
 
 }  // namespace kneepoint

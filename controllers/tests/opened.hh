@@ -33,8 +33,8 @@ class Halving final : public Controller {
 
 // A sender whose connection was opened at 0 in a round trip of 100 ms.
 struct Opened {
-  explicit Opened(const TcpSettings& settings = {}, uint64_t segments = 100, uint32_t needed = 0)
-      : sender(0, handle_of(controller, needed), settings, segments, nullptr) {
+  explicit Opened(const TcpSettings& settings = {}, uint64_t segments = 100, bool governs = false)
+      : sender(0, handle_of(controller, governs), settings, segments, nullptr) {
     sender.start();
     EXPECT_EQUAL(sender.send(0)->is_syn, true);
     sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);

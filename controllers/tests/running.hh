@@ -26,8 +26,10 @@ inline RunResult run(const Trace& trace, Scenario scenario,
 }
 
 template <class Algorithm>
-ControllerHandle handle_of(Algorithm& controller, uint32_t needed = 0) {
-  return {Adapter<Algorithm>::calls(), &controller, needed};
+ControllerHandle handle_of(Algorithm& controller, bool governs_recovery = false) {
+  kneepoint_interface calls = Adapter<Algorithm>::calls();
+  calls.governs_recovery |= static_cast<int>(governs_recovery);
+  return {calls, &controller};
 }
 
 }  // namespace kneepoint::test

@@ -367,12 +367,11 @@ TEST(reno_in_whole_packets_counts_acknowledgments) {
 
 // It hears of what SACK alone reports, and PRR lowers no window but the transport's own.
 TEST(a_controller_may_govern_its_recovery) {
-  for (const uint32_t needed : {needs::none, needs::own_recovery}) {
-    Opened t({.prr = true}, 100, needed);
+  for (const bool is_own : {false, true}) {
+    Opened t({.prr = true}, 100, is_own);
     t.send(100'000);
     t.controller.cwnd = 10;
     t.acknowledge(0, {{1, 4}}, 200'000);
-    const bool is_own = needed == needs::own_recovery;
     EXPECT_EQUAL(t.controller.losses.size(), 1u);
     EXPECT_EQUAL(t.controller.acks.size(), is_own ? 1u : 0u);
     t.controller.cwnd = 9;  // six are in flight

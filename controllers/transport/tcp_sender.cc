@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/needs.hh"
 #include "transport/rack.hh"
 
 namespace kneepoint {
@@ -16,7 +15,7 @@ TcpSender::TcpSender(uint16_t flow, const ControllerHandle& controller, const Tc
       end_(segments),
       log_(log),
       board_(settings.sack),
-      governs_recovery_((controller.needs() & needs::own_recovery) != 0),
+      governs_recovery_(controller.governs_recovery()),
       recovery_(settings.prr and not governs_recovery_),
       timer_(settings),
       ecn_(settings.counts_marks ? Ecn::counted
