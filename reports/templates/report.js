@@ -125,9 +125,12 @@ for (const figure of document.querySelectorAll("figure.table")) {
     head.addEventListener("click", () => sort(table, column));
     head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, column); });
   });
-  // On a narrow screen each cell stands beside its column's name.
+  // On a narrow screen each cell stands beside its column's name, and one without a value not at all.
   const names = titles(table);
-  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => { cell.dataset.head = names[at]; });
+  for (const cell of table.tBodies[0].querySelectorAll("td")) {
+    cell.dataset.head = names[cell.cellIndex];
+    cell.classList.toggle("none", ["", "\u2013"].includes(cell.textContent.trim()));
+  }
   figure.querySelector(".scroll").before(tools(table, figure.querySelector(".number").textContent));
   show(table);
 }

@@ -77,6 +77,18 @@ return { rising, falling, filtered, shown, hidden: value.hidden, told: point.dat
     assert found["hidden"] and found["run"] == "TR" and found["titles"] == 0
 
 
+def test_a_card_on_a_phone_has_no_line_without_a_value(page: str, tmp_path: Path) -> None:
+    script = """
+for (const fold of document.querySelectorAll("details")) fold.open = true;
+const cells = [...document.querySelectorAll("tbody td")]
+  .filter((each) => each.textContent.trim() === "\u2013");
+return [cells.length, cells.filter((each) => each.clientHeight).length];
+"""
+    count, seen = chromium.ask(page, script, tmp_path, *PHONE)
+    assert count and not seen
+    assert chromium.ask(page, script, tmp_path, *WIDE)[1]
+
+
 def test_on_a_phone_contents_are_closed_and_figures_scroll_in_their_frames(
     page: str, tmp_path: Path
 ) -> None:
