@@ -204,10 +204,6 @@ def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Li
     return going + ended
 
 
-def _rank(alike: float, of: Likeness) -> tuple[float, int]:
-    return max(of.distance, alike), len(of.family.searched)
-
-
 def _fit(logs: Sequence[Path], stage: _Stage, seed: int, before: Likeness) -> Likeness:
     """Returns a family's nearest fits to the beginnings of the logs."""
     family = before.family
