@@ -9,7 +9,6 @@ import math
 import random
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
 from typing import Any
 
 import optuna
@@ -33,9 +32,14 @@ from search.spaces import CONSTANT
 _COLUMN = "rule"
 _PARENTS = 24
 _ASK_AHEAD = 8
-_ISLANDS = 5
-"""Rounds that begin anew, whose best the later ones cross; as many whatever the rounds, so that a
-search with more rounds goes on from one with fewer."""
+_ISLANDS, _APART = 5, 20
+"""Islands, each with rules of its own, which take turns in the rounds until the later ones cross
+the best of all; as many whatever the rounds, so that a search with more goes on from one with
+fewer."""
+_AGAIN = 5
+"""Times as many runs, on other seeds, of the rules of which the best is chosen."""
+_HALF, _ALL = Race(pruner="median", first=1), Race(p=1e-9)
+"""What stops after the first run: half of the trials; none, of which only the seeds are common."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +47,14 @@ class Settings:
     """How far a search goes.
 
     Args:
-        rounds: each of a search for structures and one for the numbers of the best; the first five,
-            at most half, begin anew, the others with the best so far.
+        rounds: each of a search for structures and one for the numbers of the best.
         trials: structures of a round, and as many again for numbers.
         penalty: share of its value that a rule loses with each operator.
         tuned: best structures whose numbers are searched.
         runs: on each network, of each trial; a race needs three.
     """
 
-    rounds: int = 12
+    rounds: int = 30
     trials: int = 1000
     penalty: float = 0.001
     tuned: int = 3
@@ -64,9 +67,9 @@ class Settings:
 
 @dataclass
 class Evolution:
-    """What a search has found so far: rules by their text, with their power in each round."""
+    """What a search has found so far: rules by their text, with their runs and these' power."""
 
-    found: dict[str, list[float]] = field(default_factory=dict)
+    found: dict[str, tuple[int, float]] = field(default_factory=dict)
     runs: int = 0
     curve: list[tuple[int, float]] = field(default_factory=list)
 
@@ -76,14 +79,16 @@ class Evolution:
         if trial.is_stopped and rule.text not in self.found:
             return
         power = math.exp(trial.value)
-        self.found.setdefault(rule.text, []).append(power)
+        runs, mean = self.found.get(rule.text, (0, 0.0))
+        total = runs + trial.n_runs
+        self.found[rule.text] = total, mean + (power - mean) * trial.n_runs / total
         if not trial.is_stopped and power > (self.curve[-1][1] if self.curve else 0):
             self.curve.append((self.runs, power))
 
     @property
     def values(self) -> dict[str, float]:
-        """Each rule's mean over the rounds: that of a lucky one falls."""
-        return {text: fmean(values) for text, values in self.found.items()}
+        """Each rule's mean over its runs: that of a lucky one falls when it runs again."""
+        return {text: mean for text, (_, mean) in self.found.items()}
 
     def best(self, settings: Settings, count: int) -> list[Rule]:
         """The rules of greatest worth, of each structure the best, the first first."""
@@ -165,16 +170,18 @@ def evolve(
         first: rules to begin with.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    found = Evolution()
-    for number in range(settings.rounds + 1):
+    found, islands = Evolution(), [Evolution() for _ in range(_ISLANDS)]
+    for number in range(settings.rounds):
         search = _Search(settings, controller, networks, engine, derive_seed(seed, number))
-        is_island = number < min(_ISLANDS, settings.rounds // 2)
-        start = list(first) if is_island else found.best(settings, _PARENTS) or list(first)
-        if number == settings.rounds:  # the last numbers on other seeds, and no further rule
-            search = replace(search, settings=replace(settings, trials=len(start)))
-        yield from search.structures(start, found)
-        for rule in found.best(settings, settings.tuned) if number < settings.rounds else ():
-            yield from search.numbers(rule, found)
+        own = islands[number % _ISLANDS] if number < _APART else found
+        into = [found] if own is found else [found, own]
+        yield from search.structures(own.best(settings, _PARENTS) or first, into)
+        for rule in own.best(settings, settings.tuned):
+            yield from search.numbers(rule, into)
+    last = found.best(settings, min(_PARENTS, settings.trials))
+    again = replace(settings, trials=len(last), runs=_AGAIN * settings.runs)
+    search = _Search(again, controller, networks, engine, derive_seed(seed, settings.rounds), _ALL)
+    yield from search.structures(last, [found])
     (best,) = found.best(settings, 1)
     plan = search.plan_of_rules(lambda _: best)
     trial = BestTrial(0, found.values[best.text], {CONSTANT + _COLUMN: 0}, {})
@@ -195,9 +202,10 @@ class _Search:
     networks: Sequence[PreparedNetwork]
     engine: EngineSettings
     seed: int
+    race: Race = _HALF
 
     def structures(
-        self, start: Sequence[Rule], found: Evolution
+        self, start: Sequence[Rule], into: Sequence[Evolution]
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
         """Evolves rules from some, which run first."""
         breeder = _Breeder(start, self.settings, derive_seed(self.seed, "structures"))
@@ -206,7 +214,8 @@ class _Search:
 
         def add(trial: FinishedTrial) -> None:
             breeder.add(trial)
-            found.add(breeder.rule(trial.number), trial)
+            for each in into:
+                each.add(breeder.rule(trial.number), trial)
 
         # What is bred depends on what has ended: few trials are asked at once.
         yield from ask_and_tell(plan, replace(asker, learns=True), add)
@@ -219,14 +228,14 @@ class _Search:
         )
         return self._plan(
             replace(self.controller, constants={_COLUMN: column}),
-            Race(pruner="median", first=1),
+            self.race,
             lambda point: rule(int(point[_COLUMN])),
             space={_COLUMN: Range(values=tuple(every))},
             sampler=Sampler(kind="grid"),
         )
 
     def numbers(
-        self, rule: Rule, found: Evolution
+        self, rule: Rule, into: Sequence[Evolution]
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
         """Searches the numbers of a rule by CMA-ES, which begins with its own."""
         if not rule.numbers:
@@ -236,7 +245,8 @@ class _Search:
 
         def add(trial: FinishedTrial) -> None:
             point = {name.removeprefix(CONSTANT): each for name, each in trial.searched.items()}
-            found.add(_at(rule, point), trial)
+            for each in into:
+                each.add(_at(rule, point), trial)
 
         yield from ask_and_tell(plan, make_asker(plan.study.sampler, plan.space, None, seed), add)
 
@@ -248,7 +258,7 @@ class _Search:
         )
         plan = self._plan(
             self.controller,
-            Race(p=1e-9),  # stops none, for CMA-ES needs them all: only the seeds are common
+            _ALL,  # for CMA-ES needs them all
             lambda point: _at(rule, point),
             space={f"number_{k}": _around(value) for k, value in enumerate(rule.numbers)},
             sampler=sampler,

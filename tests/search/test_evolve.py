@@ -50,14 +50,14 @@ def test_numbers_go_where_they_came_from() -> None:
 
 
 def test_the_front_has_no_rule_that_a_shorter_one_beats() -> None:
-    found = Evolution({"w = w + 1": [3, 5], "w = w + 2": [1], "w = w + 1 + 1": [2]})
-    found.found |= {"w = w * 2 / 1": [9], "w = w - (1 + 1) - 1": [8]}
+    found = Evolution({"w = w + 1": (6, 4), "w = w + 2": (3, 1), "w = w + 1 + 1": (3, 2)})
+    found.found |= {"w = w * 2 / 1": (3, 9), "w = w - (1 + 1) - 1": (3, 8)}
     front = [(each["operators"], each["value"], each["rule"]) for each in found.front()]
     assert front == [(1, 4, "w = w + 1"), (2, 9, "w = w * 2 / 1")]
 
 
 def test_length_costs() -> None:
-    found = Evolution({"w = w + 1": [10], "w = w + 1 + 1": [10.05]})
+    found = Evolution({"w = w + 1": (3, 10), "w = w + 1 + 1": (3, 10.05)})
     for penalty, best in ((0, "w = w + 1 + 1"), (0.01, "w = w + 1")):
         assert found.best(Settings(penalty=penalty), 1)[0].text == best
 
@@ -105,7 +105,7 @@ def test_a_search_with_more_rounds_goes_on(tmp_path: Path) -> None:
         return len((tmp_path / "runs.jsonl").read_text().splitlines())
 
     fewer = runs(10)
-    assert runs(14) - fewer < 0.6 * fewer
+    assert runs(14) - fewer < 0.8 * fewer  # all anew would be more than these
 
 
 def test_what_is_found_is_no_worse_than_what_it_begins_with(tmp_path: Path) -> None:
