@@ -17,8 +17,9 @@ from analysis.link_log import ARRIVAL, DEPARTURE, OPPORTUNITY, LinkLog
 from analysis.metrics import METRICS
 from analysis.results import HeldOutRuns, Repeats, Results, Searched, ShowcaseRun, StudyRuns
 from analysis.run import run
-from analysis.schema import STAGES
+from analysis.schema import STAGES, TABLES
 from common.study_record import BestTrial, Fresh, StudyRecord
+from common.tables import write
 from engines import base
 from engines.catalogue import Catalogue
 from experiments.models.comparison import Repeat
@@ -405,6 +406,12 @@ def analysed(results: Results, *stages: str) -> dict[str, pd.DataFrame]:
     """The tables of these stages, or of all; computed once for the same results."""
     found = _analysed(results, stages or tuple(STAGES))
     return {name: table.copy() for name, table in found.items()}
+
+
+def write_tables(folder: Path) -> None:
+    """The tables of everything, as the workflow leaves them there."""
+    for name, table in analysed(results()).items():
+        write(folder / f"{name}.parquet", TABLES[name], table)
 
 
 def results(**more: Any) -> MadeUp:

@@ -58,17 +58,10 @@ def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
         }
     )
     runs = pd.DataFrame([synthetic.run_row("timely", {"beta": 0.5}, 2, 100)])
-    tune, worst_case = (
-        Study.model_construct(
-            title="A study",
-            controller="timely",
-            networks=(synthetic.NETWORK,),
-            sampler=Sampler(kind="tpe", trials=trials),
-        )
-        for trials in (60, 80)
-    )
+    about = {"title": "A study", "controller": "timely", "networks": (synthetic.NETWORK,)}
+    study = Study.model_construct(**about, sampler=Sampler(kind="tpe", trials=60))
     wanted = Hardening(title="Hardened", tune="tune", worst_case="worst")
-    hard = HardeningRuns("hard", wanted, tune, worst_case, rounds, runs)
+    hard = HardeningRuns("hard", wanted, study, study, rounds, runs)
     return told_by(synthetic.analysed(synthetic.MadeUp(hardenings=(hard,))))
 
 

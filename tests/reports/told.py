@@ -56,10 +56,6 @@ class Told:
         """Of its parts and sections."""
         return [heading.name for heading in self.document.headings]
 
-    @property
-    def abstract(self) -> str:
-        return self.text("glance")
-
     def blocks(self, tag: str, section: str | None = None) -> list[Element]:
         """Elements in the order of the text, of a section or part without its sections."""
         found, at = [], ""
@@ -78,9 +74,6 @@ class Told:
         (found,) = (each for each in self.blocks("figure") if each.get("id") == name)
         return found
 
-    def is_supplement(self, name: str) -> bool:
-        return name in self.document.supplements
-
     def head(self, table: str) -> list[str]:
         """The last row of its head: titles, with units in brackets."""
         row = self.block(table).findall(".//thead/tr")[-1]
@@ -98,18 +91,11 @@ class Told:
         return " ".join(plain(caption).split())
 
     def figures(self, section: str | None = None) -> list[str]:
-        return [
-            each.attrib["id"]
-            for each in self.blocks("figure", section)
-            if each.get("class") != "table"
-        ]
+        found = self.blocks("figure", section)
+        return [each.attrib["id"] for each in found if each.get("class") != "table"]
 
-    def tables(self, section: str | None = None) -> list[str]:
-        return [
-            each.attrib["id"]
-            for each in self.blocks("figure", section)
-            if each.get("class") == "table"
-        ]
+    def tables(self) -> list[str]:
+        return [each.attrib["id"] for each in self.blocks("figure") if each.get("class") == "table"]
 
 
 @cache
