@@ -16,7 +16,7 @@ from analysis.imported.measurement import Measurement
 from analysis.imported.read import FORMATS, read_measurements
 from analysis.link_log import read_link_log
 from common.errors import KneepointError
-from tests.analysis.test_link_log import EVENTS, HEADER
+from tests.analysis.test_logs import EVENTS, HEADER
 from tests.conftest import ROOT
 
 FILES = range(20)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from analysis.added_runs import SETTINGS_SCHEMA
 from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
 from tests.analysis import synthetic
-from tests.analysis.test_link_log import EVENTS, HEADER
+from tests.analysis.test_logs import EVENTS, HEADER
 from tests.experiments.listing import LISTING
 from tests.study_json import study_json
 
