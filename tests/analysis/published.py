@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,14 @@ RIGHT: Mapping[tuple[str, int], tuple[float, float]] = {
     ("001-delay-threshold", 11): (4.85, 338),
 }
 REPEATS = "004-fixed-window-repeats"
-RAN = {"runs": 5, "settings": 1, "nearest": "", "failed": 0, "failure": "", "sure": 1.0}
+RAN: dict[str, Any] = {
+    "runs": 5,
+    "settings": 1,
+    "nearest": "",
+    "failed": 0,
+    "failure": "",
+    "sure": 1.0,
+}
 """What `statistics.beside` and the audit say of rows that all ran."""
 
 

@@ -110,10 +110,10 @@ def test_settings_are_named_by_what_differs() -> None:
 @pytest.mark.parametrize(
     ("factor", "late_us", "why"),
     [
-        (1.05, 200, agreement.UNEXPLAINED),
+        (1.05, 200, "unexplained"),
         (1.05, 900, agreement.BUSIER),
         (0.95, 50, agreement.QUIETER),
-        (0.95, 900, agreement.UNEXPLAINED),
+        (0.95, 900, "unexplained"),
         (1.009, 900, agreement.SMALL),
     ],
 )

@@ -193,7 +193,8 @@ def test_arithmetic_blames_nothing_where_ours_cannot_tell() -> None:
 def test_a_number_that_was_cut_off_is_no_evidence(
     numbers: tuple[float, float, float], cut_off: str
 ) -> None:
-    found, evidence = judged(beside(*([number] for number in numbers)))
+    throughput, delay, power = numbers
+    found, evidence = judged(beside([throughput], [delay], [power]))
     assert found["verdict"].tolist() == ["reproduced"]
     assert list(select(evidence, kind="truncation")["metric"]) == [cut_off]
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis import generality, held_out
-from analysis.frames import records, select
+from analysis.frames import Record, records, select
 from analysis.planes import compute, on_front
 from analysis.sweeps import Luck
 from tests.analysis import synthetic
@@ -139,9 +139,9 @@ def test_planes_have_means_covariances_and_a_knee() -> None:
     failed = {**synthetic.failed_row("c", {}, "no"), "trial": 7}
     found = compute(pd.DataFrame([*runs, failed]), [7, 8, 9]).set_index("trial")
     assert found["succeeded"].tolist() == [2, 1, 1]
-    names = ["throughput_mbps", "signal_delay_p95_ms"]
+    means = ["throughput_mbps", "signal_delay_p95_ms"]
     variances = ["throughput_variance", "covariance", "delay_variance"]
-    assert found.loc[7, names + variances].tolist() == [2.5, 110, 0.5, 10, 200]
+    assert found[[*means, *variances]].to_numpy()[0].tolist() == [2.5, 110, 0.5, 10, 200]
     assert found[variances].isna().all(axis=1).tolist() == [False, True, True]
     assert found["on_front"].tolist() == [True, True, False]
     assert found["knee"].tolist() == [False, True, False]
@@ -219,10 +219,9 @@ def test_the_price_of_generality_is_of_pairs_of_the_same_seed() -> None:
         for run in range(3)
     ]
     held = synthetic.hold_out()
-    settings = held.settings[3:5].assign(
-        **{"trial": (0, 1), "controller": "timely", "origin": "tuned", "best": True},
-        **{"study": ["alone", "together"], "constants": [runs[n]["constants"] for n in (0, 9)]},
-    )
+    tuned: Record = {"trial": (0, 1), "controller": "timely", "origin": "tuned", "best": True}
+    tuned |= {"study": ["alone", "together"], "constants": [r["constants"] for r in runs[::9]]}
+    settings = held.settings[3:5].assign(**tuned)
     studies = [
         synthetic.study(name, runs[:1], networks=networks)
         for name, networks in (("alone", ("contest",)), ("together", ("contest", "rural")))

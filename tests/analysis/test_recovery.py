@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.frames import records
+from analysis.frames import Record, records
 from analysis.metrics import METRICS
 from analysis.recovery import (
     DRAWS,
@@ -63,7 +63,7 @@ def fit(wrong_row: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFram
 
 def found(
     trials: pd.DataFrame, runs: pd.DataFrame, published: pd.DataFrame, *searched: Searched
-) -> list[dict[str, object]]:
+) -> list[Record]:
     losses = row_losses(runs, published, robust=True)
     return records(recovered(trials, losses, published, searched or (LIMIT, USELESS), seed=1))
 
@@ -158,7 +158,7 @@ def test_errors_that_a_column_shares_count_once() -> None:
 def test_a_fit_has_intervals_and_rows() -> None:
     trials, runs, _ = fit()
     values = np.abs(np.log(trials["constant_limit_ms"] / 200))
-    about = {"title": "A fit", "controller": "c", "networks": ("contest",)}
+    about: Record = {"title": "A fit", "controller": "c", "networks": ("contest",)}
     config = Study.model_construct(**about, objective=Fit(fit=("t",)))
     record = StudyRecord("A fit", "fit", 1, len(trials), BestTrial(0, 0.0, {}, {}))
     study = StudyRuns("fit", config, (LIMIT,), record, trials.assign(value=values), runs)

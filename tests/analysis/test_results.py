@@ -53,20 +53,13 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     setting = {"controller": "fixed_window", "constants": '{"window":12}', "best": True}
     setting |= {"study": "s", "study_power": 12.0, "study_runs": 1}
     bound = {"power": 100.0, "capacity_mbps": 5.0, "signal_delay_p95_ms": 50.0}
-    for name, schema, rows in (
-        *(
-            (
-                "settings",
-                SETTINGS_SCHEMA,
-                [setting | {"trial": n, "origin": "tuned"} for n in (0, 1)],
-            ),
-        ),
-        *(("networks", NETWORKS_SCHEMA, [bound | {"network": n} for n in ("contest", "slow")]),),
+    settings = [setting | {"trial": n, "origin": "tuned"} for n in (0, 1)]
+    networks = [bound | {"network": n, "is_training": n != "slow"} for n in ("contest", "slow")]
+    for name, rows, schema in (
+        ("settings", settings, SETTINGS_SCHEMA),
+        ("networks", networks, NETWORKS_SCHEMA),
     ):
-        each = [
-            {**dict.fromkeys(schema.names), "is_training": n == 0, **r} for n, r in enumerate(rows)
-        ]
-        table = pa.Table.from_pylist(each, schema=schema)
+        table = pa.Table.from_pylist(rows, schema=schema)
         write_table(results / "hold_out" / f"{name}.parquet", table)
     found = Results.of(config / "config.yaml").hold_out
     assert found is not None

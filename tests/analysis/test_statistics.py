@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from analysis.spread import LEVEL, Selection, figures
 from tests.analysis import synthetic
 
 
-def runs_of(powers: list[float], **more: object) -> pd.DataFrame:
+def runs_of(powers: list[float], **more: Any) -> pd.DataFrame:
     made = (synthetic.run_row("fixed_window", {"window": 12}, p / 10, 100.0) for p in powers)
     return pd.DataFrame(made).assign(**more)
 

@@ -16,10 +16,7 @@ VALUES = [0.5, 0.02, 0.25]
 
 
 def worst_case(**more: Any) -> StudyRuns:
-    runs = [
-        synthetic.run_row("timely", {"beta": 0.5}, throughput=4 * value, delay=100)
-        for value in VALUES
-    ]
+    runs = [synthetic.run_row("timely", {"beta": 0.5}, 4 * value, 100) for value in VALUES]
     goal = WorstCase(worst_case=Rival(**more))
     delay_ms = Searched("network_delay_ms", 5, 100)
     study = synthetic.study("worst", runs, searched=[delay_ms], sampler="tpe", objective=goal)
@@ -58,7 +55,11 @@ def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
         }
     )
     runs = pd.DataFrame([synthetic.run_row("timely", {"beta": 0.5}, 2, 100)])
-    about = {"title": "A study", "controller": "timely", "networks": (synthetic.NETWORK,)}
+    about: dict[str, Any] = {
+        "title": "A study",
+        "controller": "timely",
+        "networks": (synthetic.NETWORK,),
+    }
     study = Study.model_construct(**about, sampler=Sampler(kind="tpe", trials=60))
     wanted = Hardening(title="Hardened", tune="tune", worst_case="worst")
     hard = HardeningRuns("hard", wanted, study, study, rounds, runs)
