@@ -56,13 +56,31 @@ def texts(figure: Figure, axes: int = 0) -> list[str]:
     return [text.get_text() for text in figure.axes[axes].texts]
 
 
-def test_throughput_delay_inverts_its_axis_and_shows_all_points(tables: Tables) -> None:
-    (axes, *_) = drawn(tables, f"throughput-delay-{SWEEP}").axes
-    left, right = axes.get_xlim()
-    assert left > right
-    for rows in (tables["sweep_points"], sweeps.published_points(tables)):
-        assert pairs(rows, "signal_delay_p95_ms", "throughput_mbps") <= places(axes)
-    assert set(axes.get_legend_handles_labels()[1]) == {"Kneepoint", "Report 001", "Report 004"}
+def test_panels_have_every_point_of_their_rows(tables: Tables) -> None:
+    settings, plane = tables["held_out_settings"], tables["held_out_power"]
+    published = settings.query("origin == 'published'")
+    tuned = held_out.standings(tables).query("origin != 'published'")
+    of_reports = tables["audit"].query("comparison == 'reports'")
+    points, printed = tables["sweep_points"], sweeps.published_points(tables)
+    delay, throughput = "signal_delay_p95_ms", "throughput_mbps"
+    scores = 100 * pd.concat([published, tuned])[["training", "held_out"]]
+    for name, rows, panels in (
+        (f"throughput-delay-{SWEEP}", points, [(delay, throughput)]),
+        (f"throughput-delay-{SWEEP}", printed, [(delay, throughput)]),
+        (f"power-curve-{SWEEP}", points, [("value", "power")]),
+        (
+            "published-against-ours-reports",
+            of_reports,
+            [(f"published_{m}", f"ours_{m}") for m in SHOWN],
+        ),
+        ("held-out-gain-all", scores, [("training", "held_out")]),
+        ("plane-contest", plane.query("network == 'contest'"), [(delay, throughput)]),
+    ):
+        figure = drawn(tables, name)
+        for axes, (x, y) in zip(figure.axes, panels, strict=False):
+            assert pairs(rows, x, y) <= places(axes), name
+    left, right = drawn(tables, f"throughput-delay-{SWEEP}").axes[0].get_xlim()
+    assert left > right  # better is up and right
 
 
 def test_power_curve_marks_the_best_and_what_ties(tables: Tables) -> None:
@@ -74,24 +92,11 @@ def test_power_curve_marks_the_best_and_what_ties(tables: Tables) -> None:
     assert list(ends) == pytest.approx([sweep["power"] * (1 - sweep["margin"]), sweep["power"]])
 
 
-def test_search_curve_has_the_brackets_of_a_search_for_one_peak(tables: Tables) -> None:
-    _, brackets = drawn(tables, "search-curve-best_window").axes
-    (bars,) = brackets.collections
-    trials = tables["search_trials"].query("search == 'best_window'")
-    assert len(bars.get_paths()) == trials["low"].notna().sum() > 1
-    without = {**tables, "search_trials": tables["search_trials"].assign(low=math.nan)}
-    assert len(drawn(without, "search-curve-best_window").axes) == 1
-
-
 def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
     figure = drawn(tables, "published-against-ours-reports")
-    rows = tables["audit"].query("comparison == 'reports'")
-    for axes, metric in zip(figure.axes, SHOWN, strict=False):
-        assert pairs(rows, f"published_{metric}", f"ours_{metric}") <= places(axes)
     assert [texts(figure, axes) for axes in range(6)] == [[], ["a"], [], [], ["a"], []]
     names = figure.legends[-1].get_texts()
     assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
-    assert figure.axes[0].get_title(loc="left") == "Throughput (Mbit/s)"
 
 
 def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
@@ -130,15 +135,6 @@ def test_points_say_what_they_show(tmp_path: Path) -> None:
     assert centres[0][0] < centres[1][0] and centres[0][1] > centres[1][1]
 
 
-def test_controller_looks_the_same_wherever_it_stands(tables: Tables) -> None:
-    looks = style.looks(tables["inventory"])
-    assert len(set(looks.values())) == len(looks) > 2
-    for name in ("plane-contest", "held-out-gain-all"):
-        lines = drawn(tables, name).axes[0].lines
-        there = {(str(line.get_marker()), str(line.get_color())) for line in lines}
-        assert {looks[row["controller"]] for row in records(held_out.standings(tables))} <= there
-
-
 def test_first_page_shows_every_compared_row_and_every_tuned_controller(tables: Tables) -> None:
     rows, gains = drawn(tables, "at-a-glance-all").axes[:2]
     audit = tables["audit"]
@@ -149,17 +145,6 @@ def test_first_page_shows_every_compared_row_and_every_tuned_controller(tables: 
     names = [label.get_text() for label in gains.get_yticklabels()]
     assert sorted(names) == sorted(map(labels.sentence, tables["held_out_gains"]["controller"]))
     assert len(drawn({**tables, "audit": audit[:0]}, "at-a-glance-all").axes) == 1
-
-
-def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> None:
-    axes = drawn(tables, "held-out-gain-all").axes[0]
-    scores = ["training", "held_out"]
-    published = tables["held_out_settings"].query("origin == 'published'")
-    tuned = held_out.standings(tables).query("origin != 'published'")
-    assert places(axes) == pairs(100 * pd.concat([published, tuned])[scores], *scores)
-    names = [text.get_text() for text in axes.texts]
-    assert names.count("") == 1  # the arrow
-    assert set(names) - {""} == {"Delay threshold", "AIMD RTT", "Fixed window"}
 
 
 def test_plane_rings_the_knee_and_spares_single_runs_an_ellipse(tables: Tables) -> None:
