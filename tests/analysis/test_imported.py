@@ -461,50 +461,44 @@ def quic(seed: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The events of a sender with times since the first, in ms, and its figures."""
     drawn = random.Random(seed)
     prefix, ranges = (("transport:", str), ("quic:", int))[seed % 2]
+    updated = ("recovery:metrics_updated", "quic:recovery_metrics_updated")[seed % 2]
     events: list[dict[str, Any]] = []
-    rtts_ms, sizes, acked, lost = [], [], 0, 0
+    rtts_ms, acked, lost = [], 0, 0
+
+    def add(time_ms: float, name: str, data: object) -> None:
+        events.append({"time": time_ms, "name": name, "data": data})
+
     for number in range(200):
-        size = drawn.randint(100, 1200)
-        sizes.append(size)
+        size, at_ms = drawn.randint(100, 1200), number * 10.0
         header = {"packet_type": "1RTT", "packet_number": number}
         sent = {"header": header, "raw": {"length": size}, "frames": []}
-        events.append({"time": number * 10.0, "name": f"{prefix}packet_sent", "data": sent})
+        add(at_ms, f"{prefix}packet_sent", sent)
         if number % 20 == 7:
             lost += 1
             gone = {"header": header} if seed % 2 else {"type": "1RTT", "packet_number": number}
-            name = "recovery:packet_lost"
-            events.append({"time": number * 10 + 5.0, "name": name, "data": gone})
-            name = "transport:datagrams_sent"  # of others, the data may have any form
-            events.append({"time": number * 10 + 5.0, "name": name, "data": [{"raw": {}}]})
+            add(at_ms + 5, "recovery:packet_lost", gone)
+            add(at_ms + 5, "transport:datagrams_sent", [{"raw": {}}])  # others' may have any form
             continue
         acked += size
         acks = [[ranges(number), ranges(number)]]
         acks += [[ranges(0), ranges(number - 2)]] * (number > 3)  # once more
-        frame = {"frame_type": "ack", "acked_ranges": acks}
-        came = {"header": header, "raw": {"length": 40}, "frames": [frame]}
-        events.append({"time": number * 10 + 6.0, "name": f"{prefix}packet_received", "data": came})
-        rtt_ms = round(drawn.uniform(20, 60), 3)
-        rtts_ms.append(rtt_ms)
-        name = ("recovery:metrics_updated", "quic:recovery_metrics_updated")[seed % 2]
-        events.append({"time": number * 10 + 6.0, "name": name, "data": {"latest_rtt": rtt_ms}})
-    last_s = events[-1]["time"] / 1000
-    return events, {
-        "throughput_mbps": acked * 8 / last_s / 1e6,
-        "lost": lost,
-        "rtt_p95_ms": sorted(rtts_ms)[int(0.95 * len(rtts_ms))],
-    }
+        frames = [{"frame_type": "ack", "acked_ranges": acks}]
+        came = {"header": header, "raw": {"length": 40}, "frames": frames}
+        add(at_ms + 6, f"{prefix}packet_received", came)
+        rtts_ms.append(round(drawn.uniform(20, 60), 3))
+        add(at_ms + 6, updated, {"latest_rtt": rtts_ms[-1]})
+    throughput_mbps = acked * 8 / events[-1]["time"] / 1e3
+    p95_ms = sorted(rtts_ms)[int(0.95 * len(rtts_ms))]
+    return events, {"throughput_mbps": throughput_mbps, "lost": lost, "rtt_p95_ms": p95_ms}
 
 
 def qlog_file(seed: int) -> str:
     """As one object or as a sequence, with times relative, from event to event, or absolute."""
     events, _ = quic(seed)
     way = ("relative", "delta", "absolute")[seed % 3]
-    if way == "delta":
-        times = [event["time"] for event in events]
-        steps = np.diff(times, prepend=0.0).tolist()
-        events = [event | {"time": step} for event, step in zip(events, steps, strict=True)]
-    if way == "absolute":
-        events = [event | {"time": event["time"] + 1.7e12} for event in events]
+    times = np.array([event["time"] for event in events])
+    shown = {"relative": times, "delta": np.diff(times, prepend=0.0), "absolute": times + 1.7e12}
+    events = [event | {"time": at} for event, at in zip(events, shown[way].tolist(), strict=True)]
     trace = {"vantage_point": {"type": "client"}, "common_fields": {"time_format": way}}
     if seed % 4 < 2:
         return json.dumps({"qlog_version": "0.3", "traces": [trace | {"events": events}]})
