@@ -345,19 +345,15 @@ def test_a_verdict_is_clear_if_further_runs_would_not_change_it() -> None:
         assert bool(found["clear"][0]) == (runs == audit.LEAST_RUNS)
 
 
-def test_rows_that_were_selected_say_so() -> None:
-    rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 120), (2.0, 200)])
-    _, evidence = judged(rows, selected="best", selected_of=(3, 9))
-    told = select(evidence, kind="selected")[["remark", "low", "high"]]
-    assert told.to_numpy().tolist() == [["best", 3, 9]] * 2
-
-
-def test_what_the_report_does_not_say_is_not_comparable() -> None:
+def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None:
     rows = beside([math.nan, math.nan], [math.nan, math.nan], [math.nan, 42.64])
     rows.loc[1, "replayable"] = False
     rows.loc[1, OURS] = math.nan
-    _, evidence = judged(published.compared(rows))
-    assert evidence["kind"].tolist() == ["no number", "no constants"]
+    _, evidence = judged(published.compared(rows), selected="best", selected_of=(3, 9))
+    kinds = evidence.groupby("row")["kind"].agg(list).tolist()
+    assert kinds == [["no number", "selected"], ["no constants", "selected"]]
+    told = select(evidence, kind="selected")[["remark", "low", "high"]]
+    assert told.to_numpy().tolist() == [["best", 3, 9]] * 2
 
 
 def test_errors_keep_rows_with_power_only_apart() -> None:
