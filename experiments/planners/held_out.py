@@ -28,6 +28,7 @@ from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed
 from networks.late import Late, late_senders
+from networks.scenario import PreparedNetwork
 
 SETTINGS_SCHEMA = pa.schema(
     [
@@ -93,7 +94,7 @@ def plan(job: Job, name: str) -> Plan:
     ]
     return plan_list(
         job.engine(),
-        list_runs(job, settings, derive_seed(job.workflow.settings.seed, name)),
+        list_runs(job, settings, prepared, derive_seed(job.workflow.settings.seed, name)),
         f"{len(settings)} settings on {len(prepared)} networks",
         {
             "networks.parquet": make_table(networks, NETWORKS_SCHEMA),
@@ -134,15 +135,19 @@ def find_settings(job: Job) -> list[FoundSetting]:
     return sorted([*published, *tuned], key=lambda found: order.index(found.controller))
 
 
-def list_runs(job: Job, settings: Iterable[FoundSetting], seed: int) -> list[PlannedRun]:
-    """Returns all runs: every setting on every network, the training network first.
+def list_runs(
+    job: Job,
+    settings: Iterable[FoundSetting],
+    networks: Sequence[PreparedNetwork],
+    seed: int,
+) -> list[PlannedRun]:
+    """Returns all runs: every setting on every network, in their order.
 
     A seed depends only on the network and the number of the replicate. So all settings meet the
     same random events, and an additional setting leaves the runs of the others as they are. Rows of
     several tables with equal parameters share one run.
     """
     held, engine = configured(job), job.engine()
-    networks = [job.network(name) for name in (held.training, *held.networks)]
     planned = []
     for trial, found in enumerate(settings):
         repeats = held.repeats if found.best else 1

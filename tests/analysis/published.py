@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,15 @@ RIGHT: Mapping[tuple[str, int], tuple[float, float]] = {
     ("001-delay-threshold", 11): (4.85, 338),
 }
 REPEATS = "004-fixed-window-repeats"
+RAN: dict[str, Any] = {
+    "runs": 5,
+    "settings": 1,
+    "nearest": "",
+    "failed": 0,
+    "failure": "",
+    "sure": 1.0,
+}
+"""What `statistics.beside` and the audit say of rows that all ran."""
 
 
 @cache
@@ -51,32 +61,20 @@ def truth() -> pd.DataFrame:
     return rows
 
 
-def honest(
-    seed: int,
-    *,
-    chance: Mapping[str, float] | None = None,
-    mismatch: float = 0.015,
-    runs: int = 5,
-) -> pd.DataFrame:
+def honest(seed: int, mismatch: float = 0.015) -> pd.DataFrame:
     """Rows of `statistics.beside` in which nothing is wrong.
 
-    Published is one run, rounded as it is printed; ours is a mean of `runs`.
-
-    Args:
-        seed: of everything that is drawn.
-        chance: the relative standard deviation of each metric of a run.
-        mismatch: that of what sets the replay apart from the truth, for each row.
-        runs: how many runs of ours there are.
+    Published is one run, rounded as it is printed; ours is a mean of five. What sets the replay
+    apart from the truth has this relative standard deviation, for each row.
     """
     random = np.random.default_rng(seed)
-    chance = chance or {THROUGHPUT: 0.003, SIGNAL_DELAY: 0.01}
     rows = truth().copy()
     true = {metric: rows[metric].to_numpy(dtype=float) for metric in METRICS}
-    shape = (runs + 1, len(rows))
-    drawn = {
-        metric: true[metric] * (1 + chance.get(metric, 0.01) * random.standard_normal(shape))
-        for metric in METRICS
-    }
+    shape = (RAN["runs"] + 1, len(rows))
+    drawn = {}
+    for metric in METRICS:
+        chance = 0.003 if metric == THROUGHPUT else 0.01
+        drawn[metric] = true[metric] * (1 + chance * random.standard_normal(shape))
     for metric in METRICS:
         drawn[metric][1:] *= 1 + mismatch * random.standard_normal(len(rows))
     has_both = ~np.isnan(true[THROUGHPUT]) & ~np.isnan(true[SIGNAL_DELAY])
@@ -89,7 +87,7 @@ def honest(
         rows[[f"host_low_{metric}", f"host_high_{metric}"]] = np.nan
     ours = figures({metric: drawn[metric][1:].T for metric in METRICS})
     rows = rows.drop(columns=list(METRICS)).join(pd.DataFrame(ours))
-    return compared(rows.assign(runs=runs, settings=1, nearest="", failed=0, failure="", sure=1.0))
+    return compared(rows.assign(**RAN))
 
 
 def compared(rows: pd.DataFrame) -> pd.DataFrame:

@@ -17,8 +17,9 @@ from analysis.link_log import ARRIVAL, DEPARTURE, OPPORTUNITY, LinkLog
 from analysis.metrics import METRICS
 from analysis.results import HeldOutRuns, Repeats, Results, Searched, ShowcaseRun, StudyRuns
 from analysis.run import run
-from analysis.schema import STAGES
+from analysis.schema import STAGES, TABLES
 from common.study_record import BestTrial, Fresh, StudyRecord
+from common.tables import write
 from engines import base
 from engines.catalogue import Catalogue
 from experiments.models.comparison import Repeat
@@ -38,39 +39,25 @@ def _digest(*of: object) -> str:
 
 
 def run_row(
-    controller: str, constants: Mapping[str, float], throughput: float, delay: float, **more: object
-) -> dict[str, object]:
+    controller: str, constants: Mapping[str, float], throughput: float, delay: float, /, **more: Any
+) -> dict[str, Any]:
     """One line of runs.parquet, its constants also as columns."""
+    digest = _digest(controller, json.dumps(dict(constants)), more.get("run", 0))
     return {
-        "run_id": _digest(controller, json.dumps(dict(constants)), more.get("run", 0)),
-        "study": "synthetic",
-        "trial": 0,
-        "run": 0,
-        "row": pd.NA,
-        "engine": "emulator",
-        "controller": controller,
-        "network": NETWORK,
-        "constants": json.dumps(dict(constants), sort_keys=True),
-        "seed": 1,
-        "status": "ok",
-        "reason": "",
-        "throughput_mbps": throughput,
-        "capacity_mbps": 5.04,
-        "utilization": throughput / 5.04,
-        "queueing_delay_p95_ms": delay * 0.4,
-        "signal_delay_p95_ms": delay,
+        **{"run_id": digest, "study": "synthetic", "trial": 0, "run": 0, "row": pd.NA},
+        **{"engine": "emulator", "controller": controller, "network": NETWORK, "seed": 1},
+        **{"constants": json.dumps(dict(constants), sort_keys=True), "status": "ok", "reason": ""},
+        **{"throughput_mbps": throughput, "capacity_mbps": 5.04, "utilization": throughput / 5.04},
+        **{"queueing_delay_p95_ms": delay * 0.4, "signal_delay_p95_ms": delay},
         "power": throughput / delay * 1000,
-        "packets_sent": 10000,
-        "packets_delivered": 9990,
-        "packets_dropped": 0,
-        "scheduling_delay_p99_us": None,
-        "scheduling_delays_us": None,
+        **{"packets_sent": 10000, "packets_delivered": 9990, "packets_dropped": 0},
+        **{"scheduling_delay_p99_us": None, "scheduling_delays_us": None},
         **{f"constant_{name}": value for name, value in constants.items()},
         **more,
     }
 
 
-def failed_row(controller: str, constants: Mapping[str, float], reason: str) -> dict[str, object]:
+def failed_row(controller: str, constants: Mapping[str, float], reason: str) -> dict[str, Any]:
     """A run that measured nothing."""
     nothing = dict.fromkeys(base.METRICS, np.nan)
     return run_row(controller, constants, 1.0, 1.0, status="failed", reason=reason, **nothing)
@@ -109,13 +96,9 @@ def study(
     trials["n_runs"] = 1
     trials.insert(2, "value", table["power"])
     trials.insert(2, "state", np.where(table["status"] == "ok", "COMPLETE", "FAIL"))
-    config = {
-        "title": name,
-        "controller": table["controller"].iloc[0],
-        "networks": (NETWORK,),
-        **config,
-        "sampler": Sampler.model_construct(kind=config.get("sampler", "grid")),
-    }
+    about = {"title": name, "controller": table["controller"].iloc[0], "networks": (NETWORK,)}
+    sampler = Sampler.model_construct(kind=config.get("sampler", "grid"))
+    config = {**about, **config, "sampler": sampler}
     best = BestTrial(0, 1.0, {}, {})
     fresh = Fresh(5, 1.0, 1.0, 1.0, _fresh(table))
     record = StudyRecord(name, "power", 7, len(trials), best, bounds or {}, fresh)
@@ -189,38 +172,25 @@ def tpe_study(trials: int = 120, **more: Any) -> StudyRuns:
 
 def published_rows() -> pd.DataFrame:
     """Tables of two reports on windows and one grid of power."""
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
+
+    def add(table: str, row: int, controller: str, power: float, **printed: float) -> None:
+        place = {"table": table, "row": row, "controller": controller, "network": NETWORK}
+        rows.append({**place, **printed, "power": round(power, 2)})
+
     for table, values in (
         ("001-fixed-window", range(5, 95, 5)),
         ("004-fixed-window", range(3, 100, 3)),
     ):
         for row, window in enumerate(values):
             throughput, delay = fixed_window(window, 0.003 if row % 2 else -0.003)
-            rows.append(
-                {
-                    "table": table,
-                    "row": row,
-                    "controller": "fixed_window",
-                    "network": NETWORK,
-                    "constant_window": window,
-                    "throughput_mbps": round(throughput, 2),
-                    "signal_delay_p95_ms": round(delay),
-                    "power": round(throughput / delay * 1000, 2),
-                }
-            )
-    rows[7]["signal_delay_p95_ms"] = 3 * float(str(rows[7]["signal_delay_p95_ms"]))
+            numbers = {"throughput_mbps": round(throughput, 2), "signal_delay_p95_ms": round(delay)}
+            power = throughput / delay * 1000
+            add(table, row, "fixed_window", power, constant_window=window, **numbers)
+    rows[7]["signal_delay_p95_ms"] *= 3.0
     for row, (y, x) in enumerate((y, x) for y in (0.2, 0.4, 0.6, 0.8) for x in (1, 2, 4, 8, 16)):
-        rows.append(
-            {
-                "table": "000-aimd-grid",
-                "row": row,
-                "controller": "aimd_rtt",
-                "network": NETWORK,
-                "constant_additive_increase": x,
-                "constant_decrease_factor": y,
-                "power": round(18.6 - 1.97 * float(np.log2(x)), 2),
-            }
-        )
+        constants = {"constant_additive_increase": x, "constant_decrease_factor": y}
+        add("000-aimd-grid", row, "aimd_rtt", 18.6 - 1.97 * float(np.log2(x)), **constants)
     return described(pd.DataFrame(rows))
 
 
@@ -237,14 +207,10 @@ def repeats() -> Repeats:
     random = np.random.default_rng(3)
     runs = [
         run_row(
-            "fixed_window",
-            {"window": window},
+            *("fixed_window", {"window": window}),
             *fixed_window(window, 0.002 * random.normal()),
-            setting=f"windows:{i}",
-            label=f"fixed window {window}",
-            trial=i,
-            run=run,
-            study="windows",
+            **{"setting": f"windows:{i}", "label": f"fixed window {window}", "study": "windows"},
+            **{"trial": i, "run": run},
         )
         for i, (window, n) in enumerate(((12, 10), (15, 25)))
         for run in range(n)
@@ -253,17 +219,10 @@ def repeats() -> Repeats:
         {**{"mean": 12.868, "standard_deviation": 0.046, "n": 10, "step": 0.001}, "setting": 0},
         {**{"mean": 11.6, "n": 25, "step": 0.01}, "setting": 1},
     )
-    config = Repeat.model_validate(
-        {
-            "title": "Windows repeated",
-            "network": NETWORK,
-            "repeats": 10,
-            "settings": [
-                {"controller": "fixed_window", "constants": {"window": each}} for each in (12, 15)
-            ],
-            "published": [{**each, "metric": "power", "source": "Report"} for each in published],
-        }
-    )
+    settings = [{"controller": "fixed_window", "constants": {"window": each}} for each in (12, 15)]
+    about = {"title": "Windows repeated", "network": NETWORK, "repeats": 10, "settings": settings}
+    printed = [{**each, "metric": "power", "source": "Report"} for each in published]
+    config = Repeat.model_validate({**about, "published": printed})
     return Repeats("windows", config, pd.DataFrame(runs))
 
 
@@ -282,17 +241,11 @@ def hold_out() -> HeldOutRuns:
     ]
     settings = pd.DataFrame(
         {
-            "trial": trial,
-            "controller": controller,
-            "origin": origin,
-            "best": best,
-            "study": study,
-            "table": None if row is None else f"001-{study}",
-            "row": pd.NA if row is None else row,
-            "constants": json.dumps(constants),
+            **{"trial": trial, "controller": controller, "origin": origin, "best": best},
+            **{"study": study, "table": None if row is None else f"001-{study}"},
+            **{"row": pd.NA if row is None else row, "constants": json.dumps(constants)},
             "published_power": None if row is None else here,
-            "study_power": 1.02 * here,
-            "study_runs": 1,
+            **{"study_power": 1.02 * here, "study_runs": 1},
         }
         for trial, (controller, origin, best, study, row, constants, here, _) in enumerate(found)
     )
@@ -309,14 +262,8 @@ def hold_out() -> HeldOutRuns:
     )
     runs = [
         run_row(
-            controller,
-            constants,
-            3.0,
-            3000 / (power * (1 + 0.004 * (run - 1))),
-            trial=trial,
-            run=run,
-            network=network,
-            study="hold_out",
+            *(controller, constants, 3.0, 3000 / (power * (1 + 0.004 * (run - 1)))),
+            **{"trial": trial, "run": run, "network": network, "study": "hold_out"},
             run_id=_digest(controller, sorted(constants.items()), network, run),
         )
         for trial, (controller, _, best, _, _, constants, here, there) in enumerate(found)
@@ -354,18 +301,13 @@ def flow_log(seconds: int = 20) -> FlowLog:
 
 
 LINK = LinkTrace(constant_mbps=5.04)
+CONTEST = Network(title="Verizon LTE, short", uplink=LINK, downlink=LINK, duration_s=20)
+NOTHING = ("studies", "repeats", "comparisons", "traffic", "tables", "sections")
 WORKFLOW = Workflow(
     path=Path("config.yaml"),
     settings=Settings(seed=1),
-    networks={
-        NETWORK: Network(title="Verizon LTE, short", uplink=LINK, downlink=LINK, duration_s=20)
-    },
-    studies={},
-    repeats={},
-    comparisons={},
-    traffic={},
-    tables={},
-    sections={},
+    networks={NETWORK: CONTEST},
+    **{name: {} for name in NOTHING},
 )
 DESCRIPTION = TableDescription.model_construct(source="", controller="", columns={})
 
@@ -405,6 +347,12 @@ def analysed(results: Results, *stages: str) -> dict[str, pd.DataFrame]:
     """The tables of these stages, or of all; computed once for the same results."""
     found = _analysed(results, stages or tuple(STAGES))
     return {name: table.copy() for name, table in found.items()}
+
+
+def write_tables(folder: Path) -> None:
+    """The tables of everything, as the workflow leaves them there."""
+    for name, table in analysed(results()).items():
+        write(folder / f"{name}.parquet", TABLES[name], table)
 
 
 def results(**more: Any) -> MadeUp:

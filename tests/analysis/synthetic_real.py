@@ -39,13 +39,9 @@ def runs(repeats: int, seed: int, noise: float = 0.002, factor: float = 1.0) -> 
     random = np.random.default_rng(seed)
     rows = [
         run_row(
-            controller,
-            constants,
-            factor * throughput * (1 + noise * random.normal()),
+            *(controller, constants, factor * throughput * (1 + noise * random.normal())),
             delay * (1 + noise * random.normal()),
-            trial=trial,
-            run=run,
-            study="confirm",
+            **{"trial": trial, "run": run, "study": "confirm"},
         )
         for run in range(repeats)
         for trial, (controller, constants, throughput, delay, _, _) in enumerate(SETTINGS)
@@ -81,23 +77,17 @@ HOST = {"slots": 8, "cores": 4, "busy_us": 5000.0}
 def probe() -> pd.DataFrame:
     """Up to eight runs at once give what a lone one gives, sixteen do not."""
     random = np.random.default_rng(2)
-    levels = (1, 2, 4, 8, 16)
     rows = [
         run_row(
-            "delay_threshold",
-            THRESHOLD,
+            *("delay_threshold", THRESHOLD),
             (3.5 if n > 8 else 3.85) * (1 + 0.002 * random.normal()),
             149 * (1 + 0.005 * random.normal()),
-            trial=level,
-            run=run,
-            study="probe",
-            concurrency=n,
-            agrees=n <= 8,
+            **{"trial": level, "run": run, "study": "probe", "concurrency": n, "agrees": n <= 8},
             level_reason="" if n <= 8 else "with 16 at once throughput_mbps is 3.5",
-            **HOST,
             scheduling_delay_p99_us=(9000.0 if n > 8 else 150.0) * random.uniform(0.5, 2),
+            **HOST,
         )
-        for level, n in enumerate(levels)
+        for level, n in enumerate((1, 2, 4, 8, 16))
         for run in range(5 if n == 1 else n)
     ]
     return pd.DataFrame(rows)
@@ -105,21 +95,17 @@ def probe() -> pd.DataFrame:
 
 def calibration() -> StudyRuns:
     """A fit of two settings of the host to two windows, on a grid."""
-    rows = []
-    for trial, (latency, wake) in enumerate((a, b) for a in (0, 100) for b in (50, 100, 200)):
-        for row, window in enumerate((5.0, 12.0)):
-            run = run_row(
-                "fixed_window", {"window": window}, 1.0 + row, 100.0, trial=trial, row=row
-            )
-            rows.append(
-                {**run, "constant_host_latency_us": latency, "constant_host_wake_mean_us": wake}
-            )
-    found = synthetic.study(
-        "calibration",
-        rows,
-        searched=(Searched("host_latency_us", 0, 100), Searched("host_wake_mean_us", 50, 200)),
-        objective=Fit(fit=("confirm",)),
-    )
+    hosts = [(latency, wake) for latency in (0, 100) for wake in (50, 100, 200)]
+    names = ("host_latency_us", "host_wake_mean_us")
+    rows = [
+        run_row("fixed_window", {"window": window}, 1.0 + row, 100.0, trial=trial, row=row)
+        | {f"constant_{name}": value for name, value in zip(names, host, strict=True)}
+        for trial, host in enumerate(hosts)
+        for row, window in enumerate((5.0, 12.0))
+    ]
+    searched = (Searched(names[0], 0, 100), Searched(names[1], 50, 200))
+    objective = Fit(fit=("confirm",))
+    found = synthetic.study("calibration", rows, searched=searched, objective=objective)
     trials = found.trials.drop_duplicates("trial").reset_index(drop=True)
     trials["value"] = 1e-4 * (1 + trials["trial"])
     return replace(found, trials=trials)
@@ -127,15 +113,11 @@ def calibration() -> StudyRuns:
 
 def delays() -> pd.DataFrame:
     """Waits of eight runs; one is too short to tell of the rarest."""
-    one_in = [2**k for k in range(11)]
-    mean = [10.0 * 1.9**k for k in range(11)]
+    mean_us = 10.0 * 1.9 ** np.arange(11)
     return pd.DataFrame(
         {
-            "one_in": one_in,
-            "delay_us": mean,
-            "least_us": [0.8 * each for each in mean],
-            "greatest_us": [1.5 * each for each in mean],
-            "n_runs": [8] * 10 + [7],
+            **{"one_in": [2**k for k in range(11)], "n_runs": [8] * 10 + [7]},
+            **{"delay_us": mean_us, "least_us": 0.8 * mean_us, "greatest_us": 1.5 * mean_us},
         }
     )
 

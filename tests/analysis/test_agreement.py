@@ -1,3 +1,5 @@
+"""The emulator against real mahimahi, the host of real runs, and rows that these confirm."""
+
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -5,8 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis import agreement
-from analysis.frames import records
+from analysis import agreement, confirmation, host
+from analysis.frames import records, select
 from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 from tests.analysis import synthetic, synthetic_real
 from tests.analysis.synthetic import run_row
@@ -18,78 +20,54 @@ SETTINGS = pd.DataFrame(
 
 
 def frame(pairs: Sequence[tuple[float, float]]) -> pd.DataFrame:
-    rows = [
-        run_row("fixed_window", WINDOW, throughput, delay, run=i)
-        for i, (throughput, delay) in enumerate(pairs)
-    ]
+    rows = [run_row("fixed_window", WINDOW, *pair, run=i) for i, pair in enumerate(pairs)]
     return pd.DataFrame(rows, columns=list(run_row("fixed_window", WINDOW, 1.0, 1.0)))
 
 
-def row_of(rows: pd.DataFrame, metric: str) -> pd.Series:
-    return rows[rows["metric"] == metric].iloc[0]
-
-
-# The emulator against real mahimahi -----------------------------------------------------------
-
-
-def test_prediction_interval_worked_by_hand() -> None:
-    # mean 4, s = 2, t(0.995, 2) = 9.9248: half = 9.9248 * 2 * sqrt(1/3 + 1/3) = 16.207
-    low, high = agreement.prediction_interval(pd.Series([2.0, 4.0, 6.0]), 3)
-    assert (low, high) == pytest.approx((4 - 16.2072, 4 + 16.2072), abs=1e-3)
-    # one further run: sqrt(1/3 + 1) in place of sqrt(2/3)
-    _, high = agreement.prediction_interval(pd.Series([2.0, 4.0, 6.0]), 1)
-    assert high == pytest.approx(4 + 9.9248 * 2 * math.sqrt(4 / 3), abs=1e-3)
+def compared(real: pd.DataFrame, emulated: pd.DataFrame | None) -> "dict[str, pd.Series[Any]]":
+    """The row of each metric."""
+    rows = agreement.beside_real(SETTINGS, real, emulated)
+    assert set(rows["trial"]) == {7}
+    return {metric: row for metric, (_, row) in zip(METRICS, rows.iterrows(), strict=True)}
 
 
 def test_beside_real_worked_by_hand() -> None:
-    real = frame([(2.0, 100), (2.2, 100), (2.4, 103)])
-    emulated = frame([(2.0, 98), (2.2, 100), (2.4, 102)])
-    rows = agreement.beside_real(SETTINGS, real, emulated)
-    assert rows["metric"].tolist() == list(METRICS)
-    assert set(rows["trial"]) == {7}
-    throughput = row_of(rows, THROUGHPUT)
+    emulated = frame([(2.0, 98), (4.0, 100), (6.0, 102)])
+    found = compared(frame([(2.0, 100), (2.2, 100), (2.4, 103)]), emulated)
+    throughput, delay = found[THROUGHPUT], found[SIGNAL_DELAY]
     assert throughput["real_mean"] == pytest.approx(2.2)
     # s = 0.2, t(0.975, 2) = 4.3027: half = 4.3027 * 0.2 / sqrt(3)
     assert throughput["real_high"] - 2.2 == pytest.approx(4.3027 * 0.2 / math.sqrt(3), abs=1e-4)
-    assert throughput["expected_high"] - 2.2 == pytest.approx(1.62072, abs=1e-4)
-    assert (throughput["difference"], throughput["relative"]) == pytest.approx((0, 0))
+    # mean 4, s = 2, t(0.995, 2) = 9.9248: half = 9.9248 * 2 * sqrt(1/3 + 1/3)
+    assert throughput["expected_high"] == pytest.approx(4 + 16.2072, abs=1e-3)
     assert throughput["inside"]
-    delay = row_of(rows, SIGNAL_DELAY)
-    assert delay["real_mean"] == pytest.approx(101)
-    assert delay["difference"] == pytest.approx(-1)
+    assert (delay["real_mean"], delay["difference"]) == (pytest.approx(101), pytest.approx(-1))
     assert delay["relative"] == pytest.approx(-1 / 101)
-    assert delay["expected_high"] - 100 == pytest.approx(16.2072 + 0.5, abs=1e-3)
+    # one further run: sqrt(1/3 + 1) in place of sqrt(2/3)
+    further = compared(frame([(2.0, 100)]), emulated)[THROUGHPUT]["expected_high"]
+    assert further == pytest.approx(4 + 9.9248 * 2 * math.sqrt(4 / 3), abs=1e-3)
 
 
 def test_beside_real_adds_what_rounding_hides() -> None:
-    """Whole milliseconds that never vary do not mean that the next one cannot be another."""
     emulated = frame([(2.0, 100)] * 30)
-    rows = agreement.beside_real(SETTINGS, frame([(2.0, 100), (2.0, 100), (2.0, 101)]), emulated)
-    delay, power = row_of(rows, SIGNAL_DELAY), row_of(rows, POWER)
+    found = compared(frame([(2.0, 100), (2.0, 100), (2.0, 101)]), emulated)
+    delay, power = found[SIGNAL_DELAY], found[POWER]
     assert (delay["expected_low"], delay["expected_high"]) == pytest.approx((99.5, 100.5))
-    assert delay["inside"]
     assert power["expected_high"] - 20 == pytest.approx(20 * 0.5 / 100)
-    assert power["inside"]
-    rows = agreement.beside_real(SETTINGS, frame([(2.0, 101)] * 3), emulated)
-    assert not row_of(rows, SIGNAL_DELAY)["inside"]
-    assert row_of(rows, THROUGHPUT)["inside"]
+    assert delay["inside"] and power["inside"]
+    found = compared(frame([(2.0, 101)] * 3), emulated)
+    assert found[THROUGHPUT]["inside"] and not found[SIGNAL_DELAY]["inside"]
 
 
 def test_beside_real_leaves_failed_and_foreign_runs_out() -> None:
-    real = frame([(2.0, 100), (2.2, 100)])
     failed = synthetic.failed_row("fixed_window", WINDOW, "it crashed")
     foreign = run_row("fixed_window", {"window": 13.0}, 9.0, 900)
-    real = pd.concat([real, pd.DataFrame([failed, foreign])], ignore_index=True)
-    row = row_of(agreement.beside_real(SETTINGS, real, frame([(2.0, 99)] * 3)), THROUGHPUT)
+    real = pd.concat([frame([(2.0, 100), (2.2, 100)]), pd.DataFrame([failed, foreign])])
+    row = compared(real, frame([(2.0, 99)] * 3))[THROUGHPUT]
     assert (row["real_n"], row["real_mean"]) == (2, pytest.approx(2.1))
-
-
-@pytest.mark.parametrize("emulated", [None, frame([])])
-def test_beside_real_without_the_emulator_judges_nothing(emulated: pd.DataFrame | None) -> None:
-    rows = agreement.beside_real(SETTINGS, frame([(2.0, 100)] * 3), emulated)
-    assert rows["inside"].isna().all()
-    assert rows["relative"].isna().all()
-    assert row_of(rows, THROUGHPUT)["real_mean"] == 2
+    for nothing in (None, frame([])):  # without the emulator's, no judgement
+        row = compared(real, nothing)[THROUGHPUT]
+        assert pd.isna(row["inside"]) and pd.isna(row["relative"]) and row["real_n"] == 2
 
 
 def test_accuracy_counts_what_was_not_fitted() -> None:
@@ -107,40 +85,92 @@ def test_accuracy_counts_what_was_not_fitted() -> None:
     )
     (found,) = records(agreement.accuracy({"agreement": rows}))
     assert (found["settings"], found["controllers"]) == (2, 2)
-    assert found[f"error_{THROUGHPUT}"] == pytest.approx(0.02)
-    assert found[f"error_{QUEUEING_DELAY}"] == pytest.approx(0.02)
+    for metric in (THROUGHPUT, QUEUEING_DELAY):
+        assert found[f"error_{metric}"] == pytest.approx(0.02)
     assert found["delay_ms"] == pytest.approx(4)
     assert (found["judged"], found["expected_outside"]) == (16, pytest.approx(0.16))
 
 
-# The stage ------------------------------------------------------------------------------------
+# The stages -----------------------------------------------------------------------------------
 
 
-def stage(**more: Any) -> dict[str, pd.DataFrame]:
-    return synthetic.analysed(synthetic_real.results(**more), "agreement")
+def stage(*stages: str, **more: Any) -> dict[str, pd.DataFrame]:
+    return synthetic.analysed(synthetic_real.results(**more), *stages)
 
 
 def test_settings_are_named_by_what_differs() -> None:
-    found = stage()
-    settings = agreement.settings(found).set_index("label")
-    assert settings.index.tolist() == [
-        "fixed window 5",
-        "fixed window 12",
-        "fixed window 40",
-        "delay threshold 10",
-        "delay threshold 7",
-        "delay threshold tuned",
-        "rocinante tuned",
-    ]
-    (summary,) = records(agreement.accuracy(found))
-    assert (summary["settings"], summary["controllers"]) == (5, 3)
+    names = agreement.settings(stage("agreement")).groupby("controller")["name"].agg(list)
+    assert names.to_dict() == {
+        "fixed_window": ["5", "12", "40"],
+        "delay_threshold": ["10", "7", "tuned"],
+        "rocinante": ["tuned"],
+    }
 
 
-def test_what_lies_outside_is_named_with_its_reason() -> None:
-    emulated = synthetic_real.runs(30, seed=4)
-    emulated.loc[emulated["trial"] == 3, THROUGHPUT] *= 1.05
-    rows = stage(emulated=emulated)["agreement"]
+@pytest.mark.parametrize(
+    ("factor", "late_us", "why"),
+    [
+        (1.05, 200, "unexplained"),
+        (1.05, 900, agreement.BUSIER),
+        (0.95, 50, agreement.QUIETER),
+        (0.95, 900, "unexplained"),
+        (1.009, 900, agreement.SMALL),
+    ],
+)
+def test_what_lies_outside_is_named_with_its_reason(factor: float, late_us: int, why: str) -> None:
+    emulated, real = synthetic_real.runs(30, seed=4), synthetic_real.confirmation()
+    emulated.loc[emulated["trial"] == 3, THROUGHPUT] *= factor
+    real.runs.loc[real.runs["trial"] == 3, "scheduling_delay_p99_us"] = late_us
+    rows = stage("agreement", emulated=emulated, confirmation=real)["agreement"]
     outside = rows[rows["inside"].eq(False) & (rows["metric"] == THROUGHPUT)]
-    assert outside["trial"].tolist() == [3]
-    assert outside["why"].tolist() == ["unexplained"]
+    assert outside[["trial", "why"]].to_numpy().tolist() == [[3, why]]
     assert (rows.loc[~rows["inside"].eq(False), "why"] == "").all()
+
+
+@pytest.mark.parametrize(
+    ("published", "emulated", "real", "checks", "said"),
+    [
+        (142, 212, 213, "neighbours, replay", confirmation.CONFIRMED),
+        (213, 150, 212, "replay", confirmation.REFUTED),
+        (22.26, 22.9, 22.8, "replay", confirmation.TOO_NEAR),
+        (100, 300, 200, "replay", confirmation.CONFIRMED),  # nearer to the emulator's, if not near
+        (150, 300, 200, "replay", confirmation.NEITHER),
+        (math.nan, 212, 213, "replay", ""),
+        (142, math.nan, 213, "replay", ""),
+        (20, 30, 31, "arithmetic", confirmation.BY_ARITHMETIC),
+        (20, 30, 31, "arithmetic, replay", confirmation.CONFIRMED),
+    ],
+)
+def test_a_real_run_confirms_a_contradiction_or_does_not(
+    published: float, emulated: float, real: float, checks: str, said: str
+) -> None:
+    assert confirmation.verdict(published, emulated, real, checks) == said
+
+
+def test_best_settings_know_what_was_published() -> None:
+    rows = confirmation.best(stage("audit", "agreement"))
+    assert rows["origin"].tolist() == ["published", "tuned", "published", "tuned", "tuned"]
+    (row,) = records(select(synthetic.published_rows(), table="004-fixed-window", row=3))
+    assert rows["published"].isna().tolist() == [False, *[True] * 4]
+    assert rows["published"][0] == row[POWER]
+    assert rows["from_published"][0] == rows["real_mean"][0] / row[POWER] - 1
+
+
+def test_probe_levels_worked_by_hand() -> None:
+    lone = [(2.0, 100.0, 100.0), (4.0, 100.0, 200.0)]
+    together = [(3.0, 110.0, 900.0), (3.3, 90.0, 50.0)]
+    rows = [
+        run_row("c", {}, *pair, trial=level, scheduling_delay_p99_us=late)
+        for level, runs in enumerate((lone, together))
+        for *pair, late in runs
+    ]
+    rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1})
+    level: dict[str, Any] = {"concurrency": 1, "agrees": True, "level_reason": ""}
+    table = host.probe(pd.DataFrame(rows).assign(**level, **synthetic_real.HOST))
+    assert table is not None
+    found = host.probe_levels({"probe": table})
+    assert found[["runs", "failed"]].to_numpy().tolist() == [[2, 0], [2, 1]]
+    assert found[f"relative_{THROUGHPUT}"].tolist() == pytest.approx([0, 0.05])
+    assert found[f"furthest_{THROUGHPUT}"].tolist() == pytest.approx([1 / 3, 0.1])
+    assert found[f"furthest_{SIGNAL_DELAY}"].tolist() == pytest.approx([0, 0.1])
+    assert found["scheduling_delay_p99_us"].tolist() == [200, 900]

@@ -22,7 +22,6 @@ def found(folder: Path, *lines: str, runs: int | None = None) -> list[tuple[int,
 @pytest.mark.parametrize(
     ("name", "quantity", "statistic", "factor"),
     [
-        ("throughput_mbps", "throughput", "", 1),
         ("Throughput (kbit/s)", "throughput", "", 1e-3),
         ("mean_signal_delay_p95_ms", "signal delay p95", "mean", 1),
         ("signal_delay_p95_sd_ms", "signal delay p95", "sd", 1),
@@ -38,63 +37,47 @@ def test_a_heading_is_read_by_its_words(
     assert Heading.named(name) == Heading(name, quantity, statistic, factor)
 
 
-def test_power_is_throughput_over_delay_rounded_or_truncated(tmp_path: Path) -> None:
-    head = "throughput_mbps,signal_delay_p95_ms,power"
-    true = 4.566 / 0.1539
-    rounded, truncated = f"4.57,154,{true:.2f}", f"4.56,153,{math.floor(100 * true) / 100}"
-    assert found(tmp_path, head, rounded, truncated) == []
-    assert found(tmp_path, head, rounded, "4.57,154,28.67") == [(3, "product")]
-    assert found(tmp_path, head, "4.57,,29.67", ",154,29.67") == []
+POWER = "throughput_mbps,signal_delay_p95_ms,power"
+SHARE = "throughput_mbps,utilization"
+SPREAD = "signal_delay_p95_ms,signal_delay_p95_sd_ms,runs"
+TRUE = 4.566 / 0.1539
+ROUNDED, TRUNCATED = f"4.57,154,{TRUE:.2f}", f"4.56,153,{math.floor(100 * TRUE) / 100}"
 
 
-def test_rates_and_delays_keep_their_bounds(tmp_path: Path) -> None:
-    head = "goodput_mbps,capacity_mbps,delay_ms,propagation_ms"
-    assert found(tmp_path, head, "5.0,5.0,20,20", "5.2,5.0,20,20", "5.0,5.0,18,20") == [
-        (3, "order"),
-        (4, "order"),
-    ]
-    head = "delay_p50_ms,delay_p95_ms,max_delay_ms,omniscient_throughput_mbps,throughput_mbps"
-    assert found(tmp_path, head, "20,30,30,4.0,3", "33,30,40,4.0,3", "20,30,31,4.0,4.2") == [
-        (3, "order"),
-        (4, "order"),
-    ]
-
-
-def test_a_percentile_needs_samples_beyond_it(tmp_path: Path) -> None:
-    head = "samples,delay_p95_ms,delay_p99_ms"
-    assert found(tmp_path, head, "100,40,50", "20,40,", "99,40,50") == [(4, "samples")]
-
-
-def test_one_link_has_one_capacity(tmp_path: Path) -> None:
-    head = "trace,throughput_mbps,utilization"
-    lines = ("a,4.00,0.800", "a,3.00,0.600", "a,2.00,0.500", "b,2.00,0.500")
-    assert found(tmp_path, head, *lines) == [(4, "capacity")]
-    assert found(tmp_path, "capacity_mbps,power", "5,1", "6,1") == []  # of which links?
+@pytest.mark.parametrize(
+    ("lines", "contradicted"),
+    [
+        (f"{POWER};{ROUNDED};{TRUNCATED}", []),
+        (f"{POWER};{ROUNDED};4.57,154,28.67", [(3, "product")]),
+        (f"{POWER};4.57,,29.67;,154,29.67", []),
+        ("goodput_mbps,capacity_mbps;5.0,5.0;5.2,5.0", [(3, "order")]),
+        ("delay_ms,propagation_ms;20,20;18,20", [(3, "order")]),
+        ("omniscient_throughput_mbps,throughput_mbps;4.0,3;4.0,4.2", [(3, "order")]),
+        ("delay_p50_ms,delay_p95_ms,max_delay_ms;20,30,30;33,30,40;20,30,31", [(3, "order")]),
+        ("samples,delay_p95_ms,delay_p99_ms;100,40,50;20,40,;99,40,50", [(4, "samples")]),
+        (f"trace,{SHARE};a,4.00,0.800;a,3.00,0.600;a,2.00,0.500;b,2.00,0.500", [(4, "capacity")]),
+        ("capacity_mbps,power;5,1;6,1", []),  # of which links?
+        ("signal_delay_p95_ms,runs;98.50,2;98.30,2", [(3, "mean")]),
+        ("delay_p95_ms,runs;98.30,2", []),  # of fractions nothing is known
+        (f"{SPREAD};98.50,0.71,2;98.50,0.90,2;98,1.5,1", [(3, "deviation"), (4, "deviation")]),
+    ],
+)
+def test_what_no_measurement_can_give_is_found_and_nothing_else(
+    tmp_path: Path, lines: str, contradicted: list[tuple[int, str]]
+) -> None:
+    assert found(tmp_path, *lines.split(";")) == contradicted
 
 
 @pytest.mark.parametrize("n", [3, 8, 20])
 def test_n_whole_numbers_have_their_mean_and_deviation(tmp_path: Path, n: int) -> None:
-    head = "signal_delay_p95_ms,signal_delay_p95_sd_ms"
     random = np.random.default_rng(n)
     true = []
     for _ in range(200):
         of = random.integers(80, 140, size=n)
         sd = of.std(ddof=int(random.integers(2)))
-        mean = of.mean()
-        cut = math.floor(100 * sd) / 100
-        true.append(f"{mean:.2f},{sd:.2f}" if random.random() < 0.5 else f"{mean:.2f},{cut:.2f}")
-    assert found(tmp_path, head, *true, runs=n) == []
-
-
-def test_impossible_means_and_deviations_are_found(tmp_path: Path) -> None:
-    head = "signal_delay_p95_ms,signal_delay_p95_sd_ms,runs"
-    assert found(tmp_path, head, "98.50,0.71,2", "98.30,0.71,2", "98.50,0.90,2", "98,1.5,1") == [
-        (3, "mean"),
-        (4, "deviation"),
-        (5, "deviation"),
-    ]
-    # Of fractions nothing is known.
-    assert found(tmp_path, "delay_p95_ms,runs", "98.30,2") == []
+        shown = sd if random.random() < 0.5 else math.floor(100 * sd) / 100
+        true.append(f"{of.mean():.2f},{shown:.2f}")
+    assert found(tmp_path, "signal_delay_p95_ms,signal_delay_p95_sd_ms", *true, runs=n) == []
 
 
 def test_few_true_tables_are_accused_and_most_digits_found() -> None:
@@ -105,11 +88,9 @@ def test_few_true_tables_are_accused_and_most_digits_found() -> None:
 
 
 def test_the_tables_of_this_repository_are_consistent_but_for_one_row() -> None:
-    wrong: dict[str, list[int]] = {}
-    for path in sorted((ROOT / "config/published").glob("*.csv")):
-        if path.with_suffix(".yaml").is_file():
-            found = contradictions(read_printed(path).rows)
-            wrong |= {path.stem: [each.line for each in found]} if found else {}
+    paths = [path.with_suffix(".csv") for path in (ROOT / "config/published").glob("*.yaml")]
+    found = {path.stem: contradictions(read_printed(path).rows) for path in paths}
+    wrong = {name: [each.line for each in every] for name, every in found.items() if every}
     assert wrong == {"001-delay-threshold": [4]}  # which the audit contradicts, too
 
 
@@ -131,19 +112,22 @@ def test_a_file_that_cannot_be_checked_is_one_line(tmp_path: Path, text: str, na
     assert named in str(raised.value)
 
 
-def test_the_command_names_the_line_and_exits_with_1(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text(
-        "scheme,throughput_mbps,signal_delay_p95_ms,power\na,4.00,100,40.0\nb,4.00,100,41.0\n"
-    )
-    done = run_kneepoint("check-table", path, cwd=tmp_path)
-    assert done.returncode == 1 and "line 3" in done.stdout and "line 2" not in done.stdout
-    assert "scheme" in done.stdout
-    path.write_text("losses,runs\n2.5,2\n")
-    assert run_kneepoint("check-table", path, cwd=tmp_path).returncode == 2
-    path.write_text("power,runs\n2.3,2\n")
-    assert run_kneepoint("check-table", path, cwd=tmp_path).returncode == 0
-    done = run_kneepoint("check-table", path, "--whole", "power", cwd=tmp_path)
-    assert done.returncode == 1 and "mean" in done.stdout
-    done = run_kneepoint("check-table", path, "--whole", "pwr", cwd=tmp_path)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "power" in done.stderr
+@pytest.mark.parametrize(
+    ("text", "words", "status", "named"),
+    [
+        (f"scheme,{POWER}\na,4.00,100,40.0\nb,4.00,100,41.0\n", (), 1, "line 3"),
+        ("losses,runs\n2.5,2\n", (), 2, "'losses'"),
+        ("power,runs\n2.3,2\n", (), 0, ""),
+        ("power,runs\n2.3,2\n", ("--whole", "power"), 1, "mean"),
+        ("power,runs\n2.3,2\n", ("--whole", "pwr"), 2, "power"),
+    ],
+)
+def test_the_command_names_what_it_finds_and_its_status_says_so(
+    tmp_path: Path, text: str, words: tuple[str, ...], status: int, named: str
+) -> None:
+    (tmp_path / "table.csv").write_text(text)
+    done = run_kneepoint("check-table", "table.csv", *words, cwd=tmp_path)
+    assert done.returncode == status
+    assert named in (done.stderr if status == 2 else done.stdout)
+    assert "line 2" not in done.stdout or words
+    assert len(done.stderr.splitlines()) == (status == 2)

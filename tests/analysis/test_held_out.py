@@ -1,13 +1,15 @@
-"""Statistics of settings on held-out networks, worked by hand."""
+"""Settings on held-out networks: statistics worked by hand, planes, and the whole stage."""
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from analysis import held_out
+from analysis import generality, held_out
+from analysis.frames import Record, records, select
+from analysis.planes import compute, on_front
 from analysis.sweeps import Luck
 from tests.analysis import synthetic
 
@@ -43,30 +45,19 @@ PAIR = settings_of(("aimd", "published", True, "{}"), ("aimd", "tuned", True, '{
 RELATIVE = held_out.relative_power(runs_of(POWERS), NETWORKS)
 
 
-def test_relative_power_is_the_mean_over_the_bound() -> None:
+def test_scores_are_geometric_means_of_power_over_the_bound() -> None:
     assert RELATIVE["relative"].tolist() == pytest.approx([0.2, 0.1, 0.4, 0.3, 0.04, 0.4])
     assert RELATIVE["runs"].tolist() == [2] * 6
-
-
-def test_scores_are_geometric_means_over_the_held_out_networks() -> None:
     scored = held_out.scores(RELATIVE, NETWORKS)
     assert scored["training"].tolist() == pytest.approx([0.2, 0.3])
     assert scored["held_out"].tolist() == pytest.approx([math.sqrt(0.04), math.sqrt(0.016)])
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "correlation"),
-    [
-        ([1, 2, 3], [10, 20, 90], 1),
-        ([1, 2, 3], [3, 2, 1], -1),
-        ([1, 2, 3, 4], [1, 3, 2, 4], 0.8),  # 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15)
-        ([1, 2], [1, 2], math.nan),
-        ([1, 1, 1], [1, 2, 3], math.nan),
-    ],
-)
-def test_rank_correlation(one: list[float], other: list[float], correlation: float) -> None:
-    found = held_out.rank_correlation(pd.Series(one), pd.Series(other))
-    assert found == pytest.approx(correlation, nan_ok=True)
+def test_rank_correlation() -> None:
+    pairs = (([1.0, 2, 3, 4], [1.0, 3, 2, 4]), ([1.0, 2], [1.0, 2]), ([1.0, 1, 1], [1.0, 2, 3]))
+    found = [held_out.rank_correlation(pd.Series(a), pd.Series(b)) for a, b in pairs]
+    # 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15); two values or equal ones tell nothing.
+    assert found == pytest.approx([0.8, math.nan, math.nan], nan_ok=True)
 
 
 def test_distinct_settings_keep_the_best_of_equals_and_say_where_it_comes_from() -> None:
@@ -85,7 +76,7 @@ def test_distinct_settings_keep_the_best_of_equals_and_say_where_it_comes_from()
 
 
 def test_gains_set_the_tuned_beside_the_best_published() -> None:
-    (gain,) = held_out.gains(PAIR, RELATIVE, runs_of(POWERS), NETWORKS).to_dict("records")
+    (gain,) = records(held_out.gains(PAIR, RELATIVE, runs_of(POWERS), NETWORKS))
     assert (gain["controller"], gain["published_trial"], gain["tuned_trial"]) == ("aimd", 0, 1)
     assert gain["training_gain"] == pytest.approx(0.5)
     assert gain["held_out_gain"] == pytest.approx(math.sqrt(0.016 / 0.04) - 1)
@@ -100,19 +91,44 @@ def test_gains_set_the_tuned_beside_the_best_published() -> None:
     assert gain["tuned_constants"] == '{"alpha":2}'
 
 
-@pytest.mark.parametrize("origin", [0, 1], ids=["published", "tuned"])
-def test_gains_over_a_setting_that_fails_everywhere_are_unknown_or_total(origin: int) -> None:
+@pytest.mark.parametrize(("trial", "gained"), [(0, math.nan), (1, -1)])
+def test_gains_over_a_setting_that_fails_everywhere_are_unknown_or_total(
+    trial: int, gained: float
+) -> None:
     runs = runs_of(POWERS)
-    failed = runs["trial"] == origin
-    runs.loc[failed, ["status", "power"]] = "failed", math.nan
+    runs.loc[runs["trial"] == trial, ["status", "power"]] = "failed", math.nan
     relative = held_out.relative_power(runs, NETWORKS)
-    (gain,) = held_out.gains(PAIR, relative, runs, NETWORKS).to_dict("records")
-    assert gain[f"{('published', 'tuned')[origin]}_power"] == 0
-    if origin == 0:
-        assert math.isnan(gain["training_gain"])
-        assert math.isnan(gain["held_out_gain"])
-    else:
-        assert gain["training_gain"] == gain["held_out_gain"] == -1
+    (gain,) = records(held_out.gains(PAIR, relative, runs, NETWORKS))
+    assert gain[f"{('published', 'tuned')[trial]}_power"] == 0
+    gains = (gain["training_gain"], gain["held_out_gain"])
+    assert gains == pytest.approx((gained, gained), nan_ok=True)
+
+
+# Planes ---------------------------------------------------------------------------------------
+
+
+def test_front_is_what_nothing_dominates() -> None:
+    # Some are no worse in one and better in the other; equals do not beat each other.
+    points = pd.DataFrame([(2, 10), (2, 20), (1, 10), (2, 10), (3, 30)], columns=["mbps", "ms"])
+    assert on_front(points["mbps"], points["ms"]).tolist() == [True, False, False, True, True]
+
+
+def test_planes_have_means_covariances_and_a_knee() -> None:
+    points = {7: [(2.0, 100.0), (3.0, 120.0)], 8: [(1.0, 20.0)], 9: [(1.0, 30.0)]}
+    runs = [
+        synthetic.run_row("c", {}, *point, trial=trial)
+        for trial, every in points.items()
+        for point in every
+    ]
+    failed = {**synthetic.failed_row("c", {}, "no"), "trial": 7}
+    found = compute(pd.DataFrame([*runs, failed]), [7, 8, 9]).set_index("trial")
+    assert found["succeeded"].tolist() == [2, 1, 1]
+    means = ["throughput_mbps", "signal_delay_p95_ms"]
+    variances = ["throughput_variance", "covariance", "delay_variance"]
+    assert found[[*means, *variances]].to_numpy()[0].tolist() == [2.5, 110, 0.5, 10, 200]
+    assert found[variances].isna().all(axis=1).tolist() == [False, True, True]
+    assert found["on_front"].tolist() == [True, True, False]
+    assert found["knee"].tolist() == [False, True, False]
 
 
 # The stage ------------------------------------------------------------------------------------
@@ -127,21 +143,20 @@ def test_the_stage_orders_by_power_on_the_training_network() -> None:
         "AIMD RTT, tuned",
         "Fixed window, both",
     ]
-    power = found["held_out_power"]
-    first = power[power["trial"] == standings["trial"][0]]
-    assert first["network"].tolist() == ["contest", "slow", "fast"]
+    first = select(found["held_out_power"], trial=standings["trial"][0])
+    networks = found["held_out_networks"]
+    assert first["network"].tolist() == networks["network"].tolist() == ["contest", "slow", "fast"]
     assert first["relative"].tolist() == pytest.approx([27 / 157.5, 0.12, 0.072], rel=1e-4)
     assert first["power"].tolist() == pytest.approx(
-        (first["relative"] * found["held_out_networks"]["power"].to_numpy()).tolist()
+        (first["relative"] * networks["power"]).tolist()
     )
-    assert first["power"].iloc[0] == pytest.approx(27, rel=1e-4)
     assert first["runs"].tolist() == [3, 3, 3] and (first["standard_deviation"] > 0).all()
-    summary = held_out.summary(found).iloc[0]
+    (summary,) = records(held_out.summary(found))
     assert summary["training_title"] == "Verizon LTE, short"
     assert summary["settings"] == 5 and standings["repeats"].tolist() == [3] * 4
-    assert summary["better"] + summary["worse"] <= summary["compared"] == 2
-    nearest = found["held_out_networks"].set_index("network")["nearest_label"]
-    assert nearest["contest"] == "Delay threshold, tuned"
+    counts = ("compared", "better", "surely_better", "surely_worse", "worse")
+    assert [summary[name] for name in counts] == [2, 0, 0, 0, 1]
+    assert networks["nearest_label"][0] == "Delay threshold, tuned"
 
 
 def test_runs_of_settings_tell_how_much_chance_does_where_nothing_else_is_repeated() -> None:
@@ -156,10 +171,9 @@ def test_runs_of_settings_tell_how_much_chance_does_where_nothing_else_is_repeat
 
 def test_labels_name_the_study_where_several_tuned_a_controller() -> None:
     held = synthetic.hold_out()
-    settings = held.settings.copy()
-    settings["controller"] = settings["controller"].replace("aimd_rtt", "delay_threshold")
-    renamed = dataclasses.replace(held, settings=settings)
-    found = held_out.standings(held_out.compute(synthetic.results(hold_out=renamed), {}))
+    renamed = held.settings.replace({"controller": {"aimd_rtt": "delay_threshold"}})
+    results = synthetic.results(hold_out=replace(held, settings=renamed))
+    found = held_out.standings(held_out.compute(results, {}))
     assert found["label"].tolist()[::2] == [
         "Delay threshold, tuned by delay_tpe",
         "Delay threshold, tuned by aimd_grid",
@@ -172,6 +186,35 @@ def test_networks_that_a_grid_or_a_fit_searched_have_been_seen() -> None:
         synthetic.windows_study("replay", networks=("fast",), table="001-fixed-window"),
     )
     found = synthetic.analysed(synthetic.results(studies=studies), "held_out")
-    seen = found["held_out_networks"].set_index("network")["searched_by"]
-    assert [list(by) for by in seen] == [[], ["A grid"], []]
+    assert [list(by) for by in found["held_out_networks"]["searched_by"]] == [[], ["A grid"], []]
     assert held_out.summary(found)["unseen"].tolist() == [1]
+
+
+def test_the_price_of_generality_is_of_pairs_of_the_same_seed() -> None:
+    assert synthetic.analysed(synthetic.results())["generality"].empty  # tuned on one network
+    powers = {"contest": (20.0, 16.0), "slow": (2.0, 3.0), "fast": (100.0, 150.0)}
+    runs = [
+        synthetic.run_row(
+            *("timely", {"beta": trial}, 3.0, 3000 / (of[trial] * (1 + 0.01 * run))),
+            **{"trial": trial, "run": run, "network": network, "study": "hold_out"},
+        )
+        for trial in (0, 1)
+        for network, of in powers.items()
+        for run in range(3)
+    ]
+    held = synthetic.hold_out()
+    tuned: Record = {"trial": (0, 1), "controller": "timely", "origin": "tuned", "best": True}
+    tuned |= {"study": ["alone", "together"], "constants": [r["constants"] for r in runs[::9]]}
+    settings = held.settings[3:5].assign(**tuned)
+    studies = [
+        synthetic.study(name, runs[:1], networks=networks)
+        for name, networks in (("alone", ("contest",)), ("together", ("contest", "rural")))
+    ]
+    held = replace(held, settings=settings, runs=pd.DataFrame(runs))
+    found = synthetic.MadeUp(studies=studies, hold_out=held)
+    (line,) = records(generality.compute(found, held))
+    assert (line["specialist"], line["generalist"]) == ("alone", "together")
+    assert line["network_titles"] == ["Verizon LTE, short", "rural"]
+    assert line["training_change"] == pytest.approx(16 / 20 - 1)
+    assert line["held_out_change"] == pytest.approx(math.sqrt(1.5 * 1.5) - 1)
+    assert line["held_out_low"] == pytest.approx(line["held_out_high"])  # equal ratios

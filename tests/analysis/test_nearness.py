@@ -1,64 +1,72 @@
+"""How near a printed row is to our runs, and how sure that is."""
+
 import math
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from analysis import nearness, statistics
 from analysis.frames import STEP
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.schema import WITHIN_SPREAD
-from analysis.spread import Selection
 from tests.analysis import synthetic
 
 
-def runs(delays: list[float], window: int = 10) -> pd.DataFrame:
-    return pd.DataFrame(
-        [synthetic.run_row("fixed_window", {"window": window}, 3.0, delay) for delay in delays]
-    )
+def runs(delays: list[float], throughput: float = 3.0) -> pd.DataFrame:
+    made = (synthetic.run_row("fixed_window", {"window": 10}, throughput, d) for d in delays)
+    return pd.DataFrame(made)
 
 
-def rows(
-    ours: pd.DataFrame,
-    delay: float,
-    step: float = math.nan,
-    selection: Selection | None = None,
-) -> pd.DataFrame:
-    published = pd.DataFrame(
-        {
-            **{"table": "t", "row": [0], "controller": "fixed_window", "network": "contest"},
-            **{"replayable": True, "constant_window": 10.0, THROUGHPUT: 3.0},
-            **{SIGNAL_DELAY: delay, POWER: 3e3 / delay, STEP + SIGNAL_DELAY: step},
-        }
-    )
-    return statistics.beside(published, ours, selection)
-
-
-def sure(ours: pd.DataFrame, delay: float, selection: Selection | None = None) -> float:
-    beside = rows(ours, delay, selection=selection)
-    return float(nearness.sureness(beside, ours, selection)[0])
+def row(ours: pd.DataFrame, delay: float, **steps: float) -> pd.DataFrame:
+    """A row that prints 3.00 Mbit/s at this delay, beside ours."""
+    place = {"table": "t", "row": 0, "controller": "fixed_window", "network": "contest"}
+    numbers = {THROUGHPUT: 3.0, SIGNAL_DELAY: delay, POWER: 3e3 / delay, "constant_window": 10.0}
+    known = {STEP + name: step for name, step in steps.items()}
+    published = pd.DataFrame([{**place, **numbers, **known, "replayable": True}])
+    return statistics.beside(published, ours)
 
 
 def test_a_row_far_from_a_limit_is_sure_and_one_at_it_is_not() -> None:
     random = np.random.default_rng(3)
     ours = runs((100 + 3 * random.standard_normal(20)).round().tolist())
     mean = ours[SIGNAL_DELAY].mean()
-    assert sure(ours, mean) > 0.9
-    assert sure(ours, 2 * mean) == 1
-    assert sure(ours, mean / 1.05) < 0.9  # close or within our spread
+    sure = {f: float(nearness.sureness(row(ours, f * mean), ours)[0]) for f in (1, 2, 1 / 1.05)}
+    assert sure[1] > 0.9
+    assert sure[2] == 1
+    assert sure[1 / 1.05] < 0.9  # close or within our spread
 
 
-def test_near_by_print_or_within_our_spread() -> None:
-    ours = runs([96.0, 98, 100, 102, 104])
-    assert nearness.nearness(rows(ours, 100))[0] == "reproduced"
-    assert nearness.nearness(rows(ours, 104))[0] == "close"
-    assert nearness.nearness(rows(ours, 114))[0] == WITHIN_SPREAD
-    assert nearness.nearness(rows(ours, 140))[0] == "off"
-    assert nearness.nearness(rows(ours, 90, step=10))[0] == "reproduced"  # 99.9, cut off
+@pytest.mark.parametrize(
+    ("delay", "step", "throughput", "said"),
+    [
+        (100, math.nan, 3.0, "reproduced"),
+        (104, math.nan, 3.0, "close"),
+        (114, math.nan, 3.0, WITHIN_SPREAD),
+        (140, math.nan, 3.0, "off"),
+        (90, 10, 3.0, "reproduced"),  # 99.9, cut off
+        (100, 1, 3.0399, "reproduced"),  # 3.00 may be 3.0099, cut off, and 1 % is near
+        (100, 1, 3.0401, "close"),
+        (100, 1, 2.9651, "reproduced"),  # or 2.995, rounded
+        (100, 1, 2.9649, "close"),
+    ],
+)
+def test_near_by_print_or_within_our_spread(
+    delay: float, step: float, throughput: float, said: str
+) -> None:
+    found = row(runs([96.0, 98, 100, 102, 104], throughput), delay, **{SIGNAL_DELAY: step})
+    assert nearness.nearness(found.assign(**{STEP + THROUGHPUT: 0.01}))[0] == said
+
+
+@pytest.mark.parametrize(("ours", "said"), [(42.9, "reproduced"), (43.1, WITHIN_SPREAD)])
+def test_three_milliseconds_are_close_enough(ours: float, said: str) -> None:
+    found = row(runs([ours - 2, ours, ours + 2]), 40)
+    assert nearness.nearness(found)[0] == said
 
 
 def test_of_several_settings_the_nearest_has_the_spread() -> None:
     ours = runs([90.0, 136.0, 142.0])
     ours["constants"] = ['{"a": 1}', '{"a": 2}', '{"a": 2}']
-    found = rows(ours, 125)
+    found = row(ours, 125)
     assert (found["runs"][0], found["settings"][0], found["nearest"][0]) == (2, 2, "a 2")
     assert nearness.nearness(found)[0] == WITHIN_SPREAD

@@ -9,7 +9,6 @@ import pytest
 
 from analysis.schema import TABLES
 from common.errors import KneepointError
-from common.tables import write
 from kneepoint import open_results
 from tests.analysis import synthetic
 from tests.conftest import ROOT
@@ -17,10 +16,8 @@ from tests.conftest import ROOT
 
 @pytest.fixture
 def results(workspace: Path) -> Path:
-    folder = workspace / "results"
-    for name, table in synthetic.analysed(synthetic.results()).items():
-        write(folder / f"{name}.parquet", TABLES[name], table)
-    return folder
+    synthetic.write_tables(workspace / "results")
+    return workspace / "results"
 
 
 def test_frames_are_named_and_described(results: Path) -> None:
@@ -32,22 +29,18 @@ def test_frames_are_named_and_described(results: Path) -> None:
     assert about["row"].str.len().min() > 0
     units = opened.columns("runs").set_index("column")["unit"]
     assert units["signal_delay_p95_ms"] == "ms"
-    declared = opened.columns("audit")["column"]
-    assert list(declared) == [column.name for column in TABLES["audit"].columns]
+    declared = [column.name for column in TABLES["audit"].columns]
+    assert list(opened.columns("audit")["column"]) == declared
 
 
-def test_what_cannot_be_opened_is_refused_in_one_line(results: Path, tmp_path: Path) -> None:
-    with pytest.raises(KneepointError, match="nowhere: no such folder; `kneepoint report`"):
-        open_results("nowhere")
-    with pytest.raises(KneepointError, match="config: holds no results; `kneepoint report`"):
-        open_results(tmp_path / "config")
-    with pytest.raises(KneepointError, match="no table 'audits'; did you mean 'audit'"):
-        open_results(results).table("audits")
-
-
-def test_half_made_results_are_refused(results: Path) -> None:
-    (results / "audit.parquet").unlink()
+def test_what_cannot_be_opened_is_refused_in_one_line(results: Path) -> None:
+    for folder in ("nowhere", "config"):
+        with pytest.raises(KneepointError, match=f"{folder}: .*`kneepoint report`"):
+            open_results(folder)
     opened = open_results(results)
+    with pytest.raises(KneepointError, match="'audits'; did you mean 'audit'"):
+        opened.table("audits")
+    (results / "audit.parquet").unlink()
     assert "audit" not in opened.tables
     with pytest.raises(KneepointError, match=r"audit\.parquet: .*`snakemake .*audit\.parquet`"):
         opened.table("audit")
@@ -61,7 +54,7 @@ def test_another_version_is_refused(results: Path) -> None:
     path = results / "fit/trials.parquet"
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({"kneepoint_schema": "5"}), path)
-    with pytest.raises(KneepointError, match=r"fit/trials\.parquet: .*version 5 of the schema"):
+    with pytest.raises(KneepointError, match=r"fit/trials\.parquet: .*version 5"):
         _ = open_results(results).trials
 
 

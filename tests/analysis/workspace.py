@@ -9,7 +9,7 @@ import pyarrow as pa
 from analysis.added_runs import SETTINGS_SCHEMA
 from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
 from tests.analysis import synthetic
-from tests.analysis.test_link_log import EVENTS, HEADER
+from tests.analysis.test_logs import EVENTS, HEADER
 from tests.experiments.listing import LISTING
 from tests.study_json import study_json
 
@@ -83,32 +83,23 @@ def make_workspace(folder: Path) -> None:
     emulate.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(LISTING)}\nEND\n")
     emulate.chmod(0o755)
 
-    def runs(*windows: int) -> list[dict[str, object]]:
-        return [
-            synthetic.run_row(
-                "fixed_window", {"window": w}, *synthetic.fixed_window(w), trial=i, row=i
-            )
-            for i, w in enumerate(windows)
-        ]
+    def run(window: int, **place: object) -> dict[str, object]:
+        measured = synthetic.fixed_window(window)
+        return synthetic.run_row("fixed_window", {"window": window}, *measured, **place)
 
-    fit = [{**run, "trial": trial} for trial in (0, 1) for run in runs(6, 12)]
-    write_runs(results / "windows" / "runs.parquet", runs(6, 12), "windows")
-    write_runs(results / "fit" / "runs.parquet", fit, "fit")
-    again = [
-        {**run, "trial": i // 3, "run": i % 3, "row": None}
-        for i, run in enumerate(runs(*[12] * 3, *[15] * 3))
-    ]
-    write_runs(results / "repeats" / "again" / "runs.parquet", again, "again")
+    windows = [run(window, trial=row, row=row) for row, window in enumerate((6, 12))]
+    fit = [{**each, "trial": trial} for trial in (0, 1) for each in windows]
+    again = [run(w, trial=n, run=k, row=None) for n, w in enumerate((12, 15)) for k in range(3)]
+    for name, runs in {"windows": windows, "fit": fit, "repeats/again": again}.items():
+        write_runs(results / name / "runs.parquet", runs, Path(name).name)
+    write_runs(results / "added_runs" / "runs.parquet", [], "added_runs")
     for name, column, values in (
         ("windows", "constant_window", (6, 12)),
         ("fit", "host_latency_us", (900, 1100)),
     ):
-        trials = [
-            FinishedTrial(i, {column: value}, 10.0 + i, "", {}, 0) for i, value in enumerate(values)
-        ]
+        trials = [FinishedTrial(i, {column: v}, 10.0 + i, "", {}, 0) for i, v in enumerate(values)]
         write_table(results / name / "trials.parquet", trials_table(name, {column: int}, trials))
         (results / name / "study.json").write_text(study_json(seed=77))
-    write_runs(results / "added_runs" / "runs.parquet", [], "added_runs")
     settings = pa.Table.from_pylist([], schema=SETTINGS_SCHEMA)
     write_table(results / "added_runs" / "settings.parquet", settings)
     (results / "showcase").mkdir()

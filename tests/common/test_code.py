@@ -1,12 +1,13 @@
 """Digests of code: what changes them, and what does not."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from common import code
-from common.made_by import RUNNER
+from common.made_by import RUNNER, changed_files
 from tests.conftest import ROOT
 
 HELD_OUT = "experiments.planners.held_out"
@@ -127,3 +128,11 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     planners = {module for module in code.modules_of(RUNNER) if ".planners" in module}
     assert planners == set(), "a planner's change would rerun all others' experiments"
     assert all((ROOT / module.replace(".", "/")).with_suffix(".py").is_file() for module in wanted)
+
+
+def test_changed_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert changed_files() == []
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    (tmp_path / "a file.txt").touch()
+    assert changed_files() == ["a file.txt"]

@@ -13,7 +13,7 @@ import pytest
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.job import Job
-from experiments.planners.held_out import find_settings, list_runs
+from experiments.planners.held_out import configured, find_settings, list_runs
 from experiments.results import PlannedRun, read_frame
 from experiments.seeds import derive_seed
 from tests.experiments import fakes
@@ -85,7 +85,9 @@ def job_of(folder: Path, engine: FakeEngine | None = None, **changes: Any) -> Fa
 
 
 def listed(job: Job) -> list[PlannedRun]:
-    return list_runs(job, find_settings(job), derive_seed(5, "hold_out"))
+    held = configured(job)
+    networks = [job.network(name) for name in (held.training, *held.networks)]
+    return list_runs(job, find_settings(job), networks, derive_seed(5, "hold_out"))
 
 
 def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:

@@ -7,8 +7,15 @@ import pandas as pd
 import pytest
 
 from analysis.opened import open_results
-from tests.analysis.test_imported import link_log_of, tunnel_log_of
-from tests.analysis.test_imported_tools import IPERF3, capture, flent_file, qlog_file, transfer
+from tests.analysis.test_imported import (
+    IPERF3,
+    capture,
+    flent_file,
+    link_log_of,
+    qlog_file,
+    transfer,
+    tunnel_log_of,
+)
 from tests.programs import run_kneepoint
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.schema import TABLES
-from common.tables import write
 from tests.analysis import synthetic
 from tests.experiments.wire import NETWORK, STUDY
 from tests.experiments.wire import write as write_yaml
@@ -23,8 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_yaml(folder / "config/networks/wire.yaml", NETWORK)
     write_yaml(folder / "config/studies/windows.yaml", STUDY)
     (folder / "results").mkdir()
-    for name, table in synthetic.analysed(synthetic.results()).items():
-        write(folder / f"results/{name}.parquet", TABLES[name], table)
+    synthetic.write_tables(folder / "results")
     return folder
 
 

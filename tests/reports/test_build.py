@@ -13,7 +13,6 @@ from common.errors import KneepointError
 from common.tables import TableFolder
 from reports import build, draw, render
 from reports.figures import PART_OF
-from reports.parts import part_of_table
 from tests.analysis.test_results import ask_for_real_runs, run_for_real
 from tests.analysis.workspace import make_workspace
 
@@ -58,15 +57,12 @@ def test_build_writes_everything(ready: Path) -> None:
     assert (ready / "report.html").read_text().startswith("<!doctype html>")
     assert (ready / "report.pdf").read_bytes().startswith(b"%PDF")
     provenance = json.loads((ready / "provenance.json").read_text())
-    assert provenance["seed"] == 5
-    assert [each["name"] for each in provenance["results"]] == [
-        *("windows", "fit", "repeats/again", "added_runs"),
-    ]
+    names = [each["name"] for each in provenance["results"]]
+    assert names == ["windows", "fit", "repeats/again", "added_runs"]
     written = {path.stem: pd.read_csv(path) for path in (ready / "tables").glob("*.csv")}
     assert {"audit", "recovery", "search_trials"} <= set(written)
     assert set(written["series"]["quantity"]) == set(RATES)
     assert written["inventory"]["controllers"][0] == "fixed_window"
-    assert "Appendix" not in {part_of_table(name) for name in ("audit", "held_out_gains", "tuning")}
 
 
 def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
@@ -75,25 +71,18 @@ def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
     prepare(config)
     build.build(config)
     provenance = json.loads((workspace / "results" / "provenance.json").read_text())
-    assert [each["name"] for each in provenance["results"]][4:] == [
-        *("real-windows", "repeats/real-again", "probe", "confirm", "calibration", "agreement"),
-        "again",
-    ]
-    assert "real mahimahi" in (workspace / "results" / "report.html").read_text()
+    names = "real-windows repeats/real-again probe confirm calibration agreement again"
+    assert [each["name"] for each in provenance["results"]][4:] == names.split()
+    assert 'id="real"' in (workspace / "results" / "report.html").read_text()
 
 
-def test_build_names_a_missing_table(ready: Path) -> None:
-    (ready / "held_out_gains.parquet").unlink()
-    with pytest.raises(KneepointError, match=r"held_out_gains\.parquet: No such file.*snakemake"):
-        build.build(CONFIG)
-
-
-def test_build_names_a_missing_figure(ready: Path) -> None:
-    (ready / "figures/run-over-time/run-over-time-fixed_window.svg").unlink()
-    with pytest.raises(
-        KneepointError,
-        match=r"run-over-time-fixed_window is missing; `snakemake --force draw`",
-    ):
+@pytest.mark.parametrize(
+    "missing",
+    ["held_out_gains.parquet", "figures/run-over-time/run-over-time-fixed_window.svg"],
+)
+def test_build_names_what_is_missing(ready: Path, missing: str) -> None:
+    (ready / missing).unlink()
+    with pytest.raises(KneepointError, match=f"{Path(missing).stem}.*`snakemake"):
         build.build(CONFIG)
 
 

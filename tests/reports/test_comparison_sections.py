@@ -1,6 +1,5 @@
 """What the report says of comparisons and of swept networks."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -33,18 +32,12 @@ def report(tables: Tables) -> Told:
     return told_by(tables)
 
 
-def test_published_numbers_are_inside_outside_or_contradicted(report: Told) -> None:
-    said = report.text("comparison-buffers")
-    assert re.search(r"Of 5 numbers .* Report 003 .*: 3; outside: 1; .*: 1\*\*", said)
+def test_published_numbers_and_engines_stand_side_by_side(report: Told) -> None:
     rows = report.rows("comparison-published-buffers")
     assert [row[-2] for row in rows] == ["inside", "outside", "contradicted", "inside", "inside"]
     assert rows[0][-1] == "item 9" and rows[2][-1] == "the console"
-
-
-def test_engines_stand_side_by_side(report: Told) -> None:
     (page,) = [row for row in report.rows("comparison-engines") if row[4].startswith("page, ")]
     assert page[-3:] == ("3.00 (2.00 to 4.00)", "3.00 (2.50 to 3.50)", "0.0\N{NO-BREAK SPACE}%")
-    assert "on the kernel's TCP: 2" in report.text("comparison-buffers")
 
 
 def test_figure_has_means_ranges_and_what_was_published(tables: Tables) -> None:

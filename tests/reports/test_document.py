@@ -23,13 +23,11 @@ def test_headings_figures_and_tables_have_numbers_of_their_own() -> None:
     other = TABLE.replace('"t"', '"u"')
     folded = f"<details><summary>More</summary>\n\n{other}\n\n</details>"
     report = read(f"{figure}\n\n{TABLE}\n\n{folded}")
-    assert [(each.number, each.title) for each in report.document.headings] == [
-        *(("1", "P"), ("1.1", "S")),
-    ]
-    assert [report.caption(name) for name in ("f", "t", "u")] == [
-        *("Figure 1. **F.** See {t}", "Table 1. **A.**", "Table S1. **A.**")
-    ]
-    assert [report.is_supplement(name) for name in ("f", "t", "u")] == [False, False, True]
+    numbered = [(each.number, each.title) for each in report.document.headings]
+    assert numbered == [("1", "P"), ("1.1", "S")]
+    captions = [report.caption(name) for name in ("f", "t", "u")]
+    assert captions == ["Figure 1. **F.** See {t}", "Table 1. **A.**", "Table S1. **A.**"]
+    assert report.document.supplements == {"u"}
     assert report.block("f").find(".//img").attrib == {"src": "f", "alt": "F"}  # type: ignore[union-attr]
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from reports import draw, render
@@ -17,11 +16,7 @@ from tests.reports.test_document import NASTY, TABLE
 from tests.reports.told import Told, told, told_by
 
 END = ["appendix", "method", "exclusions", "references", "provenance"]
-
-
-@pytest.fixture(scope="module")
-def tables() -> dict[str, pd.DataFrame]:
-    return synthetic.analysed(synthetic.results())
+BLANK = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50"/>'
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +26,10 @@ def report() -> Told:
 
 @pytest.fixture(scope="module")
 def drawn(
-    report: Told, tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory
+    report: Told, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Document, Mapping[str, Path]]:
     folder = tmp_path_factory.mktemp("figures")
-    for name, drawing in draw.available(tables).items():
+    for name, drawing in draw.available(synthetic.analysed(synthetic.results())).items():
         draw.save(drawing, folder / f"{name}.svg")
     return report.document, svgs(folder)
 
@@ -46,7 +41,7 @@ def svgs(folder: Path) -> dict[str, Path]:
 def blank(content: Document, folder: Path) -> dict[str, Path]:
     """Something in the place of every figure."""
     for name in Told(content).figures():
-        (folder / f"{name}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+        (folder / f"{name}.svg").write_text(BLANK)
     return svgs(folder)
 
 
@@ -66,13 +61,12 @@ class Page(HTMLParser):
         assert tag not in ("link", "iframe", "object", "img")
         assert tag != "script" or not attrs, "only the script that is in the page"
         self.in_script = tag == "script"
-        for name, value in attrs:
-            if name in ("src", "href", "srcset", "data"):
-                self.references.append(value or "")
-            if tag == "svg" and name == "aria-label":
-                self.alternatives.append(value or "")
-            if name == "id":
-                self.ids.append(value or "")
+        found = {name: value or "" for name, value in attrs}
+        self.references += [
+            found[name] for name in ("src", "href", "srcset", "data") & found.keys()
+        ]
+        self.ids += [found["id"]] if "id" in found else []
+        self.alternatives += [found["aria-label"]] if tag == "svg" else []
 
     def handle_data(self, data: str) -> None:
         if self.in_script:
@@ -104,9 +98,9 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
     """Wherever a user's words go, into text, heads, tables and figures."""
     results = synthetic.results()
     held, (repeats,) = synthetic.hold_out(), results.repeats
-    networks = held.networks
     published = repeats.config.published
     printed = tuple(each.model_copy(update={"source": NASTY}) for each in published)
+    titles = [f"{NASTY} {name}" for name in held.networks["network"]]
     titled = results.but(
         studies=[synthetic.changed(s, title=f"{NASTY} {s.name}") for s in results.studies],
         repeats=[replace(repeats, config=repeats.config.model_copy(update={"published": printed}))],
@@ -114,20 +108,15 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
             name: source.model_copy(update={"source": f"{NASTY} {name}", "remark": NASTY})
             for name, source in results.sources.items()
         },
-        hold_out=replace(
-            held, networks=networks.assign(title=[f"{NASTY} {n}" for n in networks["network"]])
-        ),
+        hold_out=replace(held, networks=held.networks.assign(title=titles)),
     )
     tables = synthetic.analysed(titled)
     content = told_by(tables).document
     drawn = blank(content, tmp_path)
     page = Page(render.to_html(content, drawn))
-    sought = tables["searches"].to_dict("records")
-    assert len(sought) > 1
-    for search in sought:
-        is_ternary = search["sampler"] == "ternary"
-        assert f"Search history: {search['title']}" in page.alternatives or is_ternary
-        assert page.text.count(search["title"]) > 1, search
+    for title in tables["searches"]["title"]:
+        assert page.text.count(title) > 1
+    assert any(each.endswith(f"{NASTY} delay_tpe") for each in page.alternatives)
     for written in (f"{NASTY} {synthetic.NETWORK}", f"{NASTY} 001-fixed-window"):
         assert written in page.text
     assert page.text.count("<b>") == page.text.count(NASTY)
@@ -159,10 +148,7 @@ def test_figures_of_the_pdf_stand_within_their_section(tmp_path: Path) -> None:
     figure = '<figure name="{0}"><title>Of {0}</title></figure>'
     sections = [f'<h3 id="s{n}">Section {n}</h3>\n\nText.\n\n{figure.format(n)}' for n in "123456"]
     content = document("\n\n".join(['<h2 id="p">Part</h2>', *sections]), "T")
-    tall = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50"/>'
-    for name in Told(content).figures():
-        (tmp_path / f"{name}.svg").write_text(tall)
-    said = words_of(render.to_pdf(content, svgs(tmp_path)), tmp_path)
+    said = words_of(render.to_pdf(content, blank(content, tmp_path)), tmp_path)
     assert re.findall(r"Section(\d)|Of(\d)", said) == [
         each for n in "123456" for each in ((n, ""), ("", n))
     ]
@@ -176,31 +162,18 @@ def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Document, Mapping[str, Pat
 
 
 def test_report_has_the_parts_that_have_results(report: Told) -> None:
-    assert report.names == [
-        "glance",
-        *("published", "audit", "tables"),
-        *("found", "one-parameter", "two-parameters", "search-results"),
-        *("elsewhere", "held-out"),
-        *("behaviour", "one-run"),
-        *("trust", "repeatability"),
-        *END,
-    ]
+    names = """glance published audit tables found one-parameter two-parameters search-results
+    elsewhere held-out behaviour one-run trust repeatability"""
+    assert report.names == [*names.split(), *END]
 
 
-def test_a_report_of_one_study_has_its_sections_only(tmp_path: Path) -> None:
-    report = told(synthetic.MadeUp(studies=(synthetic.windows_study(),)))
-    assert report.names == ["glance", "found", "one-parameter", *END]
-    assert report.rows("sweeps")[0][-1] == "not repeated"
-    assert report.text("exclusions").startswith("0 of 33 runs")
+@pytest.mark.parametrize("studies", [0, 1])
+def test_a_report_of_one_study_or_none_has_its_sections_only(studies: int, tmp_path: Path) -> None:
+    report = told(synthetic.MadeUp(studies=[synthetic.windows_study()][:studies]))
+    assert report.names == ["glance", *["found", "one-parameter"][: 2 * studies], *END]
     folder = blank(report.document, tmp_path)
     assert render.to_html(report.document, folder)
     assert render.to_pdf(report.document, folder)
-
-
-def test_a_report_of_nothing_still_renders() -> None:
-    report = told(synthetic.MadeUp())
-    assert report.names == ["glance", *END]
-    assert render.to_pdf(report.document, {})
 
 
 def test_pdf_leaves_supplements_to_the_page(tmp_path: Path) -> None:

@@ -1,15 +1,18 @@
-"""What the report says of a front, of a bound and of a race, checked against made-up numbers."""
+"""Searches of every kind: their tables, and what the report shows of them."""
 
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from analysis.results import StudyRuns
+from analysis.results import HardeningRuns, Searched, StudyRuns
 from common.study_record import BestTrial, Guide, Otherwise, Posterior
-from experiments.models.study import Bounded, Front, Race
+from experiments.models.settings import Hardening
+from experiments.models.study import Bounded, Front, Race, Rival, Sampler, Setting, Study, WorstCase
 from tests.analysis import synthetic
-from tests.reports.told import Told, told, told_by
+from tests.reports.told import told, told_by
 
 POINTS = [(1.0, 50), (2.0, 60), (1.5, 80), (4.0, 100), (4.5, 300), (3.0, 100)]
 """Throughput and delay of each trial: on the front are 0, 1, 3 and 4; the knee is 3."""
@@ -24,17 +27,11 @@ def searched(name: str, **more: Any) -> StudyRuns:
     return synthetic.study(name, runs, sampler="tpe", **more)
 
 
-@pytest.fixture(scope="module")
-def front() -> StudyRuns:
+def test_front_has_its_knee_and_its_hypervolume() -> None:
     study = searched("front", objective=Front(front="mean"), bounds=BOUND)
-    objectives = {
-        "objective_throughput_mbps": [float(point[0]) for point in POINTS],
-        "objective_signal_delay_p95_ms": [float(point[1]) for point in POINTS],
-    }
-    return replace(study, trials=study.trials.assign(**objectives))
-
-
-def test_front_has_its_knee_and_its_hypervolume(front: StudyRuns) -> None:
+    goals = ("objective_throughput_mbps", "objective_signal_delay_p95_ms")
+    objectives = dict(zip(goals, map(np.array, zip(*POINTS, strict=True)), strict=True))
+    front = replace(study, trials=study.trials.assign(**objectives))
     tables = synthetic.analysed(synthetic.MadeUp(studies=(front,)))
     points = tables["search_trials"]
     assert points.loc[points["on_front"], "trial"].tolist() == [0, 1, 3, 4]
@@ -68,16 +65,17 @@ def test_bound_is_told_and_what_breaks_it_is_never_best(
 def test_choice_tells_what_further_runs_changed(guide: Guide | None) -> None:
     study = searched("chosen")
     otherwise = Otherwise(3, {"constant_beta": 0.3})
-    told = Posterior(15, 12, 20, 0.875, otherwise, 0.025)
+    posterior = Posterior(15, 12, 20, 0.875, otherwise, 0.025)
     best = BestTrial(1, 16.0, {"constant_beta": 0.1}, {})
-    record = replace(study.record, best=best, posterior=told, guide=guide)
+    record = replace(study.record, best=best, posterior=posterior, guide=guide)
     tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, record=record),)))
     (search,) = tables["searches"].to_dict("records")
     assert search["best_trial"] == 1  # though trial 3 has the greatest value
+    assert search["guide_is_off"] == (True if guide else None)
     report = told_by(tables)
     said = report.text("search-chosen")
-    assert all(each in said for each in ("15 leading", "0.88", "12 of at most 20", "2.5"))
-    assert ("emulator is wrong" in said) == bool(guide)
+    assert all(each in said for each in ("15", "0.88", "12", "20", "2.5"))
+    assert ("emulator" in said) == bool(guide)
     ((_, _, _, best_beta, other_beta, *_),) = report.rows("parameters-chosen")
     assert (best_beta, other_beta) == ("0.1", "0.3")
 
@@ -88,7 +86,49 @@ def test_race_tells_what_it_stopped_and_saved() -> None:
     n_runs = [8 if each == "COMPLETE" else 3 for each in state]
     value = [20.0, 33.0, 99.0, 40.0, 99.0, 99.0]  # stopped ones say nothing
     trials = study.trials.assign(state=state, n_runs=n_runs, value=value)
-    report: Told = told(synthetic.MadeUp(studies=(replace(study, trials=trials),)))
-    said = report.text("search-raced")
-    assert "6 trials in 33 runs" in said and "3 stopped early" in said
-    assert report.rows("best-trials-raced")[0][0] == "3"
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, trials=trials),)))
+    (search,) = tables["searches"].to_dict("records")
+    assert (search["trials"], search["runs"], search["stopped"]) == (6, 33, 3)
+    assert told_by(tables).rows("best-trials-raced")[0][0] == "3"
+
+
+# Worst cases ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rival", "failed", "cells"),
+    [
+        ({}, False, ("the omniscient sender", "2", "25", "0.8", "40", "delay 90")),
+        ({"against": Setting(controller="cubic")}, False, ("CUBIC", "2")),
+        ({}, True, ("the omniscient sender", "2", "25", "failed")),
+    ],
+)
+def test_worst_case_is_told_with_its_opponent_and_shown_unless_it_failed(
+    rival: dict[str, Any], failed: bool, cells: tuple[str, ...]
+) -> None:
+    values = [0.5, 0.02, 0.25]
+    runs = [synthetic.run_row("timely", {"beta": 0.5}, 4 * value, 100) for value in values]
+    goal, delay_ms = WorstCase(worst_case=Rival(**rival)), Searched("network_delay_ms", 5, 100)
+    study = synthetic.study("worst", runs, searched=[delay_ms], sampler="tpe", objective=goal)
+    trials = study.trials.assign(value=values, constant_network_delay_ms=[5.0, 90.0, 40.0])
+    logs = {} if failed else {"worst": synthetic.link_log()}
+    studies = (replace(study, trials=trials),)
+    report = told(synthetic.MadeUp(studies=studies, worst_case_logs=logs))
+    (row,) = report.rows("worst-cases-found")
+    assert row[2:][: len(cells)] == cells
+    assert ("worst-case-worst" in report.figures()) == (not failed)
+
+
+def test_milder_worst_case_is_told_with_its_price() -> None:
+    place = {"repeat": [0, 0, 1, 1, 2, 2], "round": [0, 1] * 3, "constants": "{}", "network": "{}"}
+    powers = {"own": [0.8, 0.4] * 3, "worst_case": [0.1, 0.2, 0.2, 0.1, 0.1, 0.4]}
+    about: dict[str, Any] = {"title": "A study", "controller": "timely", "networks": ("contest",)}
+    study = Study.model_construct(**about, sampler=Sampler(kind="tpe", trials=60))
+    wanted = Hardening(title="Hardened", tune="tune", worst_case="worst")
+    frames = (pd.DataFrame(place | powers), pd.DataFrame([synthetic.run_row("timely", {}, 2, 100)]))
+    hard = HardeningRuns("hard", wanted, study, study, *frames)
+    report = told_by(synthetic.analysed(synthetic.MadeUp(hardenings=(hard,))))
+    assert "**2 of 3**" in report.text("rounds-hard")
+    cells = ("0", "10.00", "10.00", "20.00", "80.0", "80.0", "80.0")
+    assert report.rows("rounds-of-hard")[0] == cells
+    assert "hardening-hard" in report.figures()

@@ -18,21 +18,15 @@ PROVENANCE = {
     "committed": "2026-11-21",
     "changed_files": ["analysis/audit.py", "config/studies/mine.yaml"],
     "command": "make reproduce CONFIG=config/config.yaml",
-    "config": "config/config.yaml",
-    "config_sha256": "1" * 64,
+    **{"config": "config/config.yaml", "config_sha256": "1" * 64, "binary_sha256": "2" * 64},
     "inputs_sha256": {"config/studies/tune.yaml": "5" * 64},
+    "controllers_sha256": {"build/controllers/fixed_window.so": "4" * 64},
+    "real_programs_sha256": {"build/sender": "3" * 64},
     "references": [
         Reference(title="A report", authors=("A. Author", "B. Author"), year=2017).model_dump()
     ],
-    "seed": 2017,
-    "versions": {"python": "3.11"},
-    "binary_sha256": "2" * 64,
-    "controllers_sha256": {"build/controllers/fixed_window.so": "4" * 64},
-    "real_programs_sha256": {"build/sender": "3" * 64},
-    "networks": [],
-    "results": [],
-    "host": {"cores": "2"},
-    "wall_times": [],
+    **{"seed": 2017, "versions": {"python": "3.11"}, "host": {"cores": "2"}},
+    **{"networks": [], "results": [], "wall_times": []},
 }
 
 
@@ -56,10 +50,6 @@ class Told:
         """Of its parts and sections."""
         return [heading.name for heading in self.document.headings]
 
-    @property
-    def abstract(self) -> str:
-        return self.text("glance")
-
     def blocks(self, tag: str, section: str | None = None) -> list[Element]:
         """Elements in the order of the text, of a section or part without its sections."""
         found, at = [], ""
@@ -78,9 +68,6 @@ class Told:
         (found,) = (each for each in self.blocks("figure") if each.get("id") == name)
         return found
 
-    def is_supplement(self, name: str) -> bool:
-        return name in self.document.supplements
-
     def head(self, table: str) -> list[str]:
         """The last row of its head: titles, with units in brackets."""
         row = self.block(table).findall(".//thead/tr")[-1]
@@ -98,18 +85,11 @@ class Told:
         return " ".join(plain(caption).split())
 
     def figures(self, section: str | None = None) -> list[str]:
-        return [
-            each.attrib["id"]
-            for each in self.blocks("figure", section)
-            if each.get("class") != "table"
-        ]
+        found = self.blocks("figure", section)
+        return [each.attrib["id"] for each in found if each.get("class") != "table"]
 
-    def tables(self, section: str | None = None) -> list[str]:
-        return [
-            each.attrib["id"]
-            for each in self.blocks("figure", section)
-            if each.get("class") == "table"
-        ]
+    def tables(self) -> list[str]:
+        return [each.attrib["id"] for each in self.blocks("figure") if each.get("class") == "table"]
 
 
 @cache
