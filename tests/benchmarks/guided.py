@@ -50,8 +50,9 @@ DISTURBANCES = (0.0, 0.05, 0.1, 0.2)
 WITHIN = math.log(0.99)
 LATENESS_US = 100.0
 """The emulated host's default."""
-FEW, FAR, PRECISE = 10, 0.08, 0.002
-"""Runs after which a setting so far behind the best runs no more; the standard error that ends."""
+FEW, FAR, PRECISE, MORE = 10, 0.08, 0.002, 4
+"""Runs after which a setting so far behind the best runs no more; the standard error of the others,
+for which noisy ones run up to so many times as often."""
 OTHERS, REPEATS = 10, (20, 40, 80, 160)
 """Leading settings of a search in reality, and the most repeats of its leaders."""
 NOISY = ("luckiest", "greatest posterior mean", *(f"repeat_best: {most}" for most in REPEATS))
@@ -118,27 +119,34 @@ def disturbed(plan: StudyPlan, by: float, seed: int) -> StudyPlan:
     return replace(plan, networks=(network,), seed=derive_seed(seed, "reality", str(by)))
 
 
-def true_value(plan: StudyPlan, point: Point, most: int, stream: str, engine: Engine) -> float:
-    """Returns a setting's mean value over fresh runs: at most so many, or until it is precise."""
+def fresh_values(
+    plan: StudyPlan, point: Point, runs: int, stream: str, engine: Engine
+) -> list[float]:
+    """Returns a setting's values in fresh runs."""
     fresh = replace(plan, seed=derive_seed(plan.seed, stream))
-    found: list[float] = []
-    while len(found) < most:
-        each = measurement(fresh, Setting(0, point), len(found))
+    found = []
+    for number in range(runs):
+        each = measurement(fresh, Setting(0, point), number)
         finished = [FinishedRun(run, engine.run(run.spec)) for run in each]
         found.append(log_value(plan, plan.score(finished, point).value))
-        if len(found) >= FEW and statistics.stdev(found) < PRECISE * math.sqrt(len(found)):
-            break
-    return statistics.fmean(found)
+    return found
 
 
-def true_values(
-    plan: StudyPlan, points: Sequence[Point], most: int, engine: Engine
-) -> dict[tuple[float, ...], float]:
-    """Returns the mean value of each setting; of those far behind the best, from few runs."""
-    keys = {tuple(point.values()): point for point in points}
-    true = {key: true_value(plan, point, FEW, "few", engine) for key, point in keys.items()}
+def losses(
+    plan: StudyPlan, found: Sequence[Point], others: Sequence[Point], runs: int, engine: Engine
+) -> tuple[float, ...]:
+    """Returns what the settings found lose against the best of them and of others."""
+    keys = {tuple(point.values()): point for point in (*found, *others)}
+    few = {key: fresh_values(plan, point, FEW, "few", engine) for key, point in keys.items()}
+    true = {key: statistics.fmean(values) for key, values in few.items()}
     near = [key for key, value in true.items() if value > max(true.values()) - FAR]
-    return true | {key: true_value(plan, keys[key], most, "truth", engine) for key in near}
+    noise = statistics.median(statistics.stdev(few[key]) for key in near)
+    runs = min(max(runs, math.ceil((noise / PRECISE) ** 2)), MORE * runs)
+    for key in near:
+        true[key] = statistics.fmean(fresh_values(plan, keys[key], runs, "truth", engine))
+    top = max(near, key=lambda key: true[key])
+    best = statistics.fmean(fresh_values(plan, keys[top], runs, "best", engine))
+    return tuple(best - true[tuple(point.values())] for point in found)
 
 
 def tuned(
@@ -187,7 +195,7 @@ def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Eng
     winner = guide.settings[guide.winner].point
     some = np.random.default_rng(real.seed).permutation(len(guide.settings))[: task.budget]
     drawn = [guide.settings[k].point for k in some]
-    lucky = [true_value(real, point, 1, "random", engine) for point in drawn]
+    lucky = [fresh_values(real, point, 1, "random", engine)[0] for point in drawn]
     points = [
         guide.settings[guided.settled.verdict.recommended].point,
         winner,
@@ -201,19 +209,11 @@ def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Eng
     own = [luckiest(trials), leaders[posterior.leaders(1)[0]].point]
     own += [trials[number].searched for number, _ in again]
     others = [each.point for each in leaders]
-    true = true_values(real, [*points, *own, *others], task.truth, engine)
-
-    def losses(found: Sequence[Point], further: Sequence[Point]) -> tuple[float, ...]:
-        """Those of the points found, against the best of them and of further ones."""
-        top = max((*found, *further), key=lambda point: true[tuple(point.values())])
-        best = true_value(real, top, task.truth, "best", engine)
-        return tuple(best - true[tuple(point.values())] for point in found)
-
     return Found(
         task.study,
         by,
-        losses(points, (*own, *others)),
-        losses(own, others),
+        losses(real, points, [*own, *others], task.truth, engine),
+        losses(real, own, others, task.truth, engine),
         tuple((said["runs"], said["within_1_percent"]) for _, said in again),
         len(guided.settled.runs),
         guided.settled.verdict.within,
@@ -266,9 +266,7 @@ def main() -> None:
         "--trials", type=int, default=300, help="of an emulated search (%(default)s)"
     )
     parser.add_argument("--budget", type=int, default=10, help="real runs (%(default)s)")
-    parser.add_argument(
-        "--truth", type=int, default=400, help="most runs of a setting (%(default)s)"
-    )
+    parser.add_argument("--truth", type=int, default=100, help="runs of a setting (%(default)s)")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args()
     workflow = load_workflow(CONFIG)
