@@ -17,8 +17,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from optuna.distributions import BaseDistribution
-from scipy.linalg import cho_solve, cholesky, solve_triangular
-from scipy.special import logsumexp
+from scipy.linalg import cho_solve, cholesky, orth, solve_triangular
+from scipy.special import chdtrc, logsumexp
 
 from experiments.seeds import derive_seed
 
@@ -103,14 +103,18 @@ class Hypothesis:
         covariance = self.covariance - gain @ known
         return replace(self, mean=self.mean + gain @ residual, covariance=covariance)
 
-    def surprise(self, measured: Measured) -> tuple[float, int]:
-        """Returns the squared Mahalanobis distance of the means from this prior, and their number.
+    def surprise(self, measured: Measured, along: Array | None = None) -> float:
+        """Returns the probability of means at least so far from this prior, if it is right.
 
-        If the prior is right, it has the chi-squared distribution.
+        Args:
+            measured: the means; their squared Mahalanobis distance is chi-squared.
+            along: directions, shape (m, k); without, the distance counts in all.
         """
         at, root, residual = self._conditions(measured)
         standard = solve_triangular(root, residual, lower=True)
-        return float(standard @ standard), len(at)
+        if along is not None:
+            standard = orth(solve_triangular(root, along[at], lower=True)).T @ standard
+        return float(chdtrc(len(standard), standard @ standard))
 
     def _conditions(self, measured: Measured) -> tuple[NDArray[np.intp], Array, Array]:
         """Which settings are measured, the root of the covariance of their means, residuals."""
@@ -217,16 +221,17 @@ class Posterior:
         """Returns the settings to measure next: top-two Thompson sampling.
 
         Half of the measurements go to the best of a draw, half to the best of the next draw that
-        has another one (Russo, Simple Bayesian Algorithms for Best Arm Identification, COLT 2016).
+        has another one (Russo, Simple Bayesian Algorithms for Best Arm Identification, COLT 2016):
+        in turns, as few coins seldom fall half and half. A coin says who begins.
         """
         best = [int(k) for k in self.draws(derive_seed(seed, "choose")).argmax(axis=1)]
-        coins = np.random.default_rng(derive_seed(seed, "coin")).random(count)
+        begins = int(np.random.default_rng(derive_seed(seed, "coin")).integers(2))
         waiting = iter(best)
         chosen = []
-        for coin in coins:
+        for turn in range(begins, begins + count):
             first = next(waiting)
             others = (each for each in waiting if each != first)
-            chosen.append(first if coin < 0.5 else next(others, first))
+            chosen.append(next(others, first) if turn % 2 else first)
             waiting = itertools.chain(waiting, best)
         return chosen
 
@@ -266,6 +271,8 @@ def _sum(arrays: Iterable[Array]) -> Array:
 
 
 AMPLITUDES, LENGTHS = (0.03, 0.1, 0.3), (0.7, 2.0, 6.0)
+ROUGH = (0.0, 0.1)
+"""Shares of the variance that are a setting's own, as where a timeout is just long enough."""
 NOISES = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 _ENOUGH = 30
 """Degrees of freedom of repeats that tell the noise."""
@@ -280,11 +287,12 @@ def hypotheses_of_search(at: Array, measured: Measured) -> list[Hypothesis]:
     return [
         Hypothesis(
             np.full(m, level),
-            _CONSTANT**2 + amplitude**2 * correlation,
+            _CONSTANT**2 + amplitude**2 * ((1 - rough) * correlation + rough * np.eye(m)),
             np.full(m, noise**2),
         )
         for length in LENGTHS
         for correlation in [smooth(at, length)]
+        for rough in ROUGH
         for amplitude in AMPLITUDES
         for noise in noises
     ]

@@ -495,7 +495,8 @@ class Study(ConfigModel):
     repeat_best: int | None = Field(
         default=None,
         ge=1,
-        description="the most repeats of the leading trials, to tell which one is the best",
+        description="the most repeats of the leading trials, of all together, to tell which one is "
+        "the best",
     )
     guide: Literal["emulator"] | None = Field(
         default=None,

@@ -1,6 +1,6 @@
 """How often the intervals of `kneepoint fit-path` contain the network that was measured.
 
-    python -m tests.benchmarks.fit_path [REPETITIONS [SETTING...]]
+    python -m tests.benchmarks.fit_path [[FIRST:]END [SETTING...]]
     python -m tests.benchmarks.fit_path real
 
 The second fits one network to runs of four controllers in real mahimahi, which must be installed,
@@ -141,13 +141,14 @@ def main_real() -> None:
 
 def main() -> None:
     """Prints, for each setting, how often each interval and all of them contain the truth."""
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    first, end = map(int, f"0:{sys.argv[1] if len(sys.argv) > 1 else 100}".split(":")[-2:])
+    repetitions = end - first
     print(f"{'setting':10} {'all':>5} {'seconds':>8} {'left out':>9}  each")
     with closing(Runs(2)) as run:
         for name in sys.argv[2:] or [each for each in SETTINGS if each != "real"]:
             hits: Counter[str] = Counter()
             errors, start_s = [], time.monotonic()
-            for seed in range(repetitions):
+            for seed in range(first, end):
                 path = measured(name, run, seed)
                 found = fit_path(path, start_of(name), run, seed)
                 inside = {}

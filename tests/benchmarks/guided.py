@@ -2,13 +2,15 @@
 
     python -m tests.benchmarks.guided                        two controllers, two searches each
     python -m tests.benchmarks.guided --all --searches 20    ten controllers
+    python -m tests.benchmarks.guided --all --first 3 --searches 1    from the seed 3 alone
 
 Needs the prepared networks of `make reproduce`. Reality is the contest's link whose propagation
 delay, host latency and timers' lateness all differ by a share from the guide's, each in a direction
-that the search's seed draws. A setting's true power is its mean over fresh runs there. The best
-one is the best of all that any search found there, and of those that a search of its own in that
-reality, of half as many trials, leads with; it runs again before others are compared with it. The
-last table has the best trial of that search, which ran each once, against the best that it tried.
+that the search's seed draws. A setting's true power is its mean over fresh runs there, as many as
+tell it to 0.2 %. The best one is the best of all that any search found there, and of those that a
+search of its own in that reality, of half as many trials, leads with; it runs again before others
+are compared with it. The last table has the best trial of that search, which ran each once, against
+the best that it tried.
 """
 
 import argparse
@@ -34,7 +36,7 @@ from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from networks.declared import Notation
 from search.guided import Guide, emulate, spend
-from search.leaders import Setting, leading, log_value, measurement, repeat_leaders
+from search.leaders import CLEAR, Setting, leading, log_value, measurement, repeat_leaders
 from search.loop import ask_and_tell
 from search.plan import StudyPlan
 from search.samplers import make_asker
@@ -48,9 +50,12 @@ DISTURBANCES = (0.0, 0.05, 0.1, 0.2)
 WITHIN = math.log(0.99)
 LATENESS_US = 100.0
 """The emulated host's default."""
-OTHERS, REPEATS = 4, 20
-"""Leading settings of a search in reality, and repeats of its leaders."""
-NOISY = ("luckiest", "greatest posterior mean", f"repeat_best: {REPEATS}")
+FEW, FAR, PRECISE, MORE = 10, 0.08, 0.002, 4
+"""Runs after which a setting so far behind the best runs no more; the standard error of the others,
+for which noisy ones run up to so many times as often."""
+OTHERS, REPEATS = 10, (20, 40, 80, 160)
+"""Leading settings of a search in reality, and the most repeats of its leaders."""
+NOISY = ("luckiest", "greatest posterior mean", *(f"repeat_best: {most}" for most in REPEATS))
 SEARCHES = ("guided", "emulator's winner", "TPE from that winner", "TPE", "random subset")
 
 
@@ -73,6 +78,7 @@ class Found:
         disturbance: of the reality.
         losses: logarithm of the best true power over that of each of SEARCHES.
         noisy: the same of each of NOISY, over what a long search there tried.
+        repeats: runs of each of REPEATS, and the probability that it gave.
         runs: real runs of the guided search.
         within: the probability that it gave.
         is_off: whether it called the guide wrong.
@@ -82,6 +88,7 @@ class Found:
     disturbance: float
     losses: tuple[float, ...]
     noisy: tuple[float, ...]
+    repeats: tuple[tuple[int, float], ...]
     runs: int
     within: float
     is_off: bool
@@ -112,15 +119,34 @@ def disturbed(plan: StudyPlan, by: float, seed: int) -> StudyPlan:
     return replace(plan, networks=(network,), seed=derive_seed(seed, "reality", str(by)))
 
 
-def true_value(plan: StudyPlan, point: Point, runs: int, stream: str, engine: Engine) -> float:
-    """Returns a setting's mean value over fresh runs."""
+def fresh_values(
+    plan: StudyPlan, point: Point, runs: int, stream: str, engine: Engine
+) -> list[float]:
+    """Returns a setting's values in fresh runs."""
     fresh = replace(plan, seed=derive_seed(plan.seed, stream))
     found = []
     for number in range(runs):
         each = measurement(fresh, Setting(0, point), number)
         finished = [FinishedRun(run, engine.run(run.spec)) for run in each]
         found.append(log_value(plan, plan.score(finished, point).value))
-    return statistics.fmean(found)
+    return found
+
+
+def losses(
+    plan: StudyPlan, found: Sequence[Point], others: Sequence[Point], runs: int, engine: Engine
+) -> tuple[float, ...]:
+    """Returns what the settings found lose against the best of them and of others."""
+    keys = {tuple(point.values()): point for point in (*found, *others)}
+    few = {key: fresh_values(plan, point, FEW, "few", engine) for key, point in keys.items()}
+    true = {key: statistics.fmean(values) for key, values in few.items()}
+    near = [key for key, value in true.items() if value > max(true.values()) - FAR]
+    noise = statistics.median(statistics.stdev(few[key]) for key in near)
+    runs = min(max(runs, math.ceil((noise / PRECISE) ** 2)), MORE * runs)
+    for key in near:
+        true[key] = statistics.fmean(fresh_values(plan, keys[key], runs, "truth", engine))
+    top = max(near, key=lambda key: true[key])
+    best = statistics.fmean(fresh_values(plan, keys[top], runs, "best", engine))
+    return tuple(best - true[tuple(point.values())] for point in found)
 
 
 def tuned(
@@ -169,7 +195,7 @@ def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Eng
     winner = guide.settings[guide.winner].point
     some = np.random.default_rng(real.seed).permutation(len(guide.settings))[: task.budget]
     drawn = [guide.settings[k].point for k in some]
-    lucky = [true_value(real, point, 1, "random", engine) for point in drawn]
+    lucky = [fresh_values(real, point, 1, "random", engine)[0] for point in drawn]
     points = [
         guide.settings[guided.settled.verdict.recommended].point,
         winner,
@@ -179,25 +205,16 @@ def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Eng
     ]
     trials = tuned(real, long, [], engine)
     leaders, posterior = leading(real, trials, OTHERS)
-    again, _ = followed(repeat_leaders(real, trials, REPEATS), engine)
-    own = [luckiest(trials), leaders[posterior.leaders(1)[0]].point, trials[again].searched]
+    again = [followed(repeat_leaders(real, trials, most), engine) for most in REPEATS]
+    own = [luckiest(trials), leaders[posterior.leaders(1)[0]].point]
+    own += [trials[number].searched for number, _ in again]
     others = [each.point for each in leaders]
-    keys = {tuple(point.values()): point for point in (*points, *own, *others)}
-    true = {
-        key: true_value(real, point, task.truth, "truth", engine) for key, point in keys.items()
-    }
-
-    def losses(found: Sequence[Point], further: Sequence[Point]) -> tuple[float, ...]:
-        """Those of the points found, against the best of them and of further ones."""
-        top = max((*found, *further), key=lambda point: true[tuple(point.values())])
-        best = true_value(real, top, task.truth, "best", engine)
-        return tuple(best - true[tuple(point.values())] for point in found)
-
     return Found(
         task.study,
         by,
-        losses(points, (*own, *others)),
-        losses(own, others),
+        losses(real, points, [*own, *others], task.truth, engine),
+        losses(real, own, others, task.truth, engine),
+        tuple((said["runs"], said["within_1_percent"]) for _, said in again),
         len(guided.settled.runs),
         guided.settled.verdict.within,
         guided.is_off,
@@ -216,8 +233,20 @@ def lines(found: Sequence[Found]) -> Iterator[str]:
             f"| {statistics.fmean(each.within for each in of):.2f} "
             f"| {' | '.join(shares([each.losses for each in of]))} |"
         )
-    yield from ("", f"| {' | '.join(NOISY)} |", "| --- " * len(NOISY) + "|")
-    yield f"| {' | '.join(shares([each.noisy for each in found]))} |"
+    yield from ("", "| trial | within 1 % | runs | said |", "| --- " * 4 + "|")
+    none = [(0, math.nan)] * (len(NOISY) - len(REPEATS))
+    again = zip(*((*none, *each.repeats) for each in found), strict=True)
+    for name, share, each in zip(NOISY, shares([x.noisy for x in found]), again, strict=True):
+        runs, said = map(statistics.fmean, zip(*each, strict=True))
+        yield f"| {name} | {share} | {runs:.0f} | {said:.2f} |"
+    # As often as they say?
+    sure = [
+        -loss >= WITHIN
+        for each in found
+        for loss, (_, said) in zip(each.noisy[-len(REPEATS) :], each.repeats, strict=True)
+        if said > CLEAR
+    ]
+    yield from ("", f"{sum(sure)} of {len(sure)} that were said to be, with more than {CLEAR}, are")
 
 
 def shares(losses: Sequence[Sequence[float]]) -> Iterator[str]:
@@ -231,19 +260,20 @@ def main() -> None:
     """Searches, and prints the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--all", action="store_true", help="ten controllers, not two")
+    parser.add_argument("--first", type=int, default=0, help="seed (%(default)s)")
     parser.add_argument("--searches", type=int, default=2, help="of each (%(default)s)")
     parser.add_argument(
         "--trials", type=int, default=300, help="of an emulated search (%(default)s)"
     )
     parser.add_argument("--budget", type=int, default=10, help="real runs (%(default)s)")
-    parser.add_argument("--truth", type=int, default=30, help="runs of a setting (%(default)s)")
+    parser.add_argument("--truth", type=int, default=100, help="runs of a setting (%(default)s)")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args()
     workflow = load_workflow(CONFIG)
     names = [name for name in workflow.tunings if workflow.studies[name].sampler.kind == "tpe"]
     tasks = [
         Task(name, seed, given.trials, given.budget, given.truth)
-        for seed in range(given.searches)
+        for seed in range(given.first, given.first + given.searches)
         for name in names[:10]
         if name in SMALL or given.all
     ]
@@ -251,7 +281,8 @@ def main() -> None:
     with ProcessPoolExecutor(given.processes) as pool:
         for each in pool.map(search, tasks):
             found += each
-            print(each[0].study, *(f"{x.losses[0]:+.4f}/{x.runs}" for x in each), flush=True)
+            losses = (f"{x.losses[0]:+.4f}/{x.noisy[-1]:+.4f}/{x.runs}" for x in each)
+            print(each[0].study, *losses, flush=True)
     print(*lines(found), sep="\n")
     print(f"{len(tasks)} searches; {time.monotonic() - began_s:.0f} s in all")
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from optuna.distributions import FloatDistribution
+from scipy.stats import chi2, kstest
 
 from search.posterior import (
     Hypothesis,
@@ -47,9 +48,7 @@ def test_one_setting_is_shrunk_as_conjugate_normals_are() -> None:
     share = 0.09 / (0.09 + 0.04 / 2)
     assert told.mean == pytest.approx([1 + share * 1.2])
     assert told.covariance == pytest.approx(np.array([[0.09 * (1 - share)]]))
-    distance, degrees = prior.surprise(known)
-    assert distance == pytest.approx(1.2**2 / 0.11)
-    assert degrees == 1
+    assert prior.surprise(known) == pytest.approx(chi2.sf(1.2**2 / 0.11, 1))
     values = np.array([2.0, 2.4])  # both values have a joint density: evidence lacks its constants
     joint = np.array([[0.13, 0.09], [0.09, 0.13]])
     density = -0.5 * (values - 1) @ np.linalg.solve(joint, values - 1)
@@ -60,6 +59,24 @@ def test_one_setting_is_shrunk_as_conjugate_normals_are() -> None:
     against -= 0.5 * math.log(np.linalg.det(joint))
     found = prior.evidence(known) - other.evidence(known)
     assert found == pytest.approx(density - against, abs=1e-6)
+
+
+@pytest.mark.parametrize("along", [None, np.stack([np.ones(9), np.arange(9)], axis=1)])
+def test_a_right_prior_surprises_as_often_as_it_says(along: np.ndarray | None) -> None:
+    prior = Hypothesis(np.zeros(9), 0.5 + smooth(LINE[:9], 1.0), np.full(9, 0.2))
+    random, root = np.random.default_rng(7), np.linalg.cholesky(prior.covariance)
+    found = []
+    for _ in range(400):
+        true = root @ random.standard_normal(9)
+        values = [(k, true[k] + math.sqrt(0.2) * random.standard_normal()) for k in (1, 2, 5, 5, 8)]
+        found.append(prior.surprise(Measured.nothing(9).with_values(values), along))
+    assert kstest(found, "uniform").pvalue > 0.01
+
+
+def test_what_all_share_surprises_most_in_its_own_direction() -> None:
+    prior = Hypothesis(np.zeros(9), 0.01 * np.eye(9) + 0.01, np.full(9, 0.01))
+    known = Measured.nothing(9).with_values((k, 0.25) for k in range(9))
+    assert prior.surprise(known, np.ones((9, 1))) < 0.05 < prior.surprise(known)
 
 
 def test_the_luckiest_is_not_the_best() -> None:
@@ -100,9 +117,25 @@ def test_repeats_go_to_what_may_be_best_and_decide_it() -> None:
     assert after.verdict(1).within > max(0.95, before.verdict(1).within - 0.01)
 
 
+def test_half_of_the_repeats_doubt_the_best() -> None:
+    clear = Posterior((Hypothesis(np.array([1.0, 0.9]), np.diag([0, 1.4e-3]), np.ones(2)),))
+    assert np.mean([clear.choose(4, seed).count(1) == 2 for seed in range(50)]) > 0.9
+    assert np.mean([clear.choose(1, seed) for seed in range(200)]) == pytest.approx(0.5, abs=0.15)
+
+
+def test_a_peak_of_one_setting_alone_is_not_smoothed_away() -> None:
+    true = 3 - 0.02 * LINE[:, 0] ** 2
+    true[31] += 0.1
+    for seed in range(5):
+        posterior = believed(measured(true, counts=3, seed=seed))
+        assert posterior.mean.argmax() == 31
+        assert posterior.mean[31] == pytest.approx(true[31], abs=0.06)
+
+
 def test_only_the_measured_are_recommended() -> None:
     known = Measured.nothing(41).with_values([(0, 3.0), (1, 3.2)])
-    posterior = believed(known)
+    line = Hypothesis(np.full(41, 3.0), smooth(LINE, 6.0), np.full(41, NOISE**2))
+    posterior = Posterior.given([line], known)
     assert posterior.mean[2] >= posterior.mean[1]
     assert posterior.verdict(1, known.counts).recommended == 1
 
