@@ -205,3 +205,30 @@ TEST(bbr_conserves_packets_until_a_round_of_recovery_is_over) {
   EXPECT_EQUAL(hear(1, 4, false) >= before, true);
   EXPECT_EQUAL(hear(1, 9, false), before - 4);
 }
+
+// In Linux, bbr_undo_cwnd leaves the window to the end of the recovery, which is now.
+TEST(bbr_returns_to_its_window_when_timeouts_were_none) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  const double before = link.window();
+  for (int i = 0; i < 2; ++i) {
+    link.controller().on_loss(
+        {.now_ms = 4000, .now_us = 4'000'000, .kind = Loss::Kind::timed_out, .in_flight = 50});
+    EXPECT_EQUAL(link.window(), 1);
+  }
+  link.undo();
+  EXPECT_EQUAL(link.window(), before);
+}
+
+// Two rounds without growth before it, and two after it, end no startup.
+TEST(bbr_looks_anew_whether_the_pipe_is_full_when_losses_were_none) {
+  const auto full_s = [](bool was_none) {
+    Bottleneck link("bbr", {}, rate, 100);
+    while (link.window() < 5 * bdp / 2) link.run_until(link.now_s() + 0.001);
+    link.run_until(link.now_s() + 0.3);
+    if (was_none) link.undo();
+    while (sending_rate(link) > rate) link.run_until(link.now_s() + 0.001);
+    return link.now_s();
+  };
+  EXPECT_EQUAL(full_s(true) > full_s(false) + 0.2, true);
+}
