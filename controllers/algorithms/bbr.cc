@@ -118,7 +118,7 @@ class Bbr final : public Controller {
 
   void on_loss(const Loss& loss) override {
     losses_.on_loss(loss);
-    if (not is_recovering_ and cwnd_ > 1) before_recovery_ = cwnd_;
+    if (not is_recovering_ and cwnd_ >= least_window_) before_recovery_ = cwnd_;
     if (loss.kind == Loss::Kind::lost) has_lost_ = true;
     if (loss.kind != Loss::Kind::timed_out) return;
     cwnd_ = 1;
@@ -250,7 +250,7 @@ class Bbr final : public Controller {
   WindowedMost rate_{};     // packets/s, by rounds
   double pacing_rate_ = 0;  // packets/s
   double gap_us_ = 0;
-  double quantum_ = 1;
+  double quantum_ = 0;
   double rounds_ = 0;
   double next_round_delivered_ = 0;
   FullPipe pipe_{};
