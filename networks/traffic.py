@@ -62,6 +62,11 @@ class Tcp(ConfigModel):
         description="whether a recovery sends in proportion to what is delivered (RFC 6937), as "
         "Linux does (null: false)",
     )
+    undo: bool | None = Field(
+        default=None,
+        description="whether timeouts and recoveries that were spurious are found by timestamps "
+        "and taken back (RFC 3522, RFC 4015), as in Linux (null: false)",
+    )
     quick_acks: int | None = Field(
         default=None,
         ge=0,
@@ -84,6 +89,7 @@ LINUX = Tcp(
     delayed_ack_ms=40,
     rack=True,
     prr=True,
+    undo=True,
     quick_acks=16,
 )
 """Linux's settings, as far as the emulator has them."""

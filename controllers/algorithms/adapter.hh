@@ -129,6 +129,11 @@ class __attribute__((visibility("hidden"))) Adapter {
         });
       };
     }
+    if constexpr (not std::same_as<decltype(&Algorithm::on_undo), decltype(&Controller::on_undo)>) {
+      calls.on_undo = [](void* controller, const kneepoint_undo* event) {
+        return handle([&] { of(controller).on_undo({event->now_ms, event->now_us}); });
+      };
+    }
     return calls;
   }
 

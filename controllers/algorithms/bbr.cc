@@ -118,10 +118,17 @@ class Bbr final : public Controller {
 
   void on_loss(const Loss& loss) override {
     losses_.on_loss(loss);
+    if (not is_recovering_ and cwnd_ >= least_window_) before_recovery_ = cwnd_;
     if (loss.kind == Loss::Kind::lost) has_lost_ = true;
     if (loss.kind != Loss::Kind::timed_out) return;
     cwnd_ = 1;
     is_recovering_ = conserves_ = false;
+  }
+
+  // A pipe that is not known to be full is looked at anew (bbr_undo_cwnd of Linux).
+  void on_undo(const Undo&) override {
+    cwnd_ = std::max(cwnd_, before_recovery_);
+    pipe_.begin();
   }
 
  private:
@@ -203,7 +210,6 @@ class Bbr final : public Controller {
     const bool has_lost = std::exchange(has_lost_, false);
     if (has_lost and ack.is_recovering and not is_recovering_) {
       is_recovering_ = conserves_ = true;
-      before_recovery_ = cwnd_;
       next_round_delivered_ = delivery_.delivered();
       cwnd_ = flight + static_cast<double>(ack.acknowledged);
     } else if (is_recovering_ and not ack.is_recovering) {
@@ -244,7 +250,7 @@ class Bbr final : public Controller {
   WindowedMost rate_{};     // packets/s, by rounds
   double pacing_rate_ = 0;  // packets/s
   double gap_us_ = 0;
-  double quantum_ = 1;
+  double quantum_ = 0;
   double rounds_ = 0;
   double next_round_delivered_ = 0;
   FullPipe pipe_{};

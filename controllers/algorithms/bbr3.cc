@@ -2,8 +2,7 @@
 // more at a time that suits flows of Reno. draft-ietf-ccwg-bbr.
 //
 // Senders here always have data. What the draft draws at random has its mean. Losses are judged by
-// the packet whose acknowledgment tells of them; none is undone. Transports reduce the window in
-// their recoveries themselves.
+// the packet whose acknowledgment tells of them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -77,6 +76,8 @@ class Bbr3 final : public Controller {
                      1000),
         cwnd_(initial_window_) {}
 
+  static constexpr bool governs_recovery = true;
+
   double window() const override { return cwnd_; }
   double pacing_us() const override { return gap_us_; }
 
@@ -87,6 +88,8 @@ class Bbr3 final : public Controller {
 
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
+    if (is_recovering_ and not ack.is_recovering) cwnd_ = std::max(cwnd_, before_.cwnd);
+    is_recovering_ = ack.is_recovering;
     const auto sample = delivery_.on_ack(ack);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     is_limited_by_window_ = flight_ > cwnd_ - 1;
@@ -105,7 +108,23 @@ class Bbr3 final : public Controller {
 
   void on_loss(const Loss& loss) override {
     losses_.on_loss(loss);
+    save();
     if (loss.kind == Loss::Kind::timed_out) cwnd_ = 1;
+  }
+
+  // Section 5.5.11.2.
+  void on_undo(const Undo&) override {
+    cwnd_ = std::max(cwnd_, before_.cwnd);
+    pipe_.begin();
+    short_.undo(before_.short_rate, before_.short_flight);
+    long_flight_ = std::max(long_flight_, before_.long_flight);
+    if (has_left_startup_) pipe_.is_full = false;
+    if (state_ == State::probe_rtt) return;
+    if (has_left_startup_) {
+      state_ = State::startup;
+    } else if (has_left_up_ and state_ != State::up) {
+      refill();
+    }
   }
 
  private:
@@ -114,6 +133,21 @@ class Bbr3 final : public Controller {
     double flight;  // with the packet
     double lost;    // before it
   };
+
+  // What is in force when a recovery begins (section 5.5.11.1 and, of the window, 5.6.4.4).
+  struct Before {
+    double cwnd = 0;
+    double short_rate = 0;
+    double short_flight = 0;
+    double long_flight = 0;
+  };
+
+  void save() {
+    const bool is_reduced = is_recovering_ or state_ == State::probe_rtt or cwnd_ < least_window_;
+    before_ = {is_reduced ? std::max(before_.cwnd, cwnd_) : cwnd_, short_.rate(), short_.flight(),
+               long_flight_};
+    has_left_startup_ = has_left_up_ = false;
+  }
 
   double most_rate() const { return rates_.best(); }
   double rate() const { return std::min(most_rate(), short_.rate()); }
@@ -150,7 +184,7 @@ class Bbr3 final : public Controller {
     if (not short_.learn(sample, delivered)) return;
     const bool is_lossy = short_.lost() > loss_threshold_ * sent.flight;
     if (state_ == State::startup and is_lossy and short_.ranges() >= 6) {
-      pipe_.is_full = true;
+      pipe_.is_full = has_left_startup_ = true;
       long_flight_ = std::max(bdp(1), short_.latest_flight());
     }
     if (not is_probing()) short_.bound(most_rate(), cwnd_, beta_);
@@ -195,7 +229,10 @@ class Bbr3 final : public Controller {
       was_too_high_ = true;
       is_probe_sample_ = false;
       if (not sample.is_limited) long_flight_ = std::max(sent.flight, beta_ * target_flight());
-      if (state_ == State::up) go_down(now);
+      if (state_ == State::up) {
+        has_left_up_ = true;
+        go_down(now);
+      }
       return state_ == State::down;
     }
     if (long_flight_ == never_) return false;
@@ -343,6 +380,10 @@ class Bbr3 final : public Controller {
   bool is_stopping_ = false;  // the acknowledgments of a probe end with this round
   bool was_too_high_ = false;
   bool was_cautious_ = false;
+  Before before_{};
+  bool is_recovering_ = false;
+  bool has_left_startup_ = false;  // as losses of this recovery had it
+  bool has_left_up_ = false;
 };
 
 const Registration<Bbr3> registration{

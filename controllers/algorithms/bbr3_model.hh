@@ -99,6 +99,11 @@ class ShortTerm {
     is_lossy_ = false;
     latest_rate_ = latest_flight_ = 0;
   }
+  void undo(double rate, double flight) {
+    is_lossy_ = false;
+    rate_ = std::max(rate_, rate);
+    flight_ = std::max(flight_, flight);
+  }
   void forget() { rate_ = flight_ = never_; }
 
   double rate() const { return rate_; }

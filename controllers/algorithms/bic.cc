@@ -10,12 +10,10 @@
 namespace kneepoint {
 namespace {
 
-class Bic final : public TimingOut {
+class Bic final : public SlowStarting {
  public:
   explicit Bic(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
-        ssthresh_(initial_ssthresh(constants)),
+      : SlowStarting(constants),
         most_increase_(constants.real({.name = "max_increment",
                                        .fallback = 16,
                                        .low = 1,
@@ -67,8 +65,6 @@ class Bic final : public TimingOut {
                                    "1: steps go half of the way and double beyond it, as in the "
                                    "paper; 0: a quarter, and a third more, as in Linux")) {}
 
-  double window() const override { return cwnd_; }
-
   void on_ack(const Ack& ack) override {
     if (ack.is_recovering or ack.is_buffer_limited) return;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
@@ -79,7 +75,8 @@ class Bic final : public TimingOut {
     }
   }
 
-  void on_loss(const Loss& loss) override {
+ private:
+  void reduce(const Loss& loss) override {
     const bool gives_way = fast_convergence_ and cwnd_ < last_max_;
     last_max_ = gives_way ? cwnd_ * (1 + beta_) / 2 : cwnd_;
     ssthresh_ = std::max(cwnd_ * (cwnd_ <= low_window_ ? 0.5 : beta_), 2.0);
@@ -90,7 +87,6 @@ class Bic final : public TimingOut {
     }
   }
 
- private:
   // Packets in a round trip.
   double increase() const {
     if (cwnd_ <= low_window_) return 1;
@@ -120,8 +116,6 @@ class Bic final : public TimingOut {
   static constexpr double parts_ = 4;
   static constexpr double longest_before_loss_ = 20;  // acknowledgments for a packet
 
-  double cwnd_;
-  double ssthresh_;
   double most_increase_;
   double least_increase_;
   double beta_;

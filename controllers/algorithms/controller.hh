@@ -46,6 +46,12 @@ struct Loss {
   uint64_t in_flight;  // packets that were not acknowledged
 };
 
+// The last losses were none: what they told of was late.
+struct Undo {
+  int64_t now_ms;
+  int64_t now_us;
+};
+
 // Packets in flight are a run's memory: in the emulator 40 bytes each until they have left the
 // sender and 40 in the link's queue, in mm-link some 2 kB. With this many a run takes 100 MB,
 // mm-link 2 GB.
@@ -73,6 +79,7 @@ class Controller {
   virtual void on_ack(const Ack& /* ack */) {}
   virtual void on_keepalive(int64_t /* now_ms */) {}
   virtual void on_loss(const Loss& /* loss */) {}
+  virtual void on_undo(const Undo& /* undo */) {}
 
  protected:
   // Every controller has the constant keepalive_ms: it shapes the result as much as the rule does.

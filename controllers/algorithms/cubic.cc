@@ -103,12 +103,10 @@ class WholePackets {
   double reno_window_ = 0;
 };
 
-class Cubic final : public TimingOut {
+class Cubic final : public SlowStarting {
  public:
   explicit Cubic(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
-        ssthresh_(initial_ssthresh(constants)),
+      : SlowStarting(constants),
         c_(constants.real({.name = "c",
                            .fallback = 0.4,
                            .low = 0.05,
@@ -139,8 +137,6 @@ class Cubic final : public TimingOut {
     if (whole_packets_.are_counted()) cwnd_ = std::floor(cwnd_);
   }
 
-  double window() const override { return cwnd_; }
-
   void on_ack(const Ack& ack) override {
     if (ack.is_recovering) return;
     if (ack.rtt_us >= 0) {
@@ -161,7 +157,8 @@ class Cubic final : public TimingOut {
     }
   }
 
-  void on_loss(const Loss& loss) override {
+ private:
+  void reduce(const Loss& loss) override {
     epoch_start_us_ = none_;
     // Section 4.7: a flow that lost earlier than before leaves room for others.
     w_max_ = fast_convergence_ and cwnd_ < w_max_ ? cwnd_ * (1 + beta_) / 2 : cwnd_;
@@ -176,7 +173,6 @@ class Cubic final : public TimingOut {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
- private:
   static int64_t now_us(const Ack& ack) {
     return ack.now_us > 0 ? ack.now_us : ack.ack_received_ms * 1000;
   }
@@ -213,8 +209,6 @@ class Cubic final : public TimingOut {
 
   static constexpr int64_t none_ = -1;
 
-  double cwnd_;
-  double ssthresh_;
   double c_;
   double beta_;
   bool fast_convergence_;

@@ -16,7 +16,7 @@ class FullPipe {
       is_full_now = is_full = true;
     }
   }
-  void begin(double packets_per_s) {
+  void begin(double packets_per_s = 0) {
     rate_ = packets_per_s;
     rounds_ = 0;
     is_full_now = false;

@@ -25,12 +25,10 @@ double power_of_two(double exponent) {
   return std::ldexp(sum, static_cast<int>(whole));
 }
 
-class Hybla final : public TimingOut {
+class Hybla final : public SlowStarting {
  public:
   explicit Hybla(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
-        ssthresh_(initial_ssthresh(constants)),
+      : SlowStarting(constants),
         rtt0_ms_(constants.real({.name = "rtt0_ms",
                                  .fallback = 25,
                                  .low = 5,
@@ -50,8 +48,6 @@ class Hybla final : public TimingOut {
                                     "1: rho is of the smoothed RTT, as in the paper; 0: of the "
                                     "least smoothed RTT, as in Linux")) {}
 
-  double window() const override { return cwnd_; }
-
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) measure(rtt_ms(ack));
     if (ack.is_recovering or ack.is_buffer_limited) return;
@@ -64,12 +60,12 @@ class Hybla final : public TimingOut {
     cwnd_ = std::min(cwnd_, widest_window);
   }
 
-  void on_loss(const Loss& loss) override {
+ private:
+  void reduce(const Loss& loss) override {
     ssthresh_ = std::max(beta_ * cwnd_, 2.0);
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
- private:
   void measure(double rtt_ms) {
     smoothed_ms_.add(rtt_ms);
     if (not follows_rtt_ and smoothed_ms_.value() >= least_ms_) return;
@@ -80,8 +76,6 @@ class Hybla final : public TimingOut {
 
   static constexpr double greatest_exponent_ = 16;  // as in Linux
 
-  double cwnd_;
-  double ssthresh_;
   double rtt0_ms_;
   double beta_;
   bool follows_rtt_;

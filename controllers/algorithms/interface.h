@@ -100,6 +100,13 @@ struct kneepoint_loss {
   uint64_t in_flight; /* packets that were sent and not acknowledged when it was found out */
 };
 
+/* What the last losses told of was late, not lost: RFC 3522. */
+struct kneepoint_undo {
+  size_t size;
+  int64_t now_ms;
+  int64_t now_us;
+};
+
 enum kneepoint_failure_kind {
   KNEEPOINT_FAILED = 1,       /* the controller's own doing */
   KNEEPOINT_OUT_OF_MEMORY = 2 /* the machine's */
@@ -146,6 +153,9 @@ struct kneepoint_interface {
   /* Whether its window holds in loss recovery, too, and not the transport's. It then hears of each
    * acknowledgment that SACK alone gives something to tell. */
   int governs_recovery;
+
+  /* NULL where a controller keeps what losses that were none have left it. */
+  int (*on_undo)(void* controller, const struct kneepoint_undo* event);
 };
 
 /* The one symbol that a controller exports. What it returns lives as long as the shared object. */

@@ -10,12 +10,10 @@
 namespace kneepoint {
 namespace {
 
-class Reno final : public TimingOut {
+class Reno final : public SlowStarting {
  public:
   explicit Reno(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
-        ssthresh_(initial_ssthresh(constants)),
+      : SlowStarting(constants),
         alpha_(constants.real({.name = "alpha",
                                .fallback = 1,
                                .low = 0.1,
@@ -35,8 +33,6 @@ class Reno final : public TimingOut {
     if (has_whole_packets_) cwnd_ = std::floor(cwnd_);
   }
 
-  double window() const override { return cwnd_; }
-
   void on_ack(const Ack& ack) override {
     if (ack.is_recovering or ack.is_buffer_limited) return;
     auto acknowledged = static_cast<double>(ack.acknowledged);
@@ -51,7 +47,8 @@ class Reno final : public TimingOut {
     cwnd_ = std::min(grown, widest_window);
   }
 
-  void on_loss(const Loss& loss) override {
+ private:
+  void reduce(const Loss& loss) override {
     const double in_flight = loss.in_flight > 0 ? static_cast<double>(loss.in_flight) : cwnd_;
     // Linux takes the window, full or not.
     const double left =
@@ -61,9 +58,6 @@ class Reno final : public TimingOut {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
- private:
-  double cwnd_;
-  double ssthresh_;
   double alpha_;
   double beta_;
   bool has_whole_packets_;

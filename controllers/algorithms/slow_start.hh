@@ -32,6 +32,42 @@ inline double initial_ssthresh(Constants& constants) {
                          .meaning = "window at which the first slow start ends"});
 }
 
+// A rule that has a window and a threshold below which it is in slow start. Losses reduce both, and
+// both return if these were none (RFC 4015; in Linux, tcp_undo_cwnd_reduction).
+class SlowStarting : public TimingOut {
+ public:
+  double window() const override { return cwnd_; }
+
+  void on_loss(const Loss& loss) override {
+    // Further timeouts are of the same segment.
+    if (cwnd_ > 1) {
+      cwnd_before_ = cwnd_;
+      ssthresh_before_ = ssthresh_;
+    }
+    reduce(loss);
+  }
+
+  void on_undo(const Undo&) override {
+    cwnd_ = std::max(cwnd_, cwnd_before_);
+    ssthresh_ = std::max(ssthresh_, ssthresh_before_);
+  }
+
+ protected:
+  explicit SlowStarting(Constants& constants)
+      : TimingOut(constants, 1000),
+        cwnd_(initial_window(constants)),
+        ssthresh_(initial_ssthresh(constants)) {}
+
+  virtual void reduce(const Loss& loss) = 0;
+
+  double cwnd_;
+  double ssthresh_;
+
+ private:
+  double cwnd_before_ = 0;
+  double ssthresh_before_ = 0;
+};
+
 // Leaves slow start before it overflows the queue: when the acknowledgments of one round have come
 // in a train half as long as the least RTT, or when the RTT has grown by an eighth (Ha, Rhee:
 // Taming the elephants, Computer Networks 55, 2011; HyStart as in Linux).

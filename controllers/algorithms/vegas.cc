@@ -13,12 +13,10 @@
 namespace kneepoint {
 namespace {
 
-class Vegas final : public TimingOut {
+class Vegas final : public SlowStarting {
  public:
   explicit Vegas(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
-        ssthresh_(initial_ssthresh(constants)),
+      : SlowStarting(constants),
         alpha_(constants.real({.name = "alpha",
                                .fallback = 2,
                                .low = 0.5,
@@ -51,8 +49,6 @@ class Vegas final : public TimingOut {
     if (has_whole_packets_) cwnd_ = std::floor(cwnd_);
   }
 
-  double window() const override { return cwnd_; }
-
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) {
       least_ms_ = std::min(least_ms_, rtt_ms(ack));
@@ -71,7 +67,8 @@ class Vegas final : public TimingOut {
     begin_round(ack);
   }
 
-  void on_loss(const Loss& loss) override {
+ private:
+  void reduce(const Loss& loss) override {
     ssthresh_ = std::max(has_whole_packets_ ? std::floor(cwnd_ / 2) : cwnd_ / 2, least_window_);
     cwnd_ = ssthresh_;
     if (loss.kind != Loss::Kind::timed_out) return;
@@ -81,7 +78,6 @@ class Vegas final : public TimingOut {
     samples_ = 0;
   }
 
- private:
   void begin_round(const Ack& ack) {
     rounds_.begin(ack);
     round_least_ms_ = std::numeric_limits<double>::infinity();
@@ -126,8 +122,6 @@ class Vegas final : public TimingOut {
 
   static constexpr double least_window_ = 2;
 
-  double cwnd_;
-  double ssthresh_;
   double alpha_;
   double beta_;
   double gamma_;

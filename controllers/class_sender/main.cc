@@ -58,6 +58,7 @@ struct Candidate {
   void on_ack(const Ack& ack) { made->on_ack(ack); }
   void on_keepalive(int64_t now_ms) { made->on_keepalive(now_ms); }
   void on_loss(const Loss& loss) { made->on_loss(loss); }
+  void on_undo(const Undo& undo) { made->on_undo(undo); }
 };
 
 void run(int count, char* words[]) {

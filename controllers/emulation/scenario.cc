@@ -237,7 +237,8 @@ Fields tcp_fields(TcpSettings& tcp) {
                 "of the receiver's socket, which offers half of it as window, as in Linux"),
           flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)"),
           flag("rack", tcp.rack, "losses are found by time, and by probes of the tail (RFC 8985)"),
-          flag("prr", tcp.prr, "recovery sends in proportion to what is delivered (RFC 6937)")};
+          flag("prr", tcp.prr, "recovery sends in proportion to what is delivered (RFC 6937)"),
+          flag("undo", tcp.undo, "losses that were none are taken back (RFC 3522, RFC 4015)")};
 }
 
 Field constants(Constants::Values& place) {

@@ -118,7 +118,8 @@ void TcpProcess::hear_segment(const Packet& packet, Microseconds now_us) {
   const bool is_marked = packet.ecn == Ecn::congestion_experienced;
   const auto ack = receiver_.receive({.number = packet.sequence_number,
                                       .is_syn = packet.is_syn,
-                                      .has_reduced = packet.has_reduced},
+                                      .has_reduced = packet.has_reduced,
+                                      .sent_us = sent_us(packet)},
                                      is_marked, now_us);
   packets_received_ += is_client_ and not packet.is_syn;
   if (not packet.is_syn and received_meter_ != nullptr) {

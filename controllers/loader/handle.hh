@@ -76,6 +76,9 @@ class ControllerHandle {
     tell(calls_.on_loss, kneepoint_loss{sizeof(kneepoint_loss), loss.now_ms, loss.now_us,
                                         static_cast<int>(loss.kind), loss.in_flight});
   }
+  void on_undo(const Undo& undo) const {
+    tell(calls_.on_undo, kneepoint_undo{sizeof(kneepoint_undo), undo.now_ms, undo.now_us});
+  }
 
  private:
   static constexpr double longest_keepalive_ms = 1e9;

@@ -48,6 +48,20 @@ class Bottleneck {
   // Packets that wait now.
   double queue() const { return std::max(served_until_us_ - now_us_, 0.0) / gap_us_; }
   uint64_t delivered() const { return delivered_; }
+  void recover() {
+    const auto now_us = static_cast<int64_t>(now_us_);
+    controller_->on_loss({.now_ms = now_us / 1000,
+                          .now_us = now_us,
+                          .kind = Loss::Kind::lost,
+                          .in_flight = out_.size()});
+    is_recovering = true;
+  }
+  void undo() {
+    const auto now_us = static_cast<int64_t>(now_us_);
+    controller_->on_undo({.now_ms = now_us / 1000, .now_us = now_us});
+  }
+
+  bool is_recovering = false;
 
  private:
   static constexpr double never_ = 1e300;
@@ -86,6 +100,7 @@ class Bottleneck {
                          .now_us = now_us,
                          .rtt_us = rtt_us,
                          .in_flight = out_.size(),
+                         .is_recovering = is_recovering,
                          .measured_rtt_us = rtt_us,
                          .flight = out_.size(),
                          .delivered = ++delivered_,

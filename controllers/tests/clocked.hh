@@ -59,6 +59,10 @@ class Clocked {
         {.now_ms = now_us_ / 1000, .now_us = now_us_, .kind = kind, .in_flight = flight()});
     return window();
   }
+  double undo() {
+    controller_->on_undo({.now_ms = now_us_ / 1000, .now_us = now_us_});
+    return window();
+  }
   double keepalive() {
     controller_->on_keepalive(now_us_ / 1000);
     return window();

@@ -22,6 +22,10 @@ class Halving final : public Controller {
     losses.push_back(loss);
     cwnd = loss.kind == Loss::Kind::timed_out ? 1 : 5;
   }
+  void on_undo(const Undo&) override {
+    ++undone;
+    cwnd = 10;
+  }
   size_t timeouts() const {
     return static_cast<size_t>(std::ranges::count(losses, Loss::Kind::timed_out, &Loss::kind));
   }
@@ -29,6 +33,7 @@ class Halving final : public Controller {
   double cwnd = 10;
   std::vector<Ack> acks{};
   std::vector<Loss> losses{};
+  int undone = 0;
 };
 
 // A sender whose connection was opened at 0 in a round trip of 100 ms.
@@ -50,8 +55,9 @@ struct Opened {
     return numbers;
   }
 
-  void acknowledge(uint64_t next, std::vector<SackBlock> blocks, Microseconds now_us) {
-    TcpAcknowledgment ack{.next_expected = next, .window_packets = 1000};
+  void acknowledge(uint64_t next, std::vector<SackBlock> blocks, Microseconds now_us,
+                   Microseconds echo_us = 0) {
+    TcpAcknowledgment ack{.next_expected = next, .window_packets = 1000, .echo_us = echo_us};
     for (const SackBlock& block : blocks) ack.blocks[ack.block_count++] = block;
     sender.acknowledged(ack, now_us);
   }

@@ -254,3 +254,94 @@ TEST(bbr3_begins_anew_after_a_timeout) {
   link.run_until(4.5);
   EXPECT_NEAR(link.window(), before, 20);
 }
+
+// Section 5.6.4.4: losses of a recovery bound the window as they do elsewhere, and its end restores
+// what these bounds allow.
+TEST(bbr3_keeps_its_window_in_a_recovery_and_restores_it) {
+  for (const bool was_none : {false, true}) {
+    Bottleneck link("bbr3", {}, rate, 100);
+    link.run_until(3.5);
+    const double before = link.window();
+    link.recover();
+    link.run_until(3.7);
+    EXPECT_EQUAL(link.window() > before - 1, true);
+    link.lose_every(15);
+    link.run_until(4.1);
+    EXPECT_EQUAL(link.window() < 0.75 * before, true);
+    link.lose_every(0);
+    if (was_none) {
+      link.undo();
+      EXPECT_EQUAL(link.window() >= before, true);
+    }
+    link.is_recovering = false;
+    link.run_until(4.15);
+    EXPECT_EQUAL(link.window() > 0.95 * before, was_none);
+  }
+}
+
+TEST(bbr3_returns_to_its_window_when_timeouts_were_none) {
+  Bottleneck link("bbr3", {}, rate, 100);
+  link.run_until(5);
+  const double before = link.window();
+  for (int i = 0; i < 2; ++i) {
+    link.controller().on_loss(
+        {.now_ms = 5000, .now_us = 5'000'000, .kind = Loss::Kind::timed_out, .in_flight = 50});
+    EXPECT_EQUAL(link.window(), 1);
+  }
+  link.undo();
+  EXPECT_EQUAL(link.window(), before);
+}
+
+// Section 5.5.11.2.
+TEST(bbr3_starts_again_when_the_losses_that_ended_startup_were_none) {
+  Bottleneck link("bbr3", {}, 1e5, 100);
+  link.lose_every(24);
+  link.run_until(1.3);
+  link.recover();
+  const auto sending_rate = [&] { return 1e6 / link.controller().pacing_us(); };
+  double most = 0;
+  while (link.now_s() < 3 and sending_rate() >= most) {
+    most = sending_rate();
+    link.run_until(link.now_s() + 0.001);
+  }
+  link.lose_every(0);
+  link.undo();
+  link.is_recovering = false;
+  link.run_until(link.now_s() + 0.2);
+  EXPECT_EQUAL(sending_rate() > 1.5 * most, true);
+}
+
+TEST(bbr3_probes_again_when_the_losses_that_ended_a_probe_were_none) {
+  const auto next_s = [](bool was_none) {
+    Bottleneck link("bbr3", {}, rate, 100);
+    link.run_until(3);
+    while (not is_near(gain(link), 1.25)) link.run_until(link.now_s() + 0.001);
+    link.recover();
+    link.lose_every(10);
+    while (not is_near(gain(link), 0.9)) link.run_until(link.now_s() + 0.001);
+    link.lose_every(0);
+    if (was_none) link.undo();
+    link.is_recovering = false;
+    const double ended_s = link.now_s();
+    while (not is_near(gain(link), 1.25)) link.run_until(link.now_s() + 0.001);
+    return link.now_s() - ended_s;
+  };
+  EXPECT_EQUAL(next_s(true) < 3 * least_s, true);
+  EXPECT_EQUAL(next_s(false) > 1, true);
+}
+
+// The rate is the greatest of two cycles: the one in which it fell, and the one before.
+TEST(bbr3_forgets_a_rate_after_two_cycles) {
+  Bottleneck link("bbr3", {}, rate, 100);
+  link.run_until(5);
+  link.set_rate(rate / 2);
+  int probes = 0;
+  bool was_probing = false;
+  while (link.now_s() < 30 and gain(link) > 0.65) {
+    const bool is_probing = gain(link) > 1.1;
+    probes += is_probing and not was_probing;
+    was_probing = is_probing;
+    link.run_until(link.now_s() + 0.001);
+  }
+  EXPECT_EQUAL(probes, 3);  // the third begins with the second cycle that never saw it
+}

@@ -34,6 +34,7 @@ class LossDetection {
   virtual void sent(uint64_t /* number */, Microseconds /* now_us */) {}
   virtual void recovery_began() {}
   virtual void timed_out() {}
+  virtual void undone() {}
   // Whether what was sent then may still arrive, though the retransmission timer has expired.
   virtual bool may_arrive(Microseconds /* sent_us */, Microseconds /* now_us */) const {
     return false;

@@ -24,7 +24,9 @@ class RackDetection final : public LossDetection {
   Findings acknowledged(const TcpAcknowledgment& ack,
                         const std::vector<Scoreboard::Delivery>& deliveries, bool is_progress,
                         Microseconds now_us) override {
-    for (const Scoreboard::Delivery& delivery : deliveries) learn(delivery, now_us);
+    for (const Scoreboard::Delivery& delivery : deliveries) {
+      if (not answers_original(ack, delivery)) learn(delivery, now_us);
+    }
     fack_ = board_.highest_sacked();
     const bool was_repaired = hears_of_repair(ack, is_progress);
     return {.calls_for_recovery = calls_for_recovery(now_us), .was_repaired = was_repaired};
@@ -35,6 +37,16 @@ class RackDetection final : public LossDetection {
   void timed_out() override {
     reordering_us_ = never;
     forget_probe();
+  }
+  // The list anew: it lacks what was marked lost.
+  void undone() override {
+    sent_.clear();
+    for (uint64_t number = board_.una(); number < board_.next(); ++number) {
+      if (not board_.segment(number).is_sacked) {
+        sent_.push_back({board_.segment(number).sent_us, number});
+      }
+    }
+    std::ranges::sort(sent_);
   }
   bool may_arrive(Microseconds sent_us, Microseconds now_us) const override {
     return sent_us + rtt_us_ > now_us;
@@ -71,6 +83,13 @@ class RackDetection final : public LossDetection {
   };
 
   bool is_repairing() const { return recovery_.is_repairing(board_.una()); }
+
+  // Of a segment that was sent again, whose time is that of its last copy.
+  static bool answers_original(const TcpAcknowledgment& ack, const Scoreboard::Delivery& delivery) {
+    const auto& [number, segment] = delivery;
+    return segment.is_retransmitted and number < ack.next_expected and
+           ack.echo_us < segment.sent_us;
+  }
 
   // Section 6.2, steps 1 to 3.
   void learn(const Scoreboard::Delivery& delivery, Microseconds now_us) {

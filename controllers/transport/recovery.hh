@@ -26,6 +26,10 @@ class Recovery {
     is_fast_ = false;
     end_ = next;
   }
+  void undone() {
+    is_fast_ = false;
+    end_ = 0;
+  }
   void acknowledged(uint64_t una) { is_fast_ = is_fast_ and is_repairing(una); }
 
   void sent() { ++out_; }

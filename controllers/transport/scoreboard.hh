@@ -95,6 +95,15 @@ class Scoreboard {
     lost_.push(number);
   }
 
+  // Nothing is lost: it is in flight.
+  void unmark() {
+    for (Segment& segment : segments_) {
+      in_flight_ += segment.is_lost;
+      segment.is_lost = segment.was_lost = false;
+    }
+    unrepaired_ = 0;
+  }
+
   // Unless it is sacked, lost or sent again: only RACK finds lost retransmissions.
   void mark_original_lost(uint64_t number) {
     const Segment& each = segment(number);

@@ -32,6 +32,7 @@ struct TcpSettings {
   bool ecn = false;   // RFC 3168
   bool rack = false;  // losses are found by time, and a lost tail by a probe, RFC 8985; with SACK
   bool prr = false;   // recovery sends in proportion to what is delivered, RFC 6937; with SACK
+  bool undo = false;  // losses that were none are found by timestamps and taken back, RFC 3522
   bool counts_marks = false;  // in place of ecn: acknowledgments have the count, as of RFC 9768
 
   // Data enters a buffer that is not full: the last segment may exceed it.
@@ -51,6 +52,7 @@ struct TcpSegment {
   bool is_retransmission = false;
   Ecn ecn = Ecn::not_capable;
   bool has_reduced = false;  // CWR
+  Microseconds sent_us = 0;  // its timestamp (RFC 7323)
 };
 
 // Segments [begin, end) that have arrived out of order.
@@ -68,6 +70,7 @@ struct TcpAcknowledgment {
   uint64_t window_packets = 0;
   bool echoes_mark = false;  // ECE
   uint64_t marks = 0;        // segments so far that were marked
+  Microseconds echo_us = 0;  // the timestamp of the segment that last moved next_expected
 };
 
 }  // namespace kneepoint

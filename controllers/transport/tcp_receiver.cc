@@ -15,6 +15,8 @@ std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSegment& segment,
     ack.is_of_syn = true;
     return ack;
   }
+  // RFC 7323, section 4.3: of the first segment that a delayed acknowledgment answers.
+  if (segment.number <= next_expected_ - has_unacknowledged_) echo_us_ = segment.sent_us;
   if (segment.number != next_expected_) {
     if (segment.number > next_expected_) insert(segment.number);
     return acknowledge();
@@ -65,7 +67,8 @@ TcpAcknowledgment TcpReceiver::acknowledge() {
   TcpAcknowledgment ack{.next_expected = next_expected_,
                         .window_packets = settings_.offered_packets(),
                         .echoes_mark = echoes_mark_,
-                        .marks = marks_};
+                        .marks = marks_,
+                        .echo_us = echo_us_};
   if (gathered_.empty()) return ack;
   for (const uint64_t number : latest_) {
     const auto after = gathered_.upper_bound(number);

@@ -37,6 +37,7 @@ class TcpReceiver {
   std::array<uint64_t, 3> latest_{};         // segments whose blocks are reported, the newest first
   bool echoes_mark_ = false;
   uint64_t marks_ = 0;
+  Microseconds echo_us_ = 0;
   bool has_unacknowledged_ = false;
   uint64_t quick_acks_ = settings_.quick_acks;
   Microseconds timer_us_ = never;

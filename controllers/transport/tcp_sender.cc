@@ -113,6 +113,7 @@ std::optional<TcpSegment> TcpSender::send_doubtful(Microseconds now_us) {
 
 TcpSegment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   board_.send_again(number, now_us);
+  first_again_us_ = std::min(first_again_us_, now_us);
   depart(number, now_us);
   // Linux begins anew with the first segment, or the timer could expire before its answer comes.
   const bool is_first = settings_.rack and number == board_.una();
@@ -138,9 +139,15 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   if (state_ != State::established or ack.next_expected > board_.next()) return;
   measure(ack, now_us);
   const bool is_progress = ack.next_expected > board_.una();
+  const bool is_spurious = settings_.undo and is_progress and
+                           recovery_.is_repairing(board_.una()) and ack.echo_us < first_again_us_;
   const auto& deliveries = board_.take(ack);
+  if (is_spurious) undo(ack, now_us);
   if (settings_.rack) measure_by_sack(deliveries, now_us);
   recovery_.acknowledged(board_.una());
+  if (not recovery_.is_repairing(board_.una()) and board_.unrepaired() == 0) {
+    first_again_us_ = never;
+  }
   const uint64_t losses = board_.losses();
   const auto found = detection_->acknowledged(ack, deliveries, is_progress, now_us);
   if (found.was_repaired) {
@@ -189,6 +196,23 @@ void TcpSender::measure_by_sack(const std::vector<Scoreboard::Delivery>& deliver
   if (last_rtt_us_ < 0) timer_.measured(now_us - oldest_us);
   const bool is_empty = board_.outstanding() == 0;
   if (not is_empty and oldest_us < board_.segment(board_.una()).sent_us) restart_timer(now_us);
+}
+
+// RFC 3522: what moved the left edge had left before anything was sent again; it was late, not
+// lost. As in Linux (tcp_undo_cwnd_reduction), nothing counts as lost any more, and the RTT of the
+// late segment is in the next timeout.
+void TcpSender::undo(const TcpAcknowledgment& ack, Microseconds now_us) {
+  board_.unmark();
+  recovery_.undone();
+  detection_->undone();
+  must_retransmit_ = false;
+  reduction_end_ = 0;
+  if (last_rtt_us_ < 0) {
+    last_rtt_us_ = now_us - ack.echo_us;
+    timer_.measured(last_rtt_us_);
+    ++rtt_samples_;
+  }
+  controller_.on_undo({.now_ms = whole_ms(now_us), .now_us = now_us});
 }
 
 void TcpSender::begin_recovery(Microseconds now_us) {

@@ -80,6 +80,7 @@ class TcpSender {
   void open(Microseconds now_us);
   void measure(const TcpAcknowledgment& ack, Microseconds now_us);
   void measure_by_sack(const std::vector<Scoreboard::Delivery>& deliveries, Microseconds now_us);
+  void undo(const TcpAcknowledgment& ack, Microseconds now_us);
   void begin_recovery(Microseconds now_us);
   void hear_of_mark(Microseconds now_us);
   void reduce(Loss::Kind kind, Microseconds now_us);
@@ -104,7 +105,8 @@ class TcpSender {
 
   uint64_t peer_window_ = 1;
   Microseconds held_back_until_us_ = never;
-  bool must_retransmit_ = false;  // the first of a recovery ignores the window
+  Microseconds first_again_us_ = never;  // when a segment was first sent again, in this recovery
+  bool must_retransmit_ = false;         // the first of a recovery ignores the window
   bool must_probe_ = false;
   uint64_t reduction_end_ = 0;  // with ECN: what was sent before the last reduction
   bool must_tell_reduction_ = false;

@@ -296,6 +296,29 @@ def test_delay_steps_up_and_down_on_every_link(tmp_path: Path, link: str, least_
     assert rtts_ms == pytest.approx([least_ms, least_ms + 40] * 2 + [least_ms], abs=1.001)
 
 
+@pytest.mark.parametrize("controller", ["reno", "cubic", "vegas", "hybla", "bic", "bbr"])
+def test_timeouts_that_were_none_leave_the_window_as_it_was(
+    tmp_path: Path, controller: str
+) -> None:
+    """Packets of a second wait for two, in which the timer expires three times; none is lost."""
+    (tmp_path / "delays").write_text("0 25\n5000 2000\n6000 25\n")
+    before_and_after = []
+    for undo in (False, True):
+        flow = run(
+            tmp_path,
+            uplink={"rate_mbps": 50, "delay_trace": str(tmp_path / "delays")},
+            downlink={"rate_mbps": 50, "delay_ms": 25},
+            flows=[tcp(controller, tcp={**AS_LINUX, "receive_window_packets": 150, "undo": undo})],
+            duration_s=8,
+            interval_s=1,
+        )["flows"][0]
+        assert len(flow["loss_events_s"]) == 3
+        windows = flow["window_by_interval_packets"]
+        before_and_after.append((windows[4], windows[-1]))
+    (before, stood), (_, undone) = before_and_after
+    assert stood < before <= undone
+
+
 def test_queue_over_time_holds_what_waits(tmp_path: Path) -> None:
     """Of 20 packets of 8 ms each, one is in transit and two or three are on their way."""
     figures = run(
