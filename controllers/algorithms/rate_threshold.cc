@@ -1,7 +1,8 @@
 // A threshold on the queueing delay that follows the rate of arrivals: below it the window grows by
-// a constant a round trip, above it it shrinks by a constant an acknowledgment, and what is in
-// flight leans towards it. Found by search/rules, and simplified; docs/field.md says how.
+// a constant a round trip, above it it shrinks with the delay, and what is in flight shrinks with
+// every ms. Found by search/rules, and simplified; docs/field.md says how.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -14,7 +15,7 @@ namespace {
 class RateThreshold final : public Controller {
  public:
   explicit RateThreshold(Constants& constants)
-      : Controller(constants, 130),
+      : Controller(constants, 132),
         cwnd_(constants.real({.name = "initial_window",
                               .fallback = 20,
                               .low = 1,
@@ -24,65 +25,72 @@ class RateThreshold final : public Controller {
                               .meaning = "window before the first acknowledgment"})),
         window_(cwnd_),
         threshold_ms_(constants.real({.name = "threshold_ms",
-                                      .fallback = 40,
-                                      .low = 5,
+                                      .fallback = 20,
+                                      .low = 3,
                                       .high = 80,
                                       .least = 0.1,
                                       .scale = Scale::log,
                                       .unit = "ms",
                                       .meaning = "queueing delay to bear at the usual rate"})),
         span_s_(constants.real({.name = "span_s",
-                                .fallback = 0.055,
-                                .low = 0.02,
-                                .high = 2,
-                                .least = 0.01,
+                                .fallback = 0.007,
+                                .low = 0.002,
+                                .high = 4,
+                                .least = 0.001,
                                 .scale = Scale::log,
                                 .unit = "s",
                                 .meaning = "memory of the rate"})),
         usual_span_s_(constants.real({.name = "usual_span_s",
-                                      .fallback = 20,
-                                      .low = 5,
+                                      .fallback = 40,
+                                      .low = 2,
                                       .high = 200,
                                       .least = 0.01,
                                       .scale = Scale::log,
                                       .unit = "s",
                                       .meaning = "memory of the usual rate"})),
-        new_share_(constants.real({.name = "new_share",
-                                   .fallback = 0.58,
-                                   .low = 0.05,
-                                   .high = 1,
-                                   .most = 1,
-                                   .unit = "1",
-                                   .meaning = "weight of a new delay in the average"})),
+        rate_power_(constants.real({.name = "rate_power",
+                                    .fallback = 0.97,
+                                    .low = 0,
+                                    .high = 1.5,
+                                    .unit = "1",
+                                    .meaning = "power of the rate that the threshold follows"})),
+        fall_share_(constants.real({.name = "fall_share",
+                                    .fallback = 0.47,
+                                    .low = 0.02,
+                                    .high = 1,
+                                    .most = 1,
+                                    .unit = "1",
+                                    .meaning = "weight of a new delay below the last ones"})),
         increase_(constants.real({.name = "increase",
-                                  .fallback = 2.9,
+                                  .fallback = 4.3,
                                   .low = 0.3,
                                   .high = 20,
                                   .scale = Scale::log,
                                   .unit = "packets",
                                   .meaning = "growth with a window of acknowledgments"})),
         decrease_(constants.real({.name = "decrease",
-                                  .fallback = 0.24,
-                                  .low = 0.05,
-                                  .high = 0.6,
+                                  .fallback = 0.003,
+                                  .low = 0.0005,
+                                  .high = 0.1,
                                   .scale = Scale::log,
-                                  .unit = "packets",
-                                  .meaning = "shrinkage with an acknowledgment"})),
+                                  .unit = "packets/ms",
+                                  .meaning = "shrinkage with an acknowledgment, for each ms"})),
         lean_(constants.real({.name = "lean",
-                              .fallback = 0.003,
-                              .low = 0,
-                              .high = 0.3,
-                              .unit = "packets/ms",
-                              .meaning = "further packets in flight, for each ms below"})),
+                              .fallback = 0.997,
+                              .low = 0.95,
+                              .high = 1,
+                              .most = 1,
+                              .unit = "1",
+                              .meaning = "part of the window in flight, for each ms"})),
         silence_factor_(constants.real({.name = "silence_factor",
-                                        .fallback = 0.9,
+                                        .fallback = 0.86,
                                         .low = 0.5,
                                         .high = 1,
                                         .most = 1,
                                         .unit = "1",
                                         .meaning = "part of the window that a silence leaves"})),
         loss_factor_(constants.real({.name = "loss_factor",
-                                     .fallback = 0.5,
+                                     .fallback = 0.6,
                                      .low = 0.3,
                                      .high = 1,
                                      .most = 1,
@@ -102,14 +110,15 @@ class RateThreshold final : public Controller {
     last_ms_ = arrived_ms;
     least_ms_ = std::min(least_ms_, delay_ms);
     const double queueing_ms = delay_ms - least_ms_;
-    average_ms_ += new_share_ * (queueing_ms - average_ms_);
+    envelope_ms_ += (queueing_ms > envelope_ms_ ? 1 : fall_share_) * (queueing_ms - envelope_ms_);
     const auto packets = static_cast<double>(ack.acknowledged);
-    const double ratio = rate_.add(packets, silence_ms, 1000 * span_s_) /
-                         usual_rate_.add(packets, silence_ms, 1000 * usual_span_s_);
-    const double room_ms = threshold_ms_ * ratio - std::max(queueing_ms, average_ms_);
-    cwnd_ += room_ms > 0 ? increase_ / cwnd_ : -decrease_;
+    const double rate = rate_.add(packets, silence_ms, 1000 * span_s_);
+    const double usual = usual_rate_.add(packets, silence_ms, 1000 * usual_span_s_);
+    // What the delay would be at the usual rate.
+    const double usual_ms = envelope_ms_ * std::pow(usual / rate, rate_power_);
+    cwnd_ += usual_ms < threshold_ms_ ? increase_ / cwnd_ : -decrease_ * usual_ms;
     cwnd_ = std::clamp(cwnd_, 2.0, 600.0);
-    window_ = std::max(2.0, cwnd_ + lean_ * room_ms);
+    window_ = std::max(2.0, cwnd_ * std::pow(lean_, usual_ms));
   }
 
   void on_keepalive(int64_t /* now_ms */) override { keep(silence_factor_); }
@@ -127,14 +136,15 @@ class RateThreshold final : public Controller {
   double threshold_ms_;
   double span_s_;
   double usual_span_s_;
-  double new_share_;
+  double rate_power_;
+  double fall_share_;
   double increase_;
   double decrease_;
   double lean_;
   double silence_factor_;
   double loss_factor_;
   double least_ms_ = std::numeric_limits<double>::infinity();
-  double average_ms_ = 0;
+  double envelope_ms_ = 0;
   ArrivalRate rate_{};
   ArrivalRate usual_rate_{};
   std::optional<double> last_ms_{};

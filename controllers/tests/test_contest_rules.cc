@@ -123,44 +123,47 @@ TEST(rate_horizon_fills_its_horizon_at_the_rate_of_acks) {
 
 TEST(rate_threshold_grows_below_it_and_shrinks_above) {
   Clocked flow("rate_threshold", {{"threshold_ms", 20},
-                                  {"new_share", 0.5},
+                                  {"fall_share", 0.5},
                                   {"increase", 5},
-                                  {"decrease", 0.5},
-                                  {"lean", 0.1}});
+                                  {"decrease", 0.01},
+                                  {"lean", 0.99}});
   EXPECT_EQUAL(flow.window(), 20);
-  // The first rate is the usual one: 20 ms of room. w = 20 + 5/20, and .1 x 20 more.
-  EXPECT_NEAR(flow.ack(100, 1, 0), 22.25, exact);
-  // Within the same ms both rates double. 8 ms of queue, and 12 of room: w = 20.25 + 5/20.25.
+  EXPECT_NEAR(flow.ack(100, 1, 0), 20.25, exact);
+  // Within the same ms both rates double. 8 ms of queue: w = 20.25 + 5/20.25, of which .99^8.
   double w = 20.25 + 5 / 20.25;
-  EXPECT_NEAR(flow.ack(108, 1, 0), w + 1.2, exact);
-  // 30 ms: above by 10.
-  w -= 0.5;
-  EXPECT_NEAR(flow.ack(130, 1, 0), w - 1, exact);
-  // No queue, but the averages were 4 and 17 ms: 8.5, and 11.5 of room.
+  EXPECT_NEAR(flow.ack(108, 1, 0), w * std::pow(0.99, 8), exact);
+  // 30 ms, at once, are above.
+  w -= 0.3;
+  EXPECT_NEAR(flow.ack(130, 1, 0), w * std::pow(0.99, 30), exact);
+  // No queue counts as 15 ms.
   w += 5 / w;
-  EXPECT_NEAR(flow.ack(100, 1, 0), w + 1.15, exact);
+  EXPECT_NEAR(flow.ack(100, 1, 0), w * std::pow(0.99, 15), exact);
 }
 
 TEST(rate_threshold_bears_more_delay_at_more_than_its_usual_rate) {
-  Clocked flow("rate_threshold", {{"span_s", 0.1}, {"usual_span_s", 1e9}, {"lean", 1}});
+  Clocked flow("rate_threshold",
+               {{"span_s", 0.1}, {"usual_span_s", 1e9}, {"lean", 0.5}, {"rate_power", 1}});
   flow.ack(100, 1, 0);
-  for (int i = 0; i < 1000; ++i) flow.ack(100, 1, 10);
+  for (int i = 0; i < 1000; ++i) flow.ack(101, 1, 10);
   const double slow = flow.window();
-  flow.ack(100, 1, 1);
+  flow.ack(101, 1, 1);
   EXPECT_EQUAL(flow.window() > slow + 1, true);
 }
 
 TEST(rate_threshold_shrinks_by_a_part_on_silences_and_losses) {
-  Clocked flow("rate_threshold", {{"silence_factor", 0.9}, {"loss_factor", 0.7}});
+  Clocked flow("rate_threshold", {{"silence_factor", 0.9}, {"loss_factor", 0.7}, {"increase", 4}});
   EXPECT_NEAR(flow.keepalive(), 18, exact);
   EXPECT_NEAR(flow.lose(), 0.7 * 18, exact);
   EXPECT_NEAR(flow.lose(Loss::Kind::timed_out), 0.7 * 0.7 * 18, exact);
   for (int i = 0; i < 20; ++i) flow.keepalive();
   EXPECT_EQUAL(flow.window(), 2);
+  EXPECT_NEAR(flow.ack(100), 4, exact);
 }
 
-TEST(rate_threshold_keeps_two_packets) {
-  Clocked flow("rate_threshold", {{"initial_window", 3}, {"decrease", 0.6}});
+TEST(rate_threshold_keeps_between_2_and_600_packets) {
+  Clocked wide("rate_threshold", {{"initial_window", 599.999}});
+  EXPECT_EQUAL(wide.ack(100), 600);
+  Clocked flow("rate_threshold", {{"initial_window", 3}, {"decrease", 0.1}});
   flow.ack(100);
   for (int i = 0; i < 20; ++i) flow.ack(10'000);
   EXPECT_EQUAL(flow.window(), 2);
@@ -182,29 +185,30 @@ TEST(rate_threshold_follows_its_formula) {
     Clocked flow("rate_threshold", {{"threshold_ms", 20},
                                     {"span_s", 0.1},
                                     {"usual_span_s", 5},
-                                    {"increase", 5},
-                                    {"new_share", 0.69},
-                                    {"decrease", 0.5},
-                                    {"lean", 0.1}});
+                                    {"rate_power", 0.7},
+                                    {"increase", 4},
+                                    {"fall_share", 0.69},
+                                    {"decrease", 0.005},
+                                    {"lean", 0.99}});
     flow.is_tcp = is_tcp;
     Rate rate{100};
     Rate usual{5000};
     double w = flow.window();
-    double average = 0;
-    double least_room = 1e9;
+    double envelope = 0;
+    double nearest = 1e9;
     for (int i = 0; i < 3000; ++i) {
       // No queue; one of up to 30 ms; of 400; none.
       const int queue = i < 300 or i > 2900 ? 0 : i < 1000 ? i * 7 % 31 : 400;
       const int silence = i == 0 ? 0 : 1 + i * i % 13;
-      average += 0.69 * (queue - average);
-      const double ratio = rate.add(1, silence) / usual.add(1, silence);
-      const double room = 20 * ratio - std::max<double>(queue, average);
-      if (room > 0) least_room = std::min(least_room, room);
-      w = std::clamp(w + (room > 0 ? 5 / w : -0.5), 2.0, 600.0);
+      envelope = std::max<double>(queue, envelope + 0.69 * (queue - envelope));
+      const double now = rate.add(1, silence);
+      const double delay = envelope * std::pow(usual.add(1, silence) / now, 0.7);
+      nearest = std::min(nearest, std::abs(delay - 20));
+      w = std::clamp(w + (delay < 20 ? 4 / w : -0.005 * delay), 2.0, 600.0);
       const double window = flow.ack(100 + queue, 1, silence);
-      EXPECT_NEAR(window, std::max(2.0, w + 0.1 * room), 1e-6);
+      EXPECT_NEAR(window, std::max(2.0, w * std::pow(0.99, delay)), 1e-6);
       if (i == 2900) EXPECT_EQUAL(w, 2);
     }
-    EXPECT_EQUAL(least_room < 1, true);
+    EXPECT_EQUAL(nearest < 1, true);
   }
 }
