@@ -35,7 +35,7 @@ from tests.benchmarks.searching import job_of, planned, powers_of, searched
 from tests.conftest import ROOT
 
 CONFIG = ROOT / "config/config.yaml"
-AT = (1000, 3000, 6000, 10_000, 20_000, 40_000)
+AT = (1000, 3000, 6000, 10_000, 20_000, 40_000, 80_000)
 
 
 def random_rules(trials: int, seed: int) -> dict[str, Any]:
