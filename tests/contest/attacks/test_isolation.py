@@ -110,7 +110,8 @@ def test_the_end_of_the_emulator_ends_the_entry(objects: dict[str, Path], small_
     hostile = scenario_of(small_link, objects["attacks"], {"ATTACK": "never_returns"})
     with subprocess.Popen([EMULATE, "--batch"], stdin=subprocess.PIPE) as emulator:
         assert emulator.stdin is not None
-        emulator.stdin.write(json.dumps({"scenario": hostile}).encode() + b"\n")
+        # Each run ends soon: on a busy host a single one may be over before anyone looks.
+        emulator.stdin.write(30 * (json.dumps({"scenario": hostile}).encode() + b"\n"))
         emulator.stdin.flush()
         wait_until(lambda: are_running(str(objects["attacks"])))
         emulator.kill()
