@@ -43,17 +43,19 @@ class Bottleneck {
 
   const ControllerHandle& controller() const { return controller_; }
   double window() const { return controller_->window(); }
+  double sending_rate() const { return 1e6 / controller_->pacing_us(); }
   double now_s() const { return now_us_ / 1e6; }
   double flight() const { return static_cast<double>(out_.size()); }
   // Packets that wait now.
   double queue() const { return std::max(served_until_us_ - now_us_, 0.0) / gap_us_; }
   uint64_t delivered() const { return delivered_; }
-  void recover() {
+  void lose(Loss::Kind kind) {
     const auto now_us = static_cast<int64_t>(now_us_);
-    controller_->on_loss({.now_ms = now_us / 1000,
-                          .now_us = now_us,
-                          .kind = Loss::Kind::lost,
-                          .in_flight = out_.size()});
+    controller_->on_loss(
+        {.now_ms = now_us / 1000, .now_us = now_us, .kind = kind, .in_flight = out_.size()});
+  }
+  void recover() {
+    lose(Loss::Kind::lost);
     is_recovering = true;
   }
   void undo() {

@@ -20,12 +20,10 @@ constexpr double least_s = 0.102;
 constexpr double bdp = rate * least_s;
 constexpr double quanta = 6;  // three of two segments, between 1.2 and 24 Mbit/s
 
-double sending_rate(const Bottleneck& link) { return 1e6 / link.controller().pacing_us(); }
-
 // Ten seconds at most.
 void run_until_rate(Bottleneck& link, double least, double most) {
   const double end_s = link.now_s() + 10;
-  while (link.now_s() < end_s and (sending_rate(link) < least or sending_rate(link) > most)) {
+  while (link.now_s() < end_s and (link.sending_rate() < least or link.sending_rate() > most)) {
     link.run_until(link.now_s() + 0.001);
   }
 }
@@ -36,11 +34,11 @@ TEST(bbr_doubles_in_startup_until_the_rate_grows_by_less_than_a_quarter) {
   Bottleneck link("bbr", {}, rate, 100);
   // Ten packets at once: a tenth of a second later the first is delivered, at 1/least_s.
   link.run_until(1.1021);
-  EXPECT_NEAR(sending_rate(link), 2.885 / least_s, 0.01 * rate);
+  EXPECT_NEAR(link.sending_rate(), 2.885 / least_s, 0.01 * rate);
   link.run_until(1.25);
   EXPECT_EQUAL(link.window() > 19, true);
   link.run_until(2);
-  EXPECT_NEAR(sending_rate(link), 2.885 * rate, 1);
+  EXPECT_NEAR(link.sending_rate(), 2.885 * rate, 1);
   EXPECT_NEAR(link.window(), 2.885 * bdp + quanta, 1.01);
 }
 
@@ -48,7 +46,7 @@ TEST(bbr_drains_what_startup_left_in_the_queue) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(1.5);
   run_until_rate(link, 0, rate);
-  EXPECT_NEAR(sending_rate(link), rate / 2.885, 1);
+  EXPECT_NEAR(link.sending_rate(), rate / 2.885, 1);
   EXPECT_EQUAL(link.queue() > bdp / 2, true);
   run_until_rate(link, 0.9 * rate, 1e9);
   EXPECT_NEAR(link.flight(), bdp + quanta, 1.01);
@@ -117,7 +115,7 @@ TEST(bbr_probes_for_the_least_rtt_after_ten_seconds) {
   EXPECT_EQUAL(begins[1] - ends[0] > 10 and begins[1] - ends[0] < 11, true);
   EXPECT_EQUAL(begins.size() == ends.size() and begins.size() >= 3, true);
   // It goes on as before, though the probe delivered little.
-  EXPECT_NEAR(sending_rate(link) / rate, 1, 0.26);
+  EXPECT_NEAR(link.sending_rate() / rate, 1, 0.26);
   EXPECT_NEAR(link.window(), 2 * bdp + quanta, 0.5);
 }
 
@@ -206,20 +204,6 @@ TEST(bbr_conserves_packets_until_a_round_of_recovery_is_over) {
   EXPECT_EQUAL(hear(1, 9, false), before - 4);
 }
 
-// In Linux, bbr_undo_cwnd leaves the window to the end of the recovery, which is now.
-TEST(bbr_returns_to_its_window_when_timeouts_were_none) {
-  Bottleneck link("bbr", {}, rate, 100);
-  link.run_until(4);
-  const double before = link.window();
-  for (int i = 0; i < 2; ++i) {
-    link.controller().on_loss(
-        {.now_ms = 4000, .now_us = 4'000'000, .kind = Loss::Kind::timed_out, .in_flight = 50});
-    EXPECT_EQUAL(link.window(), 1);
-  }
-  link.undo();
-  EXPECT_EQUAL(link.window(), before);
-}
-
 // Two rounds without growth before it, and two after it, end no startup.
 TEST(bbr_looks_anew_whether_the_pipe_is_full_when_losses_were_none) {
   const auto full_s = [](bool was_none) {
@@ -227,7 +211,7 @@ TEST(bbr_looks_anew_whether_the_pipe_is_full_when_losses_were_none) {
     while (link.window() < 5 * bdp / 2) link.run_until(link.now_s() + 0.001);
     link.run_until(link.now_s() + 0.3);
     if (was_none) link.undo();
-    while (sending_rate(link) > rate) link.run_until(link.now_s() + 0.001);
+    while (link.sending_rate() > rate) link.run_until(link.now_s() + 0.001);
     return link.now_s();
   };
   EXPECT_EQUAL(full_s(true) > full_s(false) + 0.2, true);

@@ -2,12 +2,14 @@
 // tcp_undo_cwnd_reduction).
 #include <string>
 
+#include "tests/bottleneck.hh"
 #include "tests/check.hh"
 #include "tests/clocked.hh"
 #include "tests/opened.hh"
 #include "transport/tcp_receiver.hh"
 
 using namespace kneepoint;
+using kneepoint::test::Bottleneck;
 using kneepoint::test::Clocked;
 using kneepoint::test::Opened;
 
@@ -151,5 +153,20 @@ TEST(rules_of_tcp_return_to_their_window_and_slow_start) {
     const double later = flow.window();
     EXPECT_EQUAL(flow.lose() < later, true);
     EXPECT_EQUAL(flow.undo(), later);
+  }
+}
+
+// In Linux, bbr_undo_cwnd leaves the window to the end of the recovery, which is now.
+TEST(bbr_and_bbr3_return_to_their_window_when_timeouts_were_none) {
+  for (const std::string name : {"bbr", "bbr3"}) {
+    Bottleneck link(name, {}, 500, 100);
+    link.run_until(5);
+    const double before = link.window();
+    for (int i = 0; i < 2; ++i) {
+      link.lose(Loss::Kind::timed_out);
+      EXPECT_EQUAL(link.window(), 1);
+    }
+    link.undo();
+    EXPECT_EQUAL(link.window(), before);
   }
 }

@@ -67,14 +67,21 @@ class Settings:
 
 @dataclass
 class Evolution:
-    """What a search has found so far: rules by their text, with their runs and these' power."""
+    """What a search has found so far: rules by their text, with their runs and these' power.
+
+    Args:
+        whole: of which this is an island; None: this is all.
+    """
 
     found: dict[str, tuple[int, float]] = field(default_factory=dict)
     runs: int = 0
     curve: list[tuple[int, float]] = field(default_factory=list)
+    whole: "Evolution | None" = None
 
     def add(self, rule: Rule, trial: FinishedTrial) -> None:
         """Adds a trial that has ended; one that was stopped counts against a rule that is known."""
+        if self.whole is not None:
+            self.whole.add(rule, trial)
         self.runs += trial.n_runs
         if trial.is_stopped and rule.text not in self.found:
             return
@@ -170,18 +177,18 @@ def evolve(
         first: rules to begin with.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    found, islands = Evolution(), [Evolution() for _ in range(_ISLANDS)]
+    found = Evolution()
+    islands = [Evolution(whole=found) for _ in range(_ISLANDS)]
     for number in range(settings.rounds):
         search = _Search(settings, controller, networks, engine, derive_seed(seed, number))
         own = islands[number % _ISLANDS] if number < _APART else found
-        into = [found] if own is found else [found, own]
-        yield from search.structures(own.best(settings, _PARENTS) or first, into)
+        yield from search.structures(own.best(settings, _PARENTS) or first, own)
         for rule in own.best(settings, settings.tuned):
-            yield from search.numbers(rule, into)
+            yield from search.numbers(rule, own)
     last = found.best(settings, min(_PARENTS, settings.trials))
     again = replace(settings, trials=len(last), runs=_AGAIN * settings.runs)
     search = _Search(again, controller, networks, engine, derive_seed(seed, settings.rounds), _ALL)
-    yield from search.structures(last, [found])
+    yield from search.structures(last, found)
     (best,) = found.best(settings, 1)
     plan = search.plan_of_rules(lambda _: best)
     trial = BestTrial(0, found.values[best.text], {CONSTANT + _COLUMN: 0}, {})
@@ -205,7 +212,7 @@ class _Search:
     race: Race = _HALF
 
     def structures(
-        self, start: Sequence[Rule], into: Sequence[Evolution]
+        self, start: Sequence[Rule], found: Evolution
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
         """Evolves rules from some, which run first."""
         breeder = _Breeder(start, self.settings, derive_seed(self.seed, "structures"))
@@ -214,8 +221,7 @@ class _Search:
 
         def add(trial: FinishedTrial) -> None:
             breeder.add(trial)
-            for each in into:
-                each.add(breeder.rule(trial.number), trial)
+            found.add(breeder.rule(trial.number), trial)
 
         # What is bred depends on what has ended: few trials are asked at once.
         yield from ask_and_tell(plan, replace(asker, learns=True), add)
@@ -235,7 +241,7 @@ class _Search:
         )
 
     def numbers(
-        self, rule: Rule, into: Sequence[Evolution]
+        self, rule: Rule, found: Evolution
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
         """Searches the numbers of a rule by CMA-ES, which begins with its own."""
         if not rule.numbers:
@@ -245,8 +251,7 @@ class _Search:
 
         def add(trial: FinishedTrial) -> None:
             point = {name.removeprefix(CONSTANT): each for name, each in trial.searched.items()}
-            for each in into:
-                each.add(_at(rule, point), trial)
+            found.add(_at(rule, point), trial)
 
         yield from ask_and_tell(plan, make_asker(plan.study.sampler, plan.space, None, seed), add)
 

@@ -141,7 +141,8 @@ def main_real() -> None:
 
 def main() -> None:
     """Prints, for each setting, how often each interval and all of them contain the truth."""
-    first, end = map(int, f"0:{sys.argv[1] if len(sys.argv) > 1 else 100}".split(":")[-2:])
+    start, _, stop = (sys.argv[1] if len(sys.argv) > 1 else "100").rpartition(":")
+    first, end = int(start or 0), int(stop)
     repetitions = end - first
     print(f"{'setting':10} {'all':>5} {'seconds':>8} {'left out':>9}  each")
     with closing(Runs(2)) as run:

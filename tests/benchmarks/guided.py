@@ -28,7 +28,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import optuna
 
-from engines.base import Engine
+from engines.base import Engine, RunRecord, RunSpec
 from experiments.config import load_workflow
 from experiments.models.study import Sampler
 from experiments.results import FinishedRun, FinishedTrial
@@ -94,7 +94,21 @@ class Found:
     is_off: bool
 
 
-def followed(steps: Generator[Batch, Iterator[FinishedRun], R], engine: Engine) -> R:
+class Remembering:
+    """An engine in virtual time: what ran once need not run again."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[str, RunRecord] = {}
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        """See Engine."""
+        if spec.run_id not in self._known:
+            self._known[spec.run_id] = self._engine.run(spec)
+        return self._known[spec.run_id]
+
+
+def followed(steps: Generator[Batch, Iterator[FinishedRun], R], engine: Remembering) -> R:
     """Executes what steps yield."""
     try:
         batch = next(steps)
@@ -120,7 +134,7 @@ def disturbed(plan: StudyPlan, by: float, seed: int) -> StudyPlan:
 
 
 def fresh_values(
-    plan: StudyPlan, point: Point, runs: int, stream: str, engine: Engine
+    plan: StudyPlan, point: Point, runs: int, stream: str, engine: Remembering
 ) -> list[float]:
     """Returns a setting's values in fresh runs."""
     fresh = replace(plan, seed=derive_seed(plan.seed, stream))
@@ -133,7 +147,7 @@ def fresh_values(
 
 
 def losses(
-    plan: StudyPlan, found: Sequence[Point], others: Sequence[Point], runs: int, engine: Engine
+    plan: StudyPlan, found: Sequence[Point], others: Sequence[Point], runs: int, engine: Remembering
 ) -> tuple[float, ...]:
     """Returns what the settings found lose against the best of them and of others."""
     keys = {tuple(point.values()): point for point in (*found, *others)}
@@ -150,7 +164,7 @@ def losses(
 
 
 def tuned(
-    plan: StudyPlan, sampler: Sampler, given: Sequence[Point], engine: Engine
+    plan: StudyPlan, sampler: Sampler, given: Sequence[Point], engine: Remembering
 ) -> list[FinishedTrial]:
     """Returns the trials of a search without a guide."""
     study = plan.study.model_copy(update={"sampler": sampler})
@@ -182,12 +196,13 @@ def search(task: Task) -> list[Found]:
 
 def compare(plan: StudyPlan, task: Task, engine: Engine) -> list[Found]:
     """Emulates a study, and spends real runs on every reality."""
-    guide = followed(emulate(plan), engine)
+    known = Remembering(engine)
+    guide = followed(emulate(plan), known)
     seed = derive_seed(task.seed, task.study)
-    return [on_reality(disturbed(plan, by, seed), by, guide, task, engine) for by in DISTURBANCES]
+    return [on_reality(disturbed(plan, by, seed), by, guide, task, known) for by in DISTURBANCES]
 
 
-def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Engine) -> Found:
+def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Remembering) -> Found:
     """Searches on one reality in every way."""
     tpe = sampler("tpe", task.budget, task.budget // 2)
     long = sampler("cmaes", task.trials // 2, task.trials // 20)

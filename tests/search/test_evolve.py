@@ -101,11 +101,11 @@ def test_a_search_depends_on_its_seed_alone_and_resumes(
 
 def test_a_search_with_more_rounds_goes_on(tmp_path: Path) -> None:
     def runs(rounds: int) -> int:
-        searched(tmp_path, settings=Settings(rounds=rounds, trials=3, tuned=1))
+        searched(tmp_path, settings=Settings(rounds=rounds, trials=24, tuned=1))
         return len((tmp_path / "runs.jsonl").read_text().splitlines())
 
     fewer = runs(10)
-    assert runs(14) - fewer < 0.8 * fewer  # all anew would be more than these
+    assert runs(14) - fewer < 0.6 * fewer
 
 
 def test_what_is_found_is_no_worse_than_what_it_begins_with(tmp_path: Path) -> None:
