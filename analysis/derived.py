@@ -35,7 +35,6 @@ DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "network_sweep_points": comparisons.network_sweep_points,
     "network_sweeps": comparisons.network_sweeps,
     "probe_levels": host.probe_levels,
-    "probe_runs": host.probe_runs,
     "recovery": recovery.of_searches,
     "repeatability": repeatability.spreads,
     "repeatability_beside_published": repeatability.beside_published,

@@ -46,13 +46,6 @@ def probe(runs: pd.DataFrame | None) -> pd.DataFrame | None:
     return found.assign(**runs[["busy_us", "slots", "cores"]])
 
 
-def probe_runs(tables: Tables) -> pd.DataFrame:
-    """The runs of the probe that ended well."""
-    good = tables["probe"][~tables["probe"]["failed"]]
-    columns = ["level", "concurrency", f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}", _LATE]
-    return good[columns].reset_index(drop=True)
-
-
 def probe_levels(tables: Tables) -> pd.DataFrame:
     """The levels of the probe: runs, failed, then for each metric mean and worst.
 

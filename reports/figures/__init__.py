@@ -34,14 +34,13 @@ PART_OF = {
             *("search-front", "search-history", "search-slices"),
         ),
         parts.ELSEWHERE: (
-            *("plane", "held-out-gain", "held-out-map", "held-out-profiles"),
-            *("worst-case", "hardening"),
+            *("plane", "held-out-gain", "held-out-map", "worst-case"),
         ),
         parts.BEHAVES: (
-            *("run-over-time", "delay-distribution", "network-sweep", "comparison-figures"),
+            *("run-over-time", "network-sweep", "comparison-figures"),
             *("comparison-flows", "comparison-shares", "comparison-windows"),
         ),
-        parts.TRUSTED: ("repeatability", "agreement", "probe", "waits"),
+        parts.TRUSTED: ("repeatability", "agreement"),
     }.items()
     for kind in kinds
 }

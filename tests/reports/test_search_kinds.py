@@ -131,4 +131,3 @@ def test_milder_worst_case_is_told_with_its_price() -> None:
     assert "**2 of 3**" in report.text("rounds-hard")
     cells = ("0", "10.00", "10.00", "20.00", "80.0", "80.0", "80.0")
     assert report.rows("rounds-of-hard")[0] == cells
-    assert "hardening-hard" in report.figures()
