@@ -17,7 +17,7 @@ from reports.figures import PART_OF, kind_of
 @examples("""
     kneepoint plot
     kneepoint plot power-curve
-    kneepoint plot search-history-tune-timely --out timely.pdf
+    kneepoint plot search-slices-tune-timely --out timely.pdf
     kneepoint plot --json | jq -r '.[]'
 """)
 @click.argument("name", required=False)

@@ -30,12 +30,9 @@ PART_OF = {
         parts.PUBLISHED: ("published-against-ours",),
         parts.FOUND: (
             *("throughput-delay", "power-curve", "heat-map", "other-constant", "searches"),
-            *("search-contours", "search-curve"),
-            *("search-front", "search-history", "search-slices"),
+            *("search-contours", "search-front", "search-slices"),
         ),
-        parts.ELSEWHERE: (
-            *("plane", "held-out-gain", "held-out-map", "worst-case"),
-        ),
+        parts.ELSEWHERE: (*("plane", "held-out-gain", "held-out-map", "worst-case"),),
         parts.BEHAVES: (
             *("run-over-time", "network-sweep", "comparison-figures"),
             *("comparison-flows", "comparison-shares", "comparison-windows"),

@@ -4,13 +4,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import labels
-from analysis.frames import Record, extremes, select
+from analysis.frames import Record, select
 from analysis.metrics import METRICS, POWER, THROUGHPUT
 from analysis.schema import WITHIN_SPREAD
 from common.tables import Tables
 from experiments.exchanged import REPORTS
 from reports.figures import style
+from reports.figures.held_out_gain import draw_gains, gained
 
 _KINDS = {
     "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS, 3.2),
@@ -22,7 +22,7 @@ _KINDS = {
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Left, every published row by how far it is from ours; right, what tuning gained."""
-    rows, gains = _compared(tables["audit"]), _gained(tables)
+    rows, gains = _compared(tables["audit"]), gained(tables)
     height = max(rows["report"].nunique() if len(rows) else 0, len(gains), 8)
     figure = style.page(0.6 + 0.135 * height)
     panels = figure.subplots(1, bool(len(rows)) + bool(len(gains)), squeeze=False)[0]
@@ -30,7 +30,9 @@ def draw(_: Record, tables: Tables) -> Figure:
         _draw_rows(panels[0], rows, tables["settings_run"])
         style.legend_once(figure, panels[:1], loc="outside lower left")
     if len(gains):
-        _draw_gains(panels[-1], gains, style.looks(tables["inventory"]))
+        draw_gains(panels[-1], gains, "held_out", style.looks(tables["inventory"]))
+        panels[-1].set_title("Best published (open) and tuned")
+        panels[-1].set_xlabel("Held-out power (% of the bound)")
     return figure
 
 
@@ -62,34 +64,6 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
     axes.set_yticks(range(len(reports)), reports)
     axes.set(xlabel="Ours minus published, power (%)", ylabel="", title="Published rows")
     axes.set_ylim(len(reports) - 0.45, -0.55)
-
-
-def _gained(tables: Tables) -> pd.DataFrame:
-    """Held-out power of each controller's settings (%), the best first."""
-    gains = tables["held_out_gains"]
-    if not len(gains):
-        return gains
-    held_out = 100 * tables["held_out_settings"].set_index("trial")["held_out"]
-    published, tuned = (gains[f"{whose}_trial"].map(held_out) for whose in ("published", "tuned"))
-    tuned = tuned.fillna(published)  # a setting that is both has one row
-    published = published.where(published.notna() | gains["published_trial"].isna(), tuned)
-    gains = gains.assign(published=published.astype(float), tuned=tuned.astype(float))
-    gains["name"] = gains["controller"].map(labels.sentence)
-    gains = gains.sort_values("tuned", ascending=False, kind="stable", ignore_index=True)
-    return gains.assign(line=gains.index)
-
-
-def _draw_gains(axes: Axes, gains: pd.DataFrame, looks: style.Looks) -> None:
-    colours = [looks[controller][1] for controller in gains["controller"]]
-    axes.hlines(gains["line"], gains["published"], gains["tuned"], color=colours, linewidth=1.2)
-    for whose, face in (("published", {"markerfacecolor": "white"}), ("tuned", {})):
-        look = {"fillstyle": "full", "legend": False, **face}
-        style.points(axes, gains, whose, "line", "controller", looks, **look)
-        style.tell(axes, gains, whose, "line", f"{{name}}, {whose}: {{{whose}:.1f}} %")
-    axes.set_yticks(gains["line"], gains["name"])
-    axes.set(xlim=(0, 1.04 * extremes(gains[["published", "tuned"]])[1]), ylabel="")
-    axes.set(xlabel="Held-out power (% of the bound)", title="Best published (open) and tuned")
-    axes.set_ylim(len(gains) - 0.4, -0.6)
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

@@ -1,8 +1,12 @@
 """Which parameters mattered, and where in their ranges did a search go?"""
 
 import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from analysis import labels
 from analysis.frames import CONSTANT, Record, records, select
 from common.tables import Tables
 from reports.figures import each, style
@@ -12,34 +16,59 @@ _SHADES = 12
 
 
 def draw(search: Record, tables: Tables) -> Figure:
-    """Every trial's value against each parameter, later trials darker."""
+    """Every trial's value against each parameter, later trials darker; if there are, brackets."""
     constants = records(select(tables["search_constants"], search=search["search"]))
     trials = select(tables["search_trials"], search=search["search"], measured=True)
-    count = len(constants)
+    steps = trials.assign(step=trials.index + 1).dropna(subset=["low"])
+    count = len(constants) + bool(len(steps))
     columns = 4 if count == 4 or count > 6 else min(count, 3)
     rows = -(-count // columns)
-    figure = style.page(0.3 + 1.9 * rows)
-    panels = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    shades: Record = {
-        "cmap": mpl.colormaps["Blues"].resampled(_SHADES),
-        "vmin": -0.35 * len(trials),
-    }
+    figure = style.page(2.7 if len(constants) == 1 else 0.3 + 1.9 * rows)
+    panels = figure.subplots(rows, columns, sharey=steps.empty, squeeze=False)
     for axes, constant in zip(panels.flat, constants, strict=False):
-        column = CONSTANT + constant["constant"]
-        dots: Record = {"c": trials["trial"], "s": 8, "linewidths": 0, **shades}
-        axes.scatter(trials[column], trials["value"], **dots)
+        _draw_values(axes, trials, constant, is_alone=len(constants) == 1)
         style.ring(axes, constant["best"], search["best_value"])
         style.search_axis(axes, constant)
-        if constant["importance"] == constant["importance"]:
-            axes.set_title(f"importance {constant['importance']:.2f}")
+    if len(steps):
+        _draw_brackets(panels.flat[1], steps, constants[0])
     for axes in panels.flat[count:]:
         axes.set_visible(False)
     for axes in panels[:, 0]:
         axes.set_ylabel(style.OBJECTIVES[search["objective"]])
-    if search["objective"] not in ("misfit", "worst_case"):
+    if search["objective"] == "misfit" and trials["value"].min() > 0:
+        panels[0, 0].set_yscale("log")
+        style.log_ticks(panels[0, 0], "y")
+    elif search["objective"] not in ("misfit", "worst_case") and len(constants) > 1:
         low, high = trials["value"].quantile(0.02), trials["value"].max()
         panels[0, 0].set_ylim(low - 0.05 * (high - low), high + 0.08 * (high - low))
     return figure
 
 
-subjects = each("searches", "search", chosen=lambda rows: rows[rows["searched"] > 1])
+def _draw_values(axes: Axes, trials: pd.DataFrame, constant: Record, is_alone: bool) -> None:
+    shown = trials.assign(at=trials[CONSTANT + constant["constant"]], number=trials["trial"] + 1)
+    shades: Record = {"cmap": mpl.colormaps["Blues"].resampled(_SHADES)}
+    shades["vmin"] = -0.35 * len(trials)
+    dots: Record = {"c": trials["trial"], "s": 20 if is_alone else 8, "linewidths": 0, **shades}
+    axes.scatter(shown["at"], shown["value"], **dots)
+    if is_alone:
+        style.plot(axes, shown.sort_values("at"), "at", "value", color=style.OURS, linewidth=0.8)
+        name = labels.words(constant["constant"])
+        style.tell(axes, shown, "at", "value", f"trial {{number}}, {name} {{at}}: {{value}}")
+        axes.set_title(f"best {labels.number(constant['best'])}")
+    elif constant["importance"] == constant["importance"]:
+        axes.set_title(f"importance {constant['importance']:.2f}")
+
+
+def _draw_brackets(axes: Axes, steps: pd.DataFrame, only: Record) -> None:
+    """The value evaluated in each step, and where the best can then be."""
+    bar: Record = {"color": style.OURS, "linewidth": 3.2, "alpha": 0.3}
+    axes.hlines(steps["step"], steps["low"], steps["high"], **bar)
+    style.plot(axes, steps, CONSTANT + only["constant"], "step", "o", color=style.OURS)
+    axes.axvline(only["best"], color=style.BEST, linewidth=0.7, dashes=(5, 3))
+    axes.set(title="Where the best can be, by step", ylabel="Evaluation")
+    axes.invert_yaxis()
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    style.search_axis(axes, only)
+
+
+subjects = each("searches", "search")

@@ -27,20 +27,25 @@ def draw(_: Record, tables: Tables) -> Figure:
     past = past[past["search"].isin(shown.index)]
     past = past.assign(number=past["trial"] + 1, unit=past["search"].map(units))
     limits = {unit: extremes(part["best_so_far"]) for unit, part in past.groupby("unit")}
-    facets = {"col": "search", "col_order": shown.index, "col_wrap": _COLUMNS}
+    columns = min(_COLUMNS, len(shown))
+    facets = {"col": "search", "col_order": shown.index, "col_wrap": columns}
     dots = {"s": 5, "color": "#c3c8ce", "linewidth": 0, "facet_kws": {"sharey": False}}
     grid = sns.relplot(past, x="number", y="value", **facets, **dots)
     before = ""
     for at, (name, axes) in enumerate(grid.axes_dict.items()):
         part = select(past, search=name)
-        style.best_so_far(axes, part, "number", tables["settings_run"])
+        step: Record = {"marker": "", "drawstyle": "steps-post"}
+        style.curve(axes, part, "number", "best_so_far", **step)
+        better = part[part["improved"]]
+        runs = style.runs_of(tables["settings_run"], study=better["search"], trial=better["trial"])
+        style.tell(axes, better, "number", "best_so_far", "trial {number}: {best_so_far}", runs)
         last = part.iloc[-1]
         text = labels.number(float(f"{last['best_so_far']:.3g}"))
         place = last["number"], last["best_so_far"]
         style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.OURS)
         low, high = limits[units[name]]
         axes.set(ylim=(min(0, low), 1.2 * high or 1), xlabel="", ylabel="")
-        if at % _COLUMNS == 0 or units[name] != before:
+        if at % columns == 0 or units[name] != before:
             axes.set_ylabel(textwrap.fill(units[name], 16), fontsize=7)
         before = units[name]
         axes.set_title(_title(shown.loc[name]), fontsize=6.5, linespacing=1.05, pad=3)
@@ -49,7 +54,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     first = grid.axes.flat[0]
     first.set(xscale="log", xlim=(0.9, 1.15 * past["number"].max()))
     style.log_ticks(first, "x", (1,))
-    rows = -(-len(shown) // _COLUMNS)
+    rows = -(-len(shown) // columns)
     figure = style.fit(grid, 0.3 + rows * min(1.2, 9 / rows))
     rest = f"; the first {_MOST} of {len(found)} searches" if len(found) > _MOST else ""
     figure.supxlabel(f"Trial, logarithmic{rest}", fontsize=8.5)

@@ -293,7 +293,6 @@ def name_points(
     rows: pd.DataFrame,
     place: list[str],
     sides: Sequence[tuple[float, float]],
-    crowd: np.ndarray | None = None,
     always: bool = True,
     **look: Any,
 ) -> list[Annotation]:
@@ -306,7 +305,6 @@ def name_points(
         rows: the points; the column `name` has what is written.
         place: the columns of their two places.
         sides: offsets to try (points), the best first.
-        crowd: places to keep clear as well if there is a choice, shape (n, 2).
         always: whether to write also what has no room.
         look: of `label`.
     """
@@ -315,7 +313,6 @@ def name_points(
     _lay_out(figure)
     left, right = axes.bbox.intervalx
     points = axes.transData.transform(rows[place])
-    others = points if crowd is None else axes.transData.transform(crowd)
     named: list[Annotation] = []
     taken: list[Bbox] = []
     for name, *at in rows[["name", *place]].itertuples(index=False):
@@ -325,7 +322,6 @@ def name_points(
             (
                 box.count_overlaps(taken) + (box.x0 < left - 3) + (box.x1 > right + 3),
                 box.count_contains(points),
-                box.count_contains(others),
             )
             for box in boxes
         ]
@@ -347,18 +343,6 @@ def ring(axes: Axes, x: float, y: float) -> None:
 def omniscient(axes: Axes, delay_ms: float, rate_mbps: float) -> None:
     """What a sender that knows the trace in advance reaches."""
     axes.plot(delay_ms, rate_mbps, "*", color=INK, markersize=9, label="omniscient", zorder=5)
-
-
-def best_so_far(
-    axes: Axes, past: pd.DataFrame, x: str, settings: pd.DataFrame, marked: bool = False
-) -> None:
-    """The best of a search's trials so far, with a point for each improvement."""
-    curve(axes, past, x, "best_so_far", marker="", drawstyle="steps-post")
-    found = past[past["improved"]]
-    if marked:
-        plot(axes, found, x, "best_so_far", "o", color=OURS, markersize=3.4)
-    runs = runs_of(settings, study=found["search"], trial=found["trial"])
-    tell(axes, found, x, "best_so_far", "trial {trial}: {best_so_far}", runs)
 
 
 def heat_map(
