@@ -46,7 +46,7 @@ _KINDS: Mapping[Kind, str] = {
         "comparison table verdict report kind controller network constants nearest failure name "
         "agreement checks wrong metric along other_table remark source held unstated selected "
         "network_title sweep constant unit best_study grid title x_name y_name x_unit y_unit "
-        "search engine sampler objective traffic expression keeping surface_x surface_y "
+        "search engine sampler objective traffic expression keeping "
         "published_table published_report published_constants origin study label "
         "published_study tuned_study tuned_table tuned_constants printed_table nearest_label "
         "specialist generalist whose setting why reason run flow quantity traffic_title "
@@ -186,8 +186,7 @@ _SEARCHES = (
         "expression? keeping tunes searched trials runs failed best_trial stopped:whole "
         "beyond:whole pairs bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
         "throughput_mbps signal_delay_p95_ms power best_runs margin ties near emulated_power "
-        "surface_x? surface_y? within candidates:whole? spent:whole? budget:whole? chosen_gain "
-        "guide_is_off:flag?",
+        "within candidates:whole? spent:whole? budget:whole? chosen_gain guide_is_off:flag?",
     ),
     _table(
         "search_constants",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis import statistics, surface
+from analysis import statistics
 from analysis.frames import (
     CONSTANT,
     Parts,
@@ -111,7 +111,6 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         found["recovery_rows"] = disagreements(study, results.published)
     past = _trials(study)
     networks = _on_networks(study, int(first["trial"]), results)
-    plane, bounds = _surface(study, past, weights), study.record.bounds
     summary = {
         "engine": engine,
         "title": config.title,
@@ -132,7 +131,9 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "beyond": past["beyond"].sum(),
         "pairs": len(config.networks) * config.runs_per_trial if config.race else 0,
         "bound_ms": goal.delay_ms if isinstance(goal, Bounded) else math.nan,
-        **_against_bound(past[past["on_front"]] if isinstance(goal, Front) else past[:0], bounds),
+        **_against_bound(
+            past[past["on_front"]] if isinstance(goal, Front) else past[:0], study.record.bounds
+        ),
         "best_trial": int(first["trial"]),
         "best_value": first["value"],
         **{metric: first[metric] for metric in SHOWN},
@@ -140,8 +141,6 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "margin": best.margin,
         "ties": len(best.ties),
         "near": len(near),
-        "surface_x": plane.x.name if plane else None,
-        "surface_y": plane.y.name if plane else None,
         **_chosen(study.record),
     }
     return found | {
@@ -259,16 +258,6 @@ def _brackets(study: StudyRuns) -> pd.DataFrame:
     (only,), is_least = study.searched, study.config.objective.minimises
     value = -study.trials["value"] if is_least else study.trials["value"]
     return statistics.brackets(study.trials.assign(value=value), only.name, only.low, only.high)
-
-
-def _surface(
-    study: StudyRuns, past: pd.DataFrame, weights: Mapping[str, float]
-) -> surface.Surface | None:
-    """The value over the two most important constants; None if uninformative."""
-    measured = past[past["measured"]]
-    axes = surface.axes(measured, study.searched, weights)
-    found = surface.surface(measured, *axes) if axes else None
-    return found if found is not None and found.tells else None
 
 
 def _on_networks(study: StudyRuns, trial: int, results: Results) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 A module has the name of its kind, with underscores. It defines `subjects`, what there is to draw,
 and `draw`, which draws one of them from the tables of the analysis. Figures compute nothing but
-places on paper and smooth surfaces. This module imports no drawing library, because the workflow
+places on paper. This module imports no drawing library, because the workflow
 reads it at every start; `reports.draw` draws.
 """
 
@@ -30,7 +30,7 @@ PART_OF = {
         parts.PUBLISHED: ("published-against-ours",),
         parts.FOUND: (
             *("throughput-delay", "power-curve", "heat-map", "other-constant", "searches"),
-            *("search-contours", "search-front", "search-slices"),
+            *("search-front", "search-pair", "search-slices"),
         ),
         parts.ELSEWHERE: (*("plane", "held-out-gain", "held-out-map", "worst-case"),),
         parts.BEHAVES: (
