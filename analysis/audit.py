@@ -13,7 +13,6 @@ import pandas as pd
 from analysis import labels, statistics
 from analysis.checks import (
     CAPACITY,
-    CLOSE,
     Finding,
     arithmetic,
     capacities,
@@ -277,44 +276,3 @@ def _why_not(row: Record, elsewhere: str) -> Record:
     if row["failed"]:
         return {"kind": "failed", "remark": row["failure"]}
     return {"kind": "elsewhere", "remark": elsewhere} if elsewhere else {"kind": "no run"}
-
-
-def errors(tables: Tables) -> pd.DataFrame:
-    """The sizes of the differences, with rows that print power only counted separately.
-
-    Returns:
-        One line for each comparison, metric and group of rows: columns metric, group ("all", "not
-        contradicted" or "nothing fitted": neither contradicted nor fitted), rows, median, p90
-        (of the absolute relative difference), near (the share of rows within CLOSE), comparison.
-    """
-    audited = tables["audit"]
-    direct = audited[[f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}"]].notna()
-    has_both, has_one = direct.all(axis="columns"), direct.any(axis="columns")
-    uncontested = audited["verdict"] != CONTRADICTED
-    groups = {
-        "all": audited["verdict"].notna(),
-        "not contradicted": uncontested,
-        "nothing fitted": uncontested & (audited["verdict"] != "fitted"),
-    }
-    lines = []
-    for comparison in audited["comparison"].unique():
-        is_compared = (audited["comparison"] == comparison) & (audited["agreement"] != "")
-        for metric, printed in (
-            (THROUGHPUT, has_both),
-            (SIGNAL_DELAY, has_both),
-            (POWER, ~has_one),
-        ):
-            for group, of_group in groups.items():
-                size = audited.loc[is_compared & printed & of_group, f"relative_{metric}"].abs()
-                lines.append(
-                    {
-                        "metric": metric,
-                        "group": group,
-                        "rows": len(size),
-                        "median": size.median(),
-                        "p90": size.quantile(0.9),
-                        "near": (size <= CLOSE[metric]).mean(),
-                        "comparison": comparison,
-                    }
-                )
-    return pd.DataFrame(lines)

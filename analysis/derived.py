@@ -6,7 +6,6 @@ import pandas as pd
 
 from analysis import (
     agreement,
-    audit,
     comparisons,
     confirmation,
     held_out,
@@ -21,7 +20,6 @@ from common.tables import Tables
 DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "agreement_accuracy": agreement.accuracy,
     "agreement_settings": agreement.settings,
-    "audit_errors": audit.errors,
     "comparison_cycles": comparisons.cycles,
     "comparison_engines": comparisons.beside_kernel,
     "comparison_figures": comparisons.compared_figures,

@@ -85,17 +85,15 @@ def _provenance(workflow: Workflow) -> Mapping[str, Any]:
     digests = {f"{folder / each['name']}/runs.parquet": each for each in provenance["results"]}
     made_of = {
         **{path: each["runs_sha256"] for path, each in digests.items()},
-        **{str(path): _listed(provenance, path) for path in input_files(workflow)},
-        str(workflow.path): provenance["config_sha256"],
+        **{
+            str(path): provenance["sha256"].get(public_path(path), "")
+            for path in (*input_files(workflow), workflow.path)
+        },
     }
     for path, digest in made_of.items():
         if not Path(path).is_file() or sha256_of(Path(path).read_bytes()) != digest:
             raise KneepointError(f"{path}: not that of the report; `kneepoint report` updates it")
     return provenance
-
-
-def _listed(provenance: Mapping[str, Any], path: Path) -> str:
-    return str(provenance["inputs_sha256"].get(public_path(path), ""))
 
 
 def _files(workflow: Workflow) -> dict[str, Path]:

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,8 +32,9 @@ _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "sea
 def gather(results: Results) -> Record:
     """Collects what does not follow from results: of git, packages, build/, benchmarks/, the host.
 
-    Its `results` say for each experiment what identifies them: equal digests, equal runs; and by
-    which code they were made. `wall_times` has the rule, the name and the seconds of each job.
+    `sha256` has the digests of inputs and programs. `results` say for each experiment what
+    identifies them: equal digests, equal runs; and by which code they were made. `wall_times` has
+    the rule, the name and the seconds of each job.
     """
     workflow = results.workflow
     config = public_path(workflow.path)
@@ -44,21 +45,10 @@ def gather(results: Results) -> Record:
         "changed_files": changed_files(),
         "command": f"make reproduce CONFIG={shlex.quote(config)}",
         "config": config,
-        "config_sha256": _digest(workflow.path),
-        "inputs_sha256": {
-            name: _digest(path)
-            for name, path in sorted((public_path(path), path) for path in input_files(workflow))
-        },
+        "sha256": digests({**_files(workflow), **(_real_programs() if results.is_real else {})}),
         "references": [each.model_dump(mode="json") for each in _references(workflow)],
         "seed": workflow.settings.seed,
         "versions": _versions() | (_mahimahi() if results.is_real else {}),
-        "binary_sha256": _digest(Path("build/emulate")),
-        "controllers_sha256": {
-            str(path): _digest(path)
-            for name in sorted(workflow.controllers)
-            for path in [Path(f"build/controllers/{name}.so")]
-        },
-        "real_programs_sha256": _real_programs() if results.is_real else {},
         "networks": list(_networks(sorted(results.networks))),
         "results": list(_digests(workflow)),
         "host": _host(),
@@ -110,16 +100,24 @@ def _mahimahi() -> dict[str, str]:
     return {}
 
 
-def _real_programs() -> dict[str, str]:
-    """The digests of the programs of a real run, where present."""
-    own = {name: name for name in ("build/sender", "build/receiver", "build/keep_awake")}
-    shells = {name: shutil.which(name) or "" for name in ("mm-delay", "mm-link")}
-    digests = {name: _digest(Path(path)) for name, path in (own | shells).items()}
-    return {name: digest for name, digest in digests.items() if digest}
+def _files(workflow: Workflow) -> dict[str, Path]:
+    """The configuration and the programs of the emulator, as they are named."""
+    programs = ["build/emulate"]
+    programs += [f"build/controllers/{name}.so" for name in sorted(workflow.controllers)]
+    inputs = {public_path(path): path for path in input_files(workflow)}
+    own = {public_path(workflow.path): workflow.path, **dict(sorted(inputs.items()))}
+    return {**own, **{name: Path(name) for name in programs}}
 
 
-def _digest(path: Path) -> str:
-    return sha256_of(path.read_bytes()) if path.is_file() else ""
+def _real_programs() -> dict[str, Path]:
+    own = {name: Path(name) for name in ("build/sender", "build/receiver", "build/keep_awake")}
+    return {**own, **{name: Path(shutil.which(name) or "") for name in ("mm-delay", "mm-link")}}
+
+
+def digests(files: Mapping[str, Path]) -> dict[str, str]:
+    """The digests of the files that are there."""
+    there = {name: path for name, path in files.items() if path.is_file()}
+    return {name: sha256_of(path.read_bytes()) for name, path in there.items()}
 
 
 def _networks(names: list[str]) -> Iterator[Record]:

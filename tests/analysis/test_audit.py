@@ -356,18 +356,6 @@ def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None
     assert told.to_numpy().tolist() == [["best", 3, 9]] * 2
 
 
-def test_errors_keep_rows_with_power_only_apart() -> None:
-    both = beside([1.0, 2.0, 3.0, 4.0], [100, 200, 300, 400], ours=[(1.1, 104)] * 4)
-    alone = beside([math.nan], [math.nan], [10.0]).assign(table="000-power", ours_power=12.0)
-    rows = published.compared(pd.concat([both, alone], ignore_index=True))
-    tables = {"audit": judged(rows)[0].assign(comparison="reports")}
-    found = audit.errors(tables).set_index(["metric", "group"])
-    assert found["rows"][THROUGHPUT, "all"] == 4
-    assert found["rows"][POWER, "all"] == 1
-    assert found["median"][POWER, "all"] == pytest.approx(0.2)
-    assert found["near"][SIGNAL_DELAY, "all"] == 0.25
-
-
 # The stage -----------------------------------------------------------------------------------
 
 

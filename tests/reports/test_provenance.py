@@ -17,7 +17,7 @@ def test_real_programs_are_those_that_are_there(
         path.parent.mkdir()
         path.write_text(f"#!/bin/sh\necho {path}\n")
         path.chmod(0o755)
-    assert provenance._real_programs() == {
+    assert provenance.digests(provenance._real_programs()) == {
         "build/sender": sha256_of(Path("build/sender").read_bytes()),
         "mm-link": sha256_of(Path("bin/mm-link").read_bytes()),
     }
@@ -36,14 +36,11 @@ def test_configuration_elsewhere_names_no_folder_above_it(
 def test_inputs_are_the_files_that_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     workflow = load_workflow(Path("config/config.yaml"))
-    found = {
-        provenance.public_path(path): sha256_of(path.read_bytes())
-        for path in provenance.input_files(workflow)
-    }
+    found = provenance.digests(provenance._files(workflow))
     study, network = workflow.audited[0], workflow.studies[workflow.audited[0]].networks[0]
     read = ["traces.yaml", f"studies/{study}.yaml", f"networks/{network}.yaml"]
     read += [f"published/{table}.{end}" for table in workflow.tables for end in ("csv", "yaml")]
-    names = [f"config/{name}" for name in read]
+    names = ["config/config.yaml", *(f"config/{name}" for name in read)]
     names += [f"controllers/algorithms/{name}.cc" for name in workflow.controllers]
     assert {name: found[name] for name in names} == {
         name: sha256_of(Path(name).read_bytes()) for name in names

@@ -18,10 +18,8 @@ PROVENANCE = {
     "committed": "2026-11-21",
     "changed_files": ["analysis/audit.py", "config/studies/mine.yaml"],
     "command": "make reproduce CONFIG=config/config.yaml",
-    **{"config": "config/config.yaml", "config_sha256": "1" * 64, "binary_sha256": "2" * 64},
-    "inputs_sha256": {"config/studies/tune.yaml": "5" * 64},
-    "controllers_sha256": {"build/controllers/fixed_window.so": "4" * 64},
-    "real_programs_sha256": {"build/sender": "3" * 64},
+    "config": "config/config.yaml",
+    "sha256": {"config/config.yaml": "1" * 64, "build/sender": "3" * 64},
     "references": [
         Reference(title="A report", authors=("A. Author", "B. Author"), year=2017).model_dump()
     ],
