@@ -43,7 +43,6 @@ def plane(found: Json, network: Json) -> Figure:
     points = _points(found, network["name"])
     look: Record = {"color": style.QUIET, "linewidth": 0.8, "label": "hull", "zorder": 1}
     style.plot(axes, hull(points), "delay", "rate", **look)
-    style.omniscient(axes, bound["signal_delay_p95_ms"], bound["capacity_mbps"])
     for is_entry, own in points.groupby("is_entry", sort=False):
         colour, filling = (style.OURS, style.OURS) if is_entry else (style.QUIET, "none")
         look = {"color": colour, "markerfacecolor": filling, "markersize": 4.6, "zorder": 3}
@@ -51,9 +50,7 @@ def plane(found: Json, network: Json) -> Figure:
         style.plot(axes, own, "delay", "rate", "o" if is_entry else "s", **look)
     best = points.iloc[0]
     style.ring(axes, best["delay"], best["rate"])
-    style.delay_axis(axes, [bound["signal_delay_p95_ms"], *points["delay"]])
-    axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *points["rate"]))
-    axes.set_ylabel("Throughput (Mbit/s)")
+    style.plane(axes, points["delay"], (bound["signal_delay_p95_ms"], bound["capacity_mbps"]))
     figure.legend(loc="outside right upper", fontsize=7.5)
     named, look = points.head(_MOST_NAMES), {"fontsize": 6.5, "color": style.INK}
     place = ["delay", "rate"]

@@ -25,19 +25,14 @@ def draw(network: Record, tables: Tables) -> Figure:
     looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
     place = SIGNAL_DELAY, THROUGHPUT
     figure, axes = style.panel(2.9)
-    style.omniscient(axes, network[SIGNAL_DELAY], network["capacity_mbps"])
-    front = settings[settings["on_front"]].sort_values(SIGNAL_DELAY)
-    line: Record = {"marker": "", "drawstyle": "steps-post", "color": style.QUIET, "linewidth": 0.8}
-    style.curve(axes, front, *place, label="Pareto front", **line)
+    style.front(axes, settings)
     is_published = settings["origin"] == PUBLISHED
     for chosen, fill in ((is_published, "none"), (~is_published, "full")):
         style.points(axes, settings[chosen], *place, by="name", looks=looks, fillstyle=fill)
     for row in records(settings):
         _ellipse(axes, row, looks[row["name"]][1])
-        if row["knee"]:
-            style.ring(axes, row[SIGNAL_DELAY], row[THROUGHPUT])
-    style.delay_axis(axes, [network[SIGNAL_DELAY], *settings[SIGNAL_DELAY]])
-    axes.set(ylim=(0, 1.05 * network["capacity_mbps"]), ylabel="Throughput (Mbit/s)")
+    bound = network[SIGNAL_DELAY], network["capacity_mbps"]
+    style.plane(axes, settings[SIGNAL_DELAY], bound)
     style.tell(
         *(axes, settings, *place),
         "{name}, {origin}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "

@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from analysis.frames import Record, records, select
+from analysis.frames import Record, select
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from common.tables import Tables
 from reports.figures import each, style
@@ -15,19 +15,16 @@ def draw(search: Record, tables: Tables) -> Figure:
     figure, axes = style.panel(3.2)
     dots: Record = {"color": style.QUIET, "markersize": 2.4, "label": "trials"}
     style.plot(axes, trials, *place, "o", **dots)
-    front = trials[trials["on_front"]].sort_values(SIGNAL_DELAY)
-    line: Record = {"drawstyle": "steps-post", "color": style.OURS, "label": "Pareto front"}
-    style.plot(axes, front, *place, "o-", **line)
+    best = trials[trials["on_front"]]
+    style.plot(axes, best, *place, "o", color=style.OURS)
+    style.front(axes, trials)
     style.tell(
-        *(axes, front, *place),
+        *(axes, best, *place),
         "trial {trial}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
         "power {power:.2f}",
     )
-    for row in records(trials[trials["knee"]]):
-        style.ring(axes, row[SIGNAL_DELAY], row[THROUGHPUT])
-    style.omniscient(axes, search["omniscient_ms"], search["omniscient_mbps"])
-    style.delay_axis(axes, [*trials[SIGNAL_DELAY].dropna(), search["omniscient_ms"]])
-    axes.set(ylim=(0, None), ylabel="Throughput (Mbit/s)")
+    bound = search["omniscient_ms"], search["omniscient_mbps"]
+    style.plane(axes, trials[SIGNAL_DELAY], bound)
     axes.legend(loc="lower left")
     return figure
 

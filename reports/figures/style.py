@@ -28,7 +28,7 @@ from matplotlib.transforms import Bbox
 
 from analysis import labels
 from analysis.frames import Record, records
-from analysis.metrics import FIGURES
+from analysis.metrics import FIGURES, SIGNAL_DELAY, THROUGHPUT
 from reports.document import RUN_DIGITS
 
 WIDTH_IN = 6.3
@@ -340,9 +340,32 @@ def ring(axes: Axes, x: float, y: float) -> None:
     axes.plot(x, y, "o", color=BEST, **look)
 
 
-def omniscient(axes: Axes, delay_ms: float, rate_mbps: float) -> None:
-    """What a sender that knows the trace in advance reaches."""
-    axes.plot(delay_ms, rate_mbps, "*", color=INK, markersize=9, label="omniscient", zorder=5)
+def plane(
+    axes: Axes, delays_ms: Iterable[float], omniscient: tuple[float, float] | None = None
+) -> None:
+    """The axes of points of the throughput-delay plane, right and up being better.
+
+    A star is the omniscient sender: its delay (ms) and throughput.
+    """
+    known = [delay for delay in delays_ms if delay > 0]
+    if omniscient:
+        look: Record = {"color": INK, "markersize": 9, "label": "omniscient", "zorder": 5}
+        axes.plot(*omniscient, "*", **look)
+        known.append(omniscient[0])
+    least, most = min(known) * 0.82, max(known) * 1.12
+    axes.set(xscale="log", xlim=(most, least), ylim=(0, None), ylabel="Throughput (Mbit/s)")
+    axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
+    log_ticks(axes, "x", (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7))
+
+
+def front(axes: Axes, points: pd.DataFrame) -> None:
+    """The Pareto front of points of the plane, its knee ringed."""
+    place = SIGNAL_DELAY, THROUGHPUT
+    line: Record = {"drawstyle": "steps-post", "color": QUIET, "linewidth": 0.8}
+    best = points[points["on_front"]].sort_values(SIGNAL_DELAY)
+    plot(axes, best, *place, label="Pareto front", **line)
+    for row in records(points[points["knee"].eq(True)]):
+        ring(axes, *(row[each] for each in place))
 
 
 def heat_map(
@@ -443,15 +466,6 @@ def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") ->
     else:
         pad = 0.03 * (high - low)
         axes.set(**axis, **{f"{which}lim": (low - pad, high + pad)})
-
-
-def delay_axis(axes: Axes, delays_ms: Iterable[float]) -> None:
-    """A logarithmic axis of the signal delay, less to the right, so that right is better."""
-    delays = list(delays_ms)
-    least, most = min(delays) * 0.82, max(delays) * 1.12
-    axes.set(xscale="log", xlim=(most, least))
-    axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
-    log_ticks(axes, "x", (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7))
 
 
 def log_ticks(axes: Axes, which: str, steps: Sequence[float] = (1, 2, 5)) -> None:

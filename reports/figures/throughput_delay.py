@@ -25,8 +25,8 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     style.points(axes, published, *place, by="report", looks=style.reports(published))
     style.ring(axes, sweep[SIGNAL_DELAY], sweep[THROUGHPUT])
     both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
-    style.delay_axis(axes, both[SIGNAL_DELAY][both[SIGNAL_DELAY] > 0])
-    axes.set(ylim=(0, curve[THROUGHPUT].max() * 1.1), ylabel="Throughput (Mbit/s)")
+    style.plane(axes, both[SIGNAL_DELAY])
+    axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
     style.tell(
         *(axes, both, *place),
         "{report}, {name} {value}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
