@@ -96,7 +96,6 @@ def matrix(found: Json) -> Figure:
     texts = ahead.map(lambda value: "" if value != value else f"{value:.0f}")
     figure, axes = style.panel(1.2 + 0.21 * len(names))
     style.heat_map(axes, ahead, texts, (0, 100), style.DIVERGING, linewidths=0.4)
-    style.long_names(axes)
     return figure
 
 

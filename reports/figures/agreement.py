@@ -42,7 +42,8 @@ def draw(_: Record, tables: Tables) -> Figure:
     for axes, metric in zip(panels, (THROUGHPUT, SIGNAL_DELAY), strict=True):
         _draw_ranges(axes, select(ranges, metric=metric))
         axes.set(title=METRICS[metric].title, xlabel="Relative to the real mean (%)", ylabel="")
-        style.lines_only(axes)
+        sns.despine(ax=axes, left=True)
+        axes.tick_params("y", length=0)
         axes.grid(axis="x")
     panels[0].set_yticks(range(len(names)), names, fontsize=7)
     for at in heads:

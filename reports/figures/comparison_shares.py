@@ -27,7 +27,6 @@ def draw(subject: Record, tables: Tables) -> Figure:
         texts = wide.map(lambda value: "" if value != value else f"{value:.0f}")
         names = settings["label"] if axes is panels[0] else False
         style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, yticklabels=names)
-        style.long_names(axes)
         axes.set_title(part["network_title"].iloc[0].replace(", buffer", ",\nbuffer"), fontsize=7.5)
     return figure
 

@@ -44,7 +44,7 @@ def draw(grid: Record, tables: Tables) -> Figure:
         values, written = shown
         values = values.rename(index=labels.number, columns=labels.number)
         style.heat_map(axes, values, written, limits, colours, 8.0)
-        axes.tick_params(labelrotation=0)
+        axes.tick_params(labelrotation=0, labelsize="small")
         axes.set(title=title, xlabel=below)
     all_axes[0].set_ylabel(beside)
     return figure

@@ -23,7 +23,6 @@ def draw(_: Record, tables: Tables) -> Figure:
         names = ranked["label"] if axes is panels[0] else False
         look: Record = {"fontsize": 6.8, "yticklabels": names}
         style.heat_map(axes, part / part.max(), texts, (0, 1), **look)
-        style.long_names(axes)
         axes.set_title(title, loc="center", fontsize=8.5)
     for label, origin in zip(panels[0].get_yticklabels(), ranked["origin"], strict=True):
         label.set_color(style.QUIET if origin == PUBLISHED else style.INK)

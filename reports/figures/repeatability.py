@@ -42,7 +42,8 @@ def draw(subject: Record, tables: Tables) -> Figure:
     axes.set(ylim=(len(settings) - 0.4, -0.6), ylabel="")
     axes.set_xlabel("Power, relative to the mean of our runs (%)")
     axes.margins(x=0.08)
-    style.lines_only(axes)
+    sns.despine(ax=axes, left=True)
+    axes.tick_params("y", length=0)
     return figure
 
 

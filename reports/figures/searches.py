@@ -48,7 +48,8 @@ def draw(_: Record, tables: Tables) -> Figure:
         if at % columns == 0 or units[name] != before:
             axes.set_ylabel(textwrap.fill(units[name], 16), fontsize=7)
         before = units[name]
-        axes.set_title(_title(shown.loc[name]), fontsize=6.5, linespacing=1.05, pad=3)
+        title = textwrap.shorten(shown["title"][name], 60, placeholder="\N{HORIZONTAL ELLIPSIS}")
+        axes.set_title(textwrap.fill(title, 29), fontsize=6.5, linespacing=1.05, pad=3)
         axes.tick_params(labelsize=7)
         axes.yaxis.set_major_locator(MaxNLocator(3))
     first = grid.axes.flat[0]
@@ -59,15 +60,6 @@ def draw(_: Record, tables: Tables) -> Figure:
     rest = f"; the first {_MOST} of {len(found)} searches" if len(found) > _MOST else ""
     figure.supxlabel(f"Trial, logarithmic{rest}", fontsize=8.5)
     return figure
-
-
-def _title(search: "pd.Series[str]") -> str:
-    """The controller, and below it the network, each in a line as wide as a panel."""
-    networks = search["network_titles"]
-    where = networks[0] if len(networks) == 1 else labels.count(len(networks), "network")
-    lines: Record = {"width": 29, "max_lines": 2, "placeholder": "\N{HORIZONTAL ELLIPSIS}"}
-    names = (labels.sentence(search["controller"]), where)
-    return "\n".join(textwrap.fill(name, **lines) for name in names)
 
 
 def _adaptive(rows: pd.DataFrame) -> pd.DataFrame:

@@ -215,21 +215,17 @@ def _with_values(svg: bytes, figure: Figure) -> bytes:
     return values.encode().join(svg.rsplit(b"</svg>", 1))
 
 
-def mapped(looks: Looks) -> Record:
-    """Arguments of seaborn: the looks of what both hue and style name."""
-    markers = {name: marker for name, (marker, _) in looks.items()}
-    colours = {name: colour for name, (_, colour) in looks.items()}
-    return {"markers": markers, "palette": colours, "dashes": False}
-
-
 def points(
     axes: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: Looks, **look: Any
 ) -> None:
     """Open markers, each with the look of what `by` names; with fillstyle="full", filled ones."""
-    shape = {"linestyle": "none", "fillstyle": "none", "markersize": 4.6, "zorder": 4}
-    look = {**_MARKS, **shape, "markeredgewidth": 0.9, **look}
+    markers = {name: marker for name, (marker, _) in looks.items()}
+    colours = {name: colour for name, (_, colour) in looks.items()}
+    own: Record = {"hue": by, "palette": colours, "style": by, "markers": markers, "dashes": False}
+    own |= {"linestyle": "none", "fillstyle": "none", "markersize": 4.6, "zorder": 4}
+    own |= {"markeredgewidth": 0.9, "markeredgecolor": "auto", "estimator": None, "sort": False}
     if len(rows):
-        sns.lineplot(rows, x=x, y=y, hue=by, style=by, ax=axes, **mapped(looks), **look)
+        sns.lineplot(rows, x=x, y=y, ax=axes, **{**own, **look})
 
 
 def plot(axes: Axes, rows: pd.DataFrame, x: str, y: str, form: str = "-", **look: Any) -> None:
@@ -240,11 +236,7 @@ def plot(axes: Axes, rows: pd.DataFrame, x: str, y: str, form: str = "-", **look
 def curve(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
     """Ours: dots joined in the order of the rows."""
     dots = {"marker": "o", "markersize": 4.4, "markeredgewidth": 0}
-    look = {**_MARKS, **dots, "color": OURS, "zorder": 3, "legend": False, **look}
-    sns.lineplot(rows, x=x, y=y, ax=axes, **look)
-
-
-_MARKS: Record = {"estimator": None, "sort": False, "markeredgecolor": "auto"}
+    plot(axes, rows, x, y, **{**dots, "color": OURS, "zorder": 3, **look})
 
 
 def looks(inventory: pd.DataFrame) -> Looks:
@@ -392,20 +384,9 @@ def heat_map(
     look |= {"annot": texts, "fmt": "", "annot_kws": {"fontsize": fontsize}}
     sns.heatmap(values, ax=axes, vmin=limits[0], vmax=limits[1], **look)
     axes.set(xlabel="", ylabel="")
-    axes.tick_params(length=0)
-    axes.figure.set_gid("cells")  # a page tells such figures by it
-
-
-def long_names(axes: Axes) -> None:
-    """Small names of rows and columns, those below upright."""
-    axes.tick_params(labelsize=7.5)
+    axes.tick_params(length=0, labelsize=7.5)
     axes.tick_params("x", labelrotation=90)
-
-
-def lines_only(axes: Axes) -> None:
-    """Names beside lines, without an axis between them."""
-    axes.spines["left"].set_visible(False)
-    axes.tick_params("y", length=0)
+    axes.figure.set_gid("cells")  # a page tells such figures by it
 
 
 def with_panels(rows: pd.DataFrame) -> pd.DataFrame:
