@@ -37,7 +37,6 @@ DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "repeatability": repeatability.spreads,
     "repeatability_beside_published": repeatability.beside_published,
     "sweep_bests": sweeps.bests,
-    "tuning": held_out.tuning,
 }
 """By its name; without a row, a frame may have no columns."""
 

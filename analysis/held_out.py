@@ -8,7 +8,6 @@ another. A failed run has power 0, and so has the score, to which no ratio exist
 Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
 
-import json
 import math
 from collections.abc import Iterable
 
@@ -59,14 +58,13 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     settings = distinct.merge(scored, on="trial", validate="one_to_one")
     settings = settings.merge(own, on="trial", how="left")
     gained = gains(found.settings, relative, found.runs, networks)
-    gained = across.paired_gains(gained, values, best)
     here = planes.compute(found.runs, trials)
     on_networks = wide.reset_index().melt("trial", var_name="network", value_name="relative")
     for more in (relative.drop(columns="relative"), here):
         on_networks = on_networks.merge(more, on=["trial", "network"], how="left")
     return {
         "held_out_settings": settings,
-        "held_out_gains": _with_printed(gained, results, str(networks["network"].iloc[0])),
+        "held_out_gains": across.paired_gains(gained, values, best),
         "held_out_networks": networks,
         "held_out_profiles": across.profiles(of_ranked, trials),
         "held_out_duels": _duels(ranked, of_ranked),
@@ -239,43 +237,6 @@ def gains(
         margin=ratio[training] * [_chance(there, *pair) for pair in pairs],
         held_out_gain=ratio["held_out"] - 1,
     )
-
-
-def _with_printed(gained: pd.DataFrame, results: Results, training: str) -> pd.DataFrame:
-    """The gains with the best that a report prints, and with the search of the tuned setting."""
-    names = {"table": "printed_table", "row": "printed_row", POWER: "printed_power"}
-    printed = statistics.best_printed(results.published, training)
-    printed = printed.rename(columns=names)[["controller", *names.values()]]
-    found = gained.merge(printed, on="controller", how="left")
-    studies = {study.name: study for study in results.studies}
-    searches = [studies.get(name) for name in gained["tuned_study"]]
-    trials = [len(each.trials) if each else math.nan for each in searches]
-    names_of = [[one.name for one in each.searched] if each else [] for each in searches]
-    return found.assign(trials=trials, searched=pd.Series(names_of, found.index))
-
-
-def tuning(tables: Tables) -> pd.DataFrame:
-    """By controller: the best published, ours at published parameters, and the best found."""
-    names = {"tuned_study": "study", "training_gain": "gain"}
-    found = tables["held_out_gains"].rename(columns=names)
-    columns = ["controller", "study", "printed_table", "printed_row", "printed_power"]
-    columns += ["trials", "gain", "margin"]
-    for origin in (PUBLISHED, TUNED):
-        power, half_width = f"{origin}_power", f"{origin}_half_width"
-        found[half_width] = found[half_width] / found[power].where(found[power] != 0)
-        given = zip(found[f"{origin}_constants"], found["searched"], strict=True)
-        constants = [_chosen(each, names) for each, names in given]
-        found[f"{origin}_constants"] = pd.Series(constants, found.index, dtype=object)
-        columns += [power, half_width, f"{origin}_constants"]
-    return found[[*columns, "published_table", "published_row"]]
-
-
-def _chosen(constants: str | None, names: Iterable[str]) -> str | None:
-    """Some of the constants, in their order, as JSON."""
-    if constants is None:
-        return None
-    values = json.loads(constants)
-    return json.dumps({name: values[name] for name in names})
 
 
 _OF_GAIN = ["controller", "study", "table", "constants", "trial", "row", POWER, "half_width"]

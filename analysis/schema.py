@@ -48,7 +48,7 @@ _KINDS: Mapping[Kind, str] = {
         "network_title sweep constant unit best_study grid title x_name y_name x_unit y_unit "
         "search engine sampler objective traffic expression keeping "
         "published_table published_report published_constants origin study label "
-        "published_study tuned_study tuned_table tuned_constants printed_table nearest_label "
+        "published_study tuned_study tuned_table tuned_constants nearest_label "
         "specialist generalist whose setting why reason run flow quantity traffic_title "
         "parameter place position extreme opponent hardening printed status "
         "run_id"
@@ -61,7 +61,7 @@ _KINDS: Mapping[Kind, str] = {
         "row mark runs settings failed other_row rows compared studies values best_trial "
         "best_runs networks group searched trials pairs ties near fitted_rows published_row "
         "trial rank line study_runs training_rank held_out_rank gap repeats published_trial "
-        "tuned_trial tuned_row better worse printed_row other ahead succeeded published_n "
+        "tuned_trial tuned_row better worse other ahead succeeded published_n "
         "real_n emulated_n level concurrency slots cores one_in n_runs n emulator_n kernel_n "
         "flows repeat round worst_case_trials busy seed"
     ),
@@ -233,13 +233,12 @@ _HELD_OUT = (
     ),
     _table(
         "held_out_gains",
-        "what a tuned setting changes against its controller's best published one; printed: the "
-        "best that a report prints for the training network; trials, searched: of its search",
+        "what a tuned setting changes against its controller's best published one",
         "controller published_study? published_table? published_constants? tuned_study? "
         "tuned_table? tuned_constants? published_trial? published_row? tuned_trial? tuned_row? "
         "better? worse? published_power published_half_width:Mbit/s/s tuned_power "
         "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
-        "gain_high gain_p printed_table? printed_row? trials? printed_power searched:texts",
+        "gain_high gain_p",
     ),
     _table(
         "held_out_profiles",

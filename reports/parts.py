@@ -11,7 +11,7 @@ PARTS = (AT_A_GLANCE, PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED, APPENDIX)
 
 _TABLES = {
     PUBLISHED: ("audit", "recovery"),
-    FOUND: ("sweep", "grid", "search", "tuning"),
+    FOUND: ("sweep", "grid", "search"),
     ELSEWHERE: ("held_out", "generality", "worst_cases", "hardening"),
     BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
     TRUSTED: (

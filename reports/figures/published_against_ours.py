@@ -40,10 +40,11 @@ def draw(comparison: Record, tables: Tables) -> Figure:
         texts = named["letter"] + "  " + named["name"]
         figure.legend(handles, texts, loc="outside lower center", ncols=3, **close)
     for axes, part in zip(panels, parts.values(), strict=True):
-        crosses = part[part["crossed"]].assign(name=part["letter"])
+        crosses = part[part["crossed"]]
         if len(crosses):
             look: Record = {"ha": "center", "fontsize": 8.5}
-            style.name_points(axes, crosses, ["published", "off"], _SIDES, **look)
+            named = crosses.assign(name=crosses["letter"])
+            style.name_points(axes, named, ["published", "off"], _SIDES, **look)
     return figure
 
 
