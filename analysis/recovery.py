@@ -24,7 +24,6 @@ from analysis.frames import CONSTANT, Record, constants_in, records
 from analysis.metrics import METRICS, POWER
 from analysis.results import Searched, StudyRuns
 from analysis.statistics import succeeded
-from common.tables import Tables
 from experiments.models.study import Fit
 from search.objective import FIT_METRICS, loss_of
 
@@ -58,16 +57,6 @@ def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
     losses = row_losses(study.runs, rows, study.config.objective.robust)
     found = recovered(study.trials, losses, rows, study.searched, study.record.seed)
     return found.assign(fitted_rows=len(rows))
-
-
-def of_searches(tables: Tables) -> pd.DataFrame:
-    """`recovery` of all fits, from the table search_constants."""
-    found = tables["search_constants"].dropna(subset=["verdict"])
-    found = found.rename(columns={"low": "searched_low", "high": "searched_high"})
-    found = found.rename(columns=lambda name: name.removeprefix("pinned_"))
-    found = found.rename(columns={"fitted_rows": "rows"})
-    columns = ["constant", "best", "low", "high", "share", "verdict", "searched_low"]
-    return found[[*columns, "searched_high", "unit", "search", "rows"]].reset_index(drop=True)
 
 
 def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> pd.DataFrame:

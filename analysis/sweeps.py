@@ -259,8 +259,6 @@ def grids(tables: Tables) -> pd.DataFrame:
         lines.append(
             {
                 **records(first)[0],
-                "rows": cells["y"].nunique(),
-                "columns": cells["x"].nunique(),
                 **_greatest(cells, "ours", "best"),
                 **_greatest(cells, "published", "published_best"),
                 "median": sizes.median(),

@@ -13,7 +13,6 @@ import pandas as pd
 
 from analysis.frames import Record, records, select
 from analysis.metrics import METRICS, POWER, as_printed
-from analysis.recovery import of_searches
 from analysis.schema import AGREEING
 from common.tables import Tables
 from reports import parts
@@ -109,14 +108,13 @@ def _tuned(tables: Tables) -> Iterator[Record]:
 
 
 def _recovered(tables: Tables) -> Iterator[Record]:
-    fitted = of_searches(tables)
-    for row in records(fitted[fitted["low"].notna()]):
+    for row in records(tables["search_constants"].dropna(subset=["pinned_low"])):
         yield _claim(
             f"{row['constant']}, which {row['search']} fits to published tables, is "
             f"{row['verdict']}",
             parts.PUBLISHED,
             "search_constants",
-            [row["best"], row["low"], row["high"]],
+            [row["best"], row["pinned_low"], row["pinned_high"]],
             row["unit"],
             ["kneepoint", "study", row["search"]],
         )

@@ -6,7 +6,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import labels
 from analysis.agreement import CALIBRATION
 from analysis.frames import Record, select
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
@@ -25,18 +24,11 @@ _COLOURS = {
 
 
 def draw(_: Record, tables: Tables) -> Figure:
-    """A line a setting, under its controller's name: the predicted range, and the real mean."""
-    settings = tables["agreement"].drop_duplicates("trial")
-    names: list[str] = []
-    heads: list[int] = []
-    lines: dict[int, int] = {}
-    for controller, part in settings.groupby("controller", sort=False):
-        heads.append(len(names))
-        names.append(labels.sentence(str(controller)))
-        lines |= dict(zip(part["trial"], range(len(names), len(names) + len(part)), strict=True))
-        names += part["name"].tolist()
+    """A line a setting: the predicted range, and the real mean."""
     rows = tables["agreement"]
-    ranges = _ranges(rows.assign(line=rows["trial"].map(lines)))
+    rows = rows.assign(line=pd.factorize(rows["trial"])[0])
+    names = rows.drop_duplicates("trial")["label"]
+    ranges = _ranges(rows)
     figure = style.page(0.75 + 0.15 * len(names))
     panels = figure.subplots(1, 2, sharey=True)
     for axes, metric in zip(panels, (THROUGHPUT, SIGNAL_DELAY), strict=True):
@@ -46,8 +38,6 @@ def draw(_: Record, tables: Tables) -> Figure:
         axes.tick_params("y", length=0)
         axes.grid(axis="x")
     panels[0].set_yticks(range(len(names)), names, fontsize=7)
-    for at in heads:
-        panels[0].get_yticklabels()[at].set_fontweight("bold")
     panels[0].set_ylim(len(names) - 0.4, -0.6)
     style.legend_once(figure, panels, loc="outside lower center", ncols=4)
     return figure

@@ -27,7 +27,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
     grid = sns.relplot(ends, kind="line", x="value", y="mean", **facets, **look, **style.ENDS)
     for panel, axes in grid.axes_dict.items():
         part = select(points, panel=panel)
-        text = "{label} at {value}: {mean:.{decimals}f} {unit}, n = {n}"
+        text = "{label} at {value:g}: {mean:.{decimals}f} {unit}, n = {n}"
         style.tell(axes, part, "value", "mean", text)
         axes.set(ylabel=part["unit"].iloc[0], ylim=(0, None))
         if subject["bdp_packets"] == subject["bdp_packets"] and "packets" in subject["parameter"]:

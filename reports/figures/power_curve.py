@@ -28,7 +28,7 @@ def draw(sweep: Record, tables: Tables) -> Figure:
         style.curve(axes, curve, "value", POWER, label="Kneepoint")
         style.points(axes, published, "value", POWER, "report", style.reports(published))
         style.ring(axes, sweep["best_value"], sweep[POWER])
-        style.tell(axes, both, "value", POWER, "{report}, {name} {value}: power {power:.2f}")
+        style.tell(axes, both, "value", POWER, "{report}, {name} {value:g}: power {power:.2f}")
         axes.set(xlabel=labels.axis(sweep["constant"], sweep["unit"]), ylabel="")
     whole.set(title="All settings", ylabel="Power (Mbit/s per second of delay)")
     whole.set_ylim(0, 1.08 * sweep[POWER])

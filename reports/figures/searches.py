@@ -38,7 +38,7 @@ def draw(_: Record, tables: Tables) -> Figure:
         style.curve(axes, part, "number", "best_so_far", **step)
         better = part[part["improved"]]
         runs = style.runs_of(tables["settings_run"], study=better["search"], trial=better["trial"])
-        style.tell(axes, better, "number", "best_so_far", "trial {number}: {best_so_far}", runs)
+        style.tell(axes, better, "number", "best_so_far", "trial {number}: {best_so_far:.4g}", runs)
         last = part.iloc[-1]
         text = labels.number(float(f"{last['best_so_far']:.3g}"))
         place = last["number"], last["best_so_far"]

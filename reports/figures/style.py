@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
-from string import Formatter
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -160,7 +159,7 @@ def tell(
         rows: one a point.
         x: the column of their places in the data's units.
         y: as x.
-        text: a format string of the columns; numbers without a format are as in prose.
+        text: a format string of the columns.
         runs: ids of the runs behind them, to whose rows a page links; "" for none.
     """
     figure = axes.figure
@@ -168,19 +167,7 @@ def tell(
     told = _TOLD.setdefault(figure, [])
     for row, run in zip(records(rows), repeat("") if runs is None else runs, strict=False):
         if row[x] == row[x] and row[y] == row[y]:
-            told.append((axes, row[x], row[y], _PROSE.vformat(text, (), row), run))
-
-
-class _Prose(Formatter):
-    """Numbers with a true minus sign, and without needless digits."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if not isinstance(value, float):
-            return format(value, format_spec)
-        return labels.minus(format(value, format_spec)) if format_spec else labels.number(value)
-
-
-_PROSE = _Prose()
+            told.append((axes, row[x], row[y], text.format_map(row), run))
 
 
 def runs_of(settings: "pd.DataFrame", **keys: Any) -> list[str]:

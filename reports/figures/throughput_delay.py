@@ -29,7 +29,7 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
     style.tell(
         *(axes, both, *place),
-        "{report}, {name} {value}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
+        "{report}, {name} {value:g}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
         "power {power:.2f}",
     )
     axes.legend(loc="lower left")
