@@ -169,8 +169,8 @@ _SWEEPS = (
     ),
     _table(
         "grid_effects",
-        "the effect of a further parameter within a cell; mean is over the cells",
-        "grid constant unit group value power relative mean",
+        "power at a value of a further parameter, relative to the mean of its cell: over the cells",
+        "grid constant value relative",
     ),
 )
 

@@ -185,17 +185,10 @@ def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
 
 
 def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """The effect of one constant while the others are held: relative to the mean of its group."""
-    table = runs.groupby([*by, column])[POWER].mean().reset_index()
-    groups = table.groupby(list(by))
-    return pd.DataFrame(
-        {
-            "group": groups.ngroup(),
-            "value": table[column],
-            "power": table[POWER],
-            "relative": table[POWER] / groups[POWER].transform("mean") - 1,
-        }
-    )
+    """The effect of one constant: power at each value, relative to the mean of those alike."""
+    power = runs.groupby([*by, column])[POWER].mean()
+    relative = power / power.groupby(list(by)).transform("mean") - 1
+    return relative.groupby(column).mean().rename_axis("value").rename("relative").reset_index()
 
 
 # Published tables -----------------------------------------------------------------------------

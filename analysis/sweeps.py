@@ -226,9 +226,7 @@ def _grid(
     for name in varied:
         if name not in axes:
             effect = statistics.effect(runs, CONSTANT + name, [x, y])
-            effect["mean"] = effect.groupby("value")["relative"].transform("mean")
-            unit = results.unit(config.controller, name)
-            found["grid_effects"].append(effect.assign(grid=key, constant=name, unit=unit))
+            found["grid_effects"].append(effect.assign(grid=key, constant=name))
 
 
 def _cells(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

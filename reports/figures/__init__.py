@@ -29,7 +29,7 @@ PART_OF = {
         parts.AT_A_GLANCE: ("at-a-glance",),
         parts.PUBLISHED: ("published-against-ours",),
         parts.FOUND: (
-            *("throughput-delay", "power-curve", "heat-map", "other-constant", "searches"),
+            *("throughput-delay", "power-curve", "heat-map", "searches"),
             *("search-front", "search-pair", "search-slices"),
         ),
         parts.ELSEWHERE: (*("plane", "held-out-gain", "held-out-map", "worst-case"),),
