@@ -1,11 +1,10 @@
 """The best settings, and the rows that the audit contradicts, in real mahimahi."""
 
 import math
-from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.agreement import PUBLISHED, TUNED, settings
+from analysis.agreement import PUBLISHED, TUNED
 from analysis.frames import Record, records, select
 from analysis.metrics import POWER
 from common.tables import Tables
@@ -18,69 +17,45 @@ BY_ARITHMETIC = "needs no run"
 """Whether a real run agrees with the audit on a published number."""
 
 
-def best(tables: Tables) -> pd.DataFrame:
-    """The best settings in real mahimahi, and the power that was published."""
-    return pd.DataFrame(
-        [
-            _best(setting["controller"], origin, printed, beside[POWER])
-            for setting, printed, beside in _settings(tables)
-            for origin in (PUBLISHED, TUNED)
-            if origin in setting["origins"]
-        ]
-    )
+def confirmed(tables: Tables) -> pd.DataFrame:
+    """Best settings and contradicted rows in real mahimahi: what was published, and a verdict.
 
-
-def contradicted(tables: Tables) -> pd.DataFrame:
-    """The contradicted rows in real mahimahi, and whether their real runs say so."""
-    return pd.DataFrame(
-        [
-            _contradicted(row, beside[row["wrong"]])
-            for _, printed, beside in _settings(tables)
-            for row in printed
-            if row["verdict"] == CONTRADICTED
-        ]
-    )
-
-
-def _settings(tables: Tables) -> Iterator[tuple[Record, list[Record], dict[str, Record]]]:
-    """Each setting that ran, the published rows that it replays, its row for each metric."""
+    A row's `origin` is PUBLISHED or TUNED, of a best setting by its power, or CONTRADICTED, of the
+    number that the audit finds wrong.
+    """
     rows = records(select(tables["audit"], comparison=REPORTS))
     printed = {f"{row['table']} {row['row']}": row for row in rows}
     beside = tables["agreement"].drop(columns=["scheduling_ms", "usual_ms", "why"])
-    by_setting = {
-        trial: {row["metric"]: row for row in records(of)} for trial, of in beside.groupby("trial")
-    }
-    for setting in records(settings(tables)):
-        replayed = [printed[name] for name in setting["rows"] if name in printed]
-        yield setting, replayed, by_setting[setting["trial"]]
+    lines = []
+    for _, of_setting in beside.groupby("trial"):
+        measured = {row["metric"]: row for row in records(of_setting)}
+        power = measured[POWER]
+        replayed = [printed[name] for name in power["rows"] if name in printed]
+        for origin in (PUBLISHED, TUNED):
+            if origin in power["origins"]:
+                row = replayed[0] if replayed and origin == PUBLISHED else {}
+                lines.append(_line(power, row, origin))
+        for row in replayed:
+            if row["verdict"] == CONTRADICTED:
+                lines.append(_line(measured[row["wrong"]], row, CONTRADICTED))
+    return pd.DataFrame(lines)
 
 
-def _best(controller: str, origin: str, printed: list[Record], beside: Record) -> Record:
-    row = printed[0] if printed and origin == PUBLISHED else {}
-    published = float(row.get(f"published_{POWER}", math.nan))
+def _line(measured: Record, row: Record, origin: str) -> Record:
+    """A setting's metric beside the published row, if there is one, that it replays."""
+    published = float(row.get(f"published_{measured['metric']}", math.nan))
+    emulated, real = measured["emulated_mean"], measured["real_mean"]
+    is_wrong = origin == CONTRADICTED
     return {
-        **beside,
-        "controller": controller,
+        **measured,
         "origin": origin,
-        **_place(row),
-        "published": published,
-        "from_published": beside["real_mean"] / published - 1,
-        "from_emulator": beside["real_mean"] / beside["emulated_mean"] - 1,
-    }
-
-
-def _contradicted(row: Record, beside: Record) -> Record:
-    published = float(row[f"published_{row['wrong']}"])
-    says = verdict(published, beside["emulated_mean"], beside["real_mean"], row["checks"])
-    return {**beside, **_place(row), "published": published, "verdict": says}
-
-
-def _place(row: Record) -> Record:
-    """Where a number is printed: nowhere if there is no row."""
-    return {
         "row": row.get("name", ""),
         "printed_table": row.get("table", ""),
         "printed_row": row.get("row", math.nan),
+        "published": published,
+        "from_published": real / published - 1,
+        "from_emulator": real / emulated - 1,
+        "verdict": verdict(published, emulated, real, row["checks"]) if is_wrong else "",
     }
 
 
