@@ -100,7 +100,7 @@ def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> 
 
 def test_searches_say_what_tuning_gained_and_what_holds(report: Told) -> None:
     (tuned,) = [row for row in report.rows("searches") if "TPE" in row[2]]
-    assert tuned[6].startswith("+22.7 ± ")
+    assert tuned[6].startswith("22.00") and tuned[7].startswith("+22.7 ± ")
     assert len(report.rows("held-out-networks")) == 3
     first = report.rows("held-out-standings")[0]
     assert first[0] == "Delay threshold, tuned" and first[6:8] == ("1", "4")
