@@ -60,7 +60,7 @@ def test_build_writes_everything(ready: Path) -> None:
     names = [each["name"] for each in provenance["results"]]
     assert names == ["windows", "fit", "repeats/again", "added_runs"]
     written = {path.stem: pd.read_csv(path) for path in (ready / "tables").glob("*.csv")}
-    assert {"audit", "recovery", "search_trials"} <= set(written)
+    assert {"audit", "search_trials", "repeatability"} <= set(written)
     assert set(written["series"]["quantity"]) == set(RATES)
     assert written["inventory"]["controllers"][0] == "fixed_window"
 
