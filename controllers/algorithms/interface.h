@@ -36,7 +36,8 @@ enum kneepoint_need {
   KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is the receiver's; TCP guesses it */
   KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss hears of retransmission timeouts: TCP's */
   KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss hears of marks: TCP's with ECN */
-  KNEEPOINT_NEEDS_COUNTED_MARKS = 8   /* its packets are ECT(1); `marked` counts marks */
+  KNEEPOINT_NEEDS_COUNTED_MARKS = 8,  /* its packets are ECT(1); `marked` counts marks */
+  KNEEPOINT_NEEDS_HEARTBEATS = 16     /* keepalives are empty, and only its packets delay them */
 };
 
 struct kneepoint_declaration {

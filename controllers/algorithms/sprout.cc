@@ -255,7 +255,7 @@ class Sprout final : public Controller {
 
 const Registration<Sprout> registration{
     "sprout", "what arrives in time with a chosen confidence, by an inferred rate",
-    "Winstein, Sivaraman & Balakrishnan, NSDI 2013", needs::receiver_clock};
+    "Winstein, Sivaraman & Balakrishnan, NSDI 2013", needs::receiver_clock | needs::heartbeats};
 
 }  // namespace
 }  // namespace kneepoint

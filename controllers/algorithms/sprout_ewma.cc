@@ -53,7 +53,7 @@ class SproutEwma final : public Controller {
 
 const Registration<SproutEwma> registration{
     "sprout_ewma", "the window that the smoothed rate of arrivals carries within a horizon",
-    "Winstein, Sivaraman & Balakrishnan, NSDI 2013", needs::receiver_clock};
+    "Winstein, Sivaraman & Balakrishnan, NSDI 2013", needs::receiver_clock | needs::heartbeats};
 
 }  // namespace
 }  // namespace kneepoint

@@ -61,7 +61,9 @@ inline void SenderProcess::act_on_timer(Microseconds now_us) {
     lateness_us_ = lateness_.draw_timer();
   } else if (started_) {
     sender_.keepalive(now_us);
+    if (sender_.has_heartbeats()) blank_.bytes = acknowledgment_bytes;
     send(now_us);
+    blank_.bytes = datagram_bytes;
     lateness_us_ = lateness_.draw_timer();
   } else {
     sender_.start(now_us);

@@ -95,7 +95,7 @@ class ReceiverProcess final : public Hop {
 
   void arrive(Microseconds time_us, const Packet& packet) override {
     if (meter_ != nullptr) [[unlikely]] {
-      meter_->received(sent_us(packet), time_us, contest_payload_bytes,
+      meter_->received(sent_us(packet), time_us, packet.bytes - acknowledgment_bytes,
                        receiver_.packets_received() + 1);
     }
     Packet acknowledgment = packet;

@@ -15,9 +15,10 @@ struct Offer {
 };
 
 // Real datagrams carry no marks back; emulated ones do.
-inline constexpr Offer offer_of_real_datagrams{"datagrams", " in real time", needs::receiver_clock};
+inline constexpr Offer offer_of_real_datagrams{"datagrams", " in real time",
+                                               needs::receiver_clock | needs::heartbeats};
 inline constexpr Offer offer_of_datagrams{"datagrams", "",
-                                          needs::receiver_clock | needs::counted_marks};
+                                          offer_of_real_datagrams.needs | needs::counted_marks};
 inline constexpr Offer offer_of_tcp{"tcp", " without ecn", needs::timeouts | needs::counted_marks};
 inline constexpr Offer offer_of_tcp_with_ecn{"tcp", " with ecn", offer_of_tcp.needs | needs::marks};
 
@@ -30,6 +31,7 @@ inline constexpr std::array all_needs{
     Need{needs::receiver_clock, "receiver_clock", "the receiver's clock in acknowledgments"},
     Need{needs::timeouts, "timeouts", "retransmission timeouts"},
     Need{needs::marks, "marks", "marks of congestion (ECN)"},
-    Need{needs::counted_marks, "counted_marks", "a count of marks in acknowledgments"}};
+    Need{needs::counted_marks, "counted_marks", "a count of marks in acknowledgments"},
+    Need{needs::heartbeats, "heartbeats", "empty keepalives"}};
 
 }  // namespace kneepoint

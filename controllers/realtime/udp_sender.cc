@@ -56,9 +56,11 @@ Microseconds UdpSender::timeout_us(std::optional<Microseconds> end_us) const {
   return std::clamp<Microseconds>(left_us, 0, longest_wait_us);
 }
 
-bool UdpSender::send() {
+bool UdpSender::send(bool is_heartbeat) {
   const Microseconds time_us = now_us();
-  if (not socket_.send(data_datagram(sender_.packets_sent(), whole_ms(time_us)))) return false;
+  const Datagram datagram = data_datagram(sender_.packets_sent(), whole_ms(time_us));
+  const size_t bytes = is_heartbeat ? ContestHeader::bytes : datagram.size();
+  if (not socket_.send(std::span(datagram).first(bytes))) return false;
   sender_.sent(time_us);
   return true;
 }
@@ -67,7 +69,7 @@ void UdpSender::send_keepalive() {
   const Microseconds time_us = now_us();
   if (time_us < sender_.silence_ends_us()) return;  // only a wait that was cut short
   sender_.keepalive(time_us);
-  send();
+  send(sender_.has_heartbeats());
 }
 
 void UdpSender::read() {

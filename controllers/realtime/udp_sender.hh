@@ -33,7 +33,7 @@ class UdpSender {
 
  private:
   Microseconds timeout_us(std::optional<Microseconds> end_us) const;
-  bool send();
+  bool send(bool is_heartbeat = false);
   void send_keepalive();
   void read();
   Microseconds now_us() const { return system_time_us() - start_us_; }

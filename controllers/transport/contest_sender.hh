@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "algorithms/needs.hh"
 #include "common/time.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
@@ -12,8 +13,9 @@
 namespace kneepoint {
 
 // It sends while fewer datagrams than the window are unacknowledged, and one more, a keepalive,
-// after a silence. Nothing is retransmitted; an acknowledgment covers all earlier datagrams.
-// Controllers hear whole milliseconds.
+// after a silence. Of a controller that needs heartbeats, it has no payload, and acknowledgments do
+// not end a silence: as in Sprout's program. Nothing is retransmitted; an acknowledgment covers all
+// earlier datagrams. Controllers hear whole milliseconds.
 //
 // Whoever runs it owns the clock and the socket: asks whether the window is open, sends, and says
 // what happened. Every call throws ControllerFailure where the controller misbehaves.
@@ -32,6 +34,8 @@ class ContestSender {
   bool window_is_open() const { return packets_sent_ < window_end_; }
 
   double window() const { return controller_.window(); }
+
+  bool has_heartbeats() const { return has_heartbeats_; }
 
   // Also the number of the next datagram.
   uint64_t packets_sent() const { return packets_sent_; }
@@ -71,7 +75,7 @@ class ContestSender {
   // it tells, ack(), is asked for only if somebody hears it.
   [[gnu::always_inline]] void acknowledged(uint64_t sequence_number, Microseconds arrived_us,
                                            Microseconds now_us, const auto& ack) {
-    last_activity_us_ = now_us;
+    if (not has_heartbeats_) last_activity_us_ = now_us;
     // Ways keep the order of datagrams: what an acknowledgment skips is lost, or its own is.
     if (sequence_number > next_ack_expected_ and controller_.hears_of_loss()) report_loss(now_us);
     next_ack_expected_ = std::max(next_ack_expected_, sequence_number + 1);
@@ -132,6 +136,7 @@ class ContestSender {
   bool attends_acks_ = controller_.hears_of_acks() or controller_.hears_of_loss() or
                        log_ != nullptr or controller_.paces();
   bool attends_sending_ = log_ != nullptr or controller_.hears_of_sending() or controller_.paces();
+  bool has_heartbeats_ = (controller_.needs() & needs::heartbeats) != 0;
   Pacer pacer_{};
   Microseconds held_back_until_us_ = never;
   uint64_t packets_sent_ = 0;

@@ -1,5 +1,6 @@
 """The field's controllers: their defaults, and what they reach, against their sources."""
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -255,17 +256,18 @@ def test_prague_and_cubic_share_dualpi2(
 
 
 @pytest.mark.parametrize(
-    ("controller", "throughput_mbps", "within"),
+    ("controller", "throughput_mbps", "delay_ms", "within"),
     [
-        (flow("vegas", whole_packets=1), 4.23, 0.02),
-        ({"controller": "sprout", "constants": {"keepalive_ms": 50}}, 3.55, 0.05),
+        (flow("vegas", whole_packets=1), 4.23, None, 0.02),
+        ({"controller": "sprout", "constants": {"keepalive_ms": 50}}, 3.55, 88, 0.06),
     ],
 )
-def test_throughput_is_that_of_a_reproduction_of_sprout(
+def test_figures_are_those_of_a_reproduction_of_sprout(
     contest: Link,
     tmp_path: Path,
     controller: dict[str, Any],
     throughput_mbps: float,
+    delay_ms: float | None,
     within: float,
 ) -> None:
     """Stanford CS 244, without a limit of the queue."""
@@ -279,6 +281,22 @@ def test_throughput_is_that_of_a_reproduction_of_sprout(
         },
     )
     assert link["throughput_mbps"] == pytest.approx(throughput_mbps, rel=within)
+    if delay_ms is not None:
+        assert link["signal_delay_p95_ms"] == pytest.approx(delay_ms, rel=0.1)
+
+
+def test_heartbeats_are_empty_and_follow_what_was_sent(small_link: Link, tmp_path: Path) -> None:
+    """In the link's gap of 300 ms, acknowledgments or not; other rules' keepalives are whole."""
+    for name, sizes in (("sprout", {80, 1504}), ("dalida", {1504})):
+        log, flow_log = tmp_path / "uplink.log", tmp_path / "flow.log"
+        options = ["--uplink-log", str(log), "--flow-log", str(flow_log), "--host-model", "ideal"]
+        emulate(small_link, name, {"keepalive_ms": 20}, *options)
+        arrived = [line.split() for line in log.read_text().splitlines() if " + " in line]
+        assert {int(bytes_) for _, _, bytes_ in arrived} == sizes
+        events = [line.split() for line in flow_log.read_text().splitlines() if line[0] != "#"]
+        sent_us = [int(event[0]) for event in events if event[2] == "sent"]
+        longest_us = max(later - first for first, later in itertools.pairwise(sent_us))
+        assert (longest_us <= 20_000) == (name == "sprout")
 
 
 @pytest.mark.parametrize(("name", "power"), [("dalida", 44.3)])

@@ -228,6 +228,7 @@ def test_list_says_what_a_controller_needs_and_where_it_runs(tmp_path: Path) -> 
     folder = tmp_path / "controllers"
     folder.mkdir()
     kinds = {"any": "", "clock": ", 1", "marks": ", KNEEPOINT_NEEDS_MARKS", "counts": ", 8"}
+    kinds["beats"] = ", KNEEPOINT_NEEDS_HEARTBEATS"
     for name, needs in kinds.items():
         in_c(folder, name, needs=needs)
     answer = subprocess.run([tmp_path / "emulate", "--list"], check=True, capture_output=True)
@@ -240,6 +241,7 @@ def test_list_says_what_a_controller_needs_and_where_it_runs(tmp_path: Path) -> 
         "clock": (["receiver_clock"], ["datagrams"]),
         "marks": (["marks"], ["tcp"]),
         "counts": (["counted_marks"], ["datagrams", "tcp"]),
+        "beats": (["heartbeats"], ["datagrams"]),
     }
     catalogue = Catalogue(json.loads(answer.stdout))
     catalogue.controller("clock", "study.yaml").require("datagrams", "study.yaml")
