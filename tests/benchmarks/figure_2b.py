@@ -69,7 +69,7 @@ def told(controller: str, setting: Mapping[str, Any]) -> str:
 def main() -> None:
     """Prints a row for each setting."""
     make_what_is_missing(Path("config/field.yaml"), [NETWORK], ["vegas", "cubic"])
-    for text, setting in (OF_RUN | OF_VEGAS).items():
+    for text, setting in {**OF_RUN, **OF_VEGAS}.items():
         deep = "" if "packets" in setting else told("vegas", {"packets": 250, **setting})
         cubic = "" if text in OF_VEGAS else told("cubic", setting)
         print("|", text, "|", told("vegas", setting), "|", deep, "|", cubic, "|", flush=True)
