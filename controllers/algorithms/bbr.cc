@@ -4,12 +4,10 @@
 // Senders here always have data: only ProbeRTT limits what they send.
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
+#include "algorithms/bbr_model.hh"
 #include "algorithms/delivery_rate.hh"
-#include "algorithms/full_pipe.hh"
-#include "algorithms/losses_told.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 
@@ -29,13 +27,7 @@ class Bbr final : public Controller {
                                    .unit = "1",
                                    .meaning = "gain of rate and window until the pipe is full "
                                               "(2/ln 2); Drain paces with its inverse"})),
-        cwnd_gain_(constants.real({.name = "cwnd_gain",
-                                   .fallback = 2,
-                                   .low = 1,
-                                   .high = 3,
-                                   .least = 0.5,
-                                   .unit = "1",
-                                   .meaning = "window, in bandwidth-delay products"})),
+        cwnd_gain_(cwnd_gain(constants)),
         probe_gain_(constants.real({.name = "probe_gain",
                                     .fallback = 1.25,
                                     .low = 1,
@@ -67,14 +59,7 @@ class Bbr final : public Controller {
                                       .least = 0.1,
                                       .unit = "s",
                                       .meaning = "the least RTT is that of so long"})),
-        probe_rtt_s_(constants.real({.name = "probe_rtt_ms",
-                                     .fallback = 200,
-                                     .low = 50,
-                                     .high = 500,
-                                     .least = 1,
-                                     .unit = "ms",
-                                     .meaning = "time at four packets that finds the least RTT"}) /
-                     1000) {}
+        probe_rtt_(constants, "time at four packets that finds the least RTT") {}
 
   static constexpr bool governs_recovery = true;
 
@@ -90,12 +75,9 @@ class Bbr final : public Controller {
 
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
-    const auto flight = static_cast<double>(ack.flight);
     const auto sample = delivery_.on_ack(ack);
-    const double lost = losses_.on_ack(ack);
-    const bool ends_round = sample and sample->delivered_before >= next_round_delivered_;
+    const bool ends_round = sample and round_.ends(*sample, delivery_);
     if (ends_round) {
-      next_round_delivered_ = delivery_.delivered();
       ++rounds_;
       conserves_ = false;
     }
@@ -109,15 +91,16 @@ class Bbr final : public Controller {
       least_found_s_ = now;
     }
     if (rate_.is_empty() or not has_rtt()) return;
-    move(now, flight, ends_round, is_stale, lost > 0);
+    move(now, ends_round, is_stale);
     const double wanted = pacing_gain() * rate();
     if (wanted != pacing_rate_ and (pipe_.is_full or wanted > pacing_rate_)) set_rate(wanted);
-    repair(ack, flight, lost);
-    set_window(static_cast<double>(ack.acknowledged), flight);
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    repair(ack, acknowledged);
+    set_window(acknowledged);
   }
 
   void on_loss(const Loss& loss) override {
-    losses_.on_loss(loss);
+    delivery_.on_loss(loss);
     if (not is_recovering_ and cwnd_ >= least_window_) before_recovery_ = cwnd_;
     if (loss.kind == Loss::Kind::lost) has_lost_ = true;
     if (loss.kind != Loss::Kind::timed_out) return;
@@ -159,15 +142,21 @@ class Bbr final : public Controller {
     return phase_ == 0 ? probe_gain_ : 2 - probe_gain_;
   }
 
-  void move(double now, double flight, bool ends_round, bool is_stale, bool is_lossy) {
+  void move(double now, bool ends_round, bool is_stale) {
     if (state_ == State::startup and pipe_.is_full) state_ = State::drain;
-    if (state_ == State::drain and flight <= inflight(1)) cruise(now);
-    if (state_ == State::probe_bw) advance_cycle(now, flight, is_lossy);
+    if (state_ == State::drain and delivery_.flight() <= inflight(1)) cruise(now);
+    if (state_ == State::probe_bw) advance_cycle(now);
     if (is_stale and state_ != State::probe_rtt) {
       state_ = State::probe_rtt;
-      probe_ends_s_.reset();
+      probe_rtt_.begin();
     }
-    if (state_ == State::probe_rtt) probe_rtt(now, flight, ends_round);
+    if (state_ != State::probe_rtt or
+        not probe_rtt_.is_over(now, least_window_, ends_round, delivery_, round_)) {
+      return;
+    }
+    least_found_s_ = now;
+    state_ = State::startup;
+    if (pipe_.is_full) cruise(now);
   }
 
   // The draft begins at a random phase other than the draining one; here after it, always.
@@ -177,7 +166,9 @@ class Bbr final : public Controller {
     phase_began_s_ = now;
   }
 
-  void advance_cycle(double now, double flight, bool is_lossy) {
+  void advance_cycle(double now) {
+    const double flight = delivery_.flight();
+    const bool is_lossy = delivery_.lost() > 0;
     const bool is_long_enough = now - phase_began_s_ > least_s_;
     const bool is_over = phase_ == 0
                              ? is_long_enough and (is_lossy or flight >= inflight(probe_gain_))
@@ -188,42 +179,26 @@ class Bbr final : public Controller {
     phase_began_s_ = now;
   }
 
-  void probe_rtt(double now, double flight, bool ends_round) {
-    delivery_.limit(flight);
-    if (not probe_ends_s_) {
-      if (flight > least_window_) return;
-      probe_ends_s_ = now + probe_rtt_s_;
-      has_probed_round_ = false;
-      next_round_delivered_ = delivery_.delivered();
-      return;
-    }
-    has_probed_round_ = has_probed_round_ or ends_round;
-    if (not has_probed_round_ or now <= *probe_ends_s_) return;
-    least_found_s_ = now;
-    state_ = State::startup;
-    if (pipe_.is_full) cruise(now);
-  }
-
   // Section 4.2.3.4: the first round of a recovery sends as much as is delivered, and its end
   // restores the window.
-  void repair(const Ack& ack, double flight, double lost) {
+  void repair(const Ack& ack, double acknowledged) {
     const bool has_lost = std::exchange(has_lost_, false);
     if (has_lost and ack.is_recovering and not is_recovering_) {
       is_recovering_ = conserves_ = true;
-      next_round_delivered_ = delivery_.delivered();
-      cwnd_ = flight + static_cast<double>(ack.acknowledged);
+      round_.begin(delivery_);
+      cwnd_ = delivery_.flight() + acknowledged;
     } else if (is_recovering_ and not ack.is_recovering) {
       is_recovering_ = conserves_ = false;
       cwnd_ = std::max(cwnd_, before_recovery_);
     } else {
-      cwnd_ = std::max(cwnd_ - lost, 1.0);
+      cwnd_ = std::max(cwnd_ - delivery_.lost(), 1.0);
     }
   }
 
-  void set_window(double acknowledged, double flight) {
+  void set_window(double acknowledged) {
     const double target = inflight(pipe_.is_full ? cwnd_gain_ : high_gain_);
     if (conserves_) {
-      cwnd_ = std::max(cwnd_, flight + acknowledged);
+      cwnd_ = std::max(cwnd_, delivery_.flight() + acknowledged);
     } else if (pipe_.is_full) {
       cwnd_ = std::min(cwnd_ + acknowledged, target);
     } else if (cwnd_ < target or delivery_.delivered() < initial_delivered_) {
@@ -245,23 +220,20 @@ class Bbr final : public Controller {
   double rate_rounds_;
   double full_growth_;
   double least_span_s_;
-  double probe_rtt_s_;
+  ProbeRtt probe_rtt_;
   DeliveryRate delivery_{};
   WindowedMost rate_{};     // packets/s, by rounds
   double pacing_rate_ = 0;  // packets/s
   double gap_us_ = 0;
   double quantum_ = 0;
+  DeliveryRounds round_{};
   double rounds_ = 0;
-  double next_round_delivered_ = 0;
   FullPipe pipe_{};
   double least_s_ = never_;
   double least_found_s_ = 0;
   State state_ = State::startup;
   int phase_ = 0;
   double phase_began_s_ = 0;
-  std::optional<double> probe_ends_s_{};
-  bool has_probed_round_ = false;
-  LossesTold losses_{};
   bool has_lost_ = false;
   bool is_recovering_ = false;
   bool conserves_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "algorithms/delivery_rate.hh"
@@ -62,23 +63,21 @@ class Aggregation {
 // Losses by rounds, and the bounds that they set until the next probe for more.
 class ShortTerm {
  public:
-  void lose(double packets, double delivered) {
+  void lose(const DeliveryRate& delivery) {
     if (not is_lossy_) {
-      next_round_ = delivered;
-      lost_before_ = all_lost_;
+      round_.begin(delivery);
+      lost_ = 0;
     }
     is_lossy_ = true;
     ++ranges_;
-    all_lost_ += packets;
+    lost_ += delivery.lost();
   }
 
   // Whether a round ends with it.
-  bool learn(const RateSample& sample, double delivered) {
+  bool learn(const RateSample& sample, const DeliveryRate& delivery) {
     latest_rate_ = std::max(latest_rate_, sample.packets_per_s);
-    latest_flight_ = std::max(latest_flight_, delivered - sample.delivered_before);
-    ends_round_ = sample.delivered_before >= next_round_;
-    if (ends_round_) next_round_ = delivered;
-    return ends_round_;
+    latest_flight_ = std::max(latest_flight_, delivery.delivered() - sample.delivered_before);
+    return ends_round_ = round_.ends(sample, delivery);
   }
   void bound(double rate, double window, double beta) {
     if (not is_lossy_) return;
@@ -88,12 +87,12 @@ class ShortTerm {
   void end_round() {
     is_lossy_ = false;
     ranges_ = 0;
-    lost_before_ = all_lost_;
+    lost_ = 0;
   }
-  void advance(const RateSample& sample, double delivered) {
+  void advance(const RateSample& sample, const DeliveryRate& delivery) {
     if (not ends_round_) return;
     latest_rate_ = sample.packets_per_s;
-    latest_flight_ = delivered - sample.delivered_before;
+    latest_flight_ = delivery.delivered() - sample.delivered_before;
   }
   void begin() {
     is_lossy_ = false;
@@ -109,8 +108,7 @@ class ShortTerm {
   double rate() const { return rate_; }
   double flight() const { return flight_; }
   double latest_flight() const { return latest_flight_; }
-  double all_lost() const { return all_lost_; }
-  double lost() const { return all_lost_ - lost_before_; }  // in this round
+  double lost() const { return lost_; }  // in this round
   int ranges() const { return ranges_; }
 
  private:
@@ -120,12 +118,41 @@ class ShortTerm {
   double flight_ = never_;
   double latest_rate_ = 0;
   double latest_flight_ = 0;
-  double all_lost_ = 0;
-  double lost_before_ = 0;
-  double next_round_ = 0;
+  double lost_ = 0;
+  DeliveryRounds round_{};
   int ranges_ = 0;
   bool is_lossy_ = false;
   bool ends_round_ = false;
+};
+
+// The flight that losses allow, and how a probe for more raises it: in each round by twice as much
+// as in the one before.
+class LongTerm {
+ public:
+  bool is_known() const { return flight_ < never_; }
+  double flight() const { return flight_; }
+  // Less what is left to others.
+  double with_headroom(double least) const {
+    return is_known() ? std::max(flight_ - std::max(1.0, 0.15 * flight_), least) : never_;
+  }
+
+  void bound(double packets) { flight_ = packets; }
+  void reach(double packets) { flight_ = std::max(flight_, packets); }
+
+  void begin_probe() { rounds_ = 0; }
+  void steepen(double window) {
+    packets_for_one_ = std::max(window / std::exp2(rounds_), 1.0);
+    ++rounds_;
+  }
+  void raise(double acknowledged) { flight_ += acknowledged / packets_for_one_; }
+  void end_probe() { packets_for_one_ = never_; }
+
+ private:
+  static constexpr double never_ = std::numeric_limits<double>::infinity();
+
+  double flight_ = never_;
+  double packets_for_one_ = never_;
+  double rounds_ = 0;
 };
 
 }  // namespace kneepoint

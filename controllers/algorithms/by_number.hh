@@ -15,7 +15,7 @@ class ByNumber {
     return at(number);
   }
   // Of one that is acknowledged, and all before it.
-  Record take(uint64_t number) {
+  const Record& take(uint64_t number) {
     first_ = number + 1;
     return at(number);
   }

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "algorithms/delivery_rate.hh"
-#include "algorithms/losses_told.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 
@@ -107,7 +106,7 @@ class C4 final : public Controller {
   }
 
   // Probes after a timeout say nothing about congestion.
-  void on_loss(const Loss& loss) override { losses_.on_loss(loss); }
+  void on_loss(const Loss& loss) override { delivery_.on_loss(loss); }
 
  private:
   enum class State { initial, recovery, cruising, pushing };
@@ -120,7 +119,7 @@ class C4 final : public Controller {
   }
 
   void hear_losses(const Ack& ack) {
-    loss_share_ = 1 - (1 - loss_share_) * kept(losses_.on_ack(ack));
+    loss_share_ = 1 - (1 - loss_share_) * kept(delivery_.lost());
     loss_share_ *= kept(static_cast<double>(ack.acknowledged));
   }
 
@@ -235,7 +234,6 @@ class C4 final : public Controller {
   bool has_pushed_ = false;
   bool is_congested_ = false;
   bool has_seen_jitter_ = false;
-  LossesTold losses_{};
   double loss_share_ = 0;
 };
 

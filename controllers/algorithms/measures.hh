@@ -72,17 +72,8 @@ class WindowedBest {
  public:
   void add(double value, double now, double span) {
     // Of the same time, none but the best will ever matter.
-    if (size_ > 0 and at(size_ - 1).found == now and is_no_worse_(at(size_ - 1).value, value)) {
-      return;
-    }
-    while (size_ > 0 and is_no_worse_(value, at(size_ - 1).value)) --size_;
-    if (size_ == candidates_.size()) widen();
-    at(size_++) = {now, value};
-    while (at(0).found < now - span) {
-      first_ = (first_ + 1) & (candidates_.size() - 1);
-      --size_;
-    }
-    best_ = at(0).value;
+    if (latest_.found == now and is_no_worse_(latest_.value, value)) return;
+    insert({now, value}, now - span);
   }
 
   bool is_empty() const { return size_ == 0; }
@@ -94,6 +85,18 @@ class WindowedBest {
     double value;
   };
 
+  // Also forgets those found before a time.
+  [[gnu::noinline]] void insert(const Candidate& candidate, double oldest) {
+    latest_ = candidate;
+    while (size_ > 0 and is_no_worse_(candidate.value, at(size_ - 1).value)) --size_;
+    if (size_ == candidates_.size()) widen();
+    at(size_++) = candidate;
+    while (at(0).found < oldest) {
+      first_ = (first_ + 1) & (candidates_.size() - 1);
+      --size_;
+    }
+    best_ = at(0).value;
+  }
   Candidate& at(size_t place) { return candidates_[(first_ + place) & (candidates_.size() - 1)]; }
   void widen() {
     std::rotate(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(first_),
@@ -107,6 +110,7 @@ class WindowedBest {
   std::vector<Candidate> candidates_ = std::vector<Candidate>(16);  // a power of two of them
   size_t first_ = 0;
   size_t size_ = 0;
+  Candidate latest_{-1, 0};  // the last of them
   double best_ = 0;
 };
 

@@ -71,12 +71,46 @@ TEST(what_is_sent_under_a_limit_gives_limited_samples) {
   rate.on_sent(0, 1000);
   rate.on_ack(ack_of(0, 1, 1'100'000, 100'000));
   rate.on_sent(1, 1100);
-  rate.limit(2);
   rate.on_sent(2, 1100);
+  rate.limit();
+  rate.on_sent(3, 1100);
   EXPECT_EQUAL(rate.on_ack(ack_of(1, 2, 1'200'000, 100'000))->is_limited, false);
-  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'201'000, 101'000))->is_limited, true);
-  rate.on_sent(3, 1201);
-  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'301'000, 100'000))->is_limited, false);
+  rate.on_sent(4, 1200);
+  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'201'000, 101'000))->is_limited, false);
+  rate.on_sent(5, 1201);
+  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'202'000, 102'000))->is_limited, true);
+  EXPECT_EQUAL(rate.on_ack(ack_of(4, 5, 1'300'000, 100'000))->is_limited, true);
+  EXPECT_EQUAL(rate.on_ack(ack_of(5, 6, 1'301'000, 100'000))->is_limited, false);
+}
+
+TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
+  DeliveryRate rate;
+  for (uint64_t number = 0; number < 4; ++number) rate.on_sent(number, 1000);
+  Ack ack = ack_of(0, 1, 1'100'000, 100'000);
+  ack.flight = 3;
+  EXPECT_EQUAL(rate.on_ack(ack)->flight, 1);
+  rate.on_sent(4, 1100);
+  ack = ack_of(3, 2, 1'101'000, 101'000);
+  ack.flight = 1;
+  ack.lost = 2;
+  const auto sample = rate.on_ack(ack);
+  EXPECT_EQUAL(sample->flight, 4);
+  EXPECT_EQUAL(sample->lost, 2);
+  EXPECT_EQUAL(rate.lost(), 2);
+  EXPECT_EQUAL(rate.flight(), 1);
+  // One of them was not lost, and a timeout says nothing of a third.
+  ack = ack_of(1, 3, 1'102'000, -1);
+  ack.lost = 1;
+  rate.on_ack(ack);
+  EXPECT_EQUAL(rate.lost(), 0);
+  rate.on_loss(
+      {.now_ms = 1103, .now_us = 1'103'000, .kind = Loss::Kind::timed_out, .in_flight = 1});
+  ack = ack_of(4, 4, 1'200'000, 100'000);
+  ack.lost = 2;
+  const auto after_timeout = rate.on_ack(ack);
+  EXPECT_EQUAL(after_timeout->flight, 4);
+  EXPECT_EQUAL(after_timeout->lost, 2);
+  EXPECT_EQUAL(rate.lost(), 0);
 }
 
 TEST(a_flight_may_be_wider_than_any_ring) {
