@@ -73,7 +73,7 @@ class WindowedBest {
   void add(double value, double now, double span) {
     // Of the same time, none but the best will ever matter.
     if (latest_.found == now and is_no_worse_(latest_.value, value)) return;
-    insert({now, value}, now - span);
+    insert(value, now, now - span);
   }
 
   bool is_empty() const { return size_ == 0; }
@@ -86,11 +86,10 @@ class WindowedBest {
   };
 
   // Also forgets those found before a time.
-  [[gnu::noinline]] void insert(const Candidate& candidate, double oldest) {
-    latest_ = candidate;
-    while (size_ > 0 and is_no_worse_(candidate.value, at(size_ - 1).value)) --size_;
+  [[gnu::noinline]] void insert(double value, double now, double oldest) {
+    while (size_ > 0 and is_no_worse_(value, at(size_ - 1).value)) --size_;
     if (size_ == candidates_.size()) widen();
-    at(size_++) = candidate;
+    latest_ = at(size_++) = {now, value};
     while (at(0).found < oldest) {
       first_ = (first_ + 1) & (candidates_.size() - 1);
       --size_;

@@ -81,14 +81,15 @@ std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
     timer_.stop();
     if (not has_new()) return retransmit(board_.next() - 1, now_us);
   }
-  if (must_retransmit_ or board_.in_flight() < window_packets()) {
+  const uint64_t window = window_packets();
+  if (must_retransmit_ or board_.in_flight() < window) {
     const auto lost = board_.first_lost();
     if (lost and is_held_back(now_us)) return std::nullopt;
     must_retransmit_ = false;
     if (lost) return retransmit(*lost, now_us);
   }
   if (not is_probe) {
-    if (not has_new() or not board_.has_room(window_packets())) return send_doubtful(now_us);
+    if (not has_new() or not board_.has_room(window)) return send_doubtful(window, now_us);
     if (is_held_back(now_us)) return std::nullopt;
   }
   const uint64_t number = board_.send(now_us);
@@ -102,9 +103,9 @@ std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
 
 // RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends what has less than three
 // sacked segments above it, and once the last of all, whose loss nothing else would tell.
-std::optional<TcpSegment> TcpSender::send_doubtful(Microseconds now_us) {
+std::optional<TcpSegment> TcpSender::send_doubtful(uint64_t window, Microseconds now_us) {
   const bool may_doubt = settings_.sack and not settings_.rack and recovery_.is_fast();
-  if (not may_doubt or board_.in_flight() >= window_packets()) return std::nullopt;
+  if (not may_doubt or board_.in_flight() >= window) return std::nullopt;
   const auto doubtful = board_.first_doubtful();
   if ((not doubtful and recovery_.has_rescued()) or is_held_back(now_us)) return std::nullopt;
   if (not doubtful) recovery_.rescued();

@@ -69,12 +69,12 @@ class TcpSender {
 
   uint64_t window_packets() const;
   // What the sockets' buffers hold, whatever the window says.
-  uint64_t most_outstanding() const { return std::min(peer_window_, settings_.buffered_packets()); }
+  uint64_t most_outstanding() const { return std::min(peer_window_, buffered_packets_); }
   bool has_new() const {
     return board_.next() < end_ and board_.outstanding() < most_outstanding();
   }
   bool is_held_back(Microseconds now_us);
-  std::optional<TcpSegment> send_doubtful(Microseconds now_us);
+  std::optional<TcpSegment> send_doubtful(uint64_t window, Microseconds now_us);
   TcpSegment retransmit(uint64_t number, Microseconds now_us);
   void depart(uint64_t number, Microseconds now_us);
   void open(Microseconds now_us);
@@ -94,6 +94,7 @@ class TcpSender {
   TcpSettings settings_;
   uint64_t end_;  // segments in all
   FlowLog* log_;
+  uint64_t buffered_packets_ = settings_.buffered_packets();
   State state_ = State::closed;
 
   Scoreboard board_;
