@@ -207,11 +207,10 @@ void Rig::connect(End from, Hop& sender, Hop& receiver) {
 void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
   const bool is_alone = is_alone_ and settings.from == End::near;
-  const Departures departures{entry_of(ends.source), *outboxes_[ends.source], is_alone};
-  auto& sender =
-      add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
-                                  scenario_.host, lateness(first_sender + number), departures,
-                                  lifetime_of(settings, contest_payload_bytes), log, meter);
+  auto& sender = add_endpoint<SenderProcess>(
+      ends.source, agenda_, ends.source, number, controller, scenario_.host,
+      lateness(first_sender + number), departures(ends.source, is_alone),
+      lifetime_of(settings, contest_payload_bytes), log, meter);
   connect(settings.from, sender,
           add<ReceiverProcess>(scenario_.host, lateness(receiver_stream(number)),
                                way_back(ends.sink), meter));
@@ -242,12 +241,11 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
       add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
   Mails& mails = add<Mails>(keeps_order());
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
-  Hop& sender =
-      add_endpoint<EntryProcess>(ends.source, agenda_, ends.source, number, child, dialect,
-                                 scenario_.host, lateness(first_sender + number),
-                                 Departures{entry_of(ends.source), *outboxes_[ends.source], false},
-                                 lifetime_of(settings, contest_payload_bytes), end_us_,
-                                 entry_lookahead_us(), seed, mails, record, meter);
+  Hop& sender = add_endpoint<EntryProcess>(ends.source, agenda_, ends.source, number, child,
+                                           dialect, scenario_.host, lateness(first_sender + number),
+                                           departures(ends.source, false),
+                                           lifetime_of(settings, contest_payload_bytes), end_us_,
+                                           entry_lookahead_us(), seed, mails, record, meter);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
                              lateness(receiver_stream(number)), way_back(ends.sink), seed, mails,
@@ -259,10 +257,11 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
   auto& to_sink = add<Mail<TcpAcknowledgment>>(keeps_order());
   auto& to_source = add<Mail<TcpAcknowledgment>>(keeps_order());
   const Microseconds packet_us = std::llround(scenario_.host.packet_us);
-  const TcpEnd source{agenda_, ends.source, number, packet_us, *outboxes_[ends.source],
-                      to_sink, to_source,   meter};
-  const TcpEnd sink{agenda_,   ends.sink, number, packet_us, *outboxes_[ends.sink],
-                    to_source, to_sink,   meter};
+  const auto end_at = [&](size_t end, Mail<TcpAcknowledgment>& sent,
+                          Mail<TcpAcknowledgment>& received) {
+    return TcpEnd{agenda_, end,      number, packet_us, departures(end, is_alone_),
+                  sent,    received, meter};
+  };
   Lifetime lifetime = lifetime_of(settings, tcp_payload_bytes);
   std::unique_ptr<Application> data = std::make_unique<Transfer>(meter);
   std::unique_ptr<Application> client = std::make_unique<Application>();
@@ -277,9 +276,11 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
   }
   TcpSettings tcp = settings.tcp;
   tcp.counts_marks = (controller.needs() & needs::counted_marks) != 0;
-  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, tcp, lifetime,
-                                         std::move(data), log);
-  connect(settings.from, sender, add_endpoint<TcpProcess>(ends.sink, sink, tcp, std::move(client)));
+  Hop& sender = add_endpoint<TcpProcess>(ends.source, end_at(ends.source, to_sink, to_source),
+                                         controller, tcp, lifetime, std::move(data), log);
+  connect(settings.from, sender,
+          add_endpoint<TcpProcess>(ends.sink, end_at(ends.sink, to_source, to_sink), tcp,
+                                   std::move(client)));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {

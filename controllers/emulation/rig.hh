@@ -115,6 +115,9 @@ class Rig {
   Microseconds entry_lookahead_us() const;
   void impair(Direction& direction);
   void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
+  Departures departures(size_t end, bool is_alone) {
+    return {agenda_, entry_of(end), *outboxes_[end], is_alone};
+  }
   Hop& entry_of(size_t end) const { return end % 2 == 0 ? *up_.entry : *down_.entry; }
   Hop& way_back(size_t sink) const;  // of a contest flow
   void connect(End from, Hop& sender, Hop& receiver);

@@ -105,10 +105,7 @@ inline void SenderProcess::send(Microseconds now_us) {
   }
   sender_.sent(busy_until_us_);
   busy_until_us_ += packet_us_;
-  const bool is_next = (departures_.is_alone and busy_until_us_ < agenda_.sender_ahead_until_us) or
-                       busy_until_us_ == now_us;
-  Hop& hop = is_next ? departures_.first_hop : departures_.outbox;
-  hop.arrive(busy_until_us_, packet);
+  departures_.of(busy_until_us_, now_us).arrive(busy_until_us_, packet);
 }
 
 }  // namespace kneepoint

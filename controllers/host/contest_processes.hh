@@ -8,6 +8,7 @@
 #include "algorithms/needs.hh"
 #include "host/agenda.hh"
 #include "host/host_model.hh"
+#include "host/junctions.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
 #include "loader/handle.hh"
@@ -19,13 +20,6 @@
 #include "transport/packet.hh"
 
 namespace kneepoint {
-
-// Where a sender's datagrams go.
-struct Departures {
-  Hop& first_hop;  // the uplink, for those that leave at once, and for all of a lone sender
-  Hop& outbox;     // for those that leave later
-  bool is_alone;   // nobody else sends over the uplink
-};
 
 // Sends towards its receiver. What reaches it are acknowledgments.
 class SenderProcess final : public Process {

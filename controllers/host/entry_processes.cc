@@ -154,8 +154,7 @@ void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_
   mails_.datagrams.post(packet.sequence_number, departure.header);
   if (meter_ != nullptr) meter_->sent(false);
   if (record_ != nullptr) record_->sent(begins_us, packet.sequence_number);
-  Hop& hop = busy_until_us_ == now_us ? departures_.first_hop : departures_.outbox;
-  hop.arrive(busy_until_us_, packet);
+  departures_.of(busy_until_us_, now_us).arrive(busy_until_us_, packet);
 }
 
 void EntryProcess::plan() {

@@ -35,6 +35,20 @@ class Outbox final : public Process {
   Hop& next_;
 };
 
+// Where what an endpoint sends goes.
+struct Departures {
+  Agenda& agenda;
+  Hop& first_hop;  // what leaves at once, and all that a lone sender sends
+  Hop& outbox;     // what leaves later
+  bool is_alone;   // nobody else sends over that link
+
+  Hop& of(Microseconds leaves_us, Microseconds now_us) const {
+    const bool is_next =
+        leaves_us == now_us or (is_alone and leaves_us < agenda.sender_ahead_until_us);
+    return is_next ? first_hop : outbox;
+  }
+};
+
 // Gives each packet to the hop of its flow.
 class Fork final : public Hop {
  public:

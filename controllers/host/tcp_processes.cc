@@ -159,7 +159,7 @@ void TcpProcess::send(const TcpAcknowledgment& ack, Microseconds now_us) {
 void TcpProcess::send(Packet packet, Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us) + end_.packet_us;
   packet.flow = end_.flow;
-  end_.way.arrive(busy_until_us_, packet);
+  end_.departures.of(busy_until_us_, now_us).arrive(busy_until_us_, packet);
 }
 
 }  // namespace kneepoint

@@ -7,6 +7,7 @@
 
 #include "host/agenda.hh"
 #include "host/application.hh"
+#include "host/junctions.hh"
 #include "host/mail.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
@@ -22,7 +23,7 @@ struct TcpEnd {
   size_t endpoint;  // in the agenda
   uint16_t flow;
   Microseconds packet_us;
-  Hop& way;  // to the other end
+  Departures departures;
   Mail<TcpAcknowledgment>& sent_mail;
   Mail<TcpAcknowledgment>& received_mail;
   FlowMeter* meter;  // may be null
