@@ -40,6 +40,19 @@ TEST(a_scoreboard_reports_each_delivery_once) {
   EXPECT_EQUAL(board.in_flight(), 0u);
 }
 
+TEST(a_scoreboard_finds_what_blocks_gain_at_either_end_and_between) {
+  Scoreboard board = of_ten();
+  EXPECT_EQUAL(take(board, 0, {{2, 3}}), "2 ");
+  EXPECT_EQUAL(take(board, 0, {{4, 6}, {2, 3}}), "4 5 ");
+  EXPECT_EQUAL(take(board, 0, {{8, 9}, {4, 6}, {2, 3}}), "8 ");
+  EXPECT_EQUAL(take(board, 0, {{4, 6}, {2, 3}}), "");  // late
+  EXPECT_EQUAL(take(board, 0, {{1, 7}, {8, 9}}), "1 3 6 ");
+  EXPECT_EQUAL(take(board, 0, {{4, 6}}), "");
+  EXPECT_EQUAL(take(board, 0, {{1, 10}}), "7 9 ");
+  EXPECT_EQUAL(board.sacked(), 9u);
+  EXPECT_EQUAL(board.in_flight(), 1u);
+}
+
 // Pipe, section 4: what is sacked or lost is not in flight, and what is sent again is.
 TEST(a_scoreboard_knows_what_is_in_flight) {
   Scoreboard board = of_ten();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -25,6 +24,7 @@ class Scoreboard {
     bool is_lost = false;  // and was not sent again since
     bool is_retransmitted = false;
     bool was_lost = false;
+    uint32_t run = 0;  // of a sacked one: how many from it on are known to be sacked
   };
   // What an acknowledgment is the first to report, cumulatively or by SACK.
   struct Delivery {
@@ -144,33 +144,29 @@ class Scoreboard {
     highest_sacked_ = std::max(highest_sacked_, una_);
   }
 
-  // Blocks grow: what the last acknowledgment said of one need not be read again.
   void take_blocks(const TcpAcknowledgment& ack) {
     for (size_t i = 0; i < ack.block_count; ++i) {
-      const auto [begin, end] = ack.blocks[i];
-      SackBlock known{end, end};
-      for (size_t j = 0; j < last_block_count_; ++j) {
-        const SackBlock& last = last_blocks_[j];
-        if (begin <= last.begin and last.end <= end) known = last;
-      }
-      sack(begin, known.begin);
-      sack(known.end, end);
-      highest_sacked_ = std::max(highest_sacked_, std::min(end, next_));
+      sack(std::max(ack.blocks[i].begin, una_), std::min(ack.blocks[i].end, next_));
     }
-    last_block_count_ = ack.block_count;
-    last_blocks_ = ack.blocks;
   }
 
+  // Blocks grow, and are reported again and again: what is known of one is not read again.
   void sack(uint64_t begin, uint64_t end) {
-    end = std::min(end, next_);
-    for (uint64_t number = std::max(begin, una_); number < end; ++number) {
+    for (uint64_t number = begin; number < end;) {
       Segment& segment = at(number);
-      if (segment.is_sacked) continue;
+      if (segment.is_sacked) {
+        number += segment.run;
+        continue;
+      }
       segment.is_sacked = true;
+      segment.run = 1;
       ++sacked_;
-      deliver(number, segment);
+      deliver(number++, segment);
       segment.is_lost = false;
     }
+    if (begin >= end) return;
+    at(begin).run = std::max(at(begin).run, static_cast<uint32_t>(end - begin));
+    highest_sacked_ = std::max(highest_sacked_, end);
   }
 
   void deliver(uint64_t number, const Segment& segment) {
@@ -189,8 +185,6 @@ class Scoreboard {
   uint64_t losses_ = 0;
   uint64_t unrepaired_ = 0;
   uint64_t duplicates_ = 0;  // without SACK: what they report and no acknowledgment does yet
-  size_t last_block_count_ = 0;
-  std::array<SackBlock, 3> last_blocks_{};
   std::vector<Delivery> deliveries_{};
   std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>>
       lost_{};              // some were delivered or sent again
