@@ -47,17 +47,14 @@ class ContestSender {
     if (not attends_sending_) [[likely]]
       return;
     if (log_ != nullptr) log_->sent(now_us, flow_, sequence_number);
-    if (controller_.hears_of_sending()) {
-      controller_.on_sent(sequence_number, whole_ms(now_us));
-      ask_controller();
-    }
+    if (controller_.hears_of_sending()) controller_.on_sent(sequence_number, whole_ms(now_us));
     if (controller_.paces()) {
       pacer_.sent(now_us, controller_.pacing_us());
       if (const Microseconds next_us = pacer_.next_us(); next_us > now_us) {
         held_back_until_us_ = next_us;
-        window_end_ = 0;
       }
     }
+    ask_controller();
   }
 
   // The time at which the window reopens, for a controller that paces; never, if nothing is held
@@ -68,7 +65,7 @@ class ContestSender {
   void release(Microseconds now_us) {
     if (held_back_until_us_ > now_us) return;
     held_back_until_us_ = never;
-    window_end_ = next_ack_expected_ + window_packets_;
+    ask_controller();
   }
 
   // An acknowledgment of that datagram, which reached this host at `arrived_us`, is read. All that
@@ -123,10 +120,15 @@ class ContestSender {
                          .in_flight = packets_sent_ - next_ack_expected_});
   }
 
-  // It decides by what it hears, so that it is asked after that and not before each datagram.
+  // It decides by what it hears, so that it is asked after that and not before each datagram; in a
+  // gap, once that is over.
   void ask_controller() {
+    if (held_back_until_us_ != never) {
+      window_end_ = 0;
+      return;
+    }
     window_packets_ = static_cast<uint32_t>(controller_.window());
-    window_end_ = held_back_until_us_ == never ? next_ack_expected_ + window_packets_ : 0;
+    window_end_ = next_ack_expected_ + window_packets_;
     silence_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
   }
 
