@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "algorithms/registry.hh"
-#include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {

@@ -10,13 +10,7 @@ class AimdRtt final : public Controller {
  public:
   explicit AimdRtt(Constants& constants)
       : Controller(constants, 1000),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 2,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants, 2)),
         alpha_(constants.real({.name = "alpha",
                                .fallback = 1,
                                .low = 0.1,

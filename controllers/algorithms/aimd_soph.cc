@@ -12,13 +12,7 @@ class AimdSoph final : public Controller {
  public:
   explicit AimdSoph(Constants& constants)
       : Controller(constants, 200),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants)),
         alpha_(constants.real({.name = "alpha",
                                .fallback = 2,
                                .low = 0.05,
@@ -47,13 +41,7 @@ class AimdSoph final : public Controller {
                                      .unit = "1",
                                      .meaning = "a smoothed RTT below this multiple of the least "
                                                 "RTT doubles the increase"})),
-        rtt_(constants.real({.name = "gain",
-                             .fallback = 0.9,
-                             .low = 0,
-                             .high = 0.99,
-                             .most = 1,
-                             .unit = "1",
-                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+        rtt_(constants, 0.9) {}
 
   double window() const override { return cwnd_; }
 

@@ -11,13 +11,7 @@ class AimdTimeout final : public Controller {
  public:
   explicit AimdTimeout(Constants& constants)
       : Controller(constants, 80),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants)),
         alpha_(constants.real({.name = "alpha",
                                .fallback = 1,
                                .low = 0.01,

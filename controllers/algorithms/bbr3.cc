@@ -9,7 +9,6 @@
 #include "algorithms/bbr_model.hh"
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/registry.hh"
-#include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {
@@ -132,10 +131,15 @@ class Bbr3 final : public Controller {
   }
   bool is_in_probe_bw() const { return state_ >= State::down and state_ <= State::up; }
 
-  // Room for three quanta, of a millisecond, as TCP's hosts need (section 5.5.7).
+  // A quantum, of a millisecond, is what TCP's hosts send at once (section 5.5.7).
+  void set_rate(double packets_per_s) {
+    pacing_rate_ = std::max(packets_per_s, 1.0);
+    gap_us_ = 1e6 / pacing_rate_;
+    quantum_ = std::max(std::min(pacing_rate_ / 1e3, 64e3 * 8 / segment_bits_), 2.0);
+  }
+  // Room for three.
   double with_quanta(double packets) const {
-    const double quantum = std::max(std::min(pacing_rate_ / 1e3, 64e3 * 8 / segment_bits_), 2.0);
-    return std::max({packets, 3 * quantum, least_window_}) + (state_ == State::up ? 2 : 0);
+    return std::max(packets, std::max(3 * quantum_, least_window_)) + (state_ == State::up ? 2 : 0);
   }
   double probe_rtt_window() const { return std::max(bdp(0.5), least_window_); }
   double target_flight() const { return std::min(bdp(1), cwnd_); }
@@ -274,10 +278,7 @@ class Bbr3 final : public Controller {
 
   void control(double acknowledged) {
     const double paced = pacing_gain() * rate() * 0.99;  // a percent less, against queues
-    if (pipe_.is_full or paced > pacing_rate_) {
-      pacing_rate_ = std::max(paced, 1.0);
-      gap_us_ = 1e6 / pacing_rate_;
-    }
+    if (paced != pacing_rate_ and (pipe_.is_full or paced > pacing_rate_)) set_rate(paced);
     const double gain = cwnd_gain_ + (state_ == State::up ? 0.25 : 0);
     const double most = with_quanta(bdp(gain) + extra_.most());
     if (pipe_.is_full) {
@@ -290,7 +291,8 @@ class Bbr3 final : public Controller {
     const double bound = has_room           ? long_.with_headroom(least_window_)
                          : is_in_probe_bw() ? long_.flight()
                                             : widest_window;
-    cwnd_ = std::clamp(std::min({cwnd_, bound, short_.flight()}), least_window_, widest_window);
+    cwnd_ = std::min(cwnd_, std::min(bound, short_.flight()));
+    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
   }
 
   static constexpr double least_window_ = 4;
@@ -307,6 +309,7 @@ class Bbr3 final : public Controller {
   double cwnd_;
   double pacing_rate_ = 0;  // packets/s
   double gap_us_ = 0;
+  double quantum_ = 2;
   State state_ = State::startup;
   DeliveryRate delivery_{};
   WindowedMost rates_{};  // by cycles

@@ -53,14 +53,8 @@ class Bic final : public SlowStarting {
                                      .unit = "RTT",
                                      .meaning = "round trips for the last four packets below the "
                                                 "window of the last loss, in Linux"})),
-        fast_convergence_(constants.integer({.name = "fast_convergence",
-                                             .fallback = 1,
-                                             .low = 0,
-                                             .high = 1,
-                                             .most = 1,
-                                             .unit = "0 or 1",
-                                             .meaning = "gives way further when losses come "
-                                                        "earlier than before"}) != 0),
+        fast_convergence_(constants.flag(
+            "fast_convergence", "gives way further when losses come earlier than before", true)),
         has_halves_(constants.flag("halves",
                                    "1: steps go half of the way and double beyond it, as in the "
                                    "paper; 0: a quarter, and a third more, as in Linux")) {}

@@ -9,7 +9,6 @@
 
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/registry.hh"
-#include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {

@@ -42,10 +42,10 @@ class Constants {
   double real(Constant constant) { return read(std::move(constant), ConstantType::real); }
   double integer(Constant constant) { return read(std::move(constant), ConstantType::integer); }
 
-  // A detail that a rule includes (1) or not (0, the default).
-  bool flag(const std::string& name, const std::string& meaning) {
+  // A detail that a rule includes (1) or not (0).
+  bool flag(const std::string& name, const std::string& meaning, bool fallback = false) {
     return integer({.name = name,
-                    .fallback = 0,
+                    .fallback = fallback ? 1.0 : 0.0,
                     .low = 0,
                     .high = 1,
                     .most = 1,

@@ -57,6 +57,17 @@ struct Undo {
 // mm-link 2 GB.
 inline constexpr double widest_window = 1 << 20;
 
+// The constant of most rules; RFC 6928 has 10.
+inline double initial_window(Constants& constants, double fallback = 10) {
+  return constants.real({.name = "initial_window",
+                         .fallback = fallback,
+                         .low = 1,
+                         .high = 50,
+                         .least = 1,
+                         .unit = "packets",
+                         .meaning = "window before the first acknowledgment"});
+}
+
 class Controller {
  public:
   virtual ~Controller() = default;

@@ -5,7 +5,6 @@
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
-#include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {
@@ -37,13 +36,7 @@ class Copa final : public Controller {
                                         .least = 0.01,
                                         .unit = "RTT",
                                         .meaning = "the standing RTT is the least of so long"})),
-        is_adaptive_(constants.integer({.name = "competitive",
-                                        .fallback = 1,
-                                        .low = 0,
-                                        .high = 1,
-                                        .most = 1,
-                                        .unit = "0 or 1",
-                                        .meaning = "competes with flows that fill buffers"}) != 0),
+        is_adaptive_(constants.flag("competitive", "competes with flows that fill buffers", true)),
         delta_(default_delta_) {}
 
   double window() const override { return cwnd_; }

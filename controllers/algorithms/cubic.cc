@@ -123,14 +123,8 @@ class Cubic final : public SlowStarting {
                               .most = 0.99,
                               .unit = "1",
                               .meaning = "what a loss leaves of the window"})),
-        fast_convergence_(constants.integer({.name = "fast_convergence",
-                                             .fallback = 1,
-                                             .low = 0,
-                                             .high = 1,
-                                             .most = 1,
-                                             .unit = "0 or 1",
-                                             .meaning = "gives way further when losses come "
-                                                        "earlier than before"}) != 0),
+        fast_convergence_(constants.flag(
+            "fast_convergence", "gives way further when losses come earlier than before", true)),
         has_hystart_(constants.flag("hystart", "leaves slow start when the RTT grows")),
         whole_packets_(constants.flag("whole_packets", "computes in whole packets, as Linux does"),
                        c_, beta_) {

@@ -11,13 +11,7 @@ class DelayBand final : public Controller {
  public:
   explicit DelayBand(Constants& constants)
       : Controller(constants, 1000),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants)),
         low_ms_(constants.real({.name = "low_ms",
                                 .fallback = 80,
                                 .low = 45,
@@ -44,13 +38,7 @@ class DelayBand final : public Controller {
                                   .scale = Scale::log,
                                   .unit = "packets/RTT",
                                   .meaning = "decrease: decrease/cwnd an acknowledgment"})),
-        rtt_(constants.real({.name = "gain",
-                             .fallback = 0.9,
-                             .low = 0,
-                             .high = 0.99,
-                             .most = 1,
-                             .unit = "1",
-                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+        rtt_(constants, 0.9) {}
 
   double window() const override { return cwnd_; }
 

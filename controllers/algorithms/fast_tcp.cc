@@ -13,13 +13,7 @@ class FastTcp final : public Controller {
  public:
   explicit FastTcp(Constants& constants)
       : Controller(constants, 1000),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants)),
         gamma_(constants.real({.name = "gamma",
                                .fallback = 0.5,
                                .low = 0.01,
@@ -35,13 +29,7 @@ class FastTcp final : public Controller {
                                .scale = Scale::log,
                                .unit = "packets",
                                .meaning = "packets kept in the queue"})),
-        rtt_(constants.real({.name = "gain",
-                             .fallback = 0.9,
-                             .low = 0,
-                             .high = 0.99,
-                             .most = 1,
-                             .unit = "1",
-                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+        rtt_(constants, 0.9) {}
 
   double window() const override { return cwnd_; }
 

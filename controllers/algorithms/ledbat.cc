@@ -1,9 +1,7 @@
 // LEDBAT: less than best effort, by a target of the queueing delay. RFC 6817, section 2.4. TCP's
 // acknowledgments have no clock of the receiver: there the RTT stands for the one-way delay.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <deque>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -11,36 +9,11 @@
 namespace kneepoint {
 namespace {
 
-// The least delay of the last minutes, one value for each (section 3.4.2).
-class BaseHistory {
- public:
-  void add(double delay_ms, int64_t now_us, double minutes) {
-    const int64_t minute = now_us / 60'000'000;
-    if (of_minutes_.empty() or minute != last_minute_) {
-      of_minutes_.push_back(delay_ms);
-      last_minute_ = minute;
-    }
-    of_minutes_.back() = std::min(of_minutes_.back(), delay_ms);
-    while (static_cast<double>(of_minutes_.size()) > minutes) of_minutes_.pop_front();
-  }
-  double least_ms() const { return *std::min_element(of_minutes_.begin(), of_minutes_.end()); }
-
- private:
-  std::deque<double> of_minutes_{};
-  int64_t last_minute_ = 0;
-};
-
 class Ledbat final : public TimingOut {
  public:
   explicit Ledbat(Constants& constants)
       : TimingOut(constants, 1000),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 2,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment (INIT_CWND)"})),
+        cwnd_(initial_window(constants, 2)),
         target_ms_(constants.real({.name = "target_ms",
                                    .fallback = 100,
                                    .low = 5,
@@ -85,9 +58,8 @@ class Ledbat final : public TimingOut {
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) add_delay(delay_ms(ack), ack.now_us);
-    if (ack.is_recovering or present_ms_.empty()) return;
-    const double queueing_ms =
-        *std::min_element(present_ms_.begin(), present_ms_.end()) - base_.least_ms();
+    if (ack.is_recovering or present_ms_.is_empty()) return;
+    const double queueing_ms = present_ms_.best() - base_ms_.best();
     const double off_target = (target_ms_ - queueing_ms) / target_ms_;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     cwnd_ += gain_ * off_target * acknowledged / cwnd_;
@@ -109,9 +81,11 @@ class Ledbat final : public TimingOut {
   }
 
   void add_delay(double delay_ms, int64_t now_us) {
-    base_.add(delay_ms, now_us, history_);
-    present_ms_.push_back(delay_ms);
-    if (static_cast<double>(present_ms_.size()) > filter_) present_ms_.pop_front();
+    const int64_t minute = now_us / 60'000'000;
+    minutes_ += minute != last_minute_;
+    last_minute_ = minute;
+    base_ms_.add(delay_ms, minutes_, history_ - 1);
+    present_ms_.add(delay_ms, samples_++, filter_ - 1);
   }
 
   static constexpr double least_window_ = 2;  // MIN_CWND
@@ -122,8 +96,11 @@ class Ledbat final : public TimingOut {
   double filter_;
   double history_;
   double allowed_increase_;
-  BaseHistory base_{};
-  std::deque<double> present_ms_{};
+  WindowedLeast base_ms_{};  // by minutes, of those with samples (section 3.4.2)
+  double minutes_ = 0;
+  int64_t last_minute_ = 0;
+  WindowedLeast present_ms_{};  // by samples
+  double samples_ = 0;
 };
 
 const Registration<Ledbat> registration{

@@ -1,10 +1,7 @@
 // LEDBAT++: LEDBAT by RTTs, with a gain that follows the base RTT, a multiplicative decrease, and
 // slowdowns that find the base again. draft-irtf-iccrg-ledbat-plus-plus, section 4.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <limits>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -17,13 +14,7 @@ class LedbatPp final : public TimingOut {
  public:
   explicit LedbatPp(Constants& constants)
       : TimingOut(constants, 1000),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 2,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants, 2)),
         ssthresh_(initial_ssthresh(constants)),
         target_ms_(constants.real({.name = "target_ms",
                                    .fallback = 60,
@@ -59,7 +50,7 @@ class LedbatPp final : public TimingOut {
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) {
       base_ms_.add(rtt_ms(ack), now_s(ack), history_s_);
-      recent_ms_[next_++ % recent_ms_.size()] = rtt_ms(ack);
+      recent_ms_.add(rtt_ms(ack), samples_++, 3);
     }
     if (base_ms_.is_empty() or ack.is_recovering) return;
     follow_slowdown(ack);
@@ -84,9 +75,7 @@ class LedbatPp final : public TimingOut {
   }
 
  private:
-  double queueing_ms() const {
-    return *std::min_element(recent_ms_.begin(), recent_ms_.end()) - base_ms_.best();
-  }
+  double queueing_ms() const { return recent_ms_.best() - base_ms_.best(); }
 
   double gain() const { return 1 / std::min(16.0, std::ceil(2 * target_ms_ / base_ms_.best())); }
 
@@ -117,7 +106,6 @@ class LedbatPp final : public TimingOut {
 
   static constexpr double least_window_ = 2;
   static constexpr double slow_start_share_ = 0.75;
-  static constexpr double none_ = std::numeric_limits<double>::infinity();
 
   double cwnd_;
   double ssthresh_;
@@ -127,8 +115,8 @@ class LedbatPp final : public TimingOut {
   double history_s_;
   Rounds rounds_{};
   WindowedLeast base_ms_{};
-  std::array<double, 4> recent_ms_{none_, none_, none_, none_};  // of which the least counts
-  size_t next_ = 0;
+  WindowedLeast recent_ms_{};  // of four samples
+  double samples_ = 0;
   bool is_first_slow_start_ = true;
   bool is_paused_ = false;     // at two packets
   bool is_returning_ = false;  // from two packets, or at them

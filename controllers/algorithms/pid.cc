@@ -13,13 +13,7 @@ class Pid final : public Controller {
  public:
   explicit Pid(Constants& constants)
       : Controller(constants, 50),
-        initial_(constants.real({.name = "initial_window",
-                                 .fallback = 10,
-                                 .low = 1,
-                                 .high = 50,
-                                 .least = 1,
-                                 .unit = "packets",
-                                 .meaning = "window before the first acknowledgment"})),
+        initial_(initial_window(constants)),
         target_ms_(constants.real({.name = "target_ms",
                                    .fallback = 80,
                                    .low = 45,

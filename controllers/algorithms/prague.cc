@@ -1,7 +1,6 @@
 // Prague (draft-briscoe-iccrg-prague-congestion-control): DCTCP's response to the share of marks,
 // for L4S. A flow of a short RTT behaves as one of `virtual_rtt_ms`.
 #include <algorithm>
-#include <cmath>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"

@@ -12,13 +12,7 @@ class RateHorizon final : public Controller {
  public:
   explicit RateHorizon(Constants& constants)
       : Controller(constants, 50),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants)),
         horizon_s_(constants.real({.name = "horizon_ms",
                                    .fallback = 60,
                                    .low = 30,

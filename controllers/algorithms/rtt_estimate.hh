@@ -12,7 +12,14 @@ namespace kneepoint {
 // value and the first sample initialises (Jacobson, SIGCOMM 1988).
 class RttEstimate {
  public:
-  explicit RttEstimate(double gain) : gain_(gain) {}
+  RttEstimate(Constants& constants, double fallback)
+      : gain_(constants.real({.name = "gain",
+                              .fallback = fallback,
+                              .low = 0,
+                              .high = 0.99,
+                              .most = 1,
+                              .unit = "1",
+                              .meaning = "weight of the old value in the smoothed RTT"})) {}
 
   void add(const Ack& ack) {
     const auto rtt_ms = static_cast<double>(ack.rtt_ms());

@@ -1,4 +1,4 @@
-// Slow start: its initial window, and its end.
+// Slow start, and its end.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,6 @@
 #include "algorithms/controller.hh"
 
 namespace kneepoint {
-
-inline double initial_window(Constants& constants) {
-  return constants.real({.name = "initial_window",
-                         .fallback = 10,
-                         .low = 1,
-                         .high = 50,
-                         .least = 1,
-                         .unit = "packets",
-                         .meaning = "window before the first acknowledgment (RFC 6928)"});
-}
 
 inline double initial_ssthresh(Constants& constants) {
   return constants.real({.name = "initial_ssthresh",

@@ -5,7 +5,6 @@
 
 #include "algorithms/receiver_ticks.hh"
 #include "algorithms/registry.hh"
-#include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {

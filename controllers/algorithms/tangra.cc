@@ -12,13 +12,7 @@ class Tangra final : public Controller {
  public:
   explicit Tangra(Constants& constants)
       : Controller(constants, 1000),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants)),
         t_(constants.real({.name = "t",
                            .fallback = 1.4,
                            .low = 1.05,
@@ -61,13 +55,7 @@ class Tangra final : public Controller {
                                         .scale = Scale::log,
                                         .unit = "packets/RTT",
                                         .meaning = "large decrease at one least RTT above"})),
-        rtt_(constants.real({.name = "gain",
-                             .fallback = 0.7,
-                             .low = 0,
-                             .high = 0.99,
-                             .most = 1,
-                             .unit = "1",
-                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+        rtt_(constants, 0.7) {}
 
   double window() const override { return cwnd_; }
 

@@ -13,13 +13,7 @@ class TensorFairness final : public Controller {
  public:
   explicit TensorFairness(Constants& constants)
       : Controller(constants, 60),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment"})),
+        cwnd_(initial_window(constants)),
         delay_ms_(constants.real({.name = "delay_ms",
                                   .fallback = 18,
                                   .low = 5,

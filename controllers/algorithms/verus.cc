@@ -13,7 +13,6 @@
 #include "algorithms/by_number.hh"
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
-#include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {

@@ -24,9 +24,9 @@ class Constants {
   double real(const Constant& constant);
   double integer(const Constant& constant);
 
-  bool flag(const char* name, const char* meaning) {
+  bool flag(const char* name, const char* meaning, bool fallback = false) {
     return integer({.name = name,
-                    .fallback = 0,
+                    .fallback = fallback ? 1.0 : 0.0,
                     .low = 0,
                     .high = 1,
                     .most = 1,
