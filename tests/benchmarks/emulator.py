@@ -6,8 +6,9 @@ Needs build/emulate and build/networks/contest (`make bench` makes them). One fl
 contest's network, each controller that needs no marks with its defaults, in batch mode, so that
 traces are read once; three and a hundred flows are scenarios of their own, and an entry, the kit's
 own sender, runs confined and trusted. CPU time is user plus system time of the process, divided by
-its runs; memory is the most that the process held. Instructions are those that a further run adds
-to a batch, counted by callgrind; they do not depend on what else the machine does.
+its runs; memory is the most that the process held. Instructions, also those of the same flow over
+TCP, are those that a further run adds to a batch, counted by callgrind; they do not depend on what
+else the machine does.
 """
 
 import argparse
@@ -93,6 +94,17 @@ def line_of(network: dict[str, Any], controller: str) -> str:
     )
 
 
+def tcp_line_of(network: dict[str, Any], controller: str) -> str:
+    """Returns the same for one flow of TCP."""
+    links = {
+        direction: {name: network[direction][name] for name in ("trace", "delay_ms", "queue")}
+        for direction in ("uplink", "downlink")
+    }
+    host = {name: network[name] for name in ("host_model", "host_latency_us")}
+    flow = {"controller": controller, "transport": "tcp"}
+    return json.dumps({"scenario": {**links, **host, "flows": [flow]}})
+
+
 def cost_of(lines: list[str]) -> Cost:
     """Returns what a batch costs a run."""
     with tempfile.TemporaryFile("w+") as file, tempfile.TemporaryFile("w+") as answers:
@@ -131,6 +143,7 @@ def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
     """Prints what each controller costs, and the fixed window in detail."""
     network = json.loads(Path("build/networks/contest/network.json").read_text())
     print(f"One flow, 140 s, in a batch of {runs}: CPU ms, MiB, millions of instructions")
+    print("(by datagrams; by TCP)")
     for controller in load_catalogue(EMULATE).controllers.values():
         if "counted_marks" in controller.needs:
             continue  # no queue marks there
@@ -139,6 +152,8 @@ def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
         row = f"{controller.name:20}{cost.cpu_ms:8.2f}{cost.memory_mib:8.1f}"
         if has_valgrind:
             row += f"{instructions_of_run(line, folder):8.1f}"
+            if "receiver_clock" not in controller.needs:
+                row += f"{instructions_of_run(tcp_line_of(network, controller.name), folder):8.1f}"
         print(row)
     if has_valgrind:
         line = line_of(network, "fixed_window --set window=50")
