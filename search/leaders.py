@@ -160,6 +160,7 @@ def settle(
     budget: int,
     ahead: int,
     clear: float = CLEAR,
+    least: int = 1,
     among_measured: bool = False,
 ) -> Generator[Batch, Iterator[FinishedRun], Settled]:
     """Measures leaders, some at once, until one is clearly as good as the best.
@@ -174,6 +175,7 @@ def settle(
         budget: the most measurements.
         ahead: measurements at once.
         clear: the probability at which it ends.
+        least: measurements before that.
         among_measured: whether only what was measured is recommended.
     """
     measured, runs, used = known, list[FinishedRun](), 0
@@ -182,7 +184,7 @@ def settle(
         posterior = Posterior.given(hypotheses, measured)
         among = measured.counts if among_measured else None
         verdict = posterior.verdict(derive_seed(plan.seed, "verdict", used), among)
-        is_clear = used > 0 and verdict.within > clear
+        is_clear = used >= least and verdict.within > clear
         if is_clear or used == budget:
             return Settled(measured, posterior, verdict, tuple(runs))
         count = min(ahead, budget - used)

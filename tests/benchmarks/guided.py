@@ -50,9 +50,10 @@ DISTURBANCES = (0.0, 0.05, 0.1, 0.2)
 WITHIN = math.log(0.99)
 LATENESS_US = 100.0
 """The emulated host's default."""
-FEW, FAR, PRECISE, MORE = 10, 0.08, 0.002, 4
-"""Runs after which a setting so far behind the best runs no more; the standard error of the others,
-for which noisy ones run up to so many times as often."""
+FEW, SURE, PRECISE, MORE = 10, 3, 0.002, 4
+"""Runs after which a setting that is surely, by so many standard errors, not within 1 % of the best
+runs no more; the standard error of the others, for which noisy ones run up to so many times as
+often."""
 OTHERS, REPEATS = 10, (20, 40, 80, 160)
 """Leading settings of a search in reality, and the most repeats of its leaders."""
 NOISY = ("luckiest", "greatest posterior mean", *(f"repeat_best: {most}" for most in REPEATS))
@@ -153,8 +154,9 @@ def losses(
     keys = {tuple(point.values()): point for point in (*found, *others)}
     few = {key: fresh_values(plan, point, FEW, "few", engine) for key, point in keys.items()}
     true = {key: statistics.fmean(values) for key, values in few.items()}
-    near = [key for key, value in true.items() if value > max(true.values()) - FAR]
-    noise = statistics.median(statistics.stdev(few[key]) for key in near)
+    noise = statistics.median(map(statistics.stdev, few.values()))
+    least = max(true.values()) + WITHIN - SURE * noise * math.sqrt(2 / FEW)
+    near = [key for key, value in true.items() if value >= least]
     runs = min(max(runs, math.ceil((noise / PRECISE) ** 2)), MORE * runs)
     for key in near:
         true[key] = statistics.fmean(fresh_values(plan, keys[key], runs, "truth", engine))
@@ -203,12 +205,13 @@ def compare(plan: StudyPlan, task: Task, engine: Engine) -> list[Found]:
 
 
 def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Remembering) -> Found:
-    """Searches on one reality in every way."""
-    tpe = sampler("tpe", task.budget, task.budget // 2)
+    """Searches on one reality in every way, with as many runs as the guided search needs."""
     long = sampler("cmaes", task.trials // 2, task.trials // 20)
     guided = followed(spend(real, guide, task.budget), engine)
+    runs = len(guided.settled.runs)
+    tpe = sampler("tpe", runs, runs // 2)
     winner = guide.settings[guide.winner].point
-    some = np.random.default_rng(real.seed).permutation(len(guide.settings))[: task.budget]
+    some = np.random.default_rng(real.seed).permutation(len(guide.settings))[:runs]
     drawn = [guide.settings[k].point for k in some]
     lucky = [fresh_values(real, point, 1, "random", engine)[0] for point in drawn]
     points = [
@@ -224,13 +227,14 @@ def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Rem
     own = [luckiest(trials), leaders[posterior.leaders(1)[0]].point]
     own += [trials[number].searched for number, _ in again]
     others = [each.point for each in leaders]
+    candidates = [guide.settings[k].point for k in guided.settled.posterior.leaders(OTHERS)]
     return Found(
         task.study,
         by,
-        losses(real, points, [*own, *others], task.truth, engine),
+        losses(real, points, [*own, *others, *candidates], task.truth, engine),
         losses(real, own, others, task.truth, engine),
         tuple((said["runs"], said["within_1_percent"]) for _, said in again),
-        len(guided.settled.runs),
+        runs,
         guided.settled.verdict.within,
         guided.is_off,
     )
@@ -280,7 +284,7 @@ def main() -> None:
     parser.add_argument(
         "--trials", type=int, default=300, help="of an emulated search (%(default)s)"
     )
-    parser.add_argument("--budget", type=int, default=10, help="real runs (%(default)s)")
+    parser.add_argument("--budget", type=int, default=24, help="most real runs (%(default)s)")
     parser.add_argument("--truth", type=int, default=100, help="runs of a setting (%(default)s)")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args()
