@@ -297,18 +297,14 @@ def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outco
         "doubt": rounded(found.doubt),
         "is_off": found.is_off,
     }
-    same = (
-        "as the emulator alone recommends"
-        if chosen == guide.winner
-        else (f"{said['gain']:+.1%} over what the emulator alone recommends")
-    )
     off = (
         f"; the guide is wrong: reality has {found.factor[1]:.3f} of the emulated value, or its "
         "ranking differs"
     )
     message = (
         f"{len(settled.runs)} of at most {budget} real runs: trial {chosen}, within 1 % of the "
-        f"best with probability {settled.verdict.within:.2f}, {same}{off if found.is_off else ''}"
+        f"best with probability {settled.verdict.within:.2f}, {said['gain']:+.1%} over what the "
+        f"emulator alone recommends{off if found.is_off else ''}"
     )
     return Outcome(
         runs=[run.planned for run in settled.runs],

@@ -14,6 +14,8 @@ from common.files import sha256_of
 from engines.base import RunRecord, RunSpec
 from experiments.job import Job
 from experiments.results import read_frame
+from search import guided
+from search.guided import ENOUGH, LEAST
 from tests.benchmarks.guided import SEARCHES, Task, compare, lines
 from tests.experiments.fakes import (
     FakeEngine,
@@ -107,10 +109,10 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     found = outcome(job)
     told, runs = found["posterior"], read_frame(job.out_dir / "runs.parquet")
     assert set(runs["engine"]) == {"mahimahi"}
-    assert told["runs"] == len(runs) <= told["budget"] == 12
+    assert LEAST <= told["runs"] == len(runs) <= told["budget"] == 12
     assert found["best"]["constants"]["window"] in (11, 12, 13)
     guide = found["guide"]
-    assert told["within_1_percent"] > 0.95 and not guide["is_off"]
+    assert told["within_1_percent"] > ENOUGH and not guide["is_off"]
     low, high = (guide["real_over_emulated"][end] for end in ("low", "high"))
     assert low < 1 < high < low + 0.1
     trials = read_frame(job.out_dir / "trials.parquet")
@@ -132,6 +134,25 @@ def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -
     assert guide["real_over_emulated"]["high"] < 0.9
     assert told["otherwise"]["searched"]["constant_window"] in (11, 12, 13)
     assert found["best"]["constants"]["window"] in (14, 15, 16, 17, 18)
+
+
+def test_several_starts_find_a_peak_that_one_misses(
+    open_job: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def steep(spec: RunSpec) -> RunRecord:
+        off = abs(spec.constants["window"] - 700) / 5
+        return replace(world()(spec), power=30 + 10 * float(np.exp(-off)))
+
+    found = []
+    for starts in (1, guided.STARTS):
+        monkeypatch.setattr(guided, "STARTS", starts)
+        space = {"window": {"low": 2, "high": 1000}}
+        job = open_job(FakeEngine(steep), space=space, sampler={"kind": "random", "trials": 10})
+        perform(job)
+        found.append(outcome(job)["best"]["value"])
+        for file in job.out_dir.iterdir():
+            file.unlink()
+    assert found[0] < 35 < found[1]
 
 
 def test_neither_order_nor_interruption_changes_anything(open_job: Open) -> None:
