@@ -7,10 +7,11 @@
 Needs the prepared networks of `make reproduce`. Reality is the contest's link whose propagation
 delay, host latency and timers' lateness all differ by a share from the guide's, each in a direction
 that the search's seed draws. A setting's true power is its mean over fresh runs there, as many as
-tell it to 0.2 %. The best one is the best of all that any search found there, and of those that a
-search of its own in that reality, of half as many trials, leads with; it runs again before others
-are compared with it. The last table has the best trial of that search, which ran each once, against
-the best that it tried.
+tell it to 0.2 %. The best one is the best of all that any search found there, and of those that the
+guided search and one of its own in that reality, of half as many trials, lead with; it runs again
+before others are compared with it. Other searches make as many real runs as the guided one. The
+last table has the best trial of the search in that reality, which ran each once, against the best
+that it tried.
 """
 
 import argparse
