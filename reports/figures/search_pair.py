@@ -1,6 +1,8 @@
 """How do the two most important parameters act together?"""
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.frames import CONSTANT, Record, extremes, records, select
@@ -11,25 +13,44 @@ _LEAST_IMPORTANCE = 0.1
 """A parameter of less importance gets no axis."""
 _WORST = 0.1
 """This share of the trials, the worst, has one colour: how bad would drown all else."""
+_NEAR, _STEPS, _LEAST = 0.05, 60, 1
+"""Contours are of means by a normal kernel of this share of the panel's width, in so many steps,
+where at least so many trials count."""
 
 
 def draw(search: Record, tables: Tables) -> Figure:
-    """Every trial a dot, coloured by its value, the better ones above."""
+    """Every trial a dot, coloured by its value, the better ones above; contours of local means."""
     of_search = {"search": search["search"]}
     trials = select(tables["search_trials"], **of_search, measured=True)
     trials = trials.sort_values("rank", ascending=False)
     constants = select(tables["search_constants"], **of_search)
     x, y = records(constants.sort_values("importance", ascending=False, kind="stable"))[:2]
-    place = (trials[CONSTANT + each["constant"]] for each in (x, y))
+    place = trials[[CONSTANT + each["constant"] for each in (x, y)]]
     figure, axes = style.panel(3.0)
     dots: Record = {"c": trials["value"], "cmap": style.SEQUENTIAL, "s": 14, "linewidths": 0}
-    shown = axes.scatter(*place, **dots, rasterized=True)
+    shown = axes.scatter(*place.to_numpy().T, **dots, rasterized=True)
     shown.set_clim(*extremes(trials["value"][int(_WORST * len(trials)) :]))
     style.ring(axes, x["best"], y["best"])
     style.search_axis(axes, x, "x")
     style.search_axis(axes, y, "y")
+    _draw_contours(axes, place, trials["value"].to_numpy(), shown.get_clim())
     figure.colorbar(shown, ax=axes, label=style.OBJECTIVES[search["objective"]], pad=0.02)
     return figure
+
+
+def _draw_contours(
+    axes: Axes, place: pd.DataFrame, values: np.ndarray, limits: tuple[float, float]
+) -> None:
+    """Of local means, where trials are, in fractions of the panel: its axes may be logarithmic."""
+    axes.autoscale(False)
+    steps = np.linspace(0, 1, _STEPS)[:, np.newaxis]
+    at = (axes.transData + axes.transAxes.inverted()).transform(place).T
+    across, along = (np.exp(-(((steps - of_one) / _NEAR) ** 2) / 2) for of_one in at)
+    weights = along @ across.T
+    means = np.where(weights >= _LEAST, (along * values) @ across.T / weights, np.nan)
+    levels = np.linspace(*limits, 8)[1:-1]
+    lines: Record = {"colors": style.INK, "linewidths": 0.7, "transform": axes.transAxes}
+    axes.contour(steps.ravel(), steps.ravel(), means, levels, **lines)
 
 
 def _where_two_matter(tables: Tables) -> pd.DataFrame:
