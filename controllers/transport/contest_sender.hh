@@ -54,7 +54,7 @@ class ContestSender {
         held_back_until_us_ = next_us;
       }
     }
-    ask_controller();
+    if (controller_.hears_of_sending() or controller_.paces()) ask_controller();
   }
 
   // The time at which the window reopens, for a controller that paces; never, if nothing is held
