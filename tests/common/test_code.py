@@ -120,7 +120,7 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
         "networks.prepare": {"networks.omniscient", "networks.traces"},
         "analysis.audit": {"analysis.statistics", "analysis.checks"},
         "reports.build": {"common.tables", "reports.render"},
-        "reports.figures.probe": {"reports.figures.style", "analysis.labels"},
+        "reports.figures.search_slices": {"reports.figures.style", "analysis.labels"},
     }
     for step, modules in wanted.items():
         assert modules <= code.modules_of(step)
