@@ -26,7 +26,7 @@ def draw(search: Record, tables: Tables) -> Figure:
     constants = select(tables["search_constants"], **of_search)
     x, y = records(constants.sort_values("importance", ascending=False, kind="stable"))[:2]
     place = trials[[CONSTANT + each["constant"] for each in (x, y)]]
-    figure, axes = style.panel(3.0)
+    figure, axes = style.panel(2.6)
     dots: Record = {"c": trials["value"], "cmap": style.SEQUENTIAL, "s": 14, "linewidths": 0}
     shown = axes.scatter(*place.to_numpy().T, **dots, rasterized=True)
     shown.set_clim(*extremes(trials["value"][int(_WORST * len(trials)) :]))
