@@ -66,13 +66,8 @@ def _draw_rates(axes: Axes, of: Series, run: Record) -> None:
         what = f"capacity, mean {run['capacity_mbps']:.2f} Mbit/s"
         axes.fill_between(of[capacity]["time_s"], of[capacity]["value"], label=what, **_FILLED)
     if ingress in of:
-        wide: Record = {
-            "color": style.ALTERNATE,
-            "linewidth": 1.5,
-            "alpha": 0.75,
-            "label": "ingress",
-        }
-        style.plot(axes, of[ingress], *_PLACE, drawstyle="steps-post", **wide)
+        wide: Record = {"color": style.ALTERNATE, "linewidth": 1.5, "alpha": 0.75}
+        style.plot(axes, of[ingress], *_PLACE, drawstyle="steps-post", label="ingress", **wide)
     what = f"egress, mean {run['throughput_mbps']:.2f} Mbit/s"
     narrow: Record = {"color": style.OURS, "linewidth": 0.8, "label": what}
     style.plot(axes, of[egress], *_PLACE, drawstyle="steps-post", **narrow)

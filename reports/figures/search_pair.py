@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from analysis.frames import CONSTANT, Record, extremes, records, select
@@ -25,30 +26,30 @@ def draw(search: Record, tables: Tables) -> Figure:
     trials = trials.sort_values("rank", ascending=False)
     constants = select(tables["search_constants"], **of_search)
     x, y = records(constants.sort_values("importance", ascending=False, kind="stable"))[:2]
-    place = trials[[CONSTANT + each["constant"] for each in (x, y)]]
+    place = (trials[CONSTANT + each["constant"]] for each in (x, y))
     figure, axes = style.panel(2.6)
     dots: Record = {"c": trials["value"], "cmap": style.SEQUENTIAL, "s": 14, "linewidths": 0}
-    shown = axes.scatter(*place.to_numpy().T, **dots, rasterized=True)
+    shown = axes.scatter(*place, **dots, rasterized=True)
     shown.set_clim(*extremes(trials["value"][int(_WORST * len(trials)) :]))
     style.ring(axes, x["best"], y["best"])
     style.search_axis(axes, x, "x")
     style.search_axis(axes, y, "y")
-    _draw_contours(axes, place, trials["value"].to_numpy(), shown.get_clim())
+    _draw_contours(axes, shown)
     figure.colorbar(shown, ax=axes, label=style.OBJECTIVES[search["objective"]], pad=0.02)
     return figure
 
 
-def _draw_contours(
-    axes: Axes, place: pd.DataFrame, values: np.ndarray, limits: tuple[float, float]
-) -> None:
+def _draw_contours(axes: Axes, dots: PathCollection) -> None:
     """Of local means, where trials are, in fractions of the panel: its axes may be logarithmic."""
     axes.autoscale(False)
     steps = np.linspace(0, 1, _STEPS)[:, np.newaxis]
-    at = (axes.transData + axes.transAxes.inverted()).transform(place).T
+    at = (axes.transData + axes.transAxes.inverted()).transform(np.asarray(dots.get_offsets())).T
     across, along = (np.exp(-(((steps - of_one) / _NEAR) ** 2) / 2) for of_one in at)
     weights = along @ across.T
-    means = np.where(weights >= _LEAST, (along * values) @ across.T / weights, np.nan)
-    levels = np.linspace(*limits, 8)[1:-1]
+    means = np.where(
+        weights >= _LEAST, (along * np.asarray(dots.get_array())) @ across.T / weights, np.nan
+    )
+    levels = np.linspace(*dots.get_clim(), 8)[1:-1]
     lines: Record = {"colors": style.INK, "linewidths": 0.7, "transform": axes.transAxes}
     axes.contour(steps.ravel(), steps.ravel(), means, levels, **lines)
 
