@@ -259,8 +259,8 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
   const Microseconds packet_us = std::llround(scenario_.host.packet_us);
   const auto end_at = [&](size_t end, Mail<TcpAcknowledgment>& sent,
                           Mail<TcpAcknowledgment>& received) {
-    return TcpEnd{agenda_, end,      number, packet_us, departures(end, is_alone_),
-                  sent,    received, meter};
+    return TcpEnd{agenda_, end,      flow.number, packet_us, departures(end, is_alone_),
+                  sent,    received, flow.meter};
   };
   Lifetime lifetime = lifetime_of(settings, tcp_payload_bytes);
   std::unique_ptr<Application> data = std::make_unique<Transfer>(meter);
