@@ -1,7 +1,6 @@
 """Draws rules at random, changes and crosses them: every part by another one of its kind."""
 
 import ast
-import copy
 import math
 import random
 import re
@@ -154,7 +153,7 @@ def with_numbers(rule: Rule, numbers: Sequence[float]) -> Rule:
                 return ast.IfExp(*(cast(ast.expr, each) for each in parts))
             return self.generic_visit(node)
 
-    return parse(ast.unparse(Changed().visit(copy.deepcopy(rule.tree))))
+    return parse(ast.unparse(Changed().visit(rule.tree)))
 
 
 def _moved(numbers: Sequence[float], rng: random.Random) -> list[float]:
@@ -224,7 +223,7 @@ def _places(rule: Rule) -> list[_Place]:
 
 def _with(rule: Rule, place: _Place, new: ast.expr) -> Rule:
     """Returns the rule with something else in a place."""
-    tree = copy.deepcopy(rule.tree)
+    tree = rule.tree
     old = list(expressions(tree.body[place.statement]))[place.position]
 
     class Replaced(ast.NodeTransformer):

@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import optuna
@@ -280,8 +281,9 @@ class _Search:
     ) -> StudyPlan:
         """Returns the plan of a study whose points stand for rules."""
 
-        def subject(constants: Mapping[str, float]) -> Subject:
-            given = self.controller.complete(rule_of(constants).constants, "rule")
+        @cache  # for a trial's runs are of one rule
+        def completed(point: tuple[tuple[str, float], ...]) -> Subject:
+            given = self.controller.complete(rule_of(dict(point)).constants, "rule")
             return self.controller, given
 
         settings = {
@@ -296,7 +298,7 @@ class _Search:
         }
         study = Study.model_validate(settings)
         plan = plan_study("rules", study, controller, {}, self.networks, self.engine, self.seed)
-        return replace(plan, subject=subject)
+        return replace(plan, subject=lambda constants: completed(tuple(constants.items())))
 
 
 def _at(rule: Rule, point: Mapping[str, float]) -> Rule:

@@ -54,13 +54,16 @@ class Rule:
 
     Args:
         text: as `str` gives it, which is the same for the same rule.
-        tree: its assignments.
     """
 
     text: str
-    tree: ast.Module
     _program: list[str] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
+
+    @property
+    def tree(self) -> ast.Module:
+        """Its assignments, a tree that may be changed."""
+        return ast.parse(self.text)
 
     @property
     def operators(self) -> int:
@@ -99,7 +102,7 @@ def parse(text: str) -> Rule:
         canonical = "; ".join(ast.unparse(each) for each in tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise RuleError("is no rule; write assignments such as w = w + 1 / w") from None
-    rule = Rule(canonical, tree)
+    rule = Rule(canonical)
     known: dict[str, Kind | None] = {}
     for statement in tree.body:
         name, value = assigned(statement)
