@@ -27,7 +27,7 @@ _DEEPEST = 3
 _TRIES = 50
 _SKELETON = """\
 q = {ms}
-t = {delay}
+t = {threshold}
 e = (t - {ms}) / t
 w = w + {packets} if e > 0 else w - {packets}
 window = w
@@ -39,6 +39,7 @@ _GRAMMAR: Mapping[str, Sequence[str]] = {
         *("ewma({ms}, {share})", "ewma({ms}, {share})", "ewma(abs({ms} - {ms}), {share})"),
         *("max({ms}, {ms})", "min({ms}, {ms})"),
     ),
+    "threshold": ("{delay}", "{delay} * exp(clip({factor} * {number}, -1, 1))"),
     "number": (
         *("e", "e", "-{number}", "{factor} * {number}", "{number} + {number}", "(t - {ms}) / t"),
         *("min({number}, {factor})", "max({number}, -{factor})", "{ms} / ({ms} + {delay})"),

@@ -33,10 +33,9 @@ from search.spaces import CONSTANT
 _COLUMN = "rule"
 _PARENTS = 24
 _ASK_AHEAD = 8
-_ISLANDS, _APART = 5, 20
-"""Islands, each with rules of its own, which take turns in the rounds until the later ones cross
-the best of all; as many whatever the rounds, so that a search with more goes on from one with
-fewer."""
+_APART = 15
+"""First rounds, each of which begins from nothing: what is drawn first tells most of how far a
+round comes. As many whatever the rounds, so that a search with more goes on from one with fewer."""
 _AGAIN = 5
 """Times as many runs, on other seeds, of the rules of which the best is chosen."""
 _HALF, _ALL = Race(pruner="median", first=1), Race(p=1e-9)
@@ -55,7 +54,7 @@ class Settings:
         runs: on each network, of each trial; a race needs three.
     """
 
-    rounds: int = 30
+    rounds: int = 40
     trials: int = 1000
     penalty: float = 0.001
     tuned: int = 3
@@ -71,7 +70,7 @@ class Evolution:
     """What a search has found so far: rules by their text, with their runs and these' power.
 
     Args:
-        whole: of which this is an island; None: this is all.
+        whole: of which this is a part; None: this is all.
     """
 
     found: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -99,11 +98,11 @@ class Evolution:
         return {text: mean for text, (_, mean) in self.found.items()}
 
     def best(self, settings: Settings, count: int) -> list[Rule]:
-        """The rules of greatest worth, of each structure the best, the first first."""
+        """The rules of greatest worth, of each length the best, the first first."""
         values = self.values
         some = sorted(values, key=lambda text: -values[text])[: 20 * count]
         rules = sorted(map(parse, some), key=lambda each: -settings.worth(values[each.text], each))
-        return of_each_structure(rules, count)
+        return of_each_length(rules, count)
 
     def front(self) -> list[dict[str, Any]]:
         """The rules than which no shorter or equal one has a greater value, the shortest first."""
@@ -116,11 +115,11 @@ class Evolution:
         return found
 
 
-def of_each_structure(rules: Iterable[Rule], count: int) -> list[Rule]:
-    """Returns the first rule of each structure: copies with other numbers would crowd them out."""
-    found: dict[object, Rule] = {}
+def of_each_length(rules: Iterable[Rule], count: int) -> list[Rule]:
+    """Returns the first rule of each length: else all would soon be of the best one's kin."""
+    found: dict[int, Rule] = {}
     for rule in rules:
-        found.setdefault(tuple(rule.code.items()), rule)
+        found.setdefault(rule.operators, rule)
         if len(found) == count:
             break
     return list(found.values())
@@ -140,12 +139,12 @@ class _Breeder:
         while number >= len(self._rules):
             rng = random.Random(derive_seed(self._seed, len(self._rules)))  # noqa: S311
             ranked = sorted(self._worths, key=lambda each: -self._worths[each])
-            parents = of_each_structure((self._rules[each] for each in ranked), _PARENTS)
-            if len(parents) < _PARENTS:
+            if len(ranked) < _PARENTS:
                 self._rules.append(drawn(rng))
                 continue
+            parents = of_each_length((self._rules[each] for each in ranked), _PARENTS)
             # The better, the more often.
-            chosen = [parents[min(rng.choices(range(_PARENTS), k=3))] for _ in range(2)]
+            chosen = [parents[min(rng.choices(range(len(parents)), k=2))] for _ in range(2)]
             self._rules.append(bred(chosen, rng, {rule.text for rule in self._rules}))
         return self._rules[number]
 
@@ -179,10 +178,9 @@ def evolve(
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     found = Evolution()
-    islands = [Evolution(whole=found) for _ in range(_ISLANDS)]
     for number in range(settings.rounds):
         search = _Search(settings, controller, networks, engine, derive_seed(seed, number))
-        own = islands[number % _ISLANDS] if number < _APART else found
+        own = Evolution(whole=found) if number < _APART else found
         yield from search.structures(own.best(settings, _PARENTS) or first, own)
         for rule in own.best(settings, settings.tuned):
             yield from search.numbers(rule, own)

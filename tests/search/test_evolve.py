@@ -62,6 +62,12 @@ def test_length_costs() -> None:
         assert found.best(Settings(penalty=penalty), 1)[0].text == best
 
 
+def test_the_best_differ_in_length() -> None:
+    found = Evolution({"w = w + 1": (3, 8), "w = w - 2": (3, 9), "w = w + 1 + 1": (3, 7)})
+    best = [each.text for each in found.best(Settings(), 3)]
+    assert best == ["w = w - 2", "w = w + 1 + 1"]
+
+
 def searched(
     folder: Path,
     workers: int = 1,
