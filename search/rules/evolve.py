@@ -54,7 +54,7 @@ class Settings:
         runs: on each network, of each trial; a race needs three.
     """
 
-    rounds: int = 40
+    rounds: int = 50
     trials: int = 1000
     penalty: float = 0.001
     tuned: int = 3
