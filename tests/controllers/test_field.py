@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import statistics
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -259,7 +260,7 @@ def test_prague_and_cubic_share_dualpi2(
     ("controller", "throughput_mbps", "delay_ms", "within"),
     [
         (flow("vegas", whole_packets=1), 4.23, None, 0.02),
-        ({"controller": "sprout", "constants": {"keepalive_ms": 50}}, 3.55, 88, 0.06),
+        ({"controller": "sprout", "constants": {"keepalive_ms": 50}}, 3.55, 88, 0.05),
     ],
 )
 def test_figures_are_those_of_a_reproduction_of_sprout(
@@ -270,19 +271,20 @@ def test_figures_are_those_of_a_reproduction_of_sprout(
     delay_ms: float | None,
     within: float,
 ) -> None:
-    """Stanford CS 244, without a limit of the queue."""
-    link = over(
-        tmp_path,
-        {
-            "uplink": {"trace": str(contest.uplink), "delay_ms": 20},
-            "downlink": {"trace": str(contest.downlink), "delay_ms": 20},
-            "flows": [controller],
-            "duration_s": 140,
-        },
-    )
-    assert link["throughput_mbps"] == pytest.approx(throughput_mbps, rel=within)
+    """Stanford CS 244, without a limit of the queue: means of three runs, as in the studies."""
+    scenario = {
+        "uplink": {"trace": str(contest.uplink), "delay_ms": 20},
+        "downlink": {"trace": str(contest.downlink), "delay_ms": 20},
+        "flows": [controller],
+        "host_model": "event-loop",
+        "duration_s": 140,
+    }
+    runs = [over(tmp_path, {**scenario, "seed": seed}) for seed in (1, 2, 3)]
+    mean_mbps = statistics.fmean(run["throughput_mbps"] for run in runs)
+    assert mean_mbps == pytest.approx(throughput_mbps, rel=within)
     if delay_ms is not None:
-        assert link["signal_delay_p95_ms"] == pytest.approx(delay_ms, rel=0.1)
+        mean_ms = statistics.fmean(run["signal_delay_p95_ms"] for run in runs)
+        assert mean_ms == pytest.approx(delay_ms, rel=0.1)
 
 
 def test_heartbeats_are_empty_and_follow_what_was_sent(small_link: Link, tmp_path: Path) -> None:
