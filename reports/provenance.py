@@ -50,7 +50,7 @@ def gather(results: Results) -> Record:
         "seed": workflow.settings.seed,
         "versions": _versions() | (_mahimahi() if results.is_real else {}),
         "networks": list(_networks(sorted(results.networks))),
-        "results": list(_digests(workflow)),
+        "results": list(_results(workflow)),
         "host": _host(),
         "wall_times": _wall_times(Path("benchmarks"), _jobs(workflow)),
     }
@@ -130,7 +130,7 @@ def _networks(names: list[str]) -> Iterator[Record]:
                 raise unusable(path, error) from None
 
 
-def _digests(workflow: Workflow) -> Iterator[Record]:
+def _results(workflow: Workflow) -> Iterator[Record]:
     """One for each experiment that has results; real-time runs may have none."""
     for name in experiments_of(workflow):
         made = read_made_by(workflow.results / name)

@@ -70,9 +70,8 @@ class DeliveryRate {
 
   double delivered() const { return delivered_; }  // packets
   double flight() const { return flight_; }        // packets
-  double lost() const {
-    return lost_;
-  }  // packets of which the last acknowledgment was the first to tell
+  // Packets of whose loss the last acknowledgment was the first to tell.
+  double lost() const { return lost_; }
 
   // What is sent from now on, until what is in flight has been delivered, gives limited samples.
   void limit() { limited_until_ = delivered_ + flight_; }
