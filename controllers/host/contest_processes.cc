@@ -61,9 +61,7 @@ inline void SenderProcess::act_on_timer(Microseconds now_us) {
     lateness_us_ = lateness_.draw_timer();
   } else if (started_) {
     sender_.keepalive(now_us);
-    if (sender_.has_heartbeats()) blank_.bytes = acknowledgment_bytes;
-    send(now_us);
-    blank_.bytes = datagram_bytes;
+    send(now_us, sender_.has_heartbeats());
     lateness_us_ = lateness_.draw_timer();
   } else {
     sender_.start(now_us);
@@ -95,8 +93,9 @@ inline void SenderProcess::fill_window(Microseconds now_us) {
   wake_up_us_ = sender_.packets_sent() < most ? sender_.wakes_us() + lateness_us_ : never;
 }
 
-inline void SenderProcess::send(Microseconds now_us) {
+inline void SenderProcess::send(Microseconds now_us, bool is_heartbeat) {
   Packet packet = blank_;
+  if (is_heartbeat) packet.bytes = acknowledgment_bytes;
   packet.sequence_number = sender_.packets_sent();
   packet.sent_ms = stamp(whole_ms(busy_until_us_));
   if (meter_ != nullptr) {

@@ -56,7 +56,7 @@ class SenderProcess final : public Process {
   [[gnu::always_inline]] inline void read(const Packet& acknowledgment, Microseconds arrived_us,
                                           Microseconds now_us);
   [[gnu::always_inline]] inline void fill_window(Microseconds now_us);
-  [[gnu::always_inline]] inline void send(Microseconds now_us);
+  [[gnu::always_inline]] inline void send(Microseconds now_us, bool is_heartbeat = false);
 
   Agenda& agenda_;
   size_t endpoint_;
