@@ -37,7 +37,7 @@ _APART = 15
 """First rounds, each of which begins from nothing: what is drawn first tells most of how far a
 round comes. As many whatever the rounds, so that a search with more goes on from one with fewer."""
 _AGAIN = 5
-"""Times as many runs, on other seeds, of the rules of which the best is chosen."""
+"""Times as many runs, on other seeds, of the best rules at the end, one of which is chosen."""
 _HALF, _ALL = Race(pruner="median", first=1), Race(p=1e-9)
 """What stops after the first run: half of the trials; none, of which only the seeds are common."""
 
@@ -51,6 +51,7 @@ class Settings:
         trials: structures of a round, and as many again for numbers.
         penalty: share of its value that a rule loses with each operator.
         tuned: best structures whose numbers are searched.
+        longer: times as many trials for numbers after the last round.
         runs: on each network, of each trial; a race needs three.
     """
 
@@ -58,6 +59,7 @@ class Settings:
     trials: int = 1000
     penalty: float = 0.001
     tuned: int = 3
+    longer: int = 6
     runs: int = 3
 
     def worth(self, value: float, rule: Rule) -> float:
@@ -97,12 +99,15 @@ class Evolution:
         """Each rule's mean over its runs: that of a lucky one falls when it runs again."""
         return {text: mean for text, (_, mean) in self.found.items()}
 
-    def best(self, settings: Settings, count: int) -> list[Rule]:
-        """The rules of greatest worth, of each length the best, the first first."""
+    def ranked(self, settings: Settings, count: int) -> list[Rule]:
+        """The rules of greatest worth among those of greatest power, the first first."""
         values = self.values
         some = sorted(values, key=lambda text: -values[text])[: 20 * count]
-        rules = sorted(map(parse, some), key=lambda each: -settings.worth(values[each.text], each))
-        return of_each_length(rules, count)
+        return sorted(map(parse, some), key=lambda each: -settings.worth(values[each.text], each))
+
+    def best(self, settings: Settings, count: int) -> list[Rule]:
+        """The same, of each length one."""
+        return of_each_length(self.ranked(settings, count), count)
 
     def front(self) -> list[dict[str, Any]]:
         """The rules than which no shorter or equal one has a greater value, the shortest first."""
@@ -184,13 +189,18 @@ def evolve(
         yield from search.structures(own.best(settings, _PARENTS) or first, own)
         for rule in own.best(settings, settings.tuned):
             yield from search.numbers(rule, own)
-    last = found.best(settings, min(_PARENTS, settings.trials))
+    longer = replace(settings, trials=settings.longer * settings.trials)
+    search = _Search(longer, controller, networks, engine, derive_seed(seed, "longer"))
+    for rule in found.best(settings, settings.tuned):
+        yield from search.numbers(rule, found)
+    last = found.ranked(settings, _PARENTS)[:_PARENTS]
     again = replace(settings, trials=len(last), runs=_AGAIN * settings.runs)
-    search = _Search(again, controller, networks, engine, derive_seed(seed, settings.rounds), _ALL)
-    yield from search.structures(last, found)
-    (best,) = found.best(settings, 1)
+    search = _Search(again, controller, networks, engine, derive_seed(seed, "last"), _ALL)
+    own = Evolution(whole=found)
+    yield from search.structures(last, own)
+    best = own.ranked(settings, 1)[0]
     plan = search.plan_of_rules(lambda _: best)
-    trial = BestTrial(0, found.values[best.text], {CONSTANT + _COLUMN: 0}, {})
+    trial = BestTrial(0, own.values[best.text], {CONSTANT + _COLUMN: 0}, {})
     fresh = yield from repeat(plan, trial, plan_fresh(plan, trial))
     fresh |= {name: math.exp(fresh[name]) for name in ("value", "low", "high")}
     return {

@@ -25,7 +25,7 @@ LAW = parse(
     "q = ewma(owd, 0.5); t = 10 * exp(clip(log(rate(1) / rate(9)), -1, 1)); e = (t - q) / t; "
     "w = w + w ** -0.5 if e > 0 else w - 0.5 * (1 + min(-e, 8)); window = w if q < t else 0.9 * w"
 )
-SMALL = Settings(rounds=2, trials=32, tuned=2)
+SMALL = Settings(rounds=2, trials=32, tuned=2, longer=2)
 
 
 def test_children_are_rules_like_their_parents_and_new() -> None:
@@ -107,7 +107,7 @@ def test_a_search_depends_on_its_seed_alone_and_resumes(
 
 def test_a_search_with_more_rounds_goes_on(tmp_path: Path) -> None:
     def runs(rounds: int) -> int:
-        searched(tmp_path, settings=Settings(rounds=rounds, trials=24, tuned=1))
+        searched(tmp_path, settings=Settings(rounds=rounds, trials=24, tuned=1, longer=1))
         return len((tmp_path / "runs.jsonl").read_text().splitlines())
 
     fewer = runs(10)
