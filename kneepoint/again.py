@@ -16,7 +16,7 @@ from experiments.config import load_workflow
 from experiments.job import Job
 from experiments.results import read_table
 from experiments.workflow import Workflow
-from kneepoint.cli import columns, config_option, examples, json_option, print_result
+from kneepoint.cli import columns, common_options, print_result, subcommand
 from kneepoint.runs import NETWORKS, make_what_is_missing, run_once
 from networks.scenario import ALONE, PreparedNetwork
 from search.plan import network_of_trial
@@ -28,14 +28,12 @@ COMPARED = (*METRICS, *COUNTS)
 Row = dict[str, Any]
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint again RUN_ID
     kneepoint again RUN_ID --json | jq .same
 """)
 @click.argument("run_id")
-@config_option
-@json_option
+@common_options
 def command(run_id: str, config: Path, as_json: bool) -> None:
     """Repeat the run RUN_ID of the results and compare it with the recorded metrics.
 

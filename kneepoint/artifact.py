@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import config_option, examples, json_option, print_result
+from kneepoint.cli import common_options, print_result, subcommand
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint artifact
     kneepoint artifact --config lab/config.yaml --into lab.zip
 """)
@@ -19,8 +18,7 @@ from kneepoint.cli import config_option, examples, json_option, print_result
     show_default=True,
     help="The archive to write.",
 )
-@config_option
-@json_option
+@common_options
 def command(into: Path, config: Path, as_json: bool) -> None:
     """Write an archive for an artifact committee: an RO-Crate 1.1, zipped.
 

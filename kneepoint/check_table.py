@@ -7,11 +7,10 @@ import click
 
 from analysis.forensics import contradictions, read_printed
 from common.errors import KneepointError, suggestion
-from kneepoint.cli import PATH, examples, json_option, print_result
+from kneepoint.cli import PATH, json_option, print_result, subcommand
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint check-table config/published/004-timely-tuned.csv
     kneepoint check-table table-2.csv --runs 10
     kneepoint check-table table-2.csv --runs 10 --whole "packets lost" --json

@@ -90,6 +90,11 @@ def examples(text: str) -> Callable[[F], F]:
     return add
 
 
+def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Makes a command of a function, with examples."""
+    return lambda function: click.command()(examples(text)(function))
+
+
 class _FigurePath(click.Path):
     """A path whose suffix is a figure format's."""
 
@@ -120,6 +125,13 @@ config_option = click.option(
     help="Configuration file of the workflow.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def common_options(function: F) -> F:
+    """Adds --config and --json."""
+    return config_option(json_option(function))
+
+
 seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 cores_option = click.option(
     "--cores", default="all", show_default=True, help="Number of cores, or all."

@@ -16,7 +16,7 @@ from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.settings import Settings
-from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
+from kneepoint.cli import FIGURE, common_options, print_result, subcommand
 from kneepoint.comparison import COMPARABLE, Pairs, compare_settings, failures_in, text_of
 from kneepoint.runs import (
     constants_of,
@@ -35,8 +35,7 @@ from networks.scenario import PreparedNetwork
 LEAST_RUNS = 8
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint compare timely bounded_aimd
     kneepoint compare fixed_window:window=12 fixed_window:window=15 --network contest --runs 30
     kneepoint compare timely:beta=0.9,keepalive_ms=80 ./mine.so:limit_ms=80 --metric signal-delay
@@ -75,8 +74,7 @@ LEAST_RUNS = 8
     type=FIGURE,
     help="Plot the ratio on each network, with its interval, into a PNG, SVG or PDF file.",
 )
-@config_option
-@json_option
+@common_options
 def command(
     a: str,
     b: str,

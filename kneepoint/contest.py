@@ -26,7 +26,7 @@ from engines.entry import PYTHON_RUNNER
 from engines.limits import LIMITS
 from experiments.config import load_workflow
 from experiments.models.study import Setting
-from kneepoint.cli import PATH, columns, config_option, examples, json_option, print_result
+from kneepoint.cli import PATH, columns, common_options, print_result, subcommand
 from kneepoint.runs import description_of, engine_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
 from search.behaviour import Known, known_families
@@ -49,8 +49,7 @@ trust_option = click.option(
 )
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint contest entries/
     kneepoint contest entries/ --contest config/contests/offline.yaml
     kneepoint contest entries/ --watch
@@ -78,8 +77,7 @@ trust_option = click.option(
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option("--watch", "is_watching", is_flag=True, help="Score new entries as they arrive.")
 @trust_option
-@config_option
-@json_option
+@common_options
 def command(
     entries: Path,
     rules: Path,

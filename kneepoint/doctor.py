@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-import click
 import psutil
 
 from common.config_file import read_config
@@ -21,7 +20,7 @@ from engines.limits import LIMITS
 from engines.named import DIAGNOSES
 from experiments.config import load_workflow
 from experiments.registry import check_results
-from kneepoint.cli import columns, config_option, examples, json_option, print_result
+from kneepoint.cli import columns, common_options, print_result, subcommand
 from networks.config import FetchSettings, load_trace_catalogue
 from networks.fetch import TraceCache, cache_folder_of
 
@@ -39,13 +38,11 @@ class Finding:
     remedy: str = ""
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint doctor
     kneepoint doctor --json
 """)
-@config_option
-@json_option
+@common_options
 def command(config: Path, as_json: bool) -> None:
     """Check everything that the workflow needs and suggest a remedy for what is missing.
 

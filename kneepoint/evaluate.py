@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from common.errors import KneepointError
-from kneepoint.cli import PATH, config_option, examples
+from kneepoint.cli import PATH, config_option, subcommand
 from kneepoint.contest import trust_option
 
 
-@click.command()
-@examples("""
+@subcommand("""
     echo '{"controller": "timely"}' | kneepoint evaluate
     kneepoint evaluate --train < candidates.jsonl > answers.jsonl
     kneepoint evaluate --test key < best.jsonl

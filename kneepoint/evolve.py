@@ -18,15 +18,7 @@ from experiments.journal import open_journal
 from experiments.pipeline import follow
 from experiments.progress import Progress
 from experiments.runner import Runner
-from kneepoint.cli import (
-    PATH,
-    columns,
-    config_option,
-    examples,
-    json_option,
-    print_result,
-    seed_option,
-)
+from kneepoint.cli import PATH, columns, common_options, print_result, seed_option, subcommand
 from kneepoint.runs import make_what_is_missing, prepared_network
 from search.rules.evolve import Settings, evolve
 from search.rules.language import Rule, RuleError, parse
@@ -35,8 +27,7 @@ _DEFAULT = Settings()
 _MOST_BYTES = 2**20
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint evolve
     kneepoint evolve --network contest --network verizon-lte-driving-2 --rounds 10 --seed 2
     kneepoint evolve --start rules.txt --json | jq .front
@@ -67,8 +58,7 @@ _MOST_BYTES = 2**20
 @click.option("--start", type=PATH, help="File of rules to begin with, one a line.")
 @click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
 @seed_option
-@config_option
-@json_option
+@common_options
 def command(
     networks: tuple[str, ...],
     start: Path | None,

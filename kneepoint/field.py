@@ -10,14 +10,13 @@ from jinja2 import Environment, StrictUndefined
 from common.errors import KneepointError, suggestion
 from experiments.config import load_workflow
 from kneepoint import report
-from kneepoint.cli import cores_option, examples, json_option, print_result
+from kneepoint.cli import cores_option, json_option, print_result, subcommand
 
 CONFIG = Path("config/field.yaml")
 TEMPLATE = Path(__file__).parent / "templates/rfc9743.md.jinja"
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint field
     kneepoint field --cores 2
     kneepoint field --rfc9743 copa

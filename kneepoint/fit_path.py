@@ -17,15 +17,7 @@ from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.study import NETWORK
-from kneepoint.cli import (
-    PATH,
-    columns,
-    config_option,
-    examples,
-    json_option,
-    print_result,
-    seed_option,
-)
+from kneepoint.cli import PATH, columns, common_options, print_result, seed_option, subcommand
 from kneepoint.runs import make_what_is_missing, prepared_network, spec_of, without_fault
 from networks.config import Network, changed, load_network
 from search.path import Asked, Fitted, PathDescription, fit_path
@@ -34,8 +26,7 @@ DOUBTFUL = 0.01
 """The p value below which one network does not explain all schemes."""
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint fit-path path.yaml
     kneepoint fit-path path.yaml --into config/networks/path.yaml
     kneepoint fit-path path.yaml --json | jq .parameters
@@ -44,8 +35,7 @@ DOUBTFUL = 0.01
 @click.option("--into", type=PATH, help="File for the network, as in config/networks.")
 @click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
 @seed_option
-@config_option
-@json_option
+@common_options
 def command(
     path: Path, into: Path | None, workers: int | None, seed: int, config: Path, as_json: bool
 ) -> None:

@@ -15,15 +15,7 @@ from engines.built import EMULATE, REPLAY
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
-from kneepoint.cli import (
-    PATH,
-    columns,
-    config_option,
-    examples,
-    json_option,
-    print_result,
-    seed_option,
-)
+from kneepoint.cli import PATH, columns, common_options, print_result, seed_option, subcommand
 from kneepoint.compare import setting_of
 from kneepoint.contest import open_builder, trust_option
 from kneepoint.evolve import rules_of
@@ -31,8 +23,7 @@ from kneepoint.runs import make_what_is_missing, prepared_network
 from search.behaviour import Known, identify, known_families
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint identify anna
     kneepoint identify timely:beta=0.9 --network constant-12mbps --unseen contest
     kneepoint identify one.log two.log --json | jq '.families[0]'
@@ -57,8 +48,7 @@ from search.behaviour import Known, identify, known_families
 @click.option("--rules", type=PATH, help="File of rules that are known as well, one a line.")
 @seed_option
 @trust_option
-@config_option
-@json_option
+@common_options
 def command(
     senders: tuple[str, ...],
     networks: tuple[str, ...],

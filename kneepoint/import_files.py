@@ -21,7 +21,7 @@ from common.files import sha256_of, write_whole
 from engines.base import COUNTS, FLOW_METRICS, RunRecord
 from engines.base import METRICS as RUN_METRICS
 from experiments.results import RUNS_SCHEMA, make_table, write_table
-from kneepoint.cli import PATH, examples, json_option, print_result
+from kneepoint.cli import PATH, json_option, print_result, subcommand
 from kneepoint.comparison import COMPARABLE, compare_settings, text_of
 
 ENGINE = "imported"
@@ -75,8 +75,7 @@ class _Setting:
     constants: Mapping[str, float] = field(default_factory=dict)
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint import uplink.log --controller cubic --into measured
     kneepoint import data/pantheon_metadata.json --into measured
     kneepoint import cubic-1.log cubic-2.log.gz --network lab --into measured

@@ -10,21 +10,19 @@ from engines.built import EMULATE
 from engines.catalogue import Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
-from kneepoint.cli import columns, config_option, examples, json_option, print_result
+from kneepoint.cli import columns, common_options, print_result, subcommand
 from networks.config import known_networks, load_network
 
 KINDS = ("controllers", "networks", "experiments")
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint list
     kneepoint list controllers
     kneepoint list experiments --config config/offline.yaml --json
 """)
 @click.argument("kind", type=click.Choice(KINDS), required=False)
-@config_option
-@json_option
+@common_options
 def command(kind: str | None, config: Path, as_json: bool) -> None:
     """List controllers, networks and experiments, or only one KIND."""
     listed = {name: _list(name, config) for name in ([kind] if kind else KINDS)}

@@ -5,14 +5,13 @@ from pathlib import Path
 import click
 
 import contest
-from kneepoint.cli import examples, json_option
+from kneepoint.cli import json_option, subcommand
 from kneepoint.skeletons import fill_in, into_option, new_folder, write_skeleton
 
 KIT = Path(contest.__file__).parent / "kit"
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint new-entry anna
     kneepoint new-entry anna --into entries
 """)

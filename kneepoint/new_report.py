@@ -9,7 +9,7 @@ from common.code import ROOT
 from common.errors import KneepointError
 from engines.catalogue import SOURCES
 from experiments.config import load_workflow
-from kneepoint.cli import examples, json_option
+from kneepoint.cli import json_option, subcommand
 from kneepoint.skeletons import fill_in, into_option, new_folder, write_skeleton
 
 SKELETON = Path(__file__).parent / "skeleton"
@@ -18,8 +18,7 @@ SHIPPED = {"networks": Path("config/networks"), "controllers": SOURCES}
 folder each, so their names carry the report's."""
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint new-report lab
     kneepoint new-report lab --into ../reports
     make reproduce CONFIG=../reports/lab/config.yaml

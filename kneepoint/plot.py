@@ -9,12 +9,11 @@ from analysis.schema import TABLES
 from common.errors import KneepointError, suggestion
 from common.tables import TableFolder
 from experiments.config import load_workflow
-from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
+from kneepoint.cli import FIGURE, common_options, print_result, subcommand
 from reports.figures import PART_OF, kind_of
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint plot
     kneepoint plot power-curve
     kneepoint plot search-slices-tune-timely --out timely.pdf
@@ -26,8 +25,7 @@ from reports.figures import PART_OF, kind_of
     type=FIGURE,
     help="A PNG, SVG or PDF file; otherwise NAME.svg in the current folder.",
 )
-@config_option
-@json_option
+@common_options
 def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> None:
     """Draw the figure NAME from the tables of the analysis, or list all figures.
 

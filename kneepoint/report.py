@@ -2,21 +2,17 @@
 
 from pathlib import Path
 
-import click
-
 from experiments.config import load_workflow
-from kneepoint.cli import config_option, cores_option, examples, json_option, print_result
+from kneepoint.cli import common_options, cores_option, print_result, subcommand
 from kneepoint.runs import make_checked
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint report
     kneepoint report --config config/offline.yaml --cores 2
 """)
 @cores_option
-@config_option
-@json_option
+@common_options
 def command(cores: str, config: Path, as_json: bool) -> None:
     """Make everything that is out of date, including the report in HTML and PDF.
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import click
 
 from analysis.frames import records
-from kneepoint.cli import columns, examples, json_option, print_result
+from kneepoint.cli import columns, json_option, print_result, subcommand
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint results
     kneepoint results lab/results --table audit
     kneepoint results --json | jq '.[] | select(.rows > 1000)'

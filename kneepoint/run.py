@@ -11,15 +11,7 @@ from common.errors import KneepointError
 from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.limits import LIMITS
 from experiments.models.study import SearchEngine
-from kneepoint.cli import (
-    FIGURE,
-    columns,
-    config_option,
-    examples,
-    json_option,
-    print_result,
-    seed_option,
-)
+from kneepoint.cli import FIGURE, columns, common_options, print_result, seed_option, subcommand
 from kneepoint.runs import (
     constants_of,
     engine_of,
@@ -32,8 +24,7 @@ from kneepoint.runs import (
 )
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint run fixed_window --set window=12
     kneepoint run timely --network verizon-lte-driving-1 --seed 3 --plot timely.svg
     kneepoint run ./mine.so --set limit_ms=80 --json
@@ -58,8 +49,7 @@ from kneepoint.runs import (
     type=FIGURE,
     help="Plot rate, delay, window and RTT over time into a PNG, SVG or PDF file.",
 )
-@config_option
-@json_option
+@common_options
 def command(
     controller: str,
     sets: tuple[str, ...],

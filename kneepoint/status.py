@@ -14,7 +14,7 @@ from experiments.config import load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
 from experiments.workflow import Workflow
-from kneepoint.cli import columns, config_option, examples, json_option, print_result
+from kneepoint.cli import columns, common_options, print_result, subcommand
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,13 @@ class State:
     left_s: float | None = None
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint status
     watch kneepoint status
     kneepoint status --json --config config/offline.yaml
 """)
 @click.option("--all", "all_", is_flag=True, help="Include real-time experiments.")
-@config_option
-@json_option
+@common_options
 def command(all_: bool, config: Path, as_json: bool) -> None:
     """Show which experiments are done, running and waiting, and their progress."""
     states = states_of(load_workflow(config), all_)

@@ -9,19 +9,17 @@ from common.files import read_json
 from common.study_record import StudyRecord
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
-from kneepoint.cli import config_option, cores_option, examples, json_option, print_result
+from kneepoint.cli import common_options, cores_option, print_result, subcommand
 from kneepoint.runs import make_checked
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint study best-window
     kneepoint study tune-timely --cores 2 --json
 """)
 @click.argument("name")
 @cores_option
-@config_option
-@json_option
+@common_options
 def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     """Run or resume the study NAME and print its best trial, and its value with fresh seeds.
 

@@ -10,14 +10,13 @@ from contest.run import IN_FLIGHT
 from engines.base import RunSpec
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
-from kneepoint.cli import FIGURE, PATH, config_option, examples, json_option, seed_option
+from kneepoint.cli import FIGURE, PATH, common_options, seed_option, subcommand
 from kneepoint.contest import open_builder, trust_option
 from kneepoint.run import run_and_print
 from kneepoint.runs import prepared_network
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint try anna
     kneepoint try anna.zip --network synthetic-fast --plot anna.png
     kneepoint try anna --seed 7 --json | jq .power
@@ -33,8 +32,7 @@ from kneepoint.runs import prepared_network
     help="PNG, SVG or PDF file with rate, delay, window and RTT over time.  [default: NAME.svg]",
 )
 @trust_option
-@config_option
-@json_option
+@common_options
 def command(
     entry: Path,
     network: str,

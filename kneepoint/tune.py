@@ -18,14 +18,13 @@ from experiments.journal import open_journal
 from experiments.pipeline import follow
 from experiments.progress import Progress
 from experiments.runner import Runner
-from kneepoint.cli import PATH, config_option, examples, json_option, print_result, seed_option
+from kneepoint.cli import PATH, common_options, print_result, seed_option, subcommand
 from kneepoint.contest import open_builder, trust_option
 from kneepoint.runs import prepared_network
 from search.study import search
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint tune anna
     kneepoint tune anna --trials 200 --network contest-2026 --network verizon-lte-driving-2
     kneepoint tune anna --json | jq .best
@@ -42,8 +41,7 @@ from search.study import search
 @click.option("--trials", type=click.IntRange(1), default=100, show_default=True)
 @seed_option
 @trust_option
-@config_option
-@json_option
+@common_options
 def command(
     entry: Path,
     networks: tuple[str, ...],

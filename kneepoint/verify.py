@@ -18,7 +18,7 @@ from experiments.journal import open_journal
 from experiments.registry import NETWORKS, experiments_of, inputs_of
 from experiments.results import read_table
 from experiments.workflow import Workflow
-from kneepoint.cli import config_option, examples, json_option, print_result
+from kneepoint.cli import common_options, print_result, subcommand
 
 BUILD = Path("build")
 
@@ -34,8 +34,7 @@ class Verified:
     kept: int | None = None
 
 
-@click.command()
-@examples("""
+@subcommand("""
     kneepoint verify
     kneepoint verify --clear
     kneepoint verify --json | jq '.[] | select(.complaints != [])'
@@ -43,8 +42,7 @@ class Verified:
 @click.option(
     "--clear", is_flag=True, help="Remove from the journals all runs that no table contains."
 )
-@config_option
-@json_option
+@common_options
 def command(clear: bool, config: Path, as_json: bool) -> None:
     """Check that every folder of results is intact and up to date.
 
