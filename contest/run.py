@@ -132,10 +132,9 @@ class ContestRun:
         progress.end(f"runs of {len(able)} entries and baselines are done")
 
     def _executor(self) -> Executor:
-        cores = os.cpu_count() or 1
         if self.engine.is_real_time:
-            return SlotExecutor(self.engine, slots_of(self.results, cores))
-        return LocalExecutor(self.engine, cores)
+            return SlotExecutor(self.engine, slots_of(self.results, os.cpu_count() or 1))
+        return LocalExecutor(self.engine)
 
     def _draw_runs(self, entries: Sequence[ContestEntry]) -> dict[str, Path]:
         """Returns a figure over time of each entry's run on the public network."""
@@ -166,7 +165,7 @@ class ContestRun:
         seeds = range(self.contest.seed, self.contest.seed + self.contest.runs)
         rules = [[rule.sha256, data and data.text] for rule, data in self.known]
         by_name = {each.name: each for each in entries}
-        with closing(LocalExecutor(self.engine, os.cpu_count() or 1)) as executor:
+        with closing(LocalExecutor(self.engine)) as executor:
             for row in (*found["ranking"], *found["apart"]):
                 entry = by_name[row["name"]]
                 specs = [entry.spec(self.engine, each, seeds[0]) for each in self.networks]

@@ -41,10 +41,13 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Executes runs in virtual time in threads of this process, each with its own engine."""
+    """Executes runs in virtual time in threads of this process, each with its own engine.
 
-    def __init__(self, settings: EngineSettings, workers: int = 1) -> None:
-        self._engines = [settings.open() for _ in range(workers)]
+    Without a number of workers there are as many as processors.
+    """
+
+    def __init__(self, settings: EngineSettings, workers: int | None = None) -> None:
+        self._engines = [settings.open() for _ in range(workers or os.cpu_count() or 1)]
         self._free: queue.SimpleQueue[Engine] = queue.SimpleQueue()
         for engine in self._engines:
             self._free.put(engine)

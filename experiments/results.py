@@ -37,44 +37,40 @@ _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
 
+
+def required(kind: str, *names: str) -> list[pa.Field]:
+    """Returns columns in which no value is missing."""
+    return [pa.field(name, kind, nullable=False) for name in names]
+
+
 # Of runs whose traffic is measured by flows: see RunRecord.
 _FLOW = pa.struct(
     [
-        pa.field("name", pa.string(), nullable=False),
-        pa.field("controller", pa.string(), nullable=False),
-        *(pa.field(name, pa.float64()) for name in FLOW_METRICS),
+        *required("string", "name", "controller"),
+        *(pa.field(name, "float64") for name in FLOW_METRICS),
         *(pa.field(name, pa.list_(pa.float64())) for name in FLOW_SERIES),
     ]
 )
 _PROBE = pa.struct(
-    [
-        pa.field("name", pa.string(), nullable=False),
-        *(pa.field(name, pa.float64()) for name in PROBE_METRICS),
-    ]
+    [*required("string", "name"), *(pa.field(name, "float64") for name in PROBE_METRICS)]
 )
 _BATCH = 4096
 """Rows held in memory as Python objects at a time."""
 
 RUNS_SCHEMA = pa.schema(
     [
-        pa.field("run_id", pa.string(), nullable=False),
-        pa.field("study", pa.string(), nullable=False),
-        pa.field("trial", pa.int64(), nullable=False),
-        pa.field("run", pa.int64(), nullable=False),
-        pa.field("row", pa.int64()),
-        pa.field("engine", pa.string(), nullable=False),
-        pa.field("controller", pa.string(), nullable=False),
-        pa.field("network", pa.string(), nullable=False),
-        pa.field("constants", pa.string(), nullable=False),
-        pa.field("seed", pa.int64(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-        *(pa.field(name, pa.float64(), nullable=False) for name in METRICS),
-        *(pa.field(name, pa.int64()) for name in COUNTS),
+        *required("string", "run_id", "study"),
+        *required("int64", "trial", "run"),
+        pa.field("row", "int64"),
+        *required("string", "engine", "controller", "network", "constants"),
+        *required("int64", "seed"),
+        *required("string", "status", "reason"),
+        *required("float64", *METRICS),
+        *(pa.field(name, "int64") for name in COUNTS),
         # Of real-time runs, and of runs whose traffic is measured by flows: see RunRecord.
-        pa.field("scheduling_delay_p99_us", pa.float64()),
+        pa.field("scheduling_delay_p99_us", "float64"),
         pa.field("scheduling_delays_us", pa.list_(pa.float64())),
-        pa.field("traffic", pa.string()),
+        pa.field("traffic", "string"),
         pa.field("flows", pa.list_(_FLOW)),
         pa.field("probes", pa.list_(_PROBE)),
         pa.field("queue_by_interval_packets", pa.list_(pa.float64())),
@@ -160,18 +156,18 @@ def trials_table(
     """
     schema = pa.schema(
         [
-            pa.field("study", pa.string(), nullable=False),
-            pa.field("trial", pa.int64(), nullable=False),
-            pa.field("state", pa.string(), nullable=False),
-            pa.field("value", pa.float64(), nullable=False),
-            pa.field("reason", pa.string(), nullable=False),
+            *required("string", "study"),
+            *required("int64", "trial"),
+            *required("string", "state"),
+            *required("float64", "value"),
+            *required("string", "reason"),
             *(
-                pa.field(name, pa.int64() if kind is int else pa.float64(), nullable=False)
+                pa.field(name, "int64" if kind is int else "float64", nullable=False)
                 for name, kind in columns.items()
             ),
-            *(pa.field(name, pa.float64(), nullable=False) for name in TRIAL_METRICS),
-            pa.field("n_runs", pa.int64(), nullable=False),
-            *(pa.field(name, pa.float64(), nullable=False) for name in further),
+            *required("float64", *TRIAL_METRICS),
+            *required("int64", "n_runs"),
+            *required("float64", *further),
         ]
     )
     return make_table((trial_row(study, trial) for trial in trials), schema)
@@ -233,6 +229,12 @@ def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
     write_whole(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+_OF_RECORD = (
+    *("scheduling_delay_p99_us", "scheduling_delays_us"),
+    *("flows", "probes", "queue_by_interval_packets"),
+)
+
+
 def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
     spec, record = run.planned.spec, run.record
     return {
@@ -249,13 +251,8 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
         "status": record.status,
         "reason": record.reason,
         **{name: _or_nan(getattr(record, name)) for name in METRICS},
-        **{name: getattr(record, name) for name in COUNTS},
-        "scheduling_delay_p99_us": record.scheduling_delay_p99_us,
-        "scheduling_delays_us": record.scheduling_delays_us,
+        **{name: getattr(record, name) for name in (*COUNTS, *_OF_RECORD)},
         "traffic": spec.traffic.name if spec.traffic.measures_flows else None,
-        "flows": record.flows,
-        "probes": record.probes,
-        "queue_by_interval_packets": record.queue_by_interval_packets,
     }
 
 

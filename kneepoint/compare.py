@@ -1,6 +1,5 @@
 """`kneepoint compare`: is one setting better than another? Paired runs, an interval, a verdict."""
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -191,7 +190,7 @@ def _run(
         for seed in seeds
     }
     records: dict[str, RunRecord] = {}
-    with closing(LocalExecutor(settings, os.cpu_count() or 1)) as executor:
+    with closing(LocalExecutor(settings)) as executor:
         for ended in executor.execute([spec for pair in planned.values() for spec in pair]):
             records |= {record.run_id: without_fault(record) for record in ended}
     found: dict[str, dict[int, tuple[RunRecord, RunRecord]]] = {}

@@ -1,7 +1,6 @@
 """`kneepoint evolve`: searches for a rule, from nothing or from rules that are given."""
 
 import json
-import os
 from contextlib import closing
 from pathlib import Path
 
@@ -86,8 +85,7 @@ def command(
     progress = Progress("evolve", None)
     with open_journal(folder) as journal:
         prepared = [prepared_network(name) for name in networks]
-        processors = workers or os.cpu_count() or 1
-        runner = Runner(journal, lambda _: LocalExecutor(engine, processors), progress.add)
+        runner = Runner(journal, lambda _: LocalExecutor(engine, workers), progress.add)
         with closing(runner):
             found = follow(evolve(wanted, controller, prepared, engine, seed, first), runner)
     path = folder / "evolved.json"

@@ -1,6 +1,5 @@
 """`kneepoint fit-path`: the network whose emulation explains what was measured over a path."""
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -60,7 +59,7 @@ def command(
         id(each): spec_of(engine, each.controller, each.constants, start, 0, str(path))
         for each in schemes
     }
-    with closing(LocalExecutor(engine, workers or os.cpu_count() or 1)) as executor:
+    with closing(LocalExecutor(engine, workers)) as executor:
 
         def run(asked: Sequence[Asked]) -> list[RunRecord]:
             specs = [replace(known[id(each)], network=on, seed=own) for each, on, own in asked]

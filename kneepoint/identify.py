@@ -1,6 +1,5 @@
 """`kneepoint identify`: the rule of the reports that behaves most like a sender."""
 
-import os
 from contextlib import closing
 from pathlib import Path
 
@@ -82,7 +81,7 @@ def command(
         engine = EmulatorSettings.of(EMULATE)
         sender = _sender(senders[0], config, trust_entries)
         watched, others = ([prepared_network(each) for each in some] for some in (networks, unseen))
-        with closing(LocalExecutor(engine, os.cpu_count() or 1)) as executor:
+        with closing(LocalExecutor(engine)) as executor:
             seeds = range(seed, seed + runs)
             found = watch(sender, known, watched, others, seeds, engine, executor)
     print_result(found, _text(found), as_json)

@@ -1,6 +1,5 @@
 """`kneepoint tune`: searches the parameters that an entry declares."""
 
-import os
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -72,7 +71,7 @@ def command(
         plan = plan_tuning(
             submission.name, tree, builder, prepared, engine, trials=trials, seed=seed
         )
-        runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)
+        runner = Runner(journal, lambda _: LocalExecutor(engine), progress.add)
         with closing(runner):
             outcome, best = follow(search(folder, plan), runner)
     outcome.write(folder)

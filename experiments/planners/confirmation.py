@@ -20,22 +20,17 @@ from experiments.models.settings import Confirm
 from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.published import PublishedRow, PublishedTable
-from experiments.results import PlannedRun, make_table, read_table
+from experiments.results import PlannedRun, make_table, read_table, required
 from experiments.seeds import derive_seed
 from experiments.workflow import calibrating
 from networks.scenario import PreparedNetwork
 
 NAME = "confirm"
 
+# Origins, comma-separated: calibration, listed, published, tuned, contradicted. Rows of published
+# tables likewise: "TABLE ROW".
 SETTINGS_SCHEMA = pa.schema(
-    [
-        pa.field("trial", pa.int64(), nullable=False),
-        pa.field("controller", pa.string(), nullable=False),
-        pa.field("constants", pa.string(), nullable=False),
-        # Origins, comma-separated: calibration, listed, published, tuned, contradicted.
-        pa.field("origins", pa.string(), nullable=False),
-        pa.field("rows", pa.string(), nullable=False),  # of published tables: "TABLE ROW", commas
-    ]
+    [*required("int64", "trial"), *required("string", "controller", "constants", "origins", "rows")]
 )
 
 

@@ -25,34 +25,32 @@ from experiments.job import Job
 from experiments.models.settings import HoldOut
 from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
-from experiments.results import PlannedRun, make_table, read_table
+from experiments.results import PlannedRun, make_table, read_table, required
 from experiments.seeds import derive_seed
 from networks.late import Late, late_senders
+from networks.omniscient import Bound
 from networks.scenario import PreparedNetwork
 
 SETTINGS_SCHEMA = pa.schema(
     [
-        pa.field("trial", pa.int64(), nullable=False),
-        pa.field("controller", pa.string(), nullable=False),
-        pa.field("origin", pa.string(), nullable=False),  # published or tuned
-        pa.field("best", pa.bool_(), nullable=False),
-        pa.field("study", pa.string(), nullable=False),
-        pa.field("table", pa.string()),
-        pa.field("row", pa.int64()),
-        pa.field("constants", pa.string(), nullable=False),
-        pa.field("published_power", pa.float64()),  # as printed
-        pa.field("study_power", pa.float64(), nullable=False),  # mean, on the training network
-        pa.field("study_runs", pa.int64(), nullable=False),
+        *required("int64", "trial"),
+        *required("string", "controller", "origin"),  # published or tuned
+        *required("bool", "best"),
+        *required("string", "study"),
+        pa.field("table", "string"),
+        pa.field("row", "int64"),
+        *required("string", "constants"),
+        pa.field("published_power", "float64"),  # as printed
+        *required("float64", "study_power"),  # mean, on the training network
+        *required("int64", "study_runs"),
     ]
 )
 NETWORKS_SCHEMA = pa.schema(
     [
-        pa.field("network", pa.string(), nullable=False),
-        pa.field("is_training", pa.bool_(), nullable=False),
-        pa.field("capacity_mbps", pa.float64(), nullable=False),  # this and what follows: the
-        pa.field("signal_delay_p95_ms", pa.float64(), nullable=False),  # omniscient bound
-        pa.field("power", pa.float64(), nullable=False),
-        *(pa.field(each.name, pa.float64()) for each in fields(Late)),  # of the training network
+        *required("string", "network"),
+        *required("bool", "is_training"),
+        *required("float64", *(each.name for each in fields(Bound))),  # the omniscient bound
+        *(pa.field(each.name, "float64") for each in fields(Late)),  # of the training network
     ]
 )
 
