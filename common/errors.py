@@ -62,6 +62,13 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
 
 
+def require_known(name: str, known: Iterable[str], problem: str) -> None:
+    """Raises KneepointError with a problem and a suggestion unless a name is among known ones."""
+    names = list(known)
+    if name not in names:
+        raise KneepointError(f"{problem}; {suggestion(name, names)}")
+
+
 def of_file(error: OSError) -> KneepointError | None:
     """Returns the error for an inaccessible file; None if the user cannot correct it."""
     remedy = _REMEDIES.get(error.errno or 0)

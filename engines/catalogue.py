@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from common.code import ROOT
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError, require_known
 from networks.declared import marks_packets
 
 
@@ -85,11 +85,8 @@ class Controller:
 
     def constant(self, name: str, where: str) -> Constant:
         """Returns a parameter; raises KneepointError if it is unknown."""
-        if name not in self.constants:
-            raise KneepointError(
-                f"{where}: controller {self.name} has no parameter {name!r}; "
-                f"{suggestion(name, sorted(self.constants))}"
-            )
+        problem = f"{where}: controller {self.name} has no parameter {name!r}"
+        require_known(name, sorted(self.constants), problem)
         return self.constants[name]
 
     def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
@@ -124,8 +121,7 @@ class Catalogue:
         """Returns a controller; raises KneepointError if it is unknown or broken."""
         if name in self.broken:
             raise KneepointError(f"{where}: {self.broken[name]}")
-        if name not in self.controllers:
-            raise _unknown(name, where, self.controllers)
+        _require_controller(name, where, self.controllers)
         return self.controllers[name]
 
     def only(self, names: Container[str]) -> Self:
@@ -156,8 +152,7 @@ def require_sources(named: Mapping[str, str], own: Path) -> None:
         if known.setdefault(path.stem, path) != path:
             raise KneepointError(f"{path}: Kneepoint has a controller {path.stem}; rename yours")
     for name, where in named.items():
-        if name not in known:
-            raise _unknown(name, where, known)
+        _require_controller(name, where, known)
 
 
 def load_catalogue(emulate: Path) -> Catalogue:
@@ -182,7 +177,5 @@ def _constant(item: Mapping[str, Any]) -> Constant:
     )
 
 
-def _unknown(name: str, where: str, known: Mapping[str, object]) -> KneepointError:
-    return KneepointError(
-        f"{where}: unknown controller {name!r}; {suggestion(name, sorted(known))}"
-    )
+def _require_controller(name: str, where: str, known: Iterable[str]) -> None:
+    require_known(name, sorted(known), f"{where}: unknown controller {name!r}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from common.config_file import complaint_of, names_in, read_config
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError, require_known
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from engines.kernel.scenario import LONGEST_S
 from engines.limits import LIMITS
@@ -77,21 +77,16 @@ def _load_networks(workflow: Workflow) -> dict[str, Network]:
     catalogue = load_trace_catalogue(config) if traced else {}
     for name, network in traced.items():
         for trace in network.trace_names:
-            if trace not in catalogue:
-                raise KneepointError(
-                    f"{config.parent / 'networks' / name}.yaml: trace {trace!r} is not in "
-                    f"traces.yaml; {suggestion(trace, sorted(catalogue))}"
-                )
+            where = f"{config.parent / 'networks' / name}.yaml"
+            problem = f"{where}: trace {trace!r} is not in traces.yaml"
+            require_known(trace, sorted(catalogue), problem)
     return networks
 
 
 def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
     path = config.parent / folder / f"{name}.yaml"
-    if not path.is_file():
-        near = suggestion(name, names_in(path.parent))
-        raise KneepointError(
-            f"{config}: {folder} lists {name!r}, but {path} does not exist; {near}"
-        )
+    problem = f"{config}: {folder} lists {name!r}, but {path} does not exist"
+    require_known(name, names_in(path.parent), problem)
     return read_config(path, model)
 
 
@@ -129,12 +124,11 @@ def _check_studies(workflow: Workflow) -> None:
                     f"{path}: no row of table {table_name} has all its parameters; choose another"
                 )
         for first in study.start.studies:
-            other = workflow.studies.get(first)
-            if other is None:
-                raise KneepointError(
-                    f"{path}: start names the study {first!r}, which {workflow.path} does not "
-                    f"list; {suggestion(first, workflow.studies)}"
-                )
+            problem = (
+                f"{path}: start names the study {first!r}, which {workflow.path} does not list"
+            )
+            require_known(first, workflow.studies, problem)
+            other = workflow.studies[first]
             if other.controller != study.controller:
                 raise KneepointError(
                     f"{path}: start names {first}, a study of {other.controller}, but the "
@@ -192,11 +186,10 @@ def _check_fitted_hosts(workflow: Workflow) -> None:
     needs: dict[str, tuple[str, ...]] = {}
     for name, network in workflow.networks.items():
         study = network.host_from
-        if study is not None and study not in fits:
-            raise KneepointError(
-                f"{workflow.file('networks', name)}: host_from: {study!r} is not a study of "
-                f"{workflow.path} that searches the host; {suggestion(study, fits)}"
-            )
+        if study is not None:
+            where = f"{workflow.file('networks', name)}: host_from"
+            problem = f"{where}: {study!r} is not a study of {workflow.path} that searches the host"
+            require_known(study, fits, problem)
         needs[name] = workflow.studies[study].networks if study else ()
     if cycle := _cycle(needs):
         *_, fitted_on, name = cycle
@@ -280,11 +273,8 @@ def _check_hardening(workflow: Workflow) -> None:
         where = f"{workflow.path}: hardening: {name}"
         for key in ("tune", "worst_case"):
             study_name = getattr(wanted, key)
-            if study_name not in workflow.studies:
-                raise KneepointError(
-                    f"{where}: {key} names {study_name!r}, which is not among studies; "
-                    f"{suggestion(study_name, workflow.studies)}"
-                )
+            problem = f"{where}: {key} names {study_name!r}, which is not among studies"
+            require_known(study_name, workflow.studies, problem)
         tune, worst = workflow.studies[wanted.tune], workflow.studies[wanted.worst_case]
         if not tune.tunes or tune.engine != EMULATOR:
             raise KneepointError(

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from common.config_file import ConfigModel, matching, names_in, quote, read_config
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError, require_known
 from common.files import read_text
 from engines.catalogue import Catalogue
 from networks.config import Name
@@ -233,9 +233,7 @@ def load_table(config: Path, name: str) -> PublishedTable:
     """
     folder = config.parent / "published"
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
-    if not description_path.is_file():
-        near = suggestion(name, names_in(folder))
-        raise KneepointError(f"{description_path}: no such table; {near}")
+    require_known(name, names_in(folder), f"{description_path}: no such table")
     description = read_config(description_path, TableDescription)
     header, *lines = read_lines(path) or [[]]
     _check_header(path, description_path, description, header)
@@ -291,12 +289,9 @@ def _read_row(
     for name, column in description.columns.items():
         text = cells[name].strip()
         if column.network is not None:
-            network = column.network.get(text)
-            if network is None:
-                near = suggestion(text, column.network)
-                raise KneepointError(
-                    f"{where}, column {name}: unknown network {quote(text)}; {near}"
-                )
+            problem = f"{where}, column {name}: unknown network {quote(text)}"
+            require_known(text, column.network, problem)
+            network = column.network[text]
         elif text:
             value = _read_cell(f"{where}, column {name}", text) * column.factor
             if column.constant:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from common.errors import KneepointError, suggestion
+from common.errors import require_known
 from engines.catalogue import load_catalogue
 from experiments.cluster import end_with_cluster, serves_here
 from experiments.config import load_workflow
@@ -25,9 +25,7 @@ def run(description: str, planners: Mapping[Kind, Callable[[Job, str], Plan]]) -
     workflow = load_workflow(arguments.config)
     experiments = experiments_of(workflow)
     name: str = arguments.name
-    if name not in experiments:
-        near = suggestion(name, experiments)
-        raise KneepointError(f"{workflow.path}: lists no experiment {name!r}; {near}")
+    require_known(name, experiments, f"{workflow.path}: lists no experiment {name!r}")
     catalogue = load_catalogue(arguments.build / "emulate")
     workflow.check_against(catalogue)
     cluster = arguments.cluster if arguments.cluster and serves_here(arguments.cluster) else None

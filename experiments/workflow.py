@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError, require_known
 from engines.catalogue import Catalogue, Controller, own_sources, require_sources
 from engines.limits import LIMITS
 from experiments.models.comparison import Comparison, Repeat
@@ -196,11 +196,9 @@ class Workflow:
         controllers = [catalogue.controllers.get(name) for name in self.controllers]
         known = [*self.controllers, *(p for each in controllers if each for p in each.constants)]
         for name in self.settings.report.names if self.settings.report else ():
-            if None not in controllers and name not in known:
-                raise KneepointError(
-                    f"{self.path}: report.names: unknown parameter or controller {name!r}; "
-                    f"{suggestion(name, dict.fromkeys(known))}"
-                )
+            problem = f"{self.path}: report.names: unknown parameter or controller {name!r}"
+            if None not in controllers:
+                require_known(name, dict.fromkeys(known), problem)
 
     def _flows_under_study(self, traffic: str | None) -> Sequence[TrafficFlow]:
         """The flows of a controller under study in a traffic; a single one without traffic."""

@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from common.config_file import ConfigModel, complaint_of
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError, require_known
 from common.files import LOCK_PATIENCE_S, hold_lock, sha256_of
 from contest.classes import ARCHIVE
 from contest.collect import submission_at
@@ -202,11 +202,8 @@ class Evaluator:
         if not names:
             raise KneepointError("names no network; add networks")
         for name in names if self._split else ():
-            if name not in self._own:
-                raise KneepointError(
-                    f"network {name!r} is none of the split {self._split}; "
-                    f"{suggestion(name, self._own)}"
-                )
+            problem = f"network {name!r} is none of the split {self._split}"
+            require_known(name, self._own, problem)
         with self._making:
             if missing := [name for name in names if name not in self._networks]:
                 make_what_is_missing(self._config, missing, [], where="networks")

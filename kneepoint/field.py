@@ -7,7 +7,7 @@ import click
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from common.errors import KneepointError, suggestion
+from common.errors import require_known
 from experiments.config import load_workflow
 from kneepoint import report
 from kneepoint.cli import cores_option, json_option, print_result, subcommand
@@ -39,9 +39,9 @@ def command(controller: str | None, cores: str, as_json: bool) -> None:
     """
     workflow = load_workflow(CONFIG)
     known = [each.controller for each in workflow.comparisons["field-conditions"].settings]
-    if controller is not None and controller not in known:
-        near = suggestion(controller, known)
-        raise KneepointError(f"--rfc9743 {controller}: {CONFIG} does not compare it; {near}")
+    if controller is not None:
+        problem = f"--rfc9743 {controller}: {CONFIG} does not compare it"
+        require_known(controller, known, problem)
     report.make(CONFIG, cores, as_json and controller is None)
     if controller is not None:
         from analysis.opened import open_results  # pyarrow takes a second

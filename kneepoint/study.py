@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from common.errors import KneepointError, suggestion
+from common.errors import require_known
 from common.files import read_json
 from common.study_record import StudyRecord
 from experiments.config import load_workflow
@@ -27,9 +27,7 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     the study needs.
     """
     workflow = load_workflow(config)
-    if name not in workflow.studies:
-        near = suggestion(name, workflow.studies)
-        raise KneepointError(f"{config}: lists no study {name!r}; {near}")
+    require_known(name, workflow.studies, f"{config}: lists no study {name!r}")
     folder = workflow.results / name
     files = [folder / file for file in experiments_of(workflow)[name].files]
     make_checked(workflow, files, cores, quiet=as_json)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validato
 
 from common.code import ROOT
 from common.config_file import ConfigModel, matching, names_in, read_config
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError, require_known
 from networks.declared import Notation, declared, read_notation
 from networks.scenario import DELAYS, DELAYS_MS
 
@@ -366,9 +366,7 @@ def load_network(config: Path, name: str, named_in: str | None = None) -> Networ
     path = network_file(config, name)
     if not re.fullmatch(NAME, name):
         raise KneepointError(f"{path}: invalid name; use {NAMES}")
-    if not path.is_file():
-        near = suggestion(name, known_networks(config))
-        raise KneepointError(f"{named_in or path}: unknown network {name!r}; {near}")
+    require_known(name, known_networks(config), f"{named_in or path}: unknown network {name!r}")
     return read_config(path, Network)
 
 

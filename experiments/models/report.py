@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from common.config_file import ConfigModel, names_in
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError, require_known
 from common.files import read_text
 from networks.config import Name
 
@@ -62,9 +62,8 @@ def load_section(config: Path, name: str) -> Section:
         KneepointError: the file is missing, or does not begin with a title.
     """
     path = config.parent / "text" / f"{name}.md"
-    if not path.is_file():
-        near = suggestion(name, names_in(path.parent, ".md"))
-        raise KneepointError(f"{config}: report names {name!r}, but {path} does not exist; {near}")
+    problem = f"{config}: report names {name!r}, but {path} does not exist"
+    require_known(name, names_in(path.parent, ".md"), problem)
     title, _, text = read_text(path, _MOST_BYTES).lstrip().partition("\n")
     if not title.startswith("# ") or not title[2:].strip():
         raise KneepointError(f"{path}: has no title; begin it with a line such as `# Introduction`")
