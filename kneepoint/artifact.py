@@ -15,7 +15,6 @@ from kneepoint.cli import common_options, print_result, subcommand
     "--into",
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("artifact.zip"),
-    show_default=True,
     help="The archive to write.",
 )
 @common_options

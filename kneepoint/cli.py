@@ -91,8 +91,9 @@ def examples(text: str) -> Callable[[F], F]:
 
 
 def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Makes a command of a function, with examples."""
-    return lambda function: click.command()(examples(text)(function))
+    """Makes a command of a function, with examples; its help shows all defaults."""
+    command = click.command(context_settings={"show_default": True})
+    return lambda function: command(examples(text)(function))
 
 
 class _FigurePath(click.Path):
@@ -120,7 +121,6 @@ config_option = click.option(
     "--config",
     type=PATH,
     default=Path("config/config.yaml"),
-    show_default=True,
     callback=_existing,
     help="Configuration file of the workflow.",
 )
@@ -132,10 +132,8 @@ def common_options(function: F) -> F:
     return config_option(json_option(function))
 
 
-seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-cores_option = click.option(
-    "--cores", default="all", show_default=True, help="Number of cores, or all."
-)
+seed_option = click.option("--seed", type=click.IntRange(0), default=1)
+cores_option = click.option("--cores", default="all", help="Number of cores, or all.")
 
 
 def print_result(content: object, text: str, as_json: bool, *, ok: bool = True) -> None:

@@ -64,10 +64,8 @@ LEAST_RUNS = 8
     help="Runs of each setting on each network. Otherwise 8, or as many as a verdict for each "
     "network needs: 10 for 15 networks.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="The first run's seed."
-)
-@click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power", show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, help="The first run's seed.")
+@click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power")
 @click.option(
     "--plot",
     type=FIGURE,

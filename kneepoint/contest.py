@@ -61,13 +61,10 @@ trust_option = click.option(
     "rules",
     type=PATH,
     default=Path("config/contests/default.yaml"),
-    show_default=True,
     help="The contest's file: networks, runs, score, baselines.",
 )
 @click.option(
-    "--into",
-    type=PATH,
-    help="Folder of the leaderboard.  [default: contests/NAME in the results]",
+    "--into", type=PATH, help="Folder of the leaderboard.  [default: contests/NAME in the results]"
 )
 @click.option(
     "--names",

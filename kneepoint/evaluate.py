@@ -20,12 +20,7 @@ from kneepoint.contest import trust_option
 @click.option("--test", "key", type=PATH, help="Only those that it holds out; needs their key.")
 @trust_option
 @config_option
-def command(
-    train: bool,
-    key: Path | None,
-    trust_entries: bool,
-    config: Path,
-) -> None:
+def command(train: bool, key: Path | None, trust_entries: bool, config: Path) -> None:
     """Evaluate the candidates on standard input, a JSON object a line.
 
     A candidate is a controller by its name, a rule, the source of a class, or an entry's path.

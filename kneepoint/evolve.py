@@ -36,22 +36,19 @@ _MOST_BYTES = 2**20
     "networks",
     multiple=True,
     default=("contest",),
-    show_default=True,
     help="A file of config/networks; give several for the geometric mean over them.",
 )
-@click.option("--rounds", type=click.IntRange(1), default=_DEFAULT.rounds, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=_DEFAULT.rounds)
 @click.option(
     "--trials",
     type=click.IntRange(1),
     default=_DEFAULT.trials,
-    show_default=True,
     help="Rules that are bred in a round; the numbers of the best get as many trials.",
 )
 @click.option(
     "--penalty",
     type=click.FloatRange(0, 1),
     default=_DEFAULT.penalty,
-    show_default=True,
     help="Share of its value that a rule loses with each operator.",
 )
 @click.option("--start", type=PATH, help="File of rules to begin with, one a line.")

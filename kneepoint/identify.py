@@ -33,17 +33,15 @@ from search.behaviour import Known, identify, known_families
     "networks",
     multiple=True,
     default=("contest", "verizon-lte-driving-1", "tmobile-umts-driving-1"),
-    show_default=True,
     help="A file of config/networks, where SENDER is watched; give several.",
 )
 @click.option(
     "--unseen",
     multiple=True,
     default=("att-lte-driving-1", "tmobile-lte-driving", "verizon-lte-driving-2"),
-    show_default=True,
     help="One where the rule that is found predicts its power; give several.",
 )
-@click.option("--runs", type=click.IntRange(1), default=8, show_default=True, help="On each.")
+@click.option("--runs", type=click.IntRange(1), default=8, help="On each.")
 @click.option("--rules", type=PATH, help="File of rules that are known as well, one a line.")
 @seed_option
 @trust_option

@@ -55,12 +55,7 @@ class Imported:
         found = self.measurement
         flows = [{**dict.fromkeys(FLOW_METRICS), **flow} for flow in found.flows]
         return {
-            **{
-                "run_id": self.run_id,
-                "study": ENGINE,
-                "trial": 0,
-                "run": self.number,
-            },
+            **{"run_id": self.run_id, "study": ENGINE, "trial": 0, "run": self.number},
             **{"engine": ENGINE, "controller": self.controller, "network": self.network},
             **{"constants": "{}", "seed": self.number, "status": "ok", "reason": ""},
             **{name: found.metrics.get(name, math.nan) for name in RUN_METRICS},
@@ -87,7 +82,7 @@ class _Setting:
 @click.option("--controller", help="Of files that do not say; otherwise NAME of a file NAME-3.log.")
 @click.option("--network", help="Of files that do not say; otherwise the folder's name.")
 @click.option("--compare", nargs=2, metavar="A B", help="Two controllers, by the runs' numbers.")
-@click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power", show_default=True)
+@click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power")
 @json_option
 def command(
     files: tuple[Path, ...],

@@ -21,9 +21,7 @@ from reports.figures import PART_OF, kind_of
 """)
 @click.argument("name", required=False)
 @click.option(
-    "--out",
-    type=FIGURE,
-    help="A PNG, SVG or PDF file; otherwise NAME.svg in the current folder.",
+    "--out", type=FIGURE, help="A PNG, SVG or PDF file; otherwise NAME.svg in the current folder."
 )
 @common_options
 def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> None:

@@ -34,10 +34,8 @@ from kneepoint.runs import (
 @click.option(
     "--set", "sets", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the controller."
 )
-@click.option("--network", default="contest", show_default=True, help="A file of config/networks.")
-@click.option(
-    "--engine", type=click.Choice(get_args(SearchEngine)), default="emulator", show_default=True
-)
+@click.option("--network", default="contest", help="A file of config/networks.")
+@click.option("--engine", type=click.Choice(get_args(SearchEngine)), default="emulator")
 @seed_option
 @click.option(
     "--duration-s",

@@ -18,6 +18,7 @@ into_option = click.option(
     "--into",
     type=PATH,
     default=Path(),
+    show_default=False,
     help="Folder in which to make it.  [default: the current one]",
 )
 

@@ -29,12 +29,11 @@ outage_option = click.option(
     "--outage-s",
     type=click.FloatRange(0, min_open=True),
     default=1.0,
-    show_default=True,
     help="Shortest time without an opportunity to report as an outage.",
 )
 
 
-@click.group("trace")
+@click.group("trace", context_settings={"show_default": True})
 @examples("""
     kneepoint trace check mine.down mine.up --json
     kneepoint trace plot mine.down --into mine.svg
@@ -74,7 +73,7 @@ def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
     kneepoint trace plot mine.down --bin-s 0.1 --into mine.png
 """)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
-@click.option("--bin-s", type=click.FloatRange(0.001), default=0.5, show_default=True)
+@click.option("--bin-s", type=click.FloatRange(0.001), default=0.5)
 @click.option("--into", type=FIGURE, required=True, help="PNG, SVG or PDF file to write.")
 @json_option
 def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> None:
@@ -94,7 +93,7 @@ def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> No
     kneepoint trace cut mine.down --to-s 60 --into part.down --json
 """)
 @click.argument("file", type=PATH)
-@click.option("--from-s", type=float, default=0.0, show_default=True, help="Start of the part.")
+@click.option("--from-s", type=float, default=0.0, help="Start of the part.")
 @click.option("--to-s", type=float, required=True, help="End of the part.")
 @into_option
 @json_option

@@ -22,9 +22,7 @@ from kneepoint.runs import prepared_network
     kneepoint try anna --seed 7 --json | jq .power
 """)
 @click.argument("entry", type=PATH)
-@click.option(
-    "--network", default="contest-2026", show_default=True, help="A file of config/networks."
-)
+@click.option("--network", default="contest-2026", help="A file of config/networks.")
 @seed_option
 @click.option(
     "--plot",

@@ -34,10 +34,9 @@ from search.study import search
     "networks",
     multiple=True,
     default=("contest-2026",),
-    show_default=True,
     help="A file of config/networks; give several for the mean over them.",
 )
-@click.option("--trials", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--trials", type=click.IntRange(1), default=100)
 @seed_option
 @trust_option
 @common_options
@@ -60,10 +59,7 @@ def command(
     engine = EmulatorSettings.of(EMULATE)
     folder = load_workflow(config).results / "contests/tuned" / submission.name
     progress = Progress(f"tune {submission.name}", trials * len(networks))
-    with (
-        TemporaryDirectory(prefix="kneepoint-entry-") as work,
-        open_journal(folder) as journal,
-    ):
+    with TemporaryDirectory(prefix="kneepoint-entry-") as work, open_journal(folder) as journal:
         place = Path(work) / "tree"
         take(submission, place, builder.compiler.confined)
         tree = recognize(place)

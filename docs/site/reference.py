@@ -173,9 +173,8 @@ def commands_page(build: Path) -> str:
 
 
 def _helps(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
-    context = click.Context(
-        command, info_name=path, terminal_width=_WIDTH, help_option_names=["-h", "--help"]
-    )
+    settings = {"terminal_width": _WIDTH, "help_option_names": ["-h", "--help"]}
+    context = click.Context(command, info_name=path, **settings | command.context_settings)
     yield path, re.sub(r"[\b]", "", command.get_help(context)).strip()
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
