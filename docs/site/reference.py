@@ -172,15 +172,17 @@ def commands_page(build: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _helps(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
-    settings = {"terminal_width": _WIDTH, "help_option_names": ["-h", "--help"]}
-    context = click.Context(command, info_name=path, **settings | command.context_settings)
+def _helps(
+    command: click.Command, path: str, inherited: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, str]]:
+    settings = {**(inherited or {}), **command.context_settings}
+    context = click.Context(command, info_name=path, terminal_width=_WIDTH, **settings)
     yield path, re.sub(r"[\b]", "", command.get_help(context)).strip()
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found is not None
-            yield from _helps(found, f"{path} {name}")
+            yield from _helps(found, f"{path} {name}", settings)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
