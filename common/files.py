@@ -83,6 +83,14 @@ def private_folder(prefix: str) -> Iterator[Path]:
         subprocess.run(["rm", "-rf", "--", folder], check=False)
 
 
+def read_bytes(path: Path, remedy: str = "check the path") -> bytes:
+    """Returns a file's content; raises KneepointError, with a remedy, if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; {remedy}") from None
+
+
 def read_text(path: Path, most_bytes: int) -> str:
     """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
 
@@ -193,6 +201,15 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
     file.write(str(os.getpid()))
     file.flush()
     return file
+
+
+def is_held(path: Path) -> bool:
+    """Whether a living process holds the lock on the file `path` (see hold_lock)."""
+    try:
+        hold_lock(path).close()
+    except KneepointError:
+        return True
+    return False
 
 
 def _sync_folder(folder: Path) -> None:

@@ -107,12 +107,7 @@ def score_of(text: str) -> Score:
         raise ValueError(f"neither {', '.join(SCORES)} nor an expression: {error}") from None
 
 
-def _check_score(text: str) -> str:
-    score_of(text)
-    return text
-
-
-ScoreName = Annotated[str, AfterValidator(_check_score)]
+ScoreName = Annotated[str, AfterValidator(lambda text: score_of(text) and text)]
 
 
 def _check_moment(text: str) -> str:
@@ -171,20 +166,12 @@ class Contest(ConfigModel):
     )
 
     @model_validator(mode="after")
-    def _behaviour_is_emulated(self) -> Self:
+    def _is_consistent(self) -> Self:
         if self.behaviour and self.engine != "emulator":
             raise ValueError("behaviour needs engine emulator; remove one of them")
-        return self
-
-    @model_validator(mode="after")
-    def _hosts_differ(self) -> Self:
         other_us = self.other_host_latency_us
         if other_us is not None and other_us == self.host_latency_us:
             raise ValueError("other_host_latency_us is host_latency_us; change or remove it")
-        return self
-
-    @model_validator(mode="after")
-    def _networks_differ(self) -> Self:
         if len({self.public, *self.unseen}) != 1 + len(self.unseen):
             raise ValueError("unseen names a network twice, or the public one; remove it")
         return self

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from common.errors import KneepointError, printable
-from common.files import sha256_of
+from common.files import read_bytes, sha256_of
 from engines.catalogue import Controller
 from engines.entry import Entry
 from engines.limits import EMULATOR, LIMITS, Limits
@@ -284,10 +284,7 @@ def require_answered(answer: Mapping[str, Any], where: str) -> None:
 
 def digest_of(program: Path) -> str:
     """Returns the SHA-256 of a program; raises KneepointError if it is not there."""
-    try:
-        return sha256_of(program.read_bytes())
-    except OSError as error:
-        raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
+    return sha256_of(read_bytes(program, "build it: make build"))
 
 
 class Engine(Protocol):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import KneepointError, end_with_error, run_command_line
-from common.files import hold_lock, read_json, write_whole
+from common.files import hold_lock, is_held, read_json, write_whole
 from common.interrupt import end_rest_of_session
 from experiments.ray_cluster import RAY_POLL_S, Cluster, open_cluster
 
@@ -69,7 +69,7 @@ def find_cluster(file: Path) -> Cluster:
         state = _read(file)
         if "address" in state:
             return Cluster(**{each.name: state[each.name] for each in dataclasses.fields(Cluster)})
-        if state and not _is_served(file):
+        if state and not is_held(_lock(file)):
             break
         time.sleep(_POLL_S / 4)
     reason = _read(file).get("error", "no reason given")
@@ -96,7 +96,7 @@ def end_with_cluster(file: Path) -> None:
     def watch() -> None:
         while not file.exists():
             time.sleep(_POLL_S)
-        while _is_served(file):
+        while is_held(_lock(file)):
             time.sleep(_POLL_S)
         reason = _read(file).get("error", "the workflow has ended")
         end_with_error(f"{reason}; run the command again: finished runs are kept")
@@ -158,15 +158,6 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
     end_rest_of_session()  # helpers of Ray that are still running
     if reason:
         end_with_error(reason)  # a normal exit would shut Ray down first
-
-
-def _is_served(file: Path) -> bool:
-    """Returns whether the cluster's process is alive, by its lock."""
-    try:
-        hold_lock(_lock(file)).close()
-    except KneepointError:
-        return True
-    return False
 
 
 def _lock(file: Path) -> Path:

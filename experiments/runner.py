@@ -79,24 +79,22 @@ class Runner:
             finally:
                 if not is_shared:
                     executor.close()
-        return self._recall(batch.runs, {fault.run_id: fault for fault in faults})
+        return self.recall(batch.runs, faults)
 
-    def recall(self, planned: Iterable[PlannedRun]) -> Iterator[FinishedRun]:
-        """Yields finished runs with their results, in order."""
-        return self._recall(planned, {})
+    def recall(
+        self, planned: Iterable[PlannedRun], faults: Iterable[RunRecord] = ()
+    ) -> Iterator[FinishedRun]:
+        """Yields finished runs with their results, in order; `faults` are not in the journal."""
+        unjournaled = {fault.run_id: fault for fault in faults}
+        for run in planned:
+            record = unjournaled.get(run.spec.run_id) or self._journal.get(run.spec.run_id)
+            assert record is not None, "it has been run"
+            yield FinishedRun(run, record)
 
     def close(self) -> None:
         """Closes the executor."""
         if self._executor is not None:
             self._executor.close()
-
-    def _recall(
-        self, planned: Iterable[PlannedRun], faults: dict[str, RunRecord]
-    ) -> Iterator[FinishedRun]:
-        for run in planned:
-            record = faults.get(run.spec.run_id) or self._journal.get(run.spec.run_id)
-            assert record is not None, "it has been run"
-            yield FinishedRun(run, record)
 
     def _is_known(self, run: PlannedRun, batch: Batch) -> bool:
         if batch.anew:

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from common.config_file import ConfigModel, complaint_of
 from common.errors import KneepointError, require_known
-from common.files import LOCK_PATIENCE_S, hold_lock, sha256_of
+from common.files import LOCK_PATIENCE_S, hold_lock, read_bytes, sha256_of
 from contest.classes import ARCHIVE
 from contest.collect import submission_at
 from contest.config import ScoreName, score_of
@@ -272,10 +272,7 @@ class Evaluator:
         if key is None:
             raise KneepointError("--test: needs the file of its key; give it")
         path = Path(key)
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise KneepointError(f"{path}: {error.strerror}; give the key of the test") from None
+        content = read_bytes(path, "give the key of the test")
         if len(content) < _LEAST_KEY_BYTES:
             raise KneepointError(
                 f"{path}: has fewer than {_LEAST_KEY_BYTES} bytes; write some: "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from common.files import sha256_of
+from common.files import read_bytes, sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import EMULATE, current_catalogue, out_of_date
 from engines.catalogue import load_catalogue, own_sources, require_sources
@@ -118,12 +118,7 @@ def spec_of(
         known = load_catalogue(EMULATE).controller(controller, where)
         return RunSpec.on(settings, known, known.complete(constants, where), network, seed)
     path = Path(controller)
-    try:
-        digest = sha256_of(path.read_bytes())
-    except OSError as error:
-        raise KneepointError(
-            f"{path}: {error.strerror}; give the path of a shared object"
-        ) from None
+    digest = sha256_of(read_bytes(path, "give the path of a shared object"))
     name = str(path.resolve())
     return RunSpec(settings.engine, settings.sha256, name, digest, constants, network, seed)
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from common import made_by
-from common.errors import KneepointError
-from common.files import hold_lock
+from common.files import is_held
 from experiments.config import load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
@@ -61,7 +60,8 @@ def states_of(workflow: Workflow, with_real: bool = False) -> list[State]:
 
 def _state_of(name: str, folder: Path) -> State:
     trials, best = _searched(folder)
-    if _is_running(folder):
+    lock = folder / ".lock"
+    if lock.exists() and is_held(lock):
         counted = read_counted(name)
         if counted is None:
             return State(name, "running", trials, best)
@@ -93,17 +93,6 @@ def _read_searched(folder: Path, _changed_s: float) -> tuple[int, float | None]:
     choose = min if study["direction"] == "minimize" else max
     values = (row["value"] for row in rows if row["state"] == "COMPLETE")
     return len(rows), choose(values, default=None)
-
-
-def _is_running(folder: Path) -> bool:
-    """Whether a process holds the folder's lock."""
-    if not (folder / ".lock").exists():
-        return False
-    try:
-        hold_lock(folder / ".lock").close()
-    except KneepointError:
-        return True
-    return False
 
 
 def table_of(states: Sequence[State]) -> str:

@@ -7,7 +7,7 @@ import click
 from pydantic import ValidationError
 
 from common.errors import KneepointError
-from common.files import sha256_of, write_whole
+from common.files import read_bytes, sha256_of, write_whole
 from kneepoint.cli import FIGURE, PATH, columns, examples, json_option, print_result
 from networks.config import Cut
 from networks.prepare import cut_trace
@@ -161,10 +161,7 @@ def convert(
 
 
 def _checked(path: Path, outage_s: float) -> dict[str, object]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; check the path") from None
+    content = read_bytes(path)
     try:
         times_ms = parse_trace(content, str(path))
     except InvalidTraceError as error:
