@@ -134,18 +134,6 @@ def require_folder(path: Path) -> None:
         raise of_file(error) or error from None
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds an exclusive lock on the file `path` (made if absent); waits while another holds it.
-
-    The lock ends with its process, however that ends, so that no lock is stale.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def runtime_folder() -> Path:
     """Returns this user's folder for files that processes on this machine share; makes it.
 
@@ -175,7 +163,9 @@ LOCK_PATIENCE_S = 5.0
 
 
 def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
-    """Takes an exclusive lock on the file `path`; it lasts until the result is closed.
+    """Takes an exclusive lock on the file `path` (made if absent), until the result is closed.
+
+    The lock ends with its process, however that ends, so that no lock is stale.
 
     Raises:
         KneepointError: another living process holds it, still after `patience_s`.

@@ -5,6 +5,7 @@ Importing Ray takes longer than a short study, so the import is lazy.
 
 import hashlib
 import logging
+import math
 import os
 import platform
 import secrets
@@ -23,7 +24,7 @@ from typing import Any
 from uuid import uuid4
 
 from common.errors import KneepointError, of_file
-from common.files import hold_lock, locked, runtime_folder, sha256_of, write_whole
+from common.files import hold_lock, runtime_folder, sha256_of, write_whole
 from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_while_sound
 
 CODE = Path(__file__).resolve().parent.parent
@@ -323,7 +324,7 @@ def ray_folder() -> Iterator[Path]:
     Ray opens its own folder to everybody, so that must lie in this one.
     """
     lock = runtime_folder() / "ray.lock"
-    with locked(lock):
+    with hold_lock(lock, math.inf):
         for left in _PARENT.glob(f"{_PREFIX}*"):
             _remove_if_left(left)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_PARENT))
@@ -331,7 +332,7 @@ def ray_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        with locked(lock):  # or another owner would see a folder that is being removed
+        with hold_lock(lock, math.inf):  # or another owner would see a folder that is being removed
             shutil.rmtree(folder, ignore_errors=True)
             owner.close()
 
@@ -351,7 +352,7 @@ def own_token() -> Path:
     """
     folder = runtime_folder()
     path = folder / "token"
-    with locked(folder / "ray.lock"):
+    with hold_lock(folder / "ray.lock", math.inf):
         if not path.exists() or not path.read_text():  # killed while it was written
             path.unlink(missing_ok=True)
             write_token(folder)

@@ -5,16 +5,16 @@ core. A slot is a locked file: all jobs of a user share them, and a job that end
 releases its own. So a job admits its runs itself, by the probe's result when it begins.
 """
 
-import fcntl
 import queue
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
-from common.errors import unusable
-from common.files import read_json, runtime_folder
+from common.errors import KneepointError, unusable
+from common.files import hold_lock, read_json, runtime_folder
 from engines.base import PAUSES_S, Engine, EngineSettings, RunRecord, RunSpec, run_reliably
 
 _POLL_S = 0.2
@@ -123,18 +123,12 @@ class SlotExecutor:
             for engine in self._running.values():
                 engine.stop()
 
-    @contextmanager
-    def _slot(self) -> Iterator[None]:
-        """Holds a slot as soon as one is free."""
+    def _slot(self) -> TextIO:
+        """Takes a slot as soon as one is free; it is held until the result is closed."""
         while True:
             for path in self._slots:
-                with path.open("a") as file:
-                    try:
-                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    except BlockingIOError:
-                        continue
-                    yield
-                    return
+                with suppress(KneepointError):
+                    return hold_lock(path)
             self._pause(_POLL_S)
 
     def _pause(self, seconds: float) -> None:

@@ -4,6 +4,7 @@ python -m networks.fetch --config config/config.yaml --into build/traces NAME...
 """
 
 import argparse
+import math
 import os
 import shutil
 import sys
@@ -14,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line, suggestion
-from common.files import locked, sha256_of, write_whole
+from common.files import hold_lock, sha256_of, write_whole
 from common.programs import complaint, find_program, run_program
 from networks.apt import APT, unpack_debian_package
 from networks.config import FetchSettings, TraceEntry, TraceSources, load_trace_catalogue
@@ -108,7 +109,7 @@ class TraceCache:
 
     def fill(self, names: Iterable[str], sources: Iterable[TraceSource]) -> None:
         """Fetches missing traces from the first source that has them; KneepointError: none has."""
-        with locked(self.folder / ".lock"):
+        with hold_lock(self.folder / ".lock", math.inf):
             for abandoned in self.folder.glob(f"{_WORK_PREFIX}*"):
                 shutil.rmtree(abandoned, ignore_errors=True)
             missing = self.missing(names)  # another process may have fetched them meanwhile

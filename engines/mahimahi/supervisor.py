@@ -11,6 +11,7 @@ its firewall rules behind. The processes also end if the supervisor itself is ki
 import contextlib
 import io
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from common.files import locked, runtime_folder
+from common.files import hold_lock, runtime_folder
 from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import (
@@ -99,7 +100,7 @@ class Supervisor(ABC):
             with contextlib.ExitStack() as inside:
                 # A shell takes the first free addresses: if two start at the same time, both
                 # take the same ones, and one receives nothing.
-                with locked(runtime_folder() / "start.lock"):
+                with hold_lock(runtime_folder() / "start.lock", math.inf):
                     shells = inside.enter_context(self._process("shells", command))
                     late = f"mahimahi did not start within {_START_LIMIT_S:g} s"
                     wait(
