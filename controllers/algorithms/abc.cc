@@ -12,19 +12,10 @@ class Abc final : public Controller {
   explicit Abc(Constants& constants)
       : Controller(constants, 1000),
         cwnd_(initial_window(constants)),
-        increase_(constants.real({.name = "increase",
-                                  .fallback = 1,
-                                  .low = 0,
-                                  .high = 4,
-                                  .unit = "packets/RTT",
-                                  .meaning = "so that flows become fair (NSDI 2020); 0: HotNets"})),
-        beta_(constants.real({.name = "beta",
-                              .fallback = 0.5,
-                              .low = 0.2,
-                              .high = 0.9,
-                              .most = 1,
-                              .unit = "1",
-                              .meaning = "what a loss leaves of the window"})) {}
+        increase_(constants.real("increase", 1, {.low = 0, .high = 4}, "packets/RTT",
+                                 "so that flows become fair (NSDI 2020); 0: HotNets")),
+        beta_(constants.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+                             "what a loss leaves of the window")) {}
 
   double window() const override { return cwnd_; }
 

@@ -12,21 +12,10 @@ class AimdTimeout final : public Controller {
   explicit AimdTimeout(Constants& constants)
       : Controller(constants, 80),
         cwnd_(initial_window(constants)),
-        alpha_(constants.real({.name = "alpha",
-                               .fallback = 1,
-                               .low = 0.01,
-                               .high = 10,
-                               .scale = Scale::log,
-                               .unit = "packets/RTT",
-                               .meaning = "additive increase: alpha/cwnd an acknowledgment"})),
-        beta_(constants.real({.name = "beta",
-                              .fallback = 2,
-                              .low = 1.05,
-                              .high = 20,
-                              .least = 1,
-                              .scale = Scale::log,
-                              .unit = "1",
-                              .meaning = "divisor of the window when the keepalive fires"})) {}
+        alpha_(constants.real("alpha", 1, {.low = 0.01, .high = 10, .scale = Scale::log},
+                              "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
+        beta_(constants.real("beta", 2, {.low = 1.05, .high = 20, .least = 1, .scale = Scale::log},
+                             "1", "divisor of the window when the keepalive fires")) {}
 
   double window() const override { return cwnd_; }
   void on_ack(const Ack&) override { cwnd_ += alpha_ / cwnd_; }

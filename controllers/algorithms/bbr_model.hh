@@ -11,13 +11,8 @@
 namespace kneepoint {
 
 inline double cwnd_gain(Constants& constants) {
-  return constants.real({.name = "cwnd_gain",
-                         .fallback = 2,
-                         .low = 1,
-                         .high = 3,
-                         .least = 0.5,
-                         .unit = "1",
-                         .meaning = "window, in bandwidth-delay products"});
+  return constants.real("cwnd_gain", 2, {.low = 1, .high = 3, .least = 0.5}, "1",
+                        "window, in bandwidth-delay products");
 }
 
 // Whether a pipe is full: after three rounds in which the rate has grown by less than a factor
@@ -52,13 +47,8 @@ class FullPipe {
 class ProbeRtt {
  public:
   ProbeRtt(Constants& constants, const std::string& meaning)
-      : length_s_(constants.real({.name = "probe_rtt_ms",
-                                  .fallback = 200,
-                                  .low = 50,
-                                  .high = 500,
-                                  .least = 1,
-                                  .unit = "ms",
-                                  .meaning = meaning}) /
+      : length_s_(constants.real("probe_rtt_ms", 200, {.low = 50, .high = 500, .least = 1}, "ms",
+                                 meaning) /
                   1000) {}
 
   void begin() { ends_s_.reset(); }

@@ -12,19 +12,23 @@ namespace kneepoint {
 enum class Scale { linear, log };
 enum class ConstantType { integer, real };
 
-// One constant as its controller declares it. [low, high] is the sensible search range;
-// [least, most] is the valid range.
-struct Constant {
-  std::string name;
-  double fallback;
+// [low, high] is the sensible search range of a constant; [least, most] is the valid range.
+struct Limits {
   double low;
   double high;
   double least = 0;
   double most = std::numeric_limits<double>::infinity();
   Scale scale = Scale::linear;
+};
+
+// One constant as its controller declares it.
+struct Constant {
+  std::string name;
+  double fallback;
+  Limits limits;
   std::string unit;
   std::string meaning;
-  ConstantType type = ConstantType::real;
+  ConstantType type;
 };
 
 // A run's values of a controller's parameters.
@@ -39,25 +43,27 @@ class Constants {
   explicit Constants(Values values = {}) : values_(std::move(values)) {}
 
   // The value of a constant: the given one, or its default.
-  double real(Constant constant) { return read(std::move(constant), ConstantType::real); }
-  double integer(Constant constant) { return read(std::move(constant), ConstantType::integer); }
+  double real(std::string name, double fallback, const Limits& limits, std::string unit,
+              std::string meaning) {
+    return read({std::move(name), fallback, limits, std::move(unit), std::move(meaning),
+                 ConstantType::real});
+  }
+  double integer(std::string name, double fallback, const Limits& limits, std::string unit,
+                 std::string meaning) {
+    return read({std::move(name), fallback, limits, std::move(unit), std::move(meaning),
+                 ConstantType::integer});
+  }
 
   // A detail that a rule includes (1) or not (0).
-  bool flag(const std::string& name, const std::string& meaning, bool fallback = false) {
-    return integer({.name = name,
-                    .fallback = fallback ? 1.0 : 0.0,
-                    .low = 0,
-                    .high = 1,
-                    .most = 1,
-                    .unit = "0 or 1",
-                    .meaning = meaning}) != 0;
+  bool flag(std::string name, std::string meaning, bool fallback = false) {
+    return integer(std::move(name), fallback, {.low = 0, .high = 1, .most = 1}, "0 or 1",
+                   std::move(meaning)) != 0;
   }
 
   const std::vector<Constant>& declared() const { return declared_; }
 
  private:
-  double read(Constant constant, ConstantType type) {
-    constant.type = type;
+  double read(Constant constant) {
     const auto given = values_.find(constant.name);
     const double value = given == values_.end() ? constant.fallback : given->second;
     declared_.push_back(std::move(constant));

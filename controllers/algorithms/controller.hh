@@ -59,13 +59,8 @@ inline constexpr double widest_window = 1 << 20;
 
 // The constant of most rules; RFC 6928 has 10.
 inline double initial_window(Constants& constants, double fallback = 10) {
-  return constants.real({.name = "initial_window",
-                         .fallback = fallback,
-                         .low = 1,
-                         .high = 50,
-                         .least = 1,
-                         .unit = "packets",
-                         .meaning = "window before the first acknowledgment"});
+  return constants.real("initial_window", fallback, {.low = 1, .high = 50, .least = 1}, "packets",
+                        "window before the first acknowledgment");
 }
 
 class Controller {
@@ -95,15 +90,10 @@ class Controller {
  protected:
   // Every controller has the constant keepalive_ms: it shapes the result as much as the rule does.
   Controller(Constants& constants, double default_keepalive_ms)
-      : keepalive_ms_(constants.integer(
-            {.name = "keepalive_ms",
-             .fallback = default_keepalive_ms,
-             .low = 15,
-             .high = 1000,
-             .least = 1,
-             .scale = Scale::log,
-             .unit = "ms",
-             .meaning = "silence after which the sender sends one datagram regardless"})) {}
+      : keepalive_ms_(
+            constants.integer("keepalive_ms", default_keepalive_ms,
+                              {.low = 15, .high = 1000, .least = 1, .scale = Scale::log}, "ms",
+                              "silence after which the sender sends one datagram regardless")) {}
 
  private:
   double keepalive_ms_;

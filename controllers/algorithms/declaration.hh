@@ -27,12 +27,12 @@ class __attribute__((visibility("hidden"))) Declaration {
                        .unit = constant.unit.c_str(),
                        .meaning = constant.meaning.c_str(),
                        .fallback = constant.fallback,
-                       .low = constant.low,
-                       .high = constant.high,
-                       .least = constant.least,
-                       .most = constant.most,
+                       .low = constant.limits.low,
+                       .high = constant.limits.high,
+                       .least = constant.limits.least,
+                       .most = constant.limits.most,
                        .is_integer = constant.type == ConstantType::integer,
-                       .is_log = constant.scale == Scale::log});
+                       .is_log = constant.limits.scale == Scale::log});
       pointers_.push_back(&rows_.back());
     }
     declared_ = {.size = sizeof declared_,

@@ -11,26 +11,12 @@ class DelayThreshold final : public Controller {
   explicit DelayThreshold(Constants& constants)
       : Controller(constants, 1000),
         cwnd_(initial_window(constants)),
-        alpha_(constants.real({.name = "alpha",
-                               .fallback = 1,
-                               .low = 0.1,
-                               .high = 10,
-                               .scale = Scale::log,
-                               .unit = "packets/RTT",
-                               .meaning = "increase: alpha/cwnd an ACK below the threshold"})),
-        beta_(constants.real({.name = "beta",
-                              .fallback = 10,
-                              .low = 0.1,
-                              .high = 50,
-                              .scale = Scale::log,
-                              .unit = "packets/RTT",
-                              .meaning = "decrease: beta/cwnd an ACK above the threshold"})),
-        rtt_threshold_ms_(constants.real({.name = "rtt_threshold_ms",
-                                          .fallback = 90,
-                                          .low = 45,
-                                          .high = 200,
-                                          .unit = "ms",
-                                          .meaning = "RTT at which growth turns to decrease"})) {}
+        alpha_(constants.real("alpha", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
+                              "packets/RTT", "increase: alpha/cwnd an ACK below the threshold")),
+        beta_(constants.real("beta", 10, {.low = 0.1, .high = 50, .scale = Scale::log},
+                             "packets/RTT", "decrease: beta/cwnd an ACK above the threshold")),
+        rtt_threshold_ms_(constants.real("rtt_threshold_ms", 90, {.low = 45, .high = 200}, "ms",
+                                         "RTT at which growth turns to decrease")) {}
 
   double window() const override { return cwnd_; }
 

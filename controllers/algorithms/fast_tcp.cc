@@ -14,21 +14,11 @@ class FastTcp final : public Controller {
   explicit FastTcp(Constants& constants)
       : Controller(constants, 1000),
         cwnd_(initial_window(constants)),
-        gamma_(constants.real({.name = "gamma",
-                               .fallback = 0.5,
-                               .low = 0.01,
-                               .high = 1,
-                               .most = 1,
-                               .scale = Scale::log,
-                               .unit = "1",
-                               .meaning = "share of the new window in each update"})),
-        alpha_(constants.real({.name = "alpha",
-                               .fallback = 5,
-                               .low = 0.5,
-                               .high = 50,
-                               .scale = Scale::log,
-                               .unit = "packets",
-                               .meaning = "packets kept in the queue"})),
+        gamma_(constants.real("gamma", 0.5,
+                              {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
+                              "share of the new window in each update")),
+        alpha_(constants.real("alpha", 5, {.low = 0.5, .high = 50, .scale = Scale::log}, "packets",
+                              "packets kept in the queue")),
         rtt_(constants, 0.9) {}
 
   double window() const override { return cwnd_; }

@@ -8,14 +8,9 @@ class FixedWindow final : public Controller {
  public:
   explicit FixedWindow(Constants& constants)
       : Controller(constants, 1000),
-        window_(constants.integer({.name = "window",
-                                   .fallback = 50,
-                                   .low = 1,
-                                   .high = 100,
-                                   .least = 1,
-                                   .scale = Scale::log,
-                                   .unit = "packets",
-                                   .meaning = "datagrams in flight"})) {}
+        window_(constants.integer("window", 50,
+                                  {.low = 1, .high = 100, .least = 1, .scale = Scale::log},
+                                  "packets", "datagrams in flight")) {}
 
   double window() const override { return window_; }
 

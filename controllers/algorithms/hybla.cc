@@ -29,21 +29,11 @@ class Hybla final : public SlowStarting {
  public:
   explicit Hybla(Constants& constants)
       : SlowStarting(constants),
-        rtt0_ms_(constants.real({.name = "rtt0_ms",
-                                 .fallback = 25,
-                                 .low = 5,
-                                 .high = 200,
-                                 .least = 1,
-                                 .scale = Scale::log,
-                                 .unit = "ms",
-                                 .meaning = "RTT of the connection that it equals"})),
-        beta_(constants.real({.name = "beta",
-                              .fallback = 0.5,
-                              .low = 0.2,
-                              .high = 0.9,
-                              .most = 1,
-                              .unit = "1",
-                              .meaning = "what a loss leaves of the window"})),
+        rtt0_ms_(constants.real("rtt0_ms", 25,
+                                {.low = 5, .high = 200, .least = 1, .scale = Scale::log}, "ms",
+                                "RTT of the connection that it equals")),
+        beta_(constants.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+                             "what a loss leaves of the window")),
         follows_rtt_(constants.flag("follow_rtt",
                                     "1: rho is of the smoothed RTT, as in the paper; 0: of the "
                                     "least smoothed RTT, as in Linux")) {}

@@ -15,20 +15,11 @@ class Prague final : public TimingOut {
       : TimingOut(constants, 1000),
         cwnd_(initial_window(constants)),
         ssthresh_(initial_ssthresh(constants)),
-        gain_(constants.real({.name = "gain",
-                              .fallback = 1.0 / 16,
-                              .low = 1.0 / 64,
-                              .high = 0.5,
-                              .most = 1,
-                              .scale = Scale::log,
-                              .unit = "1",
-                              .meaning = "weight of a round's share of marks in their average"})),
-        virtual_rtt_s_(constants.real({.name = "virtual_rtt_ms",
-                                       .fallback = 25,
-                                       .low = 1,
-                                       .high = 100,
-                                       .unit = "ms",
-                                       .meaning = "RTT as which shorter ones behave; 0: none"}) /
+        gain_(constants.real("gain", 1.0 / 16,
+                             {.low = 1.0 / 64, .high = 0.5, .most = 1, .scale = Scale::log}, "1",
+                             "weight of a round's share of marks in their average")),
+        virtual_rtt_s_(constants.real("virtual_rtt_ms", 25, {.low = 1, .high = 100}, "ms",
+                                      "RTT as which shorter ones behave; 0: none") /
                        1000) {}
 
   double window() const override { return cwnd_; }

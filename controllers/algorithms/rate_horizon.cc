@@ -13,30 +13,15 @@ class RateHorizon final : public Controller {
   explicit RateHorizon(Constants& constants)
       : Controller(constants, 50),
         cwnd_(initial_window(constants)),
-        horizon_s_(constants.real({.name = "horizon_ms",
-                                   .fallback = 60,
-                                   .low = 30,
-                                   .high = 150,
-                                   .least = 1,
-                                   .unit = "ms",
-                                   .meaning = "time in which the packets in flight arrive"}) /
+        horizon_s_(constants.real("horizon_ms", 60, {.low = 30, .high = 150, .least = 1}, "ms",
+                                  "time in which the packets in flight arrive") /
                    1000),
-        time_constant_s_(constants.real({.name = "time_constant_ms",
-                                         .fallback = 100,
-                                         .low = 10,
-                                         .high = 1000,
-                                         .least = 1,
-                                         .scale = Scale::log,
-                                         .unit = "ms",
-                                         .meaning = "of the filter of the rate"}) /
+        time_constant_s_(constants.real("time_constant_ms", 100,
+                                        {.low = 10, .high = 1000, .least = 1, .scale = Scale::log},
+                                        "ms", "of the filter of the rate") /
                          1000),
-        least_(constants.real({.name = "least_window",
-                               .fallback = 2,
-                               .low = 1,
-                               .high = 10,
-                               .least = 1,
-                               .unit = "packets",
-                               .meaning = "least window"})),
+        least_(constants.real("least_window", 2, {.low = 1, .high = 10, .least = 1}, "packets",
+                              "least window")),
         rate_(cwnd_ / horizon_s_) {}
 
   double window() const override { return cwnd_; }

@@ -13,13 +13,8 @@ namespace kneepoint {
 class RttEstimate {
  public:
   RttEstimate(Constants& constants, double fallback)
-      : gain_(constants.real({.name = "gain",
-                              .fallback = fallback,
-                              .low = 0,
-                              .high = 0.99,
-                              .most = 1,
-                              .unit = "1",
-                              .meaning = "weight of the old value in the smoothed RTT"})) {}
+      : gain_(constants.real("gain", fallback, {.low = 0, .high = 0.99, .most = 1}, "1",
+                             "weight of the old value in the smoothed RTT")) {}
 
   void add(const Ack& ack) {
     const auto rtt_ms = static_cast<double>(ack.rtt_ms());

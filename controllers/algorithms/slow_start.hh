@@ -12,14 +12,9 @@
 namespace kneepoint {
 
 inline double initial_ssthresh(Constants& constants) {
-  return constants.real({.name = "initial_ssthresh",
-                         .fallback = 1 << 20,
-                         .low = 2,
-                         .high = 1 << 20,
-                         .least = 1,
-                         .scale = Scale::log,
-                         .unit = "packets",
-                         .meaning = "window at which the first slow start ends"});
+  return constants.real("initial_ssthresh", 1 << 20,
+                        {.low = 2, .high = 1 << 20, .least = 1, .scale = Scale::log}, "packets",
+                        "window at which the first slow start ends");
 }
 
 // A rule that has a window and a threshold below which it is in slow start. Losses reduce both, and

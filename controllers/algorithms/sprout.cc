@@ -134,40 +134,19 @@ class Sprout final : public Controller {
  public:
   explicit Sprout(Constants& constants)
       : Controller(constants, 100),
-        motion_(constants.real({.name = "sigma",
-                                .fallback = 200,
-                                .low = 50,
-                                .high = 500,
-                                .least = 20,
-                                .most = 1000,
-                                .scale = Scale::log,
-                                .unit = "packets/s/sqrt(s)",
-                                .meaning = "how fast the link's rate moves"}),
-                constants.real({.name = "outage_escape",
-                                .fallback = 1,
-                                .low = 0.1,
-                                .high = 10,
-                                .scale = Scale::log,
-                                .unit = "1/s",
-                                .meaning = "rate at which outages end"})),
-        risk_(static_cast<float>(
-                  constants.real({.name = "percentile",
-                                  .fallback = 5,
-                                  .low = 1,
-                                  .high = 75,
-                                  .most = 99,
-                                  .unit = "%",
-                                  .meaning = "probability that less arrives than is forecast"})) /
+        motion_(
+            constants.real("sigma", 200,
+                           {.low = 50, .high = 500, .least = 20, .most = 1000, .scale = Scale::log},
+                           "packets/s/sqrt(s)", "how fast the link's rate moves"),
+            constants.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log}, "1/s",
+                           "rate at which outages end")),
+        risk_(static_cast<float>(constants.real("percentile", 5, {.low = 1, .high = 75, .most = 99},
+                                                "%",
+                                                "probability that less arrives than is forecast")) /
               100),
         horizon_ticks_(static_cast<size_t>(
-            constants.integer({.name = "horizon_ticks",
-                               .fallback = 5,
-                               .low = 2,
-                               .high = 8,
-                               .least = 1,
-                               .most = 8,
-                               .unit = "20 ms",
-                               .meaning = "time in which the packets in flight arrive"}))) {
+            constants.integer("horizon_ticks", 5, {.low = 2, .high = 8, .least = 1, .most = 8},
+                              "20 ms", "time in which the packets in flight arrive"))) {
     belief_.fill(1.0F / bins);
     ones_.fill(1);
     make_forecasts();

@@ -14,21 +14,11 @@ class SproutEwma final : public Controller {
   explicit SproutEwma(Constants& constants)
       : Controller(constants, 100),
         cwnd_(initial_window(constants)),
-        new_share_(constants.real({.name = "new_share",
-                                   .fallback = 0.125,
-                                   .low = 0.01,
-                                   .high = 1,
-                                   .most = 1,
-                                   .scale = Scale::log,
-                                   .unit = "1",
-                                   .meaning = "weight of a tick of 20 ms in the rate"})),
-        horizon_ticks_(constants.real({.name = "horizon_ms",
-                                       .fallback = 100,
-                                       .low = 40,
-                                       .high = 160,
-                                       .least = 20,
-                                       .unit = "ms",
-                                       .meaning = "time in which the packets in flight arrive"}) /
+        new_share_(constants.real("new_share", 0.125,
+                                  {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
+                                  "weight of a tick of 20 ms in the rate")),
+        horizon_ticks_(constants.real("horizon_ms", 100, {.low = 40, .high = 160, .least = 20},
+                                      "ms", "time in which the packets in flight arrive") /
                        ReceiverTicks::tick_ms),
         rate_(cwnd_ / horizon_ticks_) {}
 

@@ -29,15 +29,15 @@ std::map<std::string, double>& given() {
   return values;
 }
 
-double take(const Constant& constant, bool is_whole) {
-  const auto found = given().find(constant.name);
-  if (found == given().end()) return constant.fallback;
+double take(const char* name, double fallback, const Limits& limits, bool is_whole) {
+  const auto found = given().find(name);
+  if (found == given().end()) return fallback;
   const double value = found->second;
   given().erase(found);
-  const std::string what = std::string("parameter ") + constant.name + " = " + to_text(value);
-  if (not(value >= constant.least and value <= constant.most)) {
-    throw std::invalid_argument(what + " is outside [" + to_text(constant.least) + ", " +
-                                to_text(constant.most) + "]");
+  const std::string what = std::string("parameter ") + name + " = " + to_text(value);
+  if (not(value >= limits.least and value <= limits.most)) {
+    throw std::invalid_argument(what + " is outside [" + to_text(limits.least) + ", " +
+                                to_text(limits.most) + "]");
   }
   if (is_whole and value != std::floor(value)) {
     throw std::invalid_argument(what + " must be a whole number");
@@ -86,8 +86,14 @@ void run(int count, char* words[]) {
 
 }  // namespace
 
-double Constants::real(const Constant& constant) { return take(constant, false); }
-double Constants::integer(const Constant& constant) { return take(constant, true); }
+double Constants::real(const char* name, double fallback, const Limits& limits, const char*,
+                       const char*) {
+  return take(name, fallback, limits, false);
+}
+double Constants::integer(const char* name, double fallback, const Limits& limits, const char*,
+                          const char*) {
+  return take(name, fallback, limits, true);
+}
 
 void add_registered(const Registered& one) {
   if (registered()) throw std::logic_error("its file has several registrations; keep one");

@@ -39,35 +39,34 @@ Constant to_constant(const kneepoint_constant* declared) {
   }
   Constant constant{.name = declared->name,
                     .fallback = declared->fallback,
-                    .low = declared->low,
-                    .high = declared->high,
-                    .least = declared->least,
-                    .most = declared->most,
-                    .scale = declared->is_log ? Scale::log : Scale::linear,
+                    .limits = {.low = declared->low,
+                               .high = declared->high,
+                               .least = declared->least,
+                               .most = declared->most,
+                               .scale = declared->is_log ? Scale::log : Scale::linear},
                     .unit = one_line(declared->unit),
                     .meaning = one_line(declared->meaning),
                     .type = declared->is_integer ? ConstantType::integer : ConstantType::real};
   const auto require = [&](bool holds, const std::string& what) {
     if (not holds) refuse("declares the parameter " + constant.name + ", but " + what);
   };
-  require(std::isfinite(constant.low) and std::isfinite(constant.high), "its range is not finite");
-  require(constant.low < constant.high, "its low is not below its high");
-  require(constant.least <= constant.low and constant.high <= constant.most,
-          "its range is not within [least, most]");
-  require(constant.fallback >= constant.least and constant.fallback <= constant.most and
-              std::isfinite(constant.fallback),
-          "its default is not within [least, most]");
-  require(constant.scale == Scale::linear or constant.low > 0,
-          "a range on a log scale begins above 0");
+  const auto& [low, high, least, most, scale] = constant.limits;
+  require(std::isfinite(low) and std::isfinite(high), "its range is not finite");
+  require(low < high, "its low is not below its high");
+  require(least <= low and high <= most, "its range is not within [least, most]");
+  require(
+      constant.fallback >= least and constant.fallback <= most and std::isfinite(constant.fallback),
+      "its default is not within [least, most]");
+  require(scale == Scale::linear or low > 0, "a range on a log scale begins above 0");
   require(not constant.unit.empty() and not constant.meaning.empty(),
           "it has no unit or no meaning");
   return constant;
 }
 
 void check(const Constant& constant, double value) {
-  if (not(value >= constant.least and value <= constant.most)) {
+  if (not(value >= constant.limits.least and value <= constant.limits.most)) {
     refuse("parameter " + constant.name + " = " + to_text(value) + " is outside [" +
-           to_text(constant.least) + ", " + to_text(constant.most) + "]");
+           to_text(constant.limits.least) + ", " + to_text(constant.limits.most) + "]");
   }
   if (constant.type == ConstantType::integer and value != std::floor(value)) {
     refuse("parameter " + constant.name + " = " + to_text(value) + " must be a whole number");
@@ -79,11 +78,11 @@ void describe(JsonWriter& json, const Constant& constant) {
       .field("name", constant.name)
       .field("type", constant.type == ConstantType::integer ? "integer" : "real")
       .field("default", constant.fallback)
-      .field("low", constant.low)
-      .field("high", constant.high)
-      .field("least", constant.least)
-      .field("most", constant.most)
-      .field("scale", constant.scale == Scale::log ? "log" : "linear")
+      .field("low", constant.limits.low)
+      .field("high", constant.limits.high)
+      .field("least", constant.limits.least)
+      .field("most", constant.limits.most)
+      .field("scale", constant.limits.scale == Scale::log ? "log" : "linear")
       .field("unit", constant.unit)
       .field("meaning", constant.meaning)
       .end_object();

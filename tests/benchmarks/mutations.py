@@ -23,9 +23,10 @@ SOURCES = Path("controllers")
 BUILD = Path("build/mutations")
 COPY = BUILD / "sources"
 NUMERAL = re.compile(r"(?<![\w.'])\d[\d']*(?:\.\d*)?(?:e-?\d+)?(?![\w.])")
+STRING = r'"(?:\\.|[^"\\])*"'
+DECLARATION = rf"constants\.(?:real|integer)\((?:{STRING}|[^\"()]|\([^()]*\))*\)"
 IGNORED = re.compile(
-    r'//[^\n]*|"(?:\\.|[^"\\])*"|#[^\n]*|\{\.name = .*?\}\)|\w+\(constants, \d+\)| = 0;',
-    re.DOTALL,
+    rf"//[^\n]*|{STRING}|#[^\n]*|{DECLARATION}|\w+\(constants, \d[^)]*\)| = 0;", re.DOTALL
 )
 PATIENCE_S = 60
 """Of CPU time, for tests that a change makes endless: they count as failed."""

@@ -31,13 +31,8 @@ class Law final : public Controller {
  public:
   explicit Law(Constants& constants)
       : Controller(constants, 29),
-        target_ms_(constants.real({.name = "target_ms",
-                                   .fallback = 10.6,
-                                   .low = 5,
-                                   .high = 30,
-                                   .least = 1,
-                                   .unit = "ms",
-                                   .meaning = "queueing delay to aim at"})) {}
+        target_ms_(constants.real("target_ms", 10.6, {.low = 5, .high = 30, .least = 1}, "ms",
+                                  "queueing delay to aim at")) {}
 
   double window() const override { return window_; }
 

@@ -349,4 +349,4 @@ def test_its_bytes_are_those_of_its_code_in_any_folder(tmp_path: Path) -> None:
 
     plain = digest_in(tmp_path / "a", "#include", "#include")
     assert digest_in(tmp_path / "b/c", "#include", "// A comment.\n#include") == plain
-    assert digest_in(tmp_path / "d", ".fallback = 0.3,", ".fallback = 0.4,") != plain
+    assert digest_in(tmp_path / "d", '"beta", 0.3,', '"beta", 0.4,') != plain

@@ -26,8 +26,8 @@ class Mine final : public Controller {
  public:
   explicit Mine(Constants& constants)
       : Controller(constants, 1000),
-        window_(constants.integer({.name = "window", .fallback = 12, .low = 1, .high = 50,
-                                   .least = 1, .unit = "packets", .meaning = "the window"})) {}
+        window_(constants.integer("window", 12, {.low = 1, .high = 50, .least = 1}, "packets",
+                                  "the window")) {}
   double window() const override { return WINDOW; }
   GAP
   void on_ack(const Ack& ack) override { ACK; }

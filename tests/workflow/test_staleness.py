@@ -20,7 +20,7 @@ STUDIES = {"search_study", "search_worst_case", "harden_controller", "hold_out_s
 FITTED = STUDIES | {"prepare_network"}  # a network has the host that a study finds
 BUILDS = {"build_core", "build_controller"}
 HELD_OUT = "experiments/planners/held_out.py"
-TIMELY = (".fallback = 0.3,", ".fallback = 0.31,")
+TIMELY = ('"beta", 0.3,', '"beta", 0.31,')
 RUNS = STUDIES | {"replicate_settings", "run_example"}
 ALL = RUNS | BUILDS | {"prepare_network"}  # synthetic links are the core's
 

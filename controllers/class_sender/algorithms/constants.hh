@@ -6,32 +6,24 @@ namespace kneepoint {
 
 enum class Scale { linear, log };
 
-struct Constant {
-  const char* name;
-  double fallback;
+struct Limits {
   double low;
   double high;
   double least = 0;
   double most = __builtin_inf();
   Scale scale = Scale::linear;
-  const char* unit = "";
-  const char* meaning = "";
 };
 
 class Constants {
  public:
   // Both throw for a value that is not valid.
-  double real(const Constant& constant);
-  double integer(const Constant& constant);
+  double real(const char* name, double fallback, const Limits& limits, const char* unit,
+              const char* meaning);
+  double integer(const char* name, double fallback, const Limits& limits, const char* unit,
+                 const char* meaning);
 
   bool flag(const char* name, const char* meaning, bool fallback = false) {
-    return integer({.name = name,
-                    .fallback = fallback ? 1.0 : 0.0,
-                    .low = 0,
-                    .high = 1,
-                    .most = 1,
-                    .unit = "0 or 1",
-                    .meaning = meaning}) != 0;
+    return integer(name, fallback, {.low = 0, .high = 1, .most = 1}, "0 or 1", meaning) != 0;
   }
 };
 
