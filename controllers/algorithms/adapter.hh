@@ -3,10 +3,11 @@
 
 #include <cmath>
 #include <concepts>
-#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -83,30 +84,12 @@ class __attribute__((visibility("hidden"))) Adapter {
       };
     }
     if constexpr (not std::same_as<decltype(&Algorithm::on_ack), decltype(&Controller::on_ack)>) {
-      calls.on_ack = [](void* controller, const kneepoint_ack* event) {
+      calls.on_ack = [](void* controller, const Ack* event) {
         return handle([&] {
-          Ack ack{.sequence_number = event->sequence_number,
-                  .sent_ms = event->sent_ms,
-                  .received_ms = event->received_ms,
-                  .ack_received_ms = event->ack_received_ms};
-          if (event->size >= offsetof(kneepoint_ack, measured_rtt_us)) {
-            ack.now_us = event->now_us;
-            ack.rtt_us = event->rtt_us;
-            ack.acknowledged = event->acknowledged;
-            ack.in_flight = event->in_flight;
-            ack.is_recovering = event->is_recovering != 0;
-          }
-          if (event->size >= offsetof(kneepoint_ack, marked)) {
-            ack.measured_rtt_us = event->measured_rtt_us;
-            ack.flight = event->flight;
-            ack.delivered = event->delivered;
-          }
-          if (event->size >= offsetof(kneepoint_ack, is_buffer_limited)) ack.marked = event->marked;
-          if (event->size >= offsetof(kneepoint_ack, lost)) {
-            ack.is_buffer_limited = event->is_buffer_limited != 0;
-          }
-          if (event->size >= sizeof(kneepoint_ack)) ack.lost = event->lost;
-          of(controller).on_ack(ack);
+          std::optional<Ack> whole;
+          if (event->size < sizeof(Ack)) [[unlikely]]
+            event = &whole.emplace(completed(*event));
+          of(controller).on_ack(*event);
         });
       };
     }
@@ -143,6 +126,14 @@ class __attribute__((visibility("hidden"))) Adapter {
   static Algorithm& of(void* controller) { return *static_cast<Algorithm*>(controller); }
   static const Algorithm& of(const void* controller) {
     return *static_cast<const Algorithm*>(controller);
+  }
+
+  // One of an older program, in which the last members have their defaults.
+  static Ack completed(const Ack& told) {
+    Ack whole{};
+    std::memcpy(&whole, &told, told.size);
+    whole.size = sizeof whole;
+    return whole;
   }
 
   template <class Work>

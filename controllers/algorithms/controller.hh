@@ -9,32 +9,12 @@
 #include <cstdint>
 
 #include "algorithms/constants.hh"
+#include "algorithms/interface.h"
 
 namespace kneepoint {
 
 // The content of one acknowledgment.
-struct Ack {
-  uint64_t sequence_number;    // of the datagram that is acknowledged
-  int64_t sent_ms;             // sender's clock when that datagram left
-  int64_t received_ms;         // receiver's clock when it arrived
-  int64_t ack_received_ms;     // sender's clock when the acknowledgment arrived
-  int64_t now_us = 0;          // sender's clock
-  int64_t rtt_us = -1;         // none was measured
-  uint64_t acknowledged = 1;   // packets that nothing, SACK included, has reported before
-  uint64_t in_flight = 0;      // packets, after it
-  bool is_recovering = false;  // the window stays as on_loss left it
-
-  // These say the same on every transport; of datagrams, rtt_us is -1 and in_flight is 0.
-  int64_t measured_rtt_us = -1;  // as precise as the transport's clock; -1: none was measured
-  uint64_t flight = 0;           // packets, after it: sent, neither delivered nor known to be lost
-  uint64_t delivered = 0;        // packets so far, SACK included
-
-  uint64_t marked = 0;  // packets since the last one, for a rule that needs counted marks
-  bool is_buffer_limited = false;  // a socket's buffer holds less than the window
-  uint64_t lost = 0;               // packets known to be lost so far
-
-  int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
-};
+using Ack = kneepoint_ack;
 
 // How a transport detected congestion.
 struct Loss {

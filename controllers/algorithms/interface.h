@@ -11,6 +11,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+#define KNEEPOINT_DEFAULT(value) = value
+#else
+#define KNEEPOINT_DEFAULT(value)
 #endif
 
 #define KNEEPOINT_INTERFACE_VERSION 1
@@ -57,29 +60,38 @@ struct kneepoint_sent {
   int64_t now_ms;
 };
 
+/* The defaults, of C++, stand in for what an older program does not tell. */
 struct kneepoint_ack {
-  size_t size;
-  uint64_t sequence_number; /* of the datagram that is acknowledged */
-  int64_t sent_ms;
-  int64_t received_ms; /* receiver's clock when that datagram arrived */
-  int64_t ack_received_ms;
-  int64_t now_us;        /* sender's clock */
-  int64_t rtt_us;        /* -1: this acknowledgment measures none */
-  uint64_t acknowledged; /* packets that nothing, SACK included, has reported before */
-  uint64_t in_flight;    /* packets, after it */
-  int is_recovering;     /* in loss recovery: the window stays as on_loss left it */
+  size_t size KNEEPOINT_DEFAULT(sizeof(kneepoint_ack));
+  uint64_t sequence_number;             /* of the datagram that is acknowledged */
+  int64_t sent_ms;                      /* sender's clock when it left */
+  int64_t received_ms;                  /* receiver's clock when it arrived */
+  int64_t ack_received_ms;              /* sender's clock when the acknowledgment arrived */
+  int64_t now_us KNEEPOINT_DEFAULT(0);  /* sender's clock */
+  int64_t rtt_us KNEEPOINT_DEFAULT(-1); /* -1: none was measured */
+  /* packets that nothing, SACK included, has reported before */
+  uint64_t acknowledged KNEEPOINT_DEFAULT(1);
+  uint64_t in_flight KNEEPOINT_DEFAULT(0); /* packets, after it */
+  /* in loss recovery: the window stays as on_loss left it */
+  int is_recovering KNEEPOINT_DEFAULT(0);
 
   /* These say the same on every transport. (Of datagrams, rtt_us is -1 and in_flight is 0.) */
-  int64_t measured_rtt_us; /* as precise as the transport's clock; -1: none was measured */
-  uint64_t flight;         /* packets, after it: sent, neither delivered nor known to be lost */
-  uint64_t delivered;      /* packets so far, SACK included */
+  /* as precise as the transport's clock; -1: none was measured */
+  int64_t measured_rtt_us KNEEPOINT_DEFAULT(-1);
+  /* packets, after it: sent, neither delivered nor known to be lost */
+  uint64_t flight KNEEPOINT_DEFAULT(0);
+  uint64_t delivered KNEEPOINT_DEFAULT(0); /* packets so far, SACK included */
 
   /* Of the packets delivered since the last acknowledgment, those that a queue marked; 0 for a
    * rule that does not need it. */
-  uint64_t marked;
+  uint64_t marked KNEEPOINT_DEFAULT(0);
 
-  int is_buffer_limited; /* a socket's buffer holds less than the window */
-  uint64_t lost;         /* packets known to be lost so far */
+  int is_buffer_limited KNEEPOINT_DEFAULT(0); /* a socket's buffer holds less than the window */
+  uint64_t lost KNEEPOINT_DEFAULT(0);         /* packets known to be lost so far */
+
+#ifdef __cplusplus
+  int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
+#endif
 };
 
 struct kneepoint_keepalive {

@@ -106,8 +106,10 @@ struct Figures {
         expected = std::max(expected, event.sequence_number + 1);
         const Milliseconds now_ms = whole_ms(event.time_us);
         const auto ack = [&] {  // as if no way back queued
-          return Ack{event.sequence_number, now_ms - event.rtt_ms, now_ms - log.least_rtt_ms / 2,
-                     now_ms};
+          return Ack{.sequence_number = event.sequence_number,
+                     .sent_ms = now_ms - event.rtt_ms,
+                     .received_ms = now_ms - log.least_rtt_ms / 2,
+                     .ack_received_ms = now_ms};
         };
         sender.acknowledged(event.sequence_number, event.time_us, event.time_us, ack);
         continue;

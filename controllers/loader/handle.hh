@@ -61,14 +61,7 @@ class ControllerHandle {
   void on_sent(uint64_t sequence_number, int64_t now_ms) const {
     tell(calls_.on_sent, kneepoint_sent{sizeof(kneepoint_sent), sequence_number, now_ms});
   }
-  void on_ack(const Ack& ack) const {
-    if (calls_.on_ack == nullptr) return;
-    tell(calls_.on_ack,
-         kneepoint_ack{sizeof(kneepoint_ack), ack.sequence_number, ack.sent_ms, ack.received_ms,
-                       ack.ack_received_ms, ack.now_us, ack.rtt_us, ack.acknowledged, ack.in_flight,
-                       ack.is_recovering, ack.measured_rtt_us, ack.flight, ack.delivered,
-                       ack.marked, ack.is_buffer_limited, ack.lost});
-  }
+  void on_ack(const Ack& ack) const { tell(calls_.on_ack, ack); }
   void on_keepalive(int64_t now_ms) const {
     tell(calls_.on_keepalive, kneepoint_keepalive{sizeof(kneepoint_keepalive), now_ms});
   }
