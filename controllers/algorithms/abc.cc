@@ -7,17 +7,14 @@
 namespace kneepoint {
 namespace {
 
-class Abc final : public Controller {
+class Abc final : public Windowed {
  public:
   explicit Abc(Constants& constants)
-      : Controller(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 1000),
         increase_(constants.real("increase", 1, {.low = 0, .high = 4}, "packets/RTT",
                                  "so that flows become fair (NSDI 2020); 0: HotNets")),
         beta_(constants.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
                              "what a loss leaves of the window")) {}
-
-  double window() const override { return cwnd_; }
 
   // Two packets leave for one that accelerates, none for a brake.
   void on_ack(const Ack& ack) override {
@@ -33,7 +30,6 @@ class Abc final : public Controller {
   }
 
  private:
-  double cwnd_;
   double increase_;
   double beta_;
 };

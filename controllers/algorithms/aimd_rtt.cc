@@ -6,11 +6,10 @@
 namespace kneepoint {
 namespace {
 
-class AimdRtt final : public Controller {
+class AimdRtt final : public Windowed {
  public:
   explicit AimdRtt(Constants& constants)
-      : Controller(constants, 1000),
-        cwnd_(initial_window(constants, 2)),
+      : Windowed(constants, 1000, 2),
         alpha_(constants.real("alpha", 1, {.low = 0.1, .high = 16, .scale = Scale::log},
                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
         decrease_factor_(constants.real("decrease_factor", 0.5,
@@ -21,8 +20,6 @@ class AimdRtt final : public Controller {
         once_per_rtt_(constants.flag("once_per_rtt",
                                      "1: one decrease for a window of late ACKs; "
                                      "0: one for each")) {}
-
-  double window() const override { return cwnd_; }
 
   void on_sent(uint64_t sequence_number, int64_t) override { next_to_send_ = sequence_number + 1; }
 
@@ -36,7 +33,6 @@ class AimdRtt final : public Controller {
   }
 
  private:
-  double cwnd_;
   double alpha_;
   double decrease_factor_;
   double rtt_limit_ms_;

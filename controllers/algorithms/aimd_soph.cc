@@ -8,11 +8,10 @@
 namespace kneepoint {
 namespace {
 
-class AimdSoph final : public Controller {
+class AimdSoph final : public Windowed {
  public:
   explicit AimdSoph(Constants& constants)
-      : Controller(constants, 200),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 200),
         alpha_(constants.real("alpha", 2, {.low = 0.05, .high = 10, .scale = Scale::log},
                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
         decrease_factor_(constants.real("decrease_factor", 0.75,
@@ -24,8 +23,6 @@ class AimdSoph final : public Controller {
             "boost_below", 1.5, {.low = 1, .high = 3}, "1",
             "a smoothed RTT below this multiple of the least RTT doubles the increase")),
         rtt_(constants, 0.9) {}
-
-  double window() const override { return cwnd_; }
 
   // The constant keepalive_ms serves until there is a sample.
   double keepalive_ms() const override {
@@ -42,7 +39,6 @@ class AimdSoph final : public Controller {
   void on_keepalive(int64_t) override { cwnd_ = std::max(1.0, cwnd_ * decrease_factor_); }
 
  private:
-  double cwnd_;
   double alpha_;
   double decrease_factor_;
   double timeout_factor_;

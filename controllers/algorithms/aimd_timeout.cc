@@ -7,22 +7,19 @@
 namespace kneepoint {
 namespace {
 
-class AimdTimeout final : public Controller {
+class AimdTimeout final : public Windowed {
  public:
   explicit AimdTimeout(Constants& constants)
-      : Controller(constants, 80),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 80),
         alpha_(constants.real("alpha", 1, {.low = 0.01, .high = 10, .scale = Scale::log},
                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
         beta_(constants.real("beta", 2, {.low = 1.05, .high = 20, .least = 1, .scale = Scale::log},
                              "1", "divisor of the window when the keepalive fires")) {}
 
-  double window() const override { return cwnd_; }
   void on_ack(const Ack&) override { cwnd_ += alpha_ / cwnd_; }
   void on_keepalive(int64_t) override { cwnd_ = std::max(1.0, cwnd_ / beta_); }
 
  private:
-  double cwnd_;
   double alpha_;
   double beta_;
 };

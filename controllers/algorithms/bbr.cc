@@ -13,11 +13,10 @@
 namespace kneepoint {
 namespace {
 
-class Bbr final : public Controller {
+class Bbr final : public Windowed {
  public:
   explicit Bbr(Constants& constants)
-      : Controller(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 1000),
         high_gain_(constants.real("high_gain", 2.885, {.low = 1.5, .high = 4, .least = 1}, "1",
                                   "gain of rate and window until the pipe is full (2/ln 2); Drain "
                                   "paces with its inverse")),
@@ -186,7 +185,6 @@ class Bbr final : public Controller {
   static constexpr double initial_delivered_ = 10;
   static constexpr double segment_bits_ = 1448 * 8;
 
-  double cwnd_;
   double high_gain_;
   double cwnd_gain_;
   double probe_gain_;

@@ -13,11 +13,10 @@
 namespace kneepoint {
 namespace {
 
-class Bbr3 final : public Controller {
+class Bbr3 final : public Windowed {
  public:
   explicit Bbr3(Constants& constants)
-      : Controller(constants, 1000),
-        initial_window_(initial_window(constants)),
+      : Windowed(constants, 1000),
         startup_gain_(constants.real("startup_gain", 2.77, {.low = 1.5, .high = 4, .least = 1}, "1",
                                      "gain of the rate until the pipe is full")),
         cwnd_gain_(cwnd_gain(constants)),
@@ -31,11 +30,10 @@ class Bbr3 final : public Controller {
         probe_wait_s_(constants.real("probe_wait_s", 2.5, {.low = 1, .high = 5, .least = 0.1}, "s",
                                      "longest time between probes for more")),
         probe_rtt_(constants, "time at half the product that finds it"),
-        cwnd_(initial_window_) {}
+        initial_window_(cwnd_) {}
 
   static constexpr bool governs_recovery = true;
 
-  double window() const override { return cwnd_; }
   double pacing_us() const override { return gap_us_; }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
@@ -273,7 +271,6 @@ class Bbr3 final : public Controller {
   static constexpr double least_window_ = 4;
   static constexpr double segment_bits_ = 1448 * 8;
 
-  double initial_window_;
   double startup_gain_;
   double cwnd_gain_;
   double up_gain_;
@@ -281,7 +278,7 @@ class Bbr3 final : public Controller {
   double beta_;
   double probe_wait_s_;
   ProbeRtt probe_rtt_;
-  double cwnd_;
+  double initial_window_;
   double pacing_rate_ = 0;  // packets/s
   double gap_us_ = 0;
   double quantum_ = 2;

@@ -12,12 +12,10 @@
 namespace kneepoint {
 namespace {
 
-class BoundedAimd final : public Controller {
+class BoundedAimd final : public Windowed {
  public:
   explicit BoundedAimd(Constants& constants)
-      : Controller(constants, 80),
-        cwnd_(constants.real("initial_window", 1, {.low = 1, .high = 20, .least = 1}, "packets",
-                             "window before the first acknowledgment")),
+      : Windowed(constants, 80, 1, {.low = 1, .high = 20, .least = 1}),
         alpha_(constants.real("alpha", 0.1, {.low = 0.01, .high = 2, .scale = Scale::log},
                               "packets", "additive increase, an ACK or an RTT (per_rtt)")),
         beta_(constants.real("beta", 2, {.low = 1, .high = 20, .least = 1, .scale = Scale::log},
@@ -55,7 +53,6 @@ class BoundedAimd final : public Controller {
  private:
   void divide() { cwnd_ = std::max(least_window_, cwnd_ / beta_); }
 
-  double cwnd_;
   double alpha_;
   double beta_;
   double boundary_window_;

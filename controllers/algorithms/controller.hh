@@ -37,9 +37,12 @@ struct Undo {
 // mm-link 2 GB.
 inline constexpr double widest_window = 1 << 20;
 
+inline constexpr Limits first_windows{.low = 1, .high = 50, .least = 1};
+
 // The constant of most rules; RFC 6928 has 10.
-inline double initial_window(Constants& constants, double fallback = 10) {
-  return constants.real("initial_window", fallback, {.low = 1, .high = 50, .least = 1}, "packets",
+inline double initial_window(Constants& constants, double fallback = 10,
+                             const Limits& limits = first_windows) {
+  return constants.real("initial_window", fallback, limits, "packets",
                         "window before the first acknowledgment");
 }
 
@@ -79,15 +82,30 @@ class Controller {
   double keepalive_ms_;
 };
 
+// One that keeps its window.
+class Windowed : public Controller {
+ public:
+  double window() const override { return cwnd_; }
+
+ protected:
+  Windowed(Constants& constants, double default_keepalive_ms, double initial = 10,
+           const Limits& limits = first_windows)
+      : Controller(constants, default_keepalive_ms),
+        cwnd_(initial_window(constants, initial, limits)) {}
+
+  double cwnd_;
+};
+
 // One for which a silence, where nothing is retransmitted, counts as a retransmission timeout.
-class TimingOut : public Controller {
+class TimingOut : public Windowed {
  public:
   void on_keepalive(int64_t now_ms) override {
     on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
   }
 
  protected:
-  using Controller::Controller;
+  explicit TimingOut(Constants& constants, double initial = 10)
+      : Windowed(constants, 1000, initial) {}
 };
 
 }  // namespace kneepoint

@@ -9,11 +9,10 @@
 namespace kneepoint {
 namespace {
 
-class Copa final : public Controller {
+class Copa final : public Windowed {
  public:
   explicit Copa(Constants& constants)
-      : Controller(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 1000),
         default_delta_(constants.real("delta", 0.5,
                                       {.low = 0.02, .high = 2, .least = 1e-3, .scale = Scale::log},
                                       "1/packet", "1/delta packets of a flow wait in the queue")),
@@ -24,8 +23,6 @@ class Copa final : public Controller {
                                        "the standing RTT is the least of so long")),
         is_adaptive_(constants.flag("competitive", "competes with flows that fill buffers", true)),
         delta_(default_delta_) {}
-
-  double window() const override { return cwnd_; }
 
   // Twice the window in a round trip, so that pacing does not bound the rate (section 2.1).
   double pacing_us() const override { return 1e3 * standing_ms_.best() / (2 * cwnd_); }
@@ -109,7 +106,6 @@ class Copa final : public Controller {
   static constexpr double most_span_rtts_ = 4;
   static constexpr int rounds_to_accelerate_ = 3;
 
-  double cwnd_;
   double default_delta_;
   double least_span_s_;
   double standing_share_;

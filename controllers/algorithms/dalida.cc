@@ -10,12 +10,10 @@
 namespace kneepoint {
 namespace {
 
-class Dalida final : public Controller {
+class Dalida final : public Windowed {
  public:
   explicit Dalida(Constants& constants)
-      : Controller(constants, 50),
-        cwnd_(constants.real("initial_window", 60, {.low = 1, .high = 100, .least = 1}, "packets",
-                             "window before the first acknowledgment")),
+      : Windowed(constants, 50, 60, {.low = 1, .high = 100, .least = 1}),
         new_share_(constants.real("new_share", 0.8, {.low = 0.05, .high = 1, .most = 1}, "1",
                                   "weight of a new RTT in the average")),
         deviation_share_(constants.real("deviation_share", 0.6, {.low = 0.05, .high = 1, .most = 1},
@@ -30,8 +28,6 @@ class Dalida final : public Controller {
                                  "packets/RTT", "decrease at the target")),
         silence_factor_(constants.real("silence_factor", 0.9, {.low = 0.5, .high = 1, .most = 1},
                                        "1", "multiplies the window after a silence")) {}
-
-  double window() const override { return cwnd_; }
 
   double keepalive_ms() const override {
     if (not has_sample_) return Controller::keepalive_ms();
@@ -56,7 +52,6 @@ class Dalida final : public Controller {
   void on_keepalive(int64_t) override { cwnd_ = std::max(2.0, cwnd_ * silence_factor_); }
 
  private:
-  double cwnd_;
   double new_share_;
   double deviation_share_;
   double target_;

@@ -7,11 +7,10 @@
 namespace kneepoint {
 namespace {
 
-class DelayBand final : public Controller {
+class DelayBand final : public Windowed {
  public:
   explicit DelayBand(Constants& constants)
-      : Controller(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 1000),
         low_ms_(constants.real("low_ms", 80, {.low = 45, .high = 150}, "ms",
                                "the window grows while the smoothed RTT is below")),
         high_ms_(constants.real("high_ms", 100, {.low = 50, .high = 200}, "ms",
@@ -21,8 +20,6 @@ class DelayBand final : public Controller {
         decrease_(constants.real("decrease", 2, {.low = 0.1, .high = 50, .scale = Scale::log},
                                  "packets/RTT", "decrease: decrease/cwnd an acknowledgment")),
         rtt_(constants, 0.9) {}
-
-  double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);
@@ -34,7 +31,6 @@ class DelayBand final : public Controller {
   }
 
  private:
-  double cwnd_;
   double low_ms_;
   double high_ms_;
   double increase_;

@@ -9,19 +9,16 @@
 namespace kneepoint {
 namespace {
 
-class FastTcp final : public Controller {
+class FastTcp final : public Windowed {
  public:
   explicit FastTcp(Constants& constants)
-      : Controller(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 1000),
         gamma_(constants.real("gamma", 0.5,
                               {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
                               "share of the new window in each update")),
         alpha_(constants.real("alpha", 5, {.low = 0.5, .high = 50, .scale = Scale::log}, "packets",
                               "packets kept in the queue")),
         rtt_(constants, 0.9) {}
-
-  double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);
@@ -30,7 +27,6 @@ class FastTcp final : public Controller {
   }
 
  private:
-  double cwnd_;
   double gamma_;
   double alpha_;
   RttEstimate rtt_;

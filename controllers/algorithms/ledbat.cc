@@ -12,8 +12,7 @@ namespace {
 class Ledbat final : public TimingOut {
  public:
   explicit Ledbat(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants, 2)),
+      : TimingOut(constants, 2),
         target_ms_(
             constants.real("target_ms", 100, {.low = 5, .high = 100, .least = 1}, "ms",
                            "queueing delay that it aims at; the RFC allows no more than 100")),
@@ -28,8 +27,6 @@ class Ledbat final : public TimingOut {
                                    "the base delay is the least of so long")),
         allowed_increase_(constants.real("allowed_increase", 1, {.low = 1, .high = 16}, "packets",
                                          "the window exceeds the packets in flight by no more")) {}
-
-  double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) add_delay(delay_ms(ack), ack.now_us);
@@ -65,7 +62,6 @@ class Ledbat final : public TimingOut {
 
   static constexpr double least_window_ = 2;  // MIN_CWND
 
-  double cwnd_;
   double target_ms_;
   double gain_;
   double filter_;

@@ -13,8 +13,7 @@ namespace {
 class LedbatPp final : public TimingOut {
  public:
   explicit LedbatPp(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants, 2)),
+      : TimingOut(constants, 2),
         ssthresh_(initial_ssthresh(constants)),
         target_ms_(constants.real("target_ms", 60, {.low = 5, .high = 100, .least = 1}, "ms",
                                   "queueing delay that it aims at")),
@@ -88,7 +87,6 @@ class LedbatPp final : public TimingOut {
   static constexpr double least_window_ = 2;
   static constexpr double slow_start_share_ = 0.75;
 
-  double cwnd_;
   double ssthresh_;
   double target_ms_;
   double decrease_;

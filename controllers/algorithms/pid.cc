@@ -9,11 +9,10 @@
 namespace kneepoint {
 namespace {
 
-class Pid final : public Controller {
+class Pid final : public Windowed {
  public:
   explicit Pid(Constants& constants)
-      : Controller(constants, 50),
-        initial_(initial_window(constants)),
+      : Windowed(constants, 50),
         target_ms_(constants.real("target_ms", 80, {.low = 45, .high = 200, .least = 1}, "ms",
                                   "RTT that the window aims at")),
         kp_(constants.real("kp", 5, {.low = 0, .high = 50}, "packets",
@@ -23,10 +22,7 @@ class Pid final : public Controller {
         kd_(constants.real("kd", 0, {.low = 0, .high = 2}, "packets s", "gain of its derivative")),
         gain_(constants.real("gain", 0.5, {.low = 0, .high = 0.99, .most = 1}, "1",
                              "weight of the old value in the smoothed RTT; 0: raw")),
-        cwnd_(initial_),
-        integral_(initial_) {}
-
-  double window() const override { return cwnd_; }
+        integral_(cwnd_) {}
 
   void on_ack(const Ack& ack) override {
     if (not measures_rtt(ack)) return;
@@ -45,13 +41,11 @@ class Pid final : public Controller {
  private:
   static constexpr double widest_ = 1000;
 
-  double initial_;
   double target_ms_;
   double kp_;
   double ki_;
   double kd_;
   double gain_;
-  double cwnd_;
   double integral_;
   double smoothed_ms_ = 0;
   double error_ = 0;

@@ -12,8 +12,7 @@ namespace {
 class Prague final : public TimingOut {
  public:
   explicit Prague(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : TimingOut(constants),
         ssthresh_(initial_ssthresh(constants)),
         gain_(constants.real("gain", 1.0 / 16,
                              {.low = 1.0 / 64, .high = 0.5, .most = 1, .scale = Scale::log}, "1",
@@ -21,8 +20,6 @@ class Prague final : public TimingOut {
         virtual_rtt_s_(constants.real("virtual_rtt_ms", 25, {.low = 1, .high = 100}, "ms",
                                       "RTT as which shorter ones behave; 0: none") /
                        1000) {}
-
-  double window() const override { return cwnd_; }
 
   // Slow start sends twice as fast as the window, so that it can double.
   double pacing_us() const override {
@@ -71,7 +68,6 @@ class Prague final : public TimingOut {
     reduced_until_s_ = now_s + pace_of_rounds_s();
   }
 
-  double cwnd_;
   double ssthresh_;
   double gain_;
   double virtual_rtt_s_;

@@ -8,11 +8,10 @@
 namespace kneepoint {
 namespace {
 
-class RateHorizon final : public Controller {
+class RateHorizon final : public Windowed {
  public:
   explicit RateHorizon(Constants& constants)
-      : Controller(constants, 50),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 50),
         horizon_s_(constants.real("horizon_ms", 60, {.low = 30, .high = 150, .least = 1}, "ms",
                                   "time in which the packets in flight arrive") /
                    1000),
@@ -24,8 +23,6 @@ class RateHorizon final : public Controller {
                               "least window")),
         rate_(cwnd_ / horizon_s_) {}
 
-  double window() const override { return cwnd_; }
-
   void on_ack(const Ack& ack) override {
     const double elapsed_s = now_s(ack) - last_s_.value_or(now_s(ack));
     last_s_ = now_s(ack);
@@ -36,7 +33,6 @@ class RateHorizon final : public Controller {
   }
 
  private:
-  double cwnd_;
   double horizon_s_;
   double time_constant_s_;
   double least_;

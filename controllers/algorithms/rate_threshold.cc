@@ -12,12 +12,10 @@
 namespace kneepoint {
 namespace {
 
-class RateThreshold final : public Controller {
+class RateThreshold final : public Windowed {
  public:
   explicit RateThreshold(Constants& constants)
-      : Controller(constants, 132),
-        cwnd_(constants.real("initial_window", 20, {.low = 1, .high = 100, .least = 1}, "packets",
-                             "window before the first acknowledgment")),
+      : Windowed(constants, 132, 20, {.low = 1, .high = 100, .least = 1}),
         window_(cwnd_),
         threshold_ms_(constants.real("threshold_ms", 20,
                                      {.low = 3, .high = 80, .least = 0.1, .scale = Scale::log},
@@ -78,7 +76,6 @@ class RateThreshold final : public Controller {
     window_ = std::max(2.0, part * window_);
   }
 
-  double cwnd_;
   double window_;
   double threshold_ms_;
   double span_s_;

@@ -7,11 +7,10 @@
 namespace kneepoint {
 namespace {
 
-class Rocinante final : public Controller {
+class Rocinante final : public Windowed {
  public:
   explicit Rocinante(Constants& constants)
-      : Controller(constants, 25),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 25),
         alpha_(constants.real("alpha", 2, {.low = 0.1, .high = 10, .scale = Scale::log},
                               "packets/RTT", "increase: alpha/cwnd an ACK that is not late")),
         beta_(constants.real("beta", 5, {.low = 0.1, .high = 50, .scale = Scale::log},
@@ -21,8 +20,6 @@ class Rocinante final : public Controller {
         ewma_weight_(constants.real("ewma_weight", 0.01,
                                     {.low = 0.001, .high = 0.5, .most = 1, .scale = Scale::log},
                                     "1", "weight of a new RTT in the average")) {}
-
-  double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
     const auto rtt_ms = static_cast<double>(ack.rtt_ms());
@@ -39,7 +36,6 @@ class Rocinante final : public Controller {
  private:
   static constexpr double span_ = 2000;
 
-  double cwnd_;
   double alpha_;
   double beta_;
   double rtt_allowance_;

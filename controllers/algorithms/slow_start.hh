@@ -21,8 +21,6 @@ inline double initial_ssthresh(Constants& constants) {
 // both return if these were none (RFC 4015; in Linux, tcp_undo_cwnd_reduction).
 class SlowStarting : public TimingOut {
  public:
-  double window() const override { return cwnd_; }
-
   void on_loss(const Loss& loss) override {
     // Further timeouts are of the same segment.
     if (cwnd_ > 1) {
@@ -39,13 +37,10 @@ class SlowStarting : public TimingOut {
 
  protected:
   explicit SlowStarting(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
-        ssthresh_(initial_ssthresh(constants)) {}
+      : TimingOut(constants), ssthresh_(initial_ssthresh(constants)) {}
 
   virtual void reduce(const Loss& loss) = 0;
 
-  double cwnd_;
   double ssthresh_;
 
  private:

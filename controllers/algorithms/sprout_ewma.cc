@@ -9,11 +9,10 @@
 namespace kneepoint {
 namespace {
 
-class SproutEwma final : public Controller {
+class SproutEwma final : public Windowed {
  public:
   explicit SproutEwma(Constants& constants)
-      : Controller(constants, 100),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 100),
         new_share_(constants.real("new_share", 0.125,
                                   {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
                                   "weight of a tick of 20 ms in the rate")),
@@ -21,8 +20,6 @@ class SproutEwma final : public Controller {
                                       "ms", "time in which the packets in flight arrive") /
                        ReceiverTicks::tick_ms),
         rate_(cwnd_ / horizon_ticks_) {}
-
-  double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
     ticks_.add(ack, [this](uint64_t packets, bool is_busy) {
@@ -33,7 +30,6 @@ class SproutEwma final : public Controller {
   }
 
  private:
-  double cwnd_;
   double new_share_;
   double horizon_ticks_;
   double rate_;  // packets in a tick

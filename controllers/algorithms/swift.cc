@@ -16,8 +16,7 @@ namespace {
 class Swift final : public TimingOut {
  public:
   explicit Swift(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : TimingOut(constants),
         target_ms_(constants.real("target_ms", 25, {.low = 5, .high = 200, .scale = Scale::log},
                                   "ms", "delay beyond the least RTT that it aims at")),
         ai_(constants.real("ai", 1, {.low = 0.1, .high = 5, .scale = Scale::log}, "packets/RTT",
@@ -89,7 +88,6 @@ class Swift final : public TimingOut {
   static constexpr double least_ = 0.01;
   static constexpr double longest_us_ = 10e6;
   static constexpr double least_span_s_ = 600;  // routes change
-  double cwnd_;
   double target_ms_;
   double ai_;
   double beta_;

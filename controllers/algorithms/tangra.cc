@@ -8,11 +8,10 @@
 namespace kneepoint {
 namespace {
 
-class Tangra final : public Controller {
+class Tangra final : public Windowed {
  public:
   explicit Tangra(Constants& constants)
-      : Controller(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 1000),
         t_(constants.real("t", 1.4, {.low = 1.05, .high = 2.5, .least = 1}, "1",
                           "target RTT, as a multiple of the least RTT")),
         t_bound_(constants.real("t_bound", 1.6, {.low = 1.1, .high = 3, .least = 1}, "1",
@@ -29,8 +28,6 @@ class Tangra final : public Controller {
                                        "packets/RTT", "large decrease at one least RTT above")),
         rtt_(constants, 0.7) {}
 
-  double window() const override { return cwnd_; }
-
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);
     const double ratio = rtt_.smoothed_ms() / rtt_.least_ms();
@@ -45,7 +42,6 @@ class Tangra final : public Controller {
     return increase_;
   }
 
-  double cwnd_;
   double t_;
   double t_bound_;
   double t_high_;

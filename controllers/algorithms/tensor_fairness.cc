@@ -9,11 +9,10 @@
 namespace kneepoint {
 namespace {
 
-class TensorFairness final : public Controller {
+class TensorFairness final : public Windowed {
  public:
   explicit TensorFairness(Constants& constants)
-      : Controller(constants, 60),
-        cwnd_(initial_window(constants)),
+      : Windowed(constants, 60),
         delay_ms_(constants.real("delay_ms", 18, {.low = 5, .high = 100, .least = 1}, "ms",
                                  "queueing delay at which growth turns to decrease")),
         new_share_(constants.real("new_share", 0.1, {.low = 0.01, .high = 1, .most = 1}, "1",
@@ -25,8 +24,6 @@ class TensorFairness final : public Controller {
         silence_factor_(constants.real("silence_factor", 0.75, {.low = 0.5, .high = 1, .most = 1},
                                        "1", "multiplies the window after a silence")),
         average_(cwnd_) {}
-
-  double window() const override { return cwnd_; }
 
   // Until there is a sample, the parameter.
   double keepalive_ms() const override {
@@ -62,7 +59,6 @@ class TensorFairness final : public Controller {
   static constexpr int64_t least_between_ms_ = 300;
   static constexpr double silence_rtts_ = 1.5;
 
-  double cwnd_;
   double delay_ms_;
   double new_share_;
   double increase_;

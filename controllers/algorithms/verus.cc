@@ -66,8 +66,7 @@ class DelayProfile {
 class Verus final : public TimingOut {
  public:
   explicit Verus(Constants& constants)
-      : TimingOut(constants, 1000),
-        cwnd_(initial_window(constants)),
+      : TimingOut(constants),
         epoch_s_(constants.real("epoch_ms", 5, {.low = 1, .high = 50, .least = 1}, "ms",
                                 "time between decisions") /
                  1000),
@@ -86,8 +85,6 @@ class Verus final : public TimingOut {
                                 "time between fits of the profile's curve")),
         slow_start_ms_(constants.real("slow_start_ms", 500, {.low = 100, .high = 1000, .least = 1},
                                       "ms", "delay that ends slow start")) {}
-
-  double window() const override { return cwnd_; }
 
   // Timeouts follow the RTT, between 150 ms and a second.
   double keepalive_ms() const override {
@@ -171,7 +168,6 @@ class Verus final : public TimingOut {
   static constexpr double widest_ = 1 << 14;
   static constexpr double least_span_s_ = 600;  // routes change
 
-  double cwnd_;
   double epoch_s_;
   double ratio_;
   double small_step_ms_;
