@@ -70,20 +70,19 @@ class __attribute__((visibility("hidden"))) Adapter {
     calls.keepalive_ms = [](const void* controller) {
       return Failure::guard(not_a_number, [&] { return of(controller).keepalive_ms(); });
     };
-    if constexpr (not std::same_as<decltype(&Algorithm::pacing_us),
-                                   decltype(&Controller::pacing_us)>) {
+    if constexpr (overrides<&Algorithm::pacing_us, &Controller::pacing_us>) {
       calls.pacing_us = [](const void* controller) {
         return Failure::guard(not_a_number, [&] { return of(controller).pacing_us(); });
       };
     }
     calls.governs_recovery = Algorithm::governs_recovery;
     calls.failure = [] { return Failure::take(); };
-    if constexpr (not std::same_as<decltype(&Algorithm::on_sent), decltype(&Controller::on_sent)>) {
+    if constexpr (overrides<&Algorithm::on_sent, &Controller::on_sent>) {
       calls.on_sent = [](void* controller, const kneepoint_sent* event) {
         return handle([&] { of(controller).on_sent(event->sequence_number, event->now_ms); });
       };
     }
-    if constexpr (not std::same_as<decltype(&Algorithm::on_ack), decltype(&Controller::on_ack)>) {
+    if constexpr (overrides<&Algorithm::on_ack, &Controller::on_ack>) {
       calls.on_ack = [](void* controller, const Ack* event) {
         return handle([&] {
           std::optional<Ack> whole;
@@ -93,34 +92,35 @@ class __attribute__((visibility("hidden"))) Adapter {
         });
       };
     }
-    if constexpr (not std::same_as<decltype(&Algorithm::on_keepalive),
-                                   decltype(&Controller::on_keepalive)>) {
+    if constexpr (overrides<&Algorithm::on_keepalive, &Controller::on_keepalive>) {
       calls.on_keepalive = [](void* controller, const kneepoint_keepalive* event) {
         return handle([&] { of(controller).on_keepalive(event->now_ms); });
       };
     }
-    if constexpr (not std::same_as<decltype(&Algorithm::on_loss), decltype(&Controller::on_loss)>) {
-      calls.on_loss = [](void* controller, const kneepoint_loss* event) {
+    if constexpr (overrides<&Algorithm::on_loss, &Controller::on_loss>) {
+      calls.on_loss = [](void* controller, const Loss* event) {
         return handle([&] {
-          Loss loss{event->now_ms, event->now_ms * 1000, Loss::Kind::lost, 0};
-          if (event->size >= sizeof(kneepoint_loss)) {
-            loss.now_us = event->now_us;
-            loss.kind = static_cast<Loss::Kind>(event->kind);
-            loss.in_flight = event->in_flight;
-          }
+          Loss loss{.now_ms = event->now_ms,
+                    .now_us = event->now_ms * 1000,
+                    .kind = Loss::Kind::lost,
+                    .in_flight = 0};
+          if (event->size >= sizeof(Loss)) loss = *event;
           of(controller).on_loss(loss);
         });
       };
     }
-    if constexpr (not std::same_as<decltype(&Algorithm::on_undo), decltype(&Controller::on_undo)>) {
-      calls.on_undo = [](void* controller, const kneepoint_undo* event) {
-        return handle([&] { of(controller).on_undo({event->now_ms, event->now_us}); });
+    if constexpr (overrides<&Algorithm::on_undo, &Controller::on_undo>) {
+      calls.on_undo = [](void* controller, const Undo* event) {
+        return handle([&] { of(controller).on_undo(*event); });
       };
     }
     return calls;
   }
 
  private:
+  template <auto own, auto inherited>
+  static constexpr bool overrides = not std::same_as<decltype(own), decltype(inherited)>;
+
   static constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
   static Algorithm& of(void* controller) { return *static_cast<Algorithm*>(controller); }

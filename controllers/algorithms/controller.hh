@@ -13,24 +13,11 @@
 
 namespace kneepoint {
 
-// The content of one acknowledgment.
+// The content of an acknowledgment, how a transport detected congestion, and that the last losses
+// were none: algorithms/interface.h says what their members are.
 using Ack = kneepoint_ack;
-
-// How a transport detected congestion.
-struct Loss {
-  enum class Kind { lost = 1, timed_out = 2, marked = 3 };
-
-  int64_t now_ms;
-  int64_t now_us;
-  Kind kind;
-  uint64_t in_flight;  // packets that were not acknowledged
-};
-
-// The last losses were none: what they told of was late.
-struct Undo {
-  int64_t now_ms;
-  int64_t now_us;
-};
+using Loss = kneepoint_loss;
+using Undo = kneepoint_undo;
 
 // Packets in flight are a run's memory: in the emulator 40 bytes each until they have left the
 // sender and 40 in the link's queue, in mm-link some 2 kB. With this many a run takes 100 MB,
@@ -100,7 +87,8 @@ class Windowed : public Controller {
 class TimingOut : public Windowed {
  public:
   void on_keepalive(int64_t now_ms) override {
-    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+    on_loss(
+        {.now_ms = now_ms, .now_us = now_ms * 1000, .kind = Loss::Kind::timed_out, .in_flight = 0});
   }
 
  protected:

@@ -106,16 +106,20 @@ enum kneepoint_loss_kind {
 };
 
 struct kneepoint_loss {
-  size_t size;
+  size_t size KNEEPOINT_DEFAULT(sizeof(kneepoint_loss));
   int64_t now_ms;
   int64_t now_us;
   int kind;           /* one of kneepoint_loss_kind */
   uint64_t in_flight; /* packets that were sent and not acknowledged when it was found out */
+
+#ifdef __cplusplus
+  enum Kind { lost = KNEEPOINT_LOST, timed_out = KNEEPOINT_TIMED_OUT, marked = KNEEPOINT_MARKED };
+#endif
 };
 
 /* What the last losses told of was late, not lost: RFC 3522. */
 struct kneepoint_undo {
-  size_t size;
+  size_t size KNEEPOINT_DEFAULT(sizeof(kneepoint_undo));
   int64_t now_ms;
   int64_t now_us;
 };

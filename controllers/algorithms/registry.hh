@@ -7,15 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <utility>
+#include <vector>
 
 #include "algorithms/adapter.hh"
 #include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
-#include "algorithms/declaration.hh"
 #include "algorithms/interface.h"
 #include "algorithms/needs.hh"
 
@@ -29,59 +26,78 @@ template <class Algorithm>
 class __attribute__((visibility("hidden"))) Registration {
  public:
   // `needed` is a sum of needs::..., if the rule cannot run on every transport.
-  Registration(std::string name, std::string summary, std::string source,
+  Registration(const char* name, const char* summary, const char* source,
                uint32_t needed = needs::none) {
-    State& own = state();
-    own.name = std::move(name);
-    own.summary = std::move(summary);
-    own.source = std::move(source);
-    own.needed = needed;
-    own.calls = Adapter<Algorithm>::calls();
-    own.calls.declare = declare;
-    own.calls.create = create;
-    registered = &own.calls;
+    declared_ = {.size = sizeof declared_,
+                 .name = name,
+                 .summary = summary,
+                 .source = source,
+                 .constant_count = 0,
+                 .constants = nullptr,
+                 .needs = needed};
+    calls_ = Adapter<Algorithm>::calls();
+    calls_.declare = declare;
+    calls_.create = create;
+    registered = &calls_;
     ++registrations;
   }
 
  private:
-  struct State {
-    std::string name{};
-    std::string summary{};
-    std::string source{};
-    uint32_t needed = needs::none;
-    kneepoint_interface calls{};
-    std::optional<Declaration> declaration{};
-  };
-
-  // Inside a function, so that it exists before the registration.
-  static State& state() {
-    static State all;
-    return all;
-  }
-
-  static const Declaration& declaration() {
-    if (registrations != 1) throw std::logic_error("its file has several registrations; keep one");
-    State& own = state();
-    if (not own.declaration) {
+  // Those that the class reads when it is made without values.
+  static const std::vector<Constant>& constants() {
+    static const std::vector<Constant> all = [] {
+      if (registrations != 1) {
+        throw std::logic_error("its file has several registrations; keep one");
+      }
       Constants constants;
       const Algorithm algorithm(constants);
-      own.declaration.emplace(own.name, own.summary, own.source, constants.declared(), own.needed);
-    }
-    return *own.declaration;
+      return constants.declared();
+    }();
+    return all;
   }
 
   static const kneepoint_declaration* declare() {
     const kneepoint_declaration* const none = nullptr;
-    return Failure::guard(none, [] { return &declaration().declared(); });
+    return Failure::guard(none, []() -> const kneepoint_declaration* {
+      static std::vector<kneepoint_constant> rows;
+      static std::vector<const kneepoint_constant*> pointers;
+      if (not rows.empty()) return &declared_;
+      rows.reserve(constants().size());
+      pointers.reserve(constants().size());
+      for (const Constant& each : constants()) {
+        rows.push_back({.size = sizeof(kneepoint_constant),
+                        .name = each.name.c_str(),
+                        .unit = each.unit.c_str(),
+                        .meaning = each.meaning.c_str(),
+                        .fallback = each.fallback,
+                        .low = each.limits.low,
+                        .high = each.limits.high,
+                        .least = each.limits.least,
+                        .most = each.limits.most,
+                        .is_integer = each.type == ConstantType::integer,
+                        .is_log = each.limits.scale == Scale::log});
+        pointers.push_back(&rows.back());
+      }
+      declared_.constant_count = pointers.size();
+      declared_.constants = pointers.data();
+      return &declared_;
+    });
   }
 
   static void* create(const double* values, size_t count) {
     void* const none = nullptr;
     return Failure::guard(none, [&]() -> void* {
-      Constants constants(declaration().by_name(values, count));
-      return new Algorithm(constants);
+      Constants::Values named;
+      for (size_t i = 0; i < count and i < constants().size(); ++i) {
+        named.insert_or_assign(constants()[i].name, values[i]);
+      }
+      Constants given(named);
+      return new Algorithm(given);
     });
   }
+
+  static inline kneepoint_declaration declared_{};
+  static inline kneepoint_interface calls_{};
 };
 
 }  // namespace kneepoint

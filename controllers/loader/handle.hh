@@ -65,13 +65,8 @@ class ControllerHandle {
   void on_keepalive(int64_t now_ms) const {
     tell(calls_.on_keepalive, kneepoint_keepalive{sizeof(kneepoint_keepalive), now_ms});
   }
-  void on_loss(const Loss& loss) const {
-    tell(calls_.on_loss, kneepoint_loss{sizeof(kneepoint_loss), loss.now_ms, loss.now_us,
-                                        static_cast<int>(loss.kind), loss.in_flight});
-  }
-  void on_undo(const Undo& undo) const {
-    tell(calls_.on_undo, kneepoint_undo{sizeof(kneepoint_undo), undo.now_ms, undo.now_us});
-  }
+  void on_loss(const Loss& loss) const { tell(calls_.on_loss, loss); }
+  void on_undo(const Undo& undo) const { tell(calls_.on_undo, undo); }
 
  private:
   static constexpr double longest_keepalive_ms = 1e9;
