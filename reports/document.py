@@ -7,7 +7,7 @@ and folded. Four elements are ours:
     <figure name="..." only="html" if="drawn"><title>...</title><caption>...</caption></figure>
     <table name="..." only="html" first="...">
       <title>...</title><caption>...</caption>
-      <column unit="..." group="..." class="left">...</column>
+      <column unit="..." group="..." class="left" if="known">...</column>
       <tr class="strong or muted" id="..."><td>...</td></tr>
     </table>
     <ref to="NAME"/>   the label of a part, section, figure or table: "Figure 3"
@@ -16,7 +16,8 @@ and folded. Four elements are ours:
 What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
 its own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so
 many rows until it is asked for all; without rows it is left out, as is a figure with if="drawn"
-that was not, and a heading or a summary with nothing below.
+that was not, a column with if="known" and no value in any row, and a heading or a summary with
+nothing below.
 """
 
 import re
@@ -30,6 +31,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+
+from analysis.labels import DASH
 
 RUN_DIGITS = 12
 """This many digits of a run's id identify it."""
@@ -166,8 +169,7 @@ def _frame(figure: Element, label: str) -> Element:
 
 def _write_table(item: Element, labels: dict[str, str]) -> None:
     """A table becomes a figure with a caption above and a table that scrolls by itself."""
-    caption, columns = _caption(item, labels), item.findall("column")
-    rows = item.findall("tr")
+    caption, columns, rows = _caption(item, labels), *_columns_and_rows(item)
     name, first = item.attrib["name"], item.get("first")
     lefts = [at for at, column in enumerate(columns) if column.get("class") == "left"]
     _empty(item, {"class": "table", "id": name} | ({"data-first": first} if first else {}))
@@ -177,10 +179,24 @@ def _write_table(item: Element, labels: dict[str, str]) -> None:
     _write_head(SubElement(table, "thead"), columns)
     body = SubElement(table, "tbody")
     for row in rows:
-        assert len(row) == len(columns), f"{name}: {len(row)} cells for {len(columns)} columns"
         for at in lefts:
             row[at].set("class", "left")
         body.append(row)
+
+
+def _columns_and_rows(item: Element) -> tuple[list[Element], list[Element]]:
+    """Those of a table without the columns that have no value and may be left out."""
+    columns, rows = item.findall("column"), item.findall("tr")
+    for row in rows:
+        cells = f"{len(row)} cells for {len(columns)} columns"
+        assert len(row) == len(columns), f"{item.get('name')}: {cells}"
+    for at, column in reversed(list(enumerate(columns))):
+        texts = {"".join(row[at].itertext()).strip() for row in rows}
+        if column.attrib.pop("if", "") and texts <= {"", DASH}:
+            del columns[at]
+            for row in rows:
+                del row[at]
+    return columns, rows
 
 
 def _write_head(head: Element, columns: list[Element]) -> None:

@@ -1,7 +1,8 @@
 """The environment of all templates: Markdown with jinja, and a few elements of reports.document."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import jinja2
@@ -10,7 +11,7 @@ from markupsafe import Markup
 from analysis import labels
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_HEAD = re.compile(r"(?P<left><?)(?:(?P<group>.*): )?(?P<title>.*?)(?: \((?P<unit>.*)\))?")
+_HEAD = re.compile(r"(?P<known>\??)(?P<left><?)(?:(?P<group>.*): )?(?P<title>.*?)(?: \((?P<unit>.*)\))?")
 _SIGNS = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>\"'`*_[]\\~|#!"})
 """What HTML or Markdown takes for markup."""
 
@@ -58,31 +59,85 @@ def templates_in(folder: Path) -> jinja2.Environment:
         "joined": joined,
         "code": lambda text: element("code", text),
     }
-    environment.globals |= {"row": _row, "column": _column, "columns": _columns}
+    environment.globals |= {"row": _row, "column": _column, "columns": _columns, "table": _table}
     environment.globals["ref"] = lambda to: element("ref", to=to)
     return environment
 
 
+def _table(
+    name: str,
+    title: str,
+    caption: str,
+    rows: Iterable[object],
+    *heads: object,
+    only: str = "",
+    caller: Callable[[object], Markup],
+) -> Markup:
+    """A table with a row for each of `rows`: what a call block writes of it.
+
+    Args:
+        name: of the table.
+        title: above it.
+        caption: after the title; none if empty.
+        rows: what the block gets one by one.
+        heads: see `_columns`.
+        only: "html" for a table that the page alone has.
+        caller: the block.
+    """
+    about = [element("title", title), *([element("caption", caption)] if caption else [])]
+    written = [*about, _columns(*heads), *map(caller, rows)]
+    return element("table", Markup("\n").join(written), name=name, only=only)
+
+
 def _row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
-    """A row of a table, with a name if links point to it; a dash for what is missing."""
+    """A row of a table, with a name if links point to it; a dash for what is missing.
+
+    A list among the cells is as many cells.
+    """
     kind = "strong" if strong else "muted" if muted else ""
-    written = (element("td", labels.DASH if cell is None else cell) for cell in cells)
+    written = (element("td", labels.DASH if cell is None else cell) for cell in _flat(cells))
     return element("tr", *written, class_=kind, id=name)
 
 
 def _column(
-    title: str, unit: str = "", group: str = "", left: bool = False, share: int = 0
+    title: str,
+    unit: str = "",
+    group: str = "",
+    left: bool = False,
+    share: int = 0,
+    known: bool = False,
 ) -> Markup:
-    """The head of a column; share: of the width of the page on paper, in per cent."""
+    """The head of a column.
+
+    Args:
+        title: what stands there.
+        unit: below it.
+        group: the head that it shares with its neighbours.
+        left: whether it is aligned left.
+        share: of the width of the page on paper, in per cent.
+        known: whether it is left out if no row has a value there.
+    """
+    given = {"data-share": str(share) if share else "", "if": "known" if known else ""}
     kind = "left" if left else ""
-    given = {"data-share": str(share) if share else ""}
     return element("column", title, unit=unit, group=group, class_=kind, **given)
 
 
-def _columns(*heads: str) -> Markup:
-    """The heads of columns, each `Group: Title (unit)`; < before one aligns its column left."""
-    found = [match.groupdict() for head in heads if (match := _HEAD.fullmatch(head))]
-    return Markup("").join(
-        _column(each["title"], each["unit"], each["group"], left=bool(each["left"]))
-        for each in found
-    )
+def _columns(*heads: object) -> Markup:
+    """The heads of columns, each `Group: Title (unit)`, as `_column` writes them, or a list.
+
+    < before one aligns its column left, ? leaves it out if no row has a value there.
+    """
+    return Markup("").join(map(_parsed, _flat(heads)))
+
+
+def _flat(items: Iterable[object]) -> Iterator[object]:
+    return chain.from_iterable(item if isinstance(item, list) else [item] for item in items)
+
+
+def _parsed(head: object) -> Markup:
+    match = _HEAD.fullmatch(head) if type(head) is str else None
+    if match is None:
+        return Markup("{}").format(head)
+    each = match.groupdict()
+    given = {"left": bool(each["left"]), "known": bool(each["known"])}
+    return _column(each["title"], each["unit"] or "", each["group"] or "", **given)

@@ -216,10 +216,12 @@ def environment() -> jinja2.Environment:
         "alike": alike,
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
+        "apply": lambda items, macro: [macro(item) for item in items],
+        "constants_in": lambda row, names: [labels.number(row[CONSTANT + each]) for each in names],
         "median": lambda values: statistics.median(list(values)),
         "sampler": lambda name: _SAMPLERS.get(name, name),
         "metrics_of": lambda rows: [
-            name for name in audit.SHOWN if any(is_known(row[f"published_{name}"]) for row in rows)
+            name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
         "bounds_kept": bounds_kept,
         "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
