@@ -11,7 +11,9 @@ from markupsafe import Markup
 from analysis import labels
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_HEAD = re.compile(r"(?P<known>\??)(?P<left><?)(?:(?P<group>.*): )?(?P<title>.*?)(?: \((?P<unit>.*)\))?")
+_HEAD = re.compile(
+    r"(?P<known>\??)(?P<left><?)(?:(?P<group>.*): )?(?P<title>.*?)(?: \((?P<unit>.*)\))?"
+)
 _SIGNS = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>\"'`*_[]\\~|#!"})
 """What HTML or Markdown takes for markup."""
 
