@@ -42,7 +42,8 @@ def build(config: Path, into: Path | None = None) -> None:
     workflow = results.workflow
     own, sections = workflow.settings.report, workflow.sections
     with labels.printed_as(results.names):
-        report = words.compose(tables, provenance, figures, config.parent, own, sections)
+        tall = {name for name, path in figures.items() if render.is_tall(path)}
+        report = words.compose(tables, provenance, figures, config.parent, own, sections, tall)
     with _whole(into or results.folder) as new:
         (new / "tables").mkdir()  # a small study leaves it empty
         _write_tables(tables, new / "tables")

@@ -17,7 +17,7 @@ What is in `<details>` or has `only="html"` is a supplement: the page alone has 
 its own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so
 many rows until it is asked for all; without rows it is left out, as is a figure with if="drawn"
 that was not, a column with if="known" and no value in any row, and a heading or a summary with
-nothing below.
+nothing below. A figure that is taller than a page of paper is a supplement, too.
 """
 
 import re
@@ -82,13 +82,20 @@ def own_words(markdown: str) -> Markup:
     return Markup(_BLANK_LINES.sub("\n", f"<div>{text}</div>"))  # noqa: S704
 
 
-def document(text: str, title: str, drawn: Container[str] = (), **about: Any) -> Document:
+def document(
+    text: str,
+    title: str,
+    drawn: Container[str] = (),
+    tall: Container[str] = (),
+    **about: Any,
+) -> Document:
     """Reads what templates wrote: numbers its parts, resolves references, writes tables as HTML.
 
     Args:
         text: Markdown as above.
         title: of the report.
         drawn: names of the figures that there are.
+        tall: names of those that no page of paper holds.
         about: what else stands above it: subtitle, authors, made_of, search.
     """
     whole = _BLOCK.sub(lambda block: _BLANK_LINES.sub("\n", block[0]), text)
@@ -104,6 +111,9 @@ def document(text: str, title: str, drawn: Container[str] = (), **about: Any) ->
             body.remove(block)
         else:
             following = block.tag
+    for figure in body.iter("figure"):
+        if figure.get("name") in tall:
+            figure.set("only", "html")
     labels, headings, supplements = _numbered(body)
     for reference in list(body.iter("ref")):
         name = reference.attrib.pop("to")

@@ -21,8 +21,17 @@ from reports.templating import plain_text, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')
+_HEIGHT = re.compile(rb'<svg [^>]*?height="([\d.]+)pt"')
+_TALLEST_PT = 690
+"""With its caption, a figure of this height fills a page: see report.typ."""
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 """Of the text in the figures."""
+
+
+def is_tall(figure: Path) -> bool:
+    """Whether no page of paper holds an SVG file of matplotlib."""
+    height = _HEIGHT.search(figure.read_bytes()[:2000])
+    return height is not None and float(height[1]) > _TALLEST_PT
 
 
 def to_html(document: Document, figures: Mapping[str, Path]) -> str:

@@ -66,6 +66,7 @@ def compose(
     config: Path | None = None,
     own: Report | None = None,
     sections: Mapping[str, Section] | None = None,
+    tall: Container[str] = (),
 ) -> Document:
     """The whole report.
 
@@ -76,6 +77,7 @@ def compose(
         config: the configuration's folder, whose comparisons may have templates of their own.
         own: the report's own words.
         sections: its own sections.
+        tall: names of the figures that no page of paper holds.
 
     Raises:
         KneepointError: a template of the configuration is wrong.
@@ -160,6 +162,7 @@ def compose(
         str(written),
         own.title,
         figures,
+        tall,
         subtitle=subtitle,
         authors=tuple(own.authors),
         made_of=_made_of(provenance),

@@ -44,10 +44,9 @@ def _panel(axes: Axes, series: pd.DataFrame, losses: pd.DataFrame) -> None:
     filled: Record = {"color": style.FAINT, "linewidth": 0, "step": "pre", "rasterized": True}
     what = "queue" if len(queue) else None
     axes.fill_between(queue["time_s"], queue["value"], label=what, **filled)
-    line: Record = {"color": style.OURS, "linewidth": 1.0, "label": "window"}
-    style.plot(axes, window, "time_s", "value", **line)
-    dots = {"color": style.INK, "markersize": 2.6, "label": "loss"}
-    style.plot(axes, shown, "end_s", "top_packets", "o", **dots)
+    style.plot(axes, window, "time_s", "value", color=style.OURS, linewidth=1.0, label="window")
+    place = "end_s", "top_packets"
+    style.plot(axes, shown, *place, "o", color=style.INK, markersize=2.6, label="loss")
     for epoch in records(shown.dropna(subset="plateau_packets")):
         begin, end = epoch["start_s"], epoch["end_s"]
         dashed: Record = {"color": style.ALTERNATE, "linestyle": "dashed", "linewidth": 0.8}

@@ -33,11 +33,8 @@ def draw(network: Record, tables: Tables) -> Figure:
         _ellipse(axes, row, looks[row["name"]][1])
     bound = network[SIGNAL_DELAY], network["capacity_mbps"]
     style.plane(axes, settings[SIGNAL_DELAY], bound)
-    style.tell(
-        *(axes, settings, *place),
-        "{name}, {origin}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
-        "power {succeeded_power:.2f}, n = {succeeded}",
-    )
+    succeeded = settings.assign(power=settings["succeeded_power"])
+    style.tell(axes, succeeded, *place, "{name}, {origin}: " + style.IN_PLANE + ", n = {succeeded}")
     style.legend_once(figure, [axes], loc="outside right center", ncols=1, fontsize=7.5)
     return figure
 

@@ -13,16 +13,11 @@ def draw(search: Record, tables: Tables) -> Figure:
     trials = select(tables["search_trials"], search=search["search"])
     place = SIGNAL_DELAY, THROUGHPUT
     figure, axes = style.panel(3.2)
-    dots: Record = {"color": style.QUIET, "markersize": 2.4, "label": "trials"}
-    style.plot(axes, trials, *place, "o", **dots)
+    style.plot(axes, trials, *place, "o", color=style.QUIET, markersize=2.4, label="trials")
     best = trials[trials["on_front"]]
     style.plot(axes, best, *place, "o", color=style.OURS)
     style.front(axes, trials)
-    style.tell(
-        *(axes, best, *place),
-        "trial {trial}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
-        "power {power:.2f}",
-    )
+    style.tell(axes, best, *place, "trial {trial}: " + style.IN_PLANE)
     bound = search["omniscient_ms"], search["omniscient_mbps"]
     style.plane(axes, trials[SIGNAL_DELAY], bound)
     axes.legend(loc="lower left")

@@ -46,9 +46,8 @@ def _draw_contours(axes: Axes, dots: PathCollection) -> None:
     at = (axes.transData + axes.transAxes.inverted()).transform(np.asarray(dots.get_offsets())).T
     across, along = (np.exp(-(((steps - of_one) / _NEAR) ** 2) / 2) for of_one in at)
     weights = along @ across.T
-    means = np.where(
-        weights >= _LEAST, (along * np.asarray(dots.get_array())) @ across.T / weights, np.nan
-    )
+    sums = (along * np.asarray(dots.get_array())) @ across.T
+    means = np.where(weights >= _LEAST, sums / weights, np.nan)
     levels = np.linspace(*dots.get_clim(), 8)[1:-1]
     lines: Record = {"colors": style.INK, "linewidths": 0.7, "transform": axes.transAxes}
     axes.contour(steps.ravel(), steps.ravel(), means, levels, **lines)

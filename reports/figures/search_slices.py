@@ -53,9 +53,8 @@ def _draw_values(axes: Axes, trials: pd.DataFrame, constant: Record, is_alone: b
     if is_alone:
         style.plot(axes, shown.sort_values("at"), "at", "value", color=style.OURS, linewidth=0.8)
         name = labels.words(constant["constant"])
-        style.tell(
-            axes, shown, "at", "value", f"trial {{number}}, {name} {{at:.4g}}: {{value:.4g}}"
-        )
+        text = f"trial {{number}}, {name} {{at:.4g}}: {{value:.4g}}"
+        style.tell(axes, shown, "at", "value", text)
         axes.set_title(f"best {labels.number(constant['best'])}")
     elif constant["importance"] == constant["importance"]:
         axes.set_title(f"importance {constant['importance']:.2f}")

@@ -54,6 +54,9 @@ _UNDATED: dict[str, dict[str, Any]] = {
 _TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str, str]]] = WeakKeyDictionary()
 """What the points of figures show (see `tell`), until they are saved."""
 
+IN_PLANE = "{throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, power {power:.2f}"
+"""What a point of the throughput-delay plane shows (see `tell`)."""
+
 COLOURS = ("#17527f", "#b4451b", "#2f7d6d", "#7a4f9a", "#a8780f", "#1b1f24", "#c2588e")
 CONTROLLER_MARKERS = ("o", "s", "^", "D", "v", "P")
 """Coprime with the number of colours: 42 controllers look different."""

@@ -27,11 +27,7 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
     style.plane(axes, both[SIGNAL_DELAY])
     axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
-    style.tell(
-        *(axes, both, *place),
-        "{report}, {name} {value:g}: {throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, "
-        "power {power:.2f}",
-    )
+    style.tell(axes, both, *place, "{report}, {name} {value:g}: " + style.IN_PLANE)
     axes.legend(loc="lower left")
     _draw_powers(axes, curve[POWER].max())
     first = curve.sort_values("best", ascending=False, kind="stable")

@@ -66,9 +66,9 @@ function Div(div)
   if div.classes:includes("highlights") then
     local items, parts = {}, div.content -- three paragraphs each
     for at = 1, #parts, 3 do
-      items[#items + 1] = "([" .. typst(parts[at]) .. "], [" .. typst(parts[at + 1]) .. "], [" .. typst(parts[at + 2]) .. "])"
+      items[#items + 1] = "([" .. typst(parts[at]) .. "], [" .. typst(parts[at + 1]) .. "], [" .. typst(parts[at + 2]) .. "]),"
     end
-    return pandoc.RawBlock("typst", "#highlights((" .. table.concat(items, ", ") .. ",))")
+    return pandoc.RawBlock("typst", "#highlights((" .. table.concat(items) .. "))")
   elseif div.classes:includes("contents") then
     return pandoc.RawBlock("typst", "#contents()")
   end

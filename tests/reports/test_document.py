@@ -1,11 +1,13 @@
 """The report's Markdown, read; a user's own words; signs that mean nothing."""
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from analysis import labels
+from reports import render
 from reports.document import document, own_words
 from reports.templating import element, literal
 from tests.reports.told import Told
@@ -43,6 +45,28 @@ def test_what_has_nothing_to_show_is_left_out() -> None:
     text = f'<h2 id="p">P</h2>\n\n<h3 id="s">S</h3>\n\n{figure}\n\n{folded}'
     assert list(document(text, "T").body) == []
     assert Told(document(text, "T", {"f"})).figures("s") == ["f"]
+
+
+def test_a_column_may_need_a_value() -> None:
+    heads = '<column>a</column><column if="known">b</column><column if="known">c</column>'
+    cells = [("1", "\N{EN DASH}", "\N{EN DASH}"), ("2", "", "3")]
+    rows = ["".join(f"<td>{cell}</td>" for cell in row) for row in cells]
+    written = "".join(f"<tr>{row}</tr>" for row in rows)
+    report = read(f'<table name="t"><title>T</title>{heads}{written}</table>')
+    assert report.head("t") == ["a", "c"]
+    assert report.rows("t") == [("1", "\N{EN DASH}"), ("2", "3")]
+
+
+def test_a_figure_that_no_page_holds_is_a_supplement(tmp_path: Path) -> None:
+    figures = {"short": 600, "tall": 800}
+    for name, height in figures.items():
+        (tmp_path / name).write_text(
+            f'<?xml version="1.0"?>\n<svg width="9pt" height="{height}pt"/>'
+        )
+    tall = {name for name in figures if render.is_tall(tmp_path / name)}
+    written = [f'<figure name="{name}"><title>{name}</title></figure>' for name in figures]
+    found = document("\n\n".join(written), "T", figures, tall)
+    assert found.supplements == {"tall"}
 
 
 @pytest.mark.parametrize(
