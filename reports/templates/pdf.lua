@@ -99,8 +99,3 @@ function Pandoc(document)
   blocks:insert(pandoc.RawBlock("typst", "]"))
   return pandoc.Pandoc(blocks, document.meta)
 end
-
-function Link(link)
-  link.attr = pandoc.Attr()
-  return link
-end
