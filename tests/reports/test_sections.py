@@ -89,8 +89,8 @@ def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> 
     nothing = dict.fromkeys(column.name for column in TABLES["audit_evidence"].columns)
     tables = {"audit_evidence": [{**nothing, "constants": (), **PLACE, **piece}]}
     template = words.environment().get_template("parts/published.md.jinja")
-    shared = {"rows": tables.get, "audited": [], "printed_in": lambda *place: place[-1]}
-    module: Any = template.make_module(shared)
+    of = {"rows": lambda name: tables.get(name, []), "printed_in": lambda *place: place[-1]}
+    module: Any = template.make_module({**of, "audited": []})
     said = Told(document(str(module.evidence("x", "X", "", [LINE])), "T"))
     ((name, runs, *found, check, value, note),) = said.rows("audit-x")
     assert (name, runs) == ("001 window 40", "5") and check
