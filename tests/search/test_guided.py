@@ -15,7 +15,9 @@ from engines.base import RunRecord, RunSpec
 from experiments.job import Job
 from experiments.results import read_frame
 from search import guided
-from search.guided import ENOUGH, LEAST
+from search.guided import LEAST, PATHS, Guide
+from search.leaders import CLEAR, Setting
+from search.posterior import Hypothesis, Measured, Posterior
 from tests.benchmarks.guided import SEARCHES, Task, compare, lines
 from tests.experiments.fakes import (
     FakeEngine,
@@ -112,7 +114,7 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     assert LEAST <= told["runs"] == len(runs) <= told["budget"] == 12
     assert found["best"]["constants"]["window"] in (11, 12, 13)
     guide = found["guide"]
-    assert told["within_1_percent"] > ENOUGH and not guide["is_off"]
+    assert told["within_1_percent"] > CLEAR and not guide["is_off"]
     low, high = (guide["real_over_emulated"][end] for end in ("low", "high"))
     assert low < 1 < high < low + 0.1
     trials = read_frame(job.out_dir / "trials.parquet")
@@ -134,6 +136,28 @@ def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -
     assert guide["real_over_emulated"]["high"] < 0.9
     assert told["otherwise"]["searched"]["constant_window"] in (11, 12, 13)
     assert found["best"]["constants"]["window"] in (14, 15, 16, 17, 18)
+
+
+def test_noisier_runs_do_not_make_the_guide_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    at, noise = np.linspace(-1, 1, 5), 0.03
+    path = Posterior((Hypothesis(-(at**2) / 10, np.zeros((5, 5)), np.full(5, noise**2)),))
+    settings = tuple(Setting(k, {"window": float(x)}) for k, x in enumerate(at))
+    guide = Guide(settings, at[:, None], (path,) * len(PATHS))
+
+    def called_wrong(ratio: float, factor: float = 0.0) -> float:
+        random, calls = np.random.default_rng(5), []
+        for _ in range(200):
+            chosen = random.integers(5, size=LEAST)
+            real = guide.calibrated.mean[chosen] + factor
+            values = real + ratio * noise * random.standard_normal(LEAST)
+            found = zip(map(int, chosen), map(float, values), strict=True)
+            calls.append(guide.doubt(Measured.nothing(5).with_values(found)) < guided.DOUBT)
+        return float(np.mean(calls))
+
+    assert called_wrong(1.0) <= 0.03 and called_wrong(1.4) <= 0.1
+    assert called_wrong(1.0, factor=0.1) >= 0.9
+    monkeypatch.setattr(guided, "RATIOS", {1.0: 1.0})
+    assert called_wrong(1.4) > 0.1
 
 
 def test_several_starts_find_a_peak_that_one_misses(
