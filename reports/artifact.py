@@ -29,7 +29,7 @@ from experiments.registry import experiments_of
 from experiments.workflow import Workflow
 from networks.config import load_trace_catalogue
 from reports.claims import claims
-from reports.provenance import input_files, public_path
+from reports.provenance import input_files
 
 _REPORTS = ("report.html", "report.pdf", "provenance.json")
 _TYPES = {
@@ -82,17 +82,15 @@ def _provenance(workflow: Workflow) -> Mapping[str, Any]:
         if not experiment.is_real and not (folder / name / MADE_BY).is_file():
             raise KneepointError(f"{folder / name}: not finished; `kneepoint report` finishes it")
     provenance: Mapping[str, Any] = read_json(folder / "provenance.json")
-    digests = {f"{folder / each['name']}/runs.parquet": each for each in provenance["results"]}
     made_of = {
-        **{path: each["runs_sha256"] for path, each in digests.items()},
-        **{
-            str(path): provenance["sha256"].get(public_path(path), "")
-            for path in (*input_files(workflow), workflow.path)
-        },
+        f"{folder / each['name']}/runs.parquet": each["runs_sha256"]
+        for each in provenance["results"]
     }
-    for path, digest in made_of.items():
-        if not Path(path).is_file() or sha256_of(Path(path).read_bytes()) != digest:
-            raise KneepointError(f"{path}: not that of the report; `kneepoint report` updates it")
+    for name, path in input_files(workflow).items():
+        made_of[str(path)] = provenance["sha256"].get(name, "")
+    for made, digest in made_of.items():
+        if not Path(made).is_file() or sha256_of(Path(made).read_bytes()) != digest:
+            raise KneepointError(f"{made}: not that of the report; `kneepoint report` updates it")
     return provenance
 
 
@@ -107,7 +105,7 @@ def _files(workflow: Workflow) -> dict[str, Path]:
     return {
         **{name: ROOT / name for name in ("LICENSE", "CITATION.cff")},
         **{f"results/{path.relative_to(folder)}": path for path in found},
-        **{public_path(path): path for path in (*input_files(workflow), workflow.path)},
+        **input_files(workflow),
     }
 
 

@@ -8,9 +8,6 @@ and computes nothing.
 
 import argparse
 import json
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +24,10 @@ from reports import render, words
 from reports.provenance import gather
 
 
-def build(config: Path, into: Path | None = None) -> None:
-    """Writes everything into the folder `into`, by default the results of the configuration.
+def build(config: Path) -> None:
+    """Writes everything into the folder of the results.
 
-    An older report stays as it is until all of the new one is there.
+    An older report stays as it is until all of the new one is made.
 
     Raises:
         KneepointError: the configuration is wrong, or tables or figures are missing or damaged.
@@ -39,19 +36,18 @@ def build(config: Path, into: Path | None = None) -> None:
     tables = WithDerived(TableFolder(results.folder, TABLES))
     figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
     provenance = gather(results)
-    workflow = results.workflow
-    own, sections = workflow.settings.report, workflow.sections
+    own, sections = results.workflow.settings.report, results.workflow.sections
     with labels.printed_as(results.names):
         tall = {name for name, path in figures.items() if render.is_tall(path)}
         report = words.compose(tables, provenance, figures, config.parent, own, sections, tall)
-    with _whole(into or results.folder) as new:
-        (new / "tables").mkdir()  # a small study leaves it empty
-        _write_tables(tables, new / "tables")
-        write_whole(new / "report.html", render.to_html(report, figures))
-        write_whole(new / "report.pdf", render.to_pdf(report, figures))
-        write_whole(
-            new / "provenance.json", json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
-        )
+    made: dict[str, bytes | str] = {
+        "report.html": render.to_html(report, figures),
+        "report.pdf": render.to_pdf(report, figures),
+        "provenance.json": json.dumps(provenance, indent=2, ensure_ascii=False) + "\n",
+    }
+    _write_tables(tables, results.folder / "tables")
+    for name, content in made.items():
+        write_whole(results.folder / name, content)
 
 
 def _write_tables(tables: Tables, folder: Path) -> None:
@@ -59,12 +55,17 @@ def _write_tables(tables: Tables, folder: Path) -> None:
 
     Only Kneepoint needs the rows of settings_run: `kneepoint again` asks which run made a number.
     """
+    folder.mkdir(exist_ok=True)  # a small study leaves it empty
+    old = {path.stem: path for path in folder.glob("*.csv")}
     for name, table in tables.items():
         if name == "series" and len(table):
             table = table[table["quantity"].isin(RATES)]
         if len(table) and name != "settings_run":
             rows = table.map(_text).to_csv(index=False, lineterminator="\n")
             write_whole(folder / f"{name}.csv", rows)
+            old.pop(name, None)
+    for path in old.values():
+        path.unlink()
 
 
 def _text(value: object) -> object:
@@ -72,32 +73,11 @@ def _text(value: object) -> object:
     return "; ".join(value) if isinstance(value, list | tuple | np.ndarray) else value
 
 
-@contextmanager
-def _whole(folder: Path) -> Iterator[Path]:
-    """Yields an empty folder whose content moves into `folder` if all goes well."""
-    staging = folder / ".report"
-    new, old = staging / "new", staging / "old"
-    shutil.rmtree(staging, ignore_errors=True)
-    for each in (new, old):
-        each.mkdir(parents=True)
-    try:
-        yield new
-        for made in sorted(new.iterdir()):
-            place = folder / made.name
-            if place.exists():
-                place.rename(old / made.name)
-            made.rename(place)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument("--into", type=Path, help="folder to write to (the results folder)")
-    arguments = parser.parse_args()
-    build(arguments.config, arguments.into)
+    build(parser.parse_args().config)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ from experiments.workflow import Workflow
 from networks.config import catalogue_files
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
+_PUBLISHED = ("csv", "yaml")
+"""The endings of a published table's files."""
 
 
 def gather(results: Results) -> Record:
@@ -63,16 +65,15 @@ def public_path(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else Path(*path.parts[-2:]))
 
 
-def input_files(workflow: Workflow) -> set[Path]:
-    """Files of the configuration besides the main one, and controllers' sources."""
+def input_files(workflow: Workflow) -> dict[str, Path]:
+    """Files of the configuration, the main one first, and controllers' sources, by public paths."""
     folder, traces = workflow.path.parent, catalogue_files(workflow.path)
-    read = {path for each in experiments_of(workflow).values() for path in each.reads}
-    for name in workflow.tables:
-        read |= {folder / f"published/{name}.csv", folder / f"published/{name}.yaml"}
-    sources = {
-        path for name in workflow.controllers for path in sources_of(name, workflow.own_sources)
-    }
-    return {path for path in {*read, *sources, *traces} if path.is_file()}
+    read = [path for each in experiments_of(workflow).values() for path in each.reads]
+    read += [folder / f"published/{name}.{end}" for name in workflow.tables for end in _PUBLISHED]
+    for name in workflow.controllers:
+        read += sources_of(name, workflow.own_sources)
+    there = {public_path(path): path for path in (*read, *traces) if path.is_file()}
+    return {public_path(workflow.path): workflow.path, **dict(sorted(there.items()))}
 
 
 def _references(workflow: Workflow) -> Iterator[Reference]:
@@ -104,9 +105,7 @@ def _files(workflow: Workflow) -> dict[str, Path]:
     """The configuration and the programs of the emulator, as they are named."""
     programs = ["build/emulate"]
     programs += [f"build/controllers/{name}.so" for name in sorted(workflow.controllers)]
-    inputs = {public_path(path): path for path in input_files(workflow)}
-    own = {public_path(workflow.path): workflow.path, **dict(sorted(inputs.items()))}
-    return {**own, **{name: Path(name) for name in programs}}
+    return {**input_files(workflow), **{name: Path(name) for name in programs}}
 
 
 def _real_programs() -> dict[str, Path]:
