@@ -15,7 +15,7 @@ import pandas as pd
 
 from analysis.frames import records
 from analysis.metrics import POWER
-from analysis.paired import Floats, bootstrap_interval, holm, sign_flip_test
+from analysis.paired import FLIPS, Floats, bootstrap_interval, holm, sign_flip_test
 from experiments.seeds import derive_seed
 
 FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
@@ -56,10 +56,10 @@ def intervals(values: Floats, trials: Sequence[int], bounds: "pd.Series[float]")
     runs: it uses more of them than a median and, unlike a mean, does not depend on one network.
     log_power is the mean over networks and runs of ln(power); NaN if a run failed.
     """
-    ends = np.array([_interval(_log_means(of_setting)) for of_setting in values])
+    ends = np.array([[*map(math.exp, _interval(_log_means(each)))] for each in values])
     with np.errstate(divide="ignore"):
         logs = np.log(values * bounds.to_numpy(dtype=float)[None, :, None])
-    spreads = np.array([_spread(list(of_setting)) for of_setting in logs])
+    of_logs = np.array([_interval(list(of_setting)) for of_setting in logs])
     middle, low, high = _bootstrapped(_middle_means, values)
     return pd.DataFrame(
         {
@@ -71,8 +71,8 @@ def intervals(values: Floats, trials: Sequence[int], bounds: "pd.Series[float]")
             "middle_low": low,
             "middle_high": high,
             "log_power": [each.mean() if np.isfinite(each).all() else math.nan for each in logs],
-            "log_power_low": spreads[:, 0],
-            "log_power_high": spreads[:, 1],
+            "log_power_low": of_logs[:, 0],
+            "log_power_high": of_logs[:, 1],
         }
     )
 
@@ -134,13 +134,9 @@ def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> 
         known = [values[place[trial]] for trial in pair if trial in place]
         low = high = p = math.nan
         if len(known) == 2:
-            strata = [
-                after - before
-                for before, after in zip(_log_means(known[0]), _log_means(known[1]), strict=True)
-            ]
-            low, high = _interval(strata)
-            is_finite = all(np.isfinite(each).all() for each in strata)
-            p = sign_flip_test(strata, SEED) if is_finite else math.nan
+            strata = _differences(*map(_log_means, known))
+            low, high = map(math.exp, _interval(strata))
+            p = _p(strata)
         found.append((low - 1, high - 1, p))
     table = pd.DataFrame(found, columns=["gain_low", "gain_high", "gain_p"], index=gains.index)
     table["gain_p"] = holm(table["gain_p"].tolist())
@@ -155,19 +151,17 @@ def duels(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
     """
     means, logs = values.mean(axis=2), [_log_means(each) for each in values]
     pairs = list(combinations(range(len(trials)), 2))
-    found = [[b - a for a, b in zip(logs[i], logs[j], strict=True)] for i, j in pairs]
-    p_values = [
-        sign_flip_test(strata, SEED, FLIPS_OF_A_DUEL)
-        if all(np.isfinite(each).all() for each in strata)
-        else math.nan
-        for strata in found
-    ]
+    p_values = [_p(_differences(logs[i], logs[j]), FLIPS_OF_A_DUEL) for i, j in pairs]
     rows = [
         (trials[one], trials[other], values.shape[1], int((means[one] > means[other]).sum()), p)
         for (i, j), p in zip(pairs, holm(p_values), strict=True)
         for one, other in ((i, j), (j, i))
     ]
     return pd.DataFrame(rows, columns=["trial", "other", "networks", "ahead", "p"])
+
+
+def _differences(one: Sequence[Floats], other: Sequence[Floats]) -> list[Floats]:
+    return [after - before for before, after in zip(one, other, strict=True)]
 
 
 def _log_means(of_networks: Floats) -> list[Floats]:
@@ -181,11 +175,12 @@ def _log_means(of_networks: Floats) -> list[Floats]:
 
 
 def _interval(strata: Sequence[Floats]) -> tuple[float, float]:
-    low, high = _spread(strata)
-    return math.exp(low), math.exp(high)
+    return bootstrap_interval(strata, SEED) if _is_finite(strata) else (math.nan, math.nan)
 
 
-def _spread(strata: Sequence[Floats]) -> tuple[float, float]:
-    if not all(np.isfinite(each).all() for each in strata):
-        return math.nan, math.nan
-    return bootstrap_interval(strata, SEED)
+def _p(strata: Sequence[Floats], flips: int = FLIPS) -> float:
+    return sign_flip_test(strata, SEED, flips) if _is_finite(strata) else math.nan
+
+
+def _is_finite(strata: Sequence[Floats]) -> bool:
+    return all(np.isfinite(each).all() for each in strata)

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
@@ -39,10 +40,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     if found is None or found.runs.empty:
         return {}
     settings = _named(found)
-    rows = beside_real(settings, found.runs, results.emulated)
-    outside = explained(rows[rows["inside"].eq(False)], found.runs)
-    columns = ["scheduling_ms", "usual_ms", "why"]
-    rows = rows.join(outside[columns]).fillna({"why": ""})
+    rows = explained(beside_real(settings, found.runs, results.emulated), found.runs)
     return {"agreement": rows.merge(settings[_SETTING], on="trial")}
 
 
@@ -156,7 +154,7 @@ def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Why real means lie outside their prediction intervals.
 
     Args:
-        rows: those of `beside_real` that are outside.
+        rows: those of `beside_real`.
         runs: all real runs.
 
     Returns:
@@ -164,27 +162,25 @@ def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         runs, and the median of that over all settings; NaN where it was not measured), and why:
         BUSIER or QUIETER (its runs met such a host, and have less or more than was predicted, as
         that host explains), SMALL (the difference is within the goal; the interval is narrower) or
-        UNEXPLAINED.
+        UNEXPLAINED. Where a mean is inside, all three are missing, and why is empty.
     """
-    measured = succeeded(runs)
-    delays_ms = measured.groupby("trial")["scheduling_delay_p99_us"].mean().astype(float) / 1000
-    found = rows.assign(
-        scheduling_ms=[delays_ms.get(trial, math.nan) for trial in rows["trial"]],
-        usual_ms=float(delays_ms.median()),
-    )
-    return found.assign(why=pd.Series([_why(row) for row in records(found)], found.index, object))
-
-
-def _why(row: Record) -> str:
+    by_setting = succeeded(runs).groupby("trial")["scheduling_delay_p99_us"]
+    delays_ms = by_setting.mean().astype(float) / 1000
+    late_ms, usual_ms = rows["trial"].map(delays_ms), float(delays_ms.median())
+    lateness, size = late_ms / usual_ms - 1, rows["relative"].abs()
     # A late host costs throughput and power; queues are as long as ever, or shorter.
-    if abs(row["relative"]) <= GOAL.get(row["metric"], GOAL[THROUGHPUT]):
-        return SMALL
-    lateness = row["scheduling_ms"] / row["usual_ms"] - 1
-    if lateness > _OTHER_HOST and row["difference"] > 0:
-        return BUSIER
-    if lateness < -_OTHER_HOST and row["difference"] < 0:
-        return QUIETER
-    return UNEXPLAINED
+    reasons = {
+        SMALL: size <= rows["metric"].map(GOAL).fillna(GOAL[THROUGHPUT]),
+        BUSIER: (lateness > _OTHER_HOST) & (rows["difference"] > 0),
+        QUIETER: (lateness < -_OTHER_HOST) & (rows["difference"] < 0),
+    }
+    is_outside = rows["inside"].eq(False).fillna(False).astype(bool)
+    why = np.select([*reasons.values()], [*reasons], UNEXPLAINED)
+    return rows.assign(
+        scheduling_ms=late_ms.where(is_outside),
+        usual_ms=pd.Series(usual_ms, rows.index).where(is_outside),
+        why=np.where(is_outside, why, ""),
+    )
 
 
 def accuracy(tables: Tables) -> pd.DataFrame:

@@ -155,20 +155,22 @@ def audit(
     evidence: list[Record] = []
     for label, row in enumerate(records(found)):
         table, key = row["table"], (row["table"], row["row"])
-        verdict, pieces = _judge(
-            row,
-            against.get(key, []),
-            sources[table],
-            spreads.get(label, []),
-            elsewhere.get(table, ""),
-        )
-        verdicts.append({"checks": "", "wrong": "", **verdict})
+        checks, spread = against.get(key, []), spreads.get(label, [])
+        verdict, pieces = _judge(row, checks, sources[table], spread, elsewhere.get(table, ""))
+        verdicts.append({**_said(checks), "verdict": verdict})
         pieces += [cut_off[key]] if key in cut_off else []
-        pieces += _beside(row, sources[table], verdict["verdict"])
+        pieces += _beside(row, sources[table], verdict)
         evidence += [{"table": table, "row": row["row"], **piece} for piece in pieces]
     found = found.join(pd.DataFrame(verdicts))
     found["clear"] = _are_clear(found)
     return found.drop(columns=CAPACITY, errors="ignore"), pd.DataFrame(evidence)
+
+
+def _said(against: Sequence[Finding]) -> Record:
+    """The checks that contradict a row, and the number that is wrong by the greatest margin."""
+    checks = ", ".join(dict.fromkeys(finding.check for finding in against))
+    ordered = sorted(against, key=lambda each: -each.size / each.limit if each.size > 0 else 0.0)
+    return {"checks": checks, "wrong": ordered[0].metric if ordered else ""}
 
 
 def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
@@ -183,11 +185,8 @@ def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
         for label in off.index[is_within(off, low, high)]:
             row = off.loc[label]
             found[label] = [
-                {
-                    **{"kind": kind, "metric": metric},
-                    **{"low": row[f"{low}_{metric}"], "high": row[f"{high}_{metric}"]},
-                }
-                for metric in not_close(off.loc[[label]])
+                {"kind": kind, "metric": m, "low": row[f"{low}_{m}"], "high": row[f"{high}_{m}"]}
+                for m in not_close(off.loc[[label]])
             ]
     return found
 
@@ -207,7 +206,7 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
     texts = pd.Series("", index=rows.index, dtype=object)
     for _, group in rows.groupby("table", sort=False):
         varied = constants_in(group, varied=True)
-        report = labels.short_report(str(group["report"].iloc[0]))
+        report = str(group["report"].iloc[0]).removeprefix("Report ")
         for label, row in zip(group.index, records(group), strict=True):
             values = "/".join(labels.number(row[c]) for c in varied if row[c] == row[c])
             parts = (report, labels.words(row["controller"]), values or f"row {row['row'] + 1}")
@@ -221,26 +220,19 @@ def _judge(
     source: TableDescription,
     spread: Sequence[Record],
     elsewhere: str,
-) -> tuple[Record, list[Record]]:
-    """The verdict, with the checks that contradict the row and the wrong number; its evidence."""
+) -> tuple[str, list[Record]]:
+    """The verdict on a row, and its evidence."""
     if against:
-        checks = ", ".join(dict.fromkeys(finding.check for finding in against))
-        worst = max(against, key=lambda each: each.size / each.limit if each.size > 0 else 0.0)
-        verdict = {"checks": checks, "wrong": worst.metric, "verdict": CONTRADICTED}
-        return verdict, [_of_finding(each) for each in against]
+        return CONTRADICTED, [_of_finding(each) for each in against]
     if not row["agreement"]:
-        return {"verdict": "not comparable"}, [_why_not(row, elsewhere)]
+        return "not comparable", [_why_not(row, elsewhere)]
     shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
-    evidence: list[Record] = [
-        {"kind": "difference", "metric": metric} for metric in shown or [POWER]
-    ]
+    evidence: list[Record] = [{"kind": "difference", "metric": m} for m in shown or [POWER]]
     if source.fitted:
-        return {"verdict": "fitted"}, [*evidence, {"kind": "fitted", "constants": source.fitted}]
-    if row["agreement"] != OFF:
-        return {"verdict": row["agreement"]}, evidence
-    if spread:
-        return {"verdict": WITHIN_SPREAD}, [*evidence, *spread]
-    return {"verdict": "unexplained"}, evidence
+        return "fitted", [*evidence, {"kind": "fitted", "constants": source.fitted}]
+    if row["agreement"] == OFF:
+        return WITHIN_SPREAD if spread else "unexplained", [*evidence, *spread]
+    return row["agreement"], evidence
 
 
 def _beside(row: Record, source: TableDescription, verdict: str) -> Iterator[Record]:

@@ -316,8 +316,8 @@ _COMPARED: Mapping[str, float] = {
 def shares(compared: Compared) -> pd.DataFrame:
     """The share of each endless flow in the throughput of all of them, where there are several."""
     rows = []
-    for key, group in statistics.succeeded(compared.runs).groupby(_PLACE, sort=False):
-        traffic = compared.traffic[group["traffic"].iloc[0]]
+    for (_, of, _), group in statistics.succeeded(compared.runs).groupby(_PLACE, sort=False):
+        traffic = compared.traffic[str(of)]
         endless = [name for name, flow in traffic.flows.items() if flow.bytes is None]
         if len(endless) < 2:
             continue
@@ -327,25 +327,18 @@ def shares(compared: Compared) -> pd.DataFrame:
             dtype=float,
         )
         total = rates.sum(axis=1)
-        jain = (total**2 / (len(endless) * (rates**2).sum(axis=1))).mean()
+        place = {name: group[name].iloc[0] for name in (*_PLACE, *_TITLES)}
+        of_all = {
+            "jains_index": (total**2 / (len(endless) * (rates**2).sum(axis=1))).mean(),
+            "utilization": group["utilization"].astype(float).mean(),
+            "queueing_delay_p95_ms": group["queueing_delay_p95_ms"].mean(),
+        }
         for flow in endless:
             share = statistics.spread((rates[flow] / total).dropna())
-            shown = [name for name in share if name not in ("standard_deviation", "cv")]
-            rows.append(
-                {
-                    "engine": compared.engine,
-                    **dict(zip(_PLACE, key, strict=True)),
-                    **{n: group[n].iloc[0] for n in _TITLES},
-                    "flow": flow,
-                    "under_study": traffic.flows[flow].controller is None,
-                    "flows": len(endless),
-                    **{name: share[name] for name in shown},
-                    "jains_index": jain,
-                    "utilization": float(group["utilization"].astype(float).mean()),
-                    "queueing_delay_p95_ms": float(group["queueing_delay_p95_ms"].mean()),
-                }
-            )
-    return pd.DataFrame(rows).astype({"n": int}) if rows else pd.DataFrame()
+            under_study = traffic.flows[flow].controller is None
+            of_flow = {"flow": flow, "under_study": under_study, "flows": len(endless)}
+            rows.append({"engine": compared.engine, **place, **of_flow, **share, **of_all})
+    return pd.DataFrame(rows).drop(columns=["standard_deviation", "cv"], errors="ignore")
 
 
 # Over time ------------------------------------------------------------------------------------
@@ -367,26 +360,27 @@ def _first_runs(compared: Compared) -> Iterator[tuple[Record, Record, TrafficFil
             yield key, run, traffic
 
 
-def _ends_s(intervals: int, traffic: TrafficFile) -> Floats:
-    """When each interval ends (s)."""
-    assert traffic.interval_s is not None
-    return np.arange(1, intervals + 1, dtype=np.float64) * np.float64(traffic.interval_s)
-
-
 def series(compared: Compared) -> Iterator[pd.DataFrame]:
     """Each flow and the uplink's queue over time, in the first run of each setting."""
     for key, run, traffic in _first_runs(compared):
         for flow in run["flows"]:
-            ends_s = _ends_s(len(flow["window_by_interval_packets"]), traffic)
             told = {
-                over_time.WINDOW: (ends_s, flow["window_by_interval_packets"]),
-                over_time.RTT: (ends_s, flow["rtt_by_interval_ms"]),
-                THROUGHPUT: (ends_s, flow["throughput_by_interval_mbps"]),
+                over_time.WINDOW: flow["window_by_interval_packets"],
+                over_time.RTT: flow["rtt_by_interval_ms"],
+                THROUGHPUT: flow["throughput_by_interval_mbps"],
             }
-            yield over_time.long(told, key["run"], flow["name"])
+            yield _by_interval(told, traffic, key["run"], flow["name"])
         if (queue := run["queue_by_interval_packets"]) is not None:
-            told = {over_time.QUEUE: (_ends_s(len(queue), traffic), queue)}
-            yield over_time.long(told, key["run"])
+            yield _by_interval({over_time.QUEUE: queue}, traffic, key["run"])
+
+
+def _by_interval(
+    told: Mapping[str, Sequence[float]], traffic: TrafficFile, run: str, flow: str | None = None
+) -> pd.DataFrame:
+    """Quantities with a value an interval, at whose end it stands."""
+    assert traffic.interval_s is not None
+    ends_s = {n: np.arange(1.0, len(each) + 1) * traffic.interval_s for n, each in told.items()}
+    return over_time.long({n: (ends_s[n], each) for n, each in told.items()}, run, flow)
 
 
 def epochs(tables: Tables) -> pd.DataFrame:

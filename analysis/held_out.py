@@ -15,9 +15,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import across, generality, labels, planes, statistics
-from analysis.frames import select
 from analysis.metrics import POWER
-from analysis.paired import Floats
 from analysis.results import Results, StudyRuns
 from analysis.statistics import counted
 from common.tables import Tables
@@ -32,51 +30,41 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     found = results.hold_out
     if found is None:
         return {}
-    networks = found.networks.sort_values("is_training", ascending=False, kind="stable")
-    networks = networks.reset_index(drop=True)
+    networks = found.networks.sort_values(
+        "is_training", ascending=False, kind="stable", ignore_index=True
+    )
     relative = relative_power(found.runs, networks)
-    scored = scores(relative, networks)
-    distinct = distinct_settings(found.settings)
+    scored, distinct = scores(relative, networks), distinct_settings(found.settings)
     ranked = ranks(distinct[distinct["best"]], scored)
     ranked["label"] = _setting_labels(ranked)
+    trials = ranked["trial"].tolist()
     wide = relative.pivot_table(index="trial", columns="network", values="relative")
-    wide = wide.loc[ranked["trial"], networks["network"]]
-    label = ranked.set_index("trial")["label"]
+    wide = wide.loc[trials, networks["network"]]
     networks["nearest"] = wide.max().to_numpy()
-    networks["nearest_label"] = label[wide.idxmax()].to_numpy()
+    networks["nearest_label"] = ranked.set_index("trial")["label"][wide.idxmax()].to_numpy()
     searched = searched_by(results.studies)
     networks["searched_by"] = [searched.get(name, []) for name in networks["network"]]
     bounds = networks[~networks["is_training"]].set_index("network")[POWER]
     best = found.settings.loc[found.settings["best"], "trial"].tolist()
     values = across.relative_runs(counted(found.runs), best, bounds)
-    of_ranked = values[[best.index(trial) for trial in ranked["trial"]]]
-    trials = ranked["trial"].tolist()
-    own = ranked.merge(
-        across.intervals(of_ranked, trials, bounds), on="trial", validate="one_to_one"
-    )
-    own = own.drop(columns=[*distinct.columns.drop("trial"), "training", "held_out"])
-    settings = distinct.merge(scored, on="trial", validate="one_to_one")
-    settings = settings.merge(own, on="trial", how="left")
+    of_ranked = values[[best.index(trial) for trial in trials]]
+    own = ranked[["trial", "training_rank", "held_out_rank", "gap", "label"]]
+    own = own.merge(across.intervals(of_ranked, trials, bounds), on="trial")
+    settings = distinct.merge(scored, on="trial").merge(own, on="trial", how="left")
     gained = gains(found.settings, relative, found.runs, networks)
-    here = planes.compute(found.runs, trials)
+    is_tuned = (ranked["origin"] != PUBLISHED).to_numpy()
     on_networks = wide.reset_index().melt("trial", var_name="network", value_name="relative")
-    for more in (relative.drop(columns="relative"), here):
+    for more in (relative.drop(columns="relative"), planes.compute(found.runs, trials)):
         on_networks = on_networks.merge(more, on=["trial", "network"], how="left")
     return {
         "held_out_settings": settings,
         "held_out_gains": across.paired_gains(gained, values, best),
         "held_out_networks": networks,
         "held_out_profiles": across.profiles(of_ranked, trials),
-        "held_out_duels": _duels(ranked, of_ranked),
+        "held_out_duels": across.duels(of_ranked[is_tuned], ranked.loc[is_tuned, "trial"].tolist()),
         "held_out_power": on_networks,
         "generality": generality.compute(results, found),
     }
-
-
-def _duels(ranked: pd.DataFrame, values: Floats) -> pd.DataFrame:
-    """The tuned settings against each other: see `across.duels`."""
-    is_tuned = (ranked["origin"] != PUBLISHED).to_numpy()
-    return across.duels(values[is_tuned], ranked.loc[is_tuned, "trial"].tolist())
 
 
 def standings(tables: Tables) -> pd.DataFrame:
@@ -212,14 +200,12 @@ def gains(
     spreads = statistics.spreads(there.rename(columns={POWER: "value"}), ["trial"])
     half_width = spreads["high"] - spreads["mean"]
     powers = spreads[["trial"]].assign(power=spreads["mean"], half_width=half_width)
-    best = settings[settings["best"]].merge(powers, on="trial")[[*_OF_GAIN, "origin"]]
+    best = settings[settings["best"]].merge(powers, on="trial").set_index("controller")
     published, tuned = (
-        select(best, origin=origin)[_OF_GAIN]
-        .add_prefix(f"{origin}_")
-        .rename(columns={f"{origin}_controller": "controller"})
+        best.loc[best["origin"] == origin, _OF_GAIN].add_prefix(f"{origin}_")
         for origin in (PUBLISHED, TUNED)
     )
-    found = tuned.merge(published, how="left", on="controller")
+    found = tuned.join(published).reset_index()
     power = relative.pivot_table(index="trial", columns="network", values=POWER)
     power = power.join(scores(relative, networks).set_index("trial")["held_out"])
     before, after = (
@@ -239,7 +225,7 @@ def gains(
     )
 
 
-_OF_GAIN = ["controller", "study", "table", "constants", "trial", "row", POWER, "half_width"]
+_OF_GAIN = ["study", "table", "constants", "trial", "row", POWER, "half_width"]
 
 
 def _chance(runs: pd.DataFrame, one: float, other: float) -> float:

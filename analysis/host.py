@@ -59,9 +59,7 @@ def probe_levels(tables: Tables) -> pd.DataFrame:
         line |= {"runs": (~runs["failed"]).sum(), "failed": runs["failed"].sum()}
         for metric in (THROUGHPUT, SIGNAL_DELAY):
             relative = runs[f"relative_{metric}"]
-            line |= {
-                f"relative_{metric}": relative.mean(),
-                f"furthest_{metric}": relative.abs().max(),
-            }
+            line[f"relative_{metric}"] = relative.mean()
+            line[f"furthest_{metric}"] = relative.abs().max()
         lines.append(line | {_LATE: runs[_LATE].max()})
     return pd.DataFrame(lines)

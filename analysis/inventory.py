@@ -51,14 +51,13 @@ def _of_engine(
 ) -> Iterator[Found]:
     """Its studies and repetitions."""
     for study in studies:
-        titles = [results.title(name) for name in study.config.networks]
-        about: Record = {"controllers": [study.config.controller], "network_titles": titles}
-        about |= {"title": study.config.title, "settings": len(study.trials)}
+        about: Record = {"title": study.config.title, "settings": len(study.trials)}
+        about["controllers"] = [study.config.controller]
+        about["network_titles"] = [results.title(name) for name in study.config.networks]
         yield _what(study.name, "study", engine, **about), study.runs
     for each in repeats:
-        settings = each.config.settings
-        names = list(dict.fromkeys(setting.controller for setting in settings))
-        about = {"controllers": names, "title": each.config.title, "settings": len(settings)}
+        about = {"title": each.config.title, "settings": len(each.config.settings)}
+        about["controllers"] = list(dict.fromkeys(s.controller for s in each.config.settings))
         yield _what(each.name, "repeat", engine, **about), each.runs
 
 

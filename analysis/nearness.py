@@ -50,20 +50,18 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
 def is_within(rows: pd.DataFrame, low: str, high: str) -> "pd.Series[bool]":
     """Whether each number that is not close lies in the interval of one more run (two columns)."""
     rows, judged = _with_ranges(rows), _judged(rows)
-    held = pd.DataFrame({m: _is_held(rows, m, low, high) for m in METRICS})
-    return judged.any(axis="columns") & (held | ~judged).all(axis="columns")
+    held = {}
+    for metric in METRICS:
+        is_inside = rows[f"{low}_{metric}"] <= rows[f"printed_high_{metric}"]
+        is_inside &= rows[f"printed_low_{metric}"] <= rows[f"{high}_{metric}"]
+        held[metric] = is_inside | _is_near(rows, metric, CLOSE[metric])
+    return judged.any(axis="columns") & (pd.DataFrame(held) | ~judged).all(axis="columns")
 
 
 def not_close(rows: pd.DataFrame) -> list[str]:
     """The metrics that count and are not close in any of the rows."""
     rows, judged = _with_ranges(rows), _judged(rows)
     return [m for m in METRICS if (judged[m] & ~_is_near(rows, m, CLOSE[m])).all()]
-
-
-def _is_held(rows: pd.DataFrame, metric: str, low: str, high: str) -> "pd.Series[bool]":
-    is_inside = rows[f"{low}_{metric}"] <= rows[f"printed_high_{metric}"]
-    is_inside &= rows[f"printed_low_{metric}"] <= rows[f"{high}_{metric}"]
-    return is_inside | _is_near(rows, metric, CLOSE[metric])
 
 
 def _with_ranges(rows: pd.DataFrame) -> pd.DataFrame:

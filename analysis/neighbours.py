@@ -32,6 +32,11 @@ class Line:
     along: str
     points: pd.DataFrame
 
+    @property
+    def kind(self) -> tuple[str, bool]:
+        """Lines of one kind have a typical bend."""
+        return self.metric, self.along == THROUGHPUT
+
 
 @dataclass(frozen=True)
 class Jump:
@@ -82,12 +87,8 @@ def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
     """The least size of a jump that is evidence; None if this one is not."""
     if jump.close or abs(jump.size) <= far(jump.line.metric):
         return None
-    kind = jump.line.metric, jump.line.along == THROUGHPUT
-    others = [
-        abs(each.bend)
-        for each in jumps
-        if (each.line.metric, each.line.along == THROUGHPUT) == kind and each.row != jump.row
-    ]
+    alike = (each for each in jumps if each.line.kind == jump.line.kind)
+    others = [abs(each.bend) for each in alike if each.row != jump.row]
     if len(others) < LEAST_OTHERS:
         return None
     limit = max(far(jump.line.metric), FACTOR * float(np.median(others)))
@@ -108,11 +109,9 @@ def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> It
         if (place.dropna() > 0).all():
             place = place.map(math.log, na_action="ignore")
         others = [each for each in constants if each != constant]
-        groups = (
-            [each.index for _, each in table.groupby(others, dropna=False)]
-            if others
-            else [table.index]
-        )
+        groups = [table.index]
+        if others:
+            groups = [each.index for _, each in table.groupby(others, dropna=False)]
         along = constant.removeprefix(CONSTANT)
         for group in groups:
             for metric in METRICS if len(group) > LEAST_NEIGHBOURS else ():

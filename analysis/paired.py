@@ -70,7 +70,7 @@ def paired_ratio(
         raise ValueError("no pair of runs")
     low, high = bootstrap_interval(strata, seed, level, resamples)
     return Ratio(
-        ratio=math.exp(_mean(strata)),
+        ratio=math.exp(float(np.mean([each.mean() for each in strata]))),
         low=math.exp(low),
         high=math.exp(high),
         p=sign_flip_test(strata, seed),
@@ -147,12 +147,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     however they depend on each other. NaN is no comparison and stays NaN.
     """
     values = np.asarray(p_values, dtype=float)
-    order = [i for i in np.argsort(values, kind="stable") if not math.isnan(values[i])]
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]  # NaN is last
     corrected = np.full(values.size, math.nan)
-    greatest = 0.0
-    for rank, i in enumerate(order):
-        greatest = max(greatest, min(1.0, (len(order) - rank) * values[i]))
-        corrected[i] = greatest
+    times = np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(1, np.maximum.accumulate(times * values[order]))
     return [float(value) for value in corrected]
 
 
@@ -164,10 +162,6 @@ def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats:
         raise ValueError("a ratio needs values above 0")
     ratios: Floats = np.log(ours / theirs)
     return ratios
-
-
-def _mean(strata: Sequence[Floats]) -> float:
-    return float(np.mean([each.mean() for each in strata]))
 
 
 def _degrees_of_freedom(strata: Sequence[Floats]) -> int:

@@ -91,10 +91,12 @@ def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.
     for row in records(published):
         own = means[means.index.get_level_values("row") == row["row"]].droplevel("row")
         ours = own.reindex(runs["trial"].unique())
-        parts = [
-            _losses(ours[metric], float(row[metric]), robust) for metric in _fitted_metrics(row)
-        ]
-        columns[row["row"]] = pd.concat(parts, axis=1).mean(axis=1)
+        metrics = _fitted_metrics(row)
+        errors = np.abs(np.log(ours[metrics].astype(float) / [float(row[m]) for m in metrics]))
+        losses = errors.map(
+            lambda error: loss_of(None if math.isnan(error) else float(error), robust)
+        )
+        columns[row["row"]] = losses.mean(axis=1)
     return pd.DataFrame(columns).rename_axis("trial")
 
 
@@ -102,12 +104,6 @@ def _fitted_metrics(row: Record) -> list[str]:
     """The figures of a row that count: power only where it prints no other."""
     direct = [metric for metric in FIT_METRICS if not math.isnan(row.get(metric, math.nan))]
     return direct or [POWER]
-
-
-def _losses(ours: "pd.Series[float]", published: float, robust: bool) -> "pd.Series[float]":
-    errors = np.abs(np.log(ours.astype(float) / published))
-    values = [loss_of(None if math.isnan(error) else float(error), robust) for error in errors]
-    return pd.Series(values, index=ours.index)
 
 
 def row_weights(published: pd.DataFrame) -> Weights:

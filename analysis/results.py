@@ -50,7 +50,6 @@ from networks.fitted_host import HOST, column_of_host, read_fitted_host
 from networks.traffic import TrafficFile
 from search.spaces import searched_ranges
 
-EMULATE = Path("build/emulate")
 OF_NETWORK = "network_"
 """How the columns of a network's parameters begin."""
 
@@ -188,13 +187,13 @@ class Results:
         self._catalogue = catalogue
 
     @classmethod
-    def of(cls, config: Path, emulate: Path = EMULATE) -> "Results":
+    def of(cls, config: Path) -> "Results":
         """Those of a configuration file.
 
         Raises:
             KneepointError: the configuration is wrong.
         """
-        return cls(load_workflow(config), load_catalogue(emulate))
+        return cls(load_workflow(config), load_catalogue(Path("build/emulate")))
 
     @property
     def folder(self) -> Path:
@@ -219,18 +218,13 @@ class Results:
     @cached_property
     def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
         """The emulated host of each network: every setting, as a fit names it."""
-        return {
-            name: {
-                column_of_host(setting): value
-                for setting, value in {**network.host, **self._fitted(network)}.items()
-            }
-            for name, network in self.workflow.networks.items()
-        }
-
-    def _fitted(self, network: Network) -> Mapping[str, float]:
-        if network.host_from is None:
-            return {}
-        return read_fitted_host(self.folder / network.host_from / "study.json")
+        found = {}
+        for name, network in self.workflow.networks.items():
+            fit = network.host_from
+            fitted = read_fitted_host(self.folder / fit / "study.json") if fit else {}
+            settings = {**network.host, **fitted}
+            found[name] = {column_of_host(each): value for each, value in settings.items()}
+        return found
 
     @cached_property
     def units(self) -> Mapping[tuple[str, str], str]:
@@ -259,8 +253,7 @@ class Results:
     @cached_property
     def studies(self) -> list[StudyRuns]:
         """The studies."""
-        names, _ = self.workflow.of_engine(EMULATOR)
-        return [self._study(name, self.workflow.studies[name]) for name in names]
+        return self._studies(EMULATOR)
 
     @cached_property
     def audited(self) -> list[StudyRuns]:
@@ -270,8 +263,7 @@ class Results:
     @cached_property
     def repeats(self) -> list[Repeats]:
         """The repeated settings."""
-        _, names = self.workflow.of_engine(EMULATOR)
-        return [self._repeats(name) for name in names]
+        return self._repeated(EMULATOR)
 
     @cached_property
     def comparisons(self) -> list[Compared]:
@@ -301,12 +293,11 @@ class Results:
         """Settings on held-out networks."""
         if self.workflow.settings.hold_out is None:
             return None
-        settings, networks, runs = (
-            _read(self.folder / "hold_out" / f"{name}.parquet")
-            for name in ("settings", "networks", "runs")
+        tables = (f"hold_out/{name}.parquet" for name in ("settings", "networks", "runs"))
+        settings, networks, runs = (_read(self.folder / each) for each in tables)
+        return HeldOutRuns(
+            settings, networks.assign(title=networks["network"].map(self.title)), runs
         )
-        networks["title"] = networks["network"].map(self.title)
-        return HeldOutRuns(settings, networks, runs)
 
     @cached_property
     def showcase(self) -> ShowcaseRun | None:
@@ -370,28 +361,17 @@ class Results:
     @cached_property
     def real_studies(self) -> list[StudyRuns]:
         """The studies in real mahimahi."""
-        names, _ = self._finished
-        return [self._study(name, self.workflow.studies[name]) for name in names]
+        return self._studies(MAHIMAHI)
 
     @cached_property
     def real_repeats(self) -> list[Repeats]:
         """The settings repeated in real mahimahi."""
-        _, names = self._finished
-        return [self._repeats(name) for name in names]
-
-    @property
-    def _finished(self) -> tuple[list[str], list[str]]:
-        """The names of its finished studies and repeats."""
-        studies, repeats = self.workflow.of_engine(MAHIMAHI)
-        return (
-            [name for name in studies if self._path(name, "study.json")],
-            [name for name in repeats if self._path("repeats", name, "runs.parquet")],
-        )
+        return self._repeated(MAHIMAHI)
 
     @cached_property
     def real_showcase(self) -> ShowcaseRun | None:
         """The run that is shown over time, in real mahimahi."""
-        shown, path = self.workflow.settings.showcase, self._path(REAL_SHOWCASE, LOG)
+        shown, path = self.workflow.settings.showcase, self._path(f"{REAL_SHOWCASE}/{LOG}")
         return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
 
     @cached_property
@@ -400,7 +380,7 @@ class Results:
 
         The first level is of runs that had the host alone.
         """
-        path = self._path("probe", "probe.json")
+        path = self._path("probe/probe.json")
         if path is None:
             return None
         try:
@@ -416,7 +396,7 @@ class Results:
     @cached_property
     def confirmation(self) -> Confirmation | None:
         """The settings that ran in real mahimahi."""
-        settings = self._there("confirm", "settings")
+        settings = self._there("confirm/settings")
         if settings is None:
             return None
         for column in ("origins", "rows"):
@@ -427,51 +407,58 @@ class Results:
     def calibration(self) -> StudyRuns | None:
         """The fit of the emulated host to real fixed windows, which no file describes."""
         wanted = self.workflow.settings.confirm
-        if wanted is None or not self._path("calibration", "study.json"):
+        if wanted is None or not self._path("calibration/study.json"):
             return None
         return self._study("calibration", study_of_calibration(wanted))
 
     @cached_property
     def delays(self) -> pd.DataFrame | None:
         """The waits for the processor that the calibration takes over (see search.calibration)."""
-        return self._there("calibration", "delays")
+        return self._there("calibration/delays")
 
     @cached_property
     def spread(self) -> pd.DataFrame | None:
         """The fit of the differences between runs (see search.calibration)."""
-        return self._there("calibration", "spread")
+        return self._there("calibration/spread")
 
     @cached_property
     def emulated(self) -> pd.DataFrame | None:
         """The emulator's runs of the confirmed settings, on the calibrated host."""
-        return self._there("agreement", "runs")
+        return self._there("agreement/runs")
 
     @cached_property
     def again(self) -> pd.DataFrame | None:
         """Further real runs of settings that the emulator does not predict."""
-        return self._there("again", "runs")
+        return self._there("again/runs")
 
     @cached_property
     def missing(self) -> list[str]:
         """The experiments configured to run in real mahimahi that have no results."""
         settings = self.workflow.settings
-        wanted = [name for names in self.workflow.of_engine(MAHIMAHI) for name in names]
-        finished = [name for names in self._finished for name in names]
-        names = [name for name in wanted if name not in finished]
-        if settings.real_time.probe and not self._path("probe", "probe.json"):
-            names.append("probe")
-        if settings.confirm and not self._path("confirm", "settings.parquet"):
-            names.append("confirm")
-        return names
+        studies, repeats = self.workflow.of_engine(MAHIMAHI)
+        wanted = [(name, f"{name}/study.json") for name in studies]
+        wanted += [(name, f"repeats/{name}/runs.parquet") for name in repeats]
+        wanted += [("probe", "probe/probe.json")] if settings.real_time.probe else []
+        wanted += [("confirm", "confirm/settings.parquet")] if settings.confirm else []
+        return [name for name, file in wanted if self._path(file) is None]
 
-    def _path(self, *parts: str) -> Path | None:
+    def _path(self, file: str) -> Path | None:
         """A file of what runs in real time, if that is configured and the file is there."""
-        path = self.folder.joinpath(*parts)
+        path = self.folder / file
         return path if self.is_real and path.exists() else None
 
-    def _there(self, folder: str, name: str) -> pd.DataFrame | None:
-        path = self._path(folder, f"{name}.parquet")
+    def _there(self, table: str) -> pd.DataFrame | None:
+        path = self._path(f"{table}.parquet")
         return _read(path) if path else None
+
+    def _is_wanted(self, engine: Engine, file: str) -> bool:
+        """Whether an experiment is to be read by that file of it: in real time, if it is there."""
+        return engine == EMULATOR or self._path(file) is not None
+
+    def _studies(self, engine: Engine) -> list[StudyRuns]:
+        names, _ = self.workflow.of_engine(engine)
+        wanted = [name for name in names if self._is_wanted(engine, f"{name}/study.json")]
+        return [self._study(name, self.workflow.studies[name]) for name in wanted]
 
     def _study(self, name: str, study: Study) -> StudyRuns:
         folder = self.folder / name
@@ -496,16 +483,17 @@ class Results:
             runs=with_constants(runs),
         )
 
-    def _repeats(self, name: str) -> Repeats:
-        found = Repeats(
-            name,
-            self.workflow.repeats[name],
-            _read(self.folder / "repeats" / name / "runs.parquet"),
-        )
+    def _repeated(self, engine: Engine) -> list[Repeats]:
         every = [each for repeat in self.workflow.repeats.values() for each in repeat.settings]
-        names = [_label(setting, every) for setting in found.config.settings]
-        found.runs["setting"] = [found.key(trial) for trial in found.runs["trial"]]
-        found.runs["label"] = [names[trial] for trial in found.runs["trial"]]
+        found = []
+        for name in self.workflow.of_engine(engine)[1]:
+            file = f"repeats/{name}/runs.parquet"
+            if self._is_wanted(engine, file):
+                repeats = Repeats(name, self.workflow.repeats[name], _read(self.folder / file))
+                names = [_label(setting, every) for setting in repeats.config.settings]
+                repeats.runs["setting"] = [repeats.key(trial) for trial in repeats.runs["trial"]]
+                repeats.runs["label"] = [names[trial] for trial in repeats.runs["trial"]]
+                found.append(repeats)
         return found
 
 

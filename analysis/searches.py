@@ -5,18 +5,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import (
-    CONSTANT,
-    Parts,
-    Record,
-    record,
-    records,
-    select,
-    together,
-)
+from analysis.frames import CONSTANT, Parts, Record, record, select, together
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
@@ -85,6 +78,7 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         chosen = trials.index[trials["trial"] == study.record.best.trial]
         best = replace(best, label=int(chosen[0]))
     first = record(trials, best.label)
+    otherwise = study.record.posterior.otherwise.searched if study.record.posterior else {}
     weights, shares = importances(trials, study.searched, goal.minimises)
     limit = NEAR * first["value"] if goal.minimises else math.nan
     near = trials[trials["value"] <= limit]
@@ -96,7 +90,7 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
             "high": each.high,
             "logarithmic": each.logarithmic,
             "best": float(first[CONSTANT + each.name]),
-            "otherwise": _otherwise(study.record, each.name),
+            "otherwise": float(otherwise.get(CONSTANT + each.name, math.nan)),
             "near_low": near[CONSTANT + each.name].min(),
             "near_high": near[CONSTANT + each.name].max(),
             "importance": weights.get(each.name, math.nan),
@@ -131,9 +125,7 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "beyond": past["beyond"].sum(),
         "pairs": len(config.networks) * config.runs_per_trial if config.race else 0,
         "bound_ms": goal.delay_ms if isinstance(goal, Bounded) else math.nan,
-        **_against_bound(
-            past[past["on_front"]] if isinstance(goal, Front) else past[:0], study.record.bounds
-        ),
+        **_against_bound(past, study.record.bounds),
         "best_trial": int(first["trial"]),
         "best_value": first["value"],
         **{metric: first[metric] for metric in SHOWN},
@@ -149,12 +141,6 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "search_networks": networks,
         "search_trials": past,
     }
-
-
-def _otherwise(record: StudyRecord, name: str) -> float:
-    """The value of a parameter in the trial that would be the best without further runs."""
-    told = record.posterior
-    return float(told.otherwise.searched[CONSTANT + name]) if told else math.nan
 
 
 def _chosen(record: StudyRecord) -> Record:
@@ -196,8 +182,7 @@ def _aside(study: StudyRuns) -> StudyRuns:
     If no trial keeps the bound, the one nearest to it keeps its value.
     """
     trials = study.trials
-    stopped = trials["state"] == "PRUNED" if "state" in trials else pd.Series(False, trials.index)
-    beyond = pd.Series(False, trials.index)
+    stopped, beyond = trials["state"] == "PRUNED", pd.Series(False, trials.index)
     if VIOLATION in trials:
         nearest = max(0.0, float(trials[VIOLATION].min()))
         beyond = trials[VIOLATION] > nearest
@@ -205,7 +190,7 @@ def _aside(study: StudyRuns) -> StudyRuns:
     return replace(study, trials=trials.assign(value=value, stopped=stopped, beyond=beyond))
 
 
-def _against_bound(points: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
+def _against_bound(trials: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
     """The mean omniscient bound of the networks, and a front's hypervolume relative to it.
 
     A setting covers the rectangle that it dominates: of throughput up to its own and of the inverse
@@ -213,16 +198,16 @@ def _against_bound(points: pd.DataFrame, omniscient: Mapping[str, Mapping[str, f
     Thiele, PPSN 1998).
     """
     nothing = ("omniscient_mbps", "omniscient_ms", "hypervolume")
-    if points.empty or not omniscient:
+    if "on_front" not in trials or not omniscient:
         return dict.fromkeys(nothing, math.nan)
+    points = trials[trials["on_front"]].sort_values(SIGNAL_DELAY)
     mbps, ms = (
         math.fsum(each[name] for each in omniscient.values()) / len(omniscient)
         for name in ("capacity_mbps", "signal_delay_p95_ms")
     )
-    points = points.sort_values(SIGNAL_DELAY)
     near, high = ms / points[SIGNAL_DELAY], points[THROUGHPUT] / mbps
-    steps = high - high.shift(fill_value=0.0)
-    return dict(zip(nothing, (mbps, ms, float((near * steps).sum())), strict=True))
+    volume = float((near * (high - high.shift(fill_value=0.0))).sum())
+    return dict(zip(nothing, (mbps, ms, volume), strict=True))
 
 
 def _trials(study: StudyRuns) -> pd.DataFrame:
@@ -237,11 +222,10 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
         trials = trials.assign(**{metric: trials[name] for metric, name in goals.items()})
     measured = trials["value"].notna() & (trials["reason"] == "")
     done = trials.dropna(subset=["value"])
-    order = done.sort_values("value", ascending=goal.minimises, kind="stable").index
-    rank = pd.Series(range(1, len(order) + 1), index=order).reindex(trials.index).astype("Int64")
+    rank = done["value"].rank(ascending=goal.minimises, method="first").astype("Int64")
     searched = [CONSTANT + each.name for each in study.searched]
     columns = ["trial", "stopped", "beyond", *SHOWN, *searched]
-    more = trials[columns].assign(measured=measured, rank=rank)
+    more = trials[columns].assign(measured=measured, rank=rank.reindex(trials.index))
     past = statistics.history(trials, goal.minimises).merge(more, on="trial")
     past["failed"] &= ~(past["stopped"] | past["beyond"])
     past = past.astype(dict.fromkeys(searched, float))
@@ -252,12 +236,24 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
 
 
 def _brackets(study: StudyRuns) -> pd.DataFrame:
-    """Where the peak of a search of one constant can be after a trial; nothing for others."""
-    if len(study.searched) != 1 or study.config.sampler.kind not in ONE_PEAK:
-        return pd.DataFrame(columns=["trial", "low", "high"], dtype=float)
-    (only,), is_least = study.searched, study.config.objective.minimises
-    value = -study.trials["value"] if is_least else study.trials["value"]
-    return statistics.brackets(study.trials.assign(value=value), only.name, only.low, only.high)
+    """Where the peak of a search of one constant can be after each distinct evaluation.
+
+    It lies between the evaluated neighbours of the best value so far: columns trial, low, high.
+    Nothing for other searches.
+    """
+    rows: list[Record] = []
+    if len(study.searched) == 1 and study.config.sampler.kind in ONE_PEAK:
+        (only,), column = study.searched, CONSTANT + study.searched[0].name
+        done = study.trials.dropna(subset=["value"]).sort_values("trial").drop_duplicates(column)
+        places, values = done[column].to_numpy(dtype=float), done["value"].to_numpy(dtype=float)
+        values = -values if study.config.objective.minimises else values
+        for step, trial in enumerate(done["trial"], 1):
+            seen = places[:step]
+            peak = seen[np.argmax(values[:step])]
+            low = max(seen[seen < peak], default=only.low)
+            high = min(seen[seen > peak], default=only.high)
+            rows.append({"trial": trial, "low": low, "high": high})
+    return pd.DataFrame(rows, columns=["trial", "low", "high"], dtype=None if rows else float)
 
 
 def _on_networks(study: StudyRuns, trial: int, results: Results) -> pd.DataFrame:
@@ -287,10 +283,10 @@ def _beside_published(
     study: StudyRuns, network: str, power: float, published: pd.DataFrame
 ) -> Record:
     """The best power published for the controller, and what the search gained over it."""
-    rows = select(statistics.best_printed(published, network), controller=study.config.controller)
-    if not study.config.tunes or rows.empty:
+    rows = select(published, network=network, controller=study.config.controller)
+    if not study.config.tunes or POWER not in rows or rows[POWER].isna().all():
         return {}
-    row = records(rows)[0]
+    row = rows.iloc[int(np.nanargmax(rows[POWER]))]
     return {
         "published_table": row["table"],
         "published_row": row["row"],
@@ -300,10 +296,8 @@ def _beside_published(
     }
 
 
-def _emulated_power(searches: pd.DataFrame) -> list[float]:
+def _emulated_power(searches: pd.DataFrame) -> "pd.Series[float]":
     """For each search the best power of the emulator's searches of its controller, there."""
-    keys = list(zip(searches["controller"], map(tuple, searches["networks"]), strict=True))
-    found = pd.Series(pd.MultiIndex.from_tuples(keys).to_flat_index(), index=searches.index)
-    power = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
-    best = power.groupby(found[power.index])["best_value"].max()
-    return [float(best.get(key, math.nan)) for key in found]
+    place = searches["controller"] + " " + searches["networks"].map(" ".join)
+    tunings = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
+    return place.map(tunings.groupby(place)["best_value"].max()).astype(float)

@@ -54,22 +54,19 @@ def figures(runs: Mapping[str, Floats], selection: Selection | None = None) -> d
     names = ("ours", "deviation", "least", "greatest", "low", "high")
     draws, n = runs[POWER].shape
     nothing = np.full(draws, math.nan)
+    found = {f"{name}_{metric}": nothing for metric in runs for name in names}
     if n == 0:
-        return {f"{name}_{metric}": nothing for name in names for metric in runs}
+        return found
     weights = _weights(runs[POWER], selection) if selection else np.full((draws, n), 1 / n)
-    found: dict[str, Floats] = {}
     for metric, values in runs.items():
-        low, high = _shares(metric, selection)
-        half = METRICS[metric].step / 2
-        of_metric = (
-            (weights * values).sum(axis=1),
-            values.std(axis=1, ddof=1) if n > 1 else nothing,
-            values.min(axis=1),
-            values.max(axis=1),
-            (_outward(values, low, is_low=True) - half).clip(min=0) if n > 1 else nothing,
-            _outward(values, high, is_low=False) + half if n > 1 else nothing,
-        )
-        found |= {f"{name}_{metric}": each for name, each in zip(names, of_metric, strict=True)}
+        found[f"ours_{metric}"] = (weights * values).sum(axis=1)
+        found[f"least_{metric}"] = values.min(axis=1)
+        found[f"greatest_{metric}"] = values.max(axis=1)
+        if n > 1:
+            (low, high), half = _shares(metric, selection), METRICS[metric].step / 2
+            found[f"deviation_{metric}"] = values.std(axis=1, ddof=1)
+            found[f"low_{metric}"] = (_outward(values, low, is_low=True) - half).clip(min=0)
+            found[f"high_{metric}"] = _outward(values, high, is_low=False) + half
     return found
 
 

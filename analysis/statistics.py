@@ -104,14 +104,6 @@ def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:
 # Searches -------------------------------------------------------------------------------------
 
 
-def response(runs: pd.DataFrame, constant: str) -> pd.DataFrame:
-    """The mean of every metric at each value of one constant: columns value, runs, the metrics."""
-    groups = succeeded(runs).groupby(CONSTANT + constant, sort=True)
-    table = groups[list(METRICS)].mean()
-    table.insert(0, "runs", groups.size())
-    return table.rename_axis("value").reset_index()
-
-
 @dataclass(frozen=True)
 class Best:
     """The best row of a table, the mean of `runs` runs, and what cannot be told from it.
@@ -156,29 +148,6 @@ def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
     return table
 
 
-def brackets(trials: pd.DataFrame, constant: str, low: float, high: float) -> pd.DataFrame:
-    """Where a peak between low and high can be after each distinct evaluation: trial, low, high.
-
-    For a function with one peak, the peak lies between the evaluated neighbours of the best
-    value so far.
-    """
-    column = CONSTANT + constant
-    done = trials.dropna(subset=["value"]).sort_values("trial").drop_duplicates(column)
-    rows = []
-    places, values = done[column].to_numpy(dtype=float), done["value"].to_numpy(dtype=float)
-    for step, trial in enumerate(done["trial"], 1):
-        seen = places[:step]
-        peak = seen[np.argmax(values[:step])]
-        rows.append(
-            {
-                "trial": trial,
-                "low": max(seen[seen < peak], default=low),
-                "high": min(seen[seen > peak], default=high),
-            }
-        )
-    return pd.DataFrame(rows, columns=["trial", "low", "high"])
-
-
 def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
     """The mean of `value` with y down and x across, both ascending."""
     return table.pivot_table(index=y, columns=x, values=value, aggfunc="mean").sort_index()
@@ -192,13 +161,6 @@ def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
 
 
 # Published tables -----------------------------------------------------------------------------
-
-
-def best_printed(published: pd.DataFrame, network: str) -> pd.DataFrame:
-    """The published row of each controller whose printed power on the network is the greatest."""
-    rows = published.reindex(columns=published.columns.union([POWER], sort=False))
-    rows = rows[rows["network"] == network].dropna(subset=[POWER])
-    return rows.sort_values(POWER, ascending=False, kind="stable").drop_duplicates("controller")
 
 
 def beside(
@@ -251,7 +213,8 @@ def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
         if name in ("controller", "network"):
             match &= (runs[name] == value).to_numpy()
         elif str(name).startswith(CONSTANT) and pd.notna(value):
-            match &= _equal(runs, str(name), float(value))
+            constant = runs[name] if name in runs else pd.Series(math.nan, runs.index)
+            match &= np.isclose(constant.to_numpy(dtype=float), float(value), rtol=1e-9)
     found: pd.DataFrame = runs[match]
     return found
 
@@ -271,10 +234,6 @@ def _nearest(line: "pd.Series[Any]", runs: pd.DataFrame) -> str:
 def on_own_host(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs on the host that their network has."""
     return runs[runs["host"].isna() | (runs["host"] == "")] if "host" in runs else runs
-
-
-def _equal(runs: pd.DataFrame, name: str, value: float) -> "bool | np.ndarray[Any, Any]":
-    return name in runs and np.isclose(runs[name].to_numpy(dtype=float), value, rtol=1e-9)
 
 
 def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection | None) -> Record:
@@ -311,13 +270,11 @@ def _over_hosts(
     row: Mapping[str, Any], elsewhere: pd.DataFrame, selection: Selection | None
 ) -> dict[str, float]:
     """The interval of each metric that holds those of the network's host and of all others."""
-    found = {f"host_{end}_{metric}": math.nan for end in ("low", "high") for metric in METRICS}
-    good = succeeded(elsewhere)
-    if good.empty:
-        return found
-    for_each = [figures(_one_draw(each), selection) for _, each in good.groupby("host")]
-    for metric in METRICS:
-        lows = [row[f"low_{metric}"], *(float(each[f"low_{metric}"][0]) for each in for_each)]
-        highs = [row[f"high_{metric}"], *(float(each[f"high_{metric}"][0]) for each in for_each)]
-        found |= {f"host_low_{metric}": min(lows), f"host_high_{metric}": max(highs)}
+    good, found = succeeded(elsewhere), {}
+    hosts = [each for _, each in good.groupby("host")] if len(good) else []
+    for_each = [figures(_one_draw(each), selection) for each in hosts]
+    for end, outermost in (("low", min), ("high", max)):
+        for name in (f"{end}_{metric}" for metric in METRICS):
+            ends = [row[name], *(float(each[name][0]) for each in for_each)]
+            found[f"host_{name}"] = outermost(ends) if for_each else math.nan
     return found

@@ -8,16 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import (
-    CONSTANT,
-    STEP,
-    Parts,
-    Record,
-    constants_in,
-    records,
-    select,
-    together,
-)
+from analysis.frames import CONSTANT, STEP, Parts, Record, constants_in, records, select, together
 from analysis.metrics import METRICS, POWER
 from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
 from analysis.statistics import Chance
@@ -29,16 +20,15 @@ FEWEST = 8
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    found, studies, published = Parts(list), results.studies, results.published
+    found, studies = Parts(list), results.studies
     luck = Luck(studies, results.repeats, results.hold_out)
     taken: Counter[str] = Counter()
-    order = published["table"].unique().tolist()
-    for constant, alike in _varied_alone(studies).items():
-        _sweep(found, results, constant[2], alike, luck, order, taken)
+    for alone, alike in _varied_alone(studies).items():
+        _sweep(found, results, alone[2], alike, luck, taken)
     for study in studies:
         if not study.config.fit and study.is_alone:
             for network in study.config.networks:
-                _grid(found, results, study, network, published)
+                _grid(found, results, study, network)
     return together(found)
 
 
@@ -53,12 +43,8 @@ class Luck:
             [held.runs.drop_duplicates("run_id")] if held else [],
             [each.runs for each in studies if not each.config.fit and each.is_alone],
         )
-        place, columns = ["controller", "network"], ["study", "constants", "status", POWER]
-        self._runs = [
-            dict(iter(pd.concat([runs[[*place, *columns]] for runs in every]).groupby(place)))
-            for every in frames
-            if every
-        ]
+        columns = ["controller", "network", "study", "constants", "status", POWER]
+        self._runs = [pd.concat([runs[columns] for runs in every]) for every in frames if every]
 
     def of(self, controller: str, network: str) -> Chance:
         """That of a controller on a network: from its repetitions.
@@ -66,10 +52,10 @@ class Luck:
         Where it has none, from those of its best settings, or from those within trials of a study.
         """
         for runs in self._runs:
-            if (controller, network) in runs:
-                chance = statistics.chance(runs[controller, network], ["study", "constants"])
-                if chance.degrees:
-                    return chance
+            there = select(runs, controller=controller, network=network)
+            chance = statistics.chance(there, ["study", "constants"])
+            if chance.degrees:
+                return chance
         return Chance()
 
 
@@ -95,16 +81,20 @@ def _sweep(
     constant: str,
     studies: Sequence[StudyRuns],
     luck: Luck,
-    order: Sequence[str],
     taken: Counter[str],
 ) -> None:
     """Adds a sweep, if it has enough values."""
     controller, network = studies[0].config.controller, studies[0].config.networks[0]
     runs = pd.concat([study.runs for study in studies], ignore_index=True)
-    curve = statistics.response(runs, constant)
+    compared = {table for study in studies for table in study.compare}
+    groups = statistics.succeeded(runs).groupby(CONSTANT + constant)
+    curve = groups[list(METRICS)].mean().rename_axis("value").reset_index()
+    curve.insert(1, "runs", groups.size().to_numpy())
     best = statistics.best(curve[POWER], curve["runs"], luck.of(controller, network))
     if best is None or len(curve) < FEWEST:
         return
+    best_value = curve["value"][best.label]
+    first = runs[runs[CONSTANT + constant] == best_value].iloc[0]
     key = f"{controller}-{constant}-{network}"
     taken[key] += 1
     key = key if taken[key] == 1 else f"{key}-{taken[key]}"
@@ -115,15 +105,16 @@ def _sweep(
         "network_title": results.title(network),
         "constant": constant,
         "unit": results.unit(controller, constant),
-        "tables": [table for table in order if any(table in each.compare for each in studies)],
+        "tables": [each for each in results.published["table"].unique() if each in compared],
         "studies": len(studies),
         "values": len(curve),
         "runs": curve["runs"].sum(),
         "least": curve["value"].min(),
         "greatest": curve["value"].max(),
-        "best_value": curve["value"][best.label],
+        "best_value": best_value,
         **{metric: curve[metric][best.label] for metric in METRICS if "queueing" not in metric},
-        **_first(runs, constant, curve["value"][best.label]),
+        "best_study": first["study"],
+        "best_trial": first["trial"],
         "best_runs": best.runs,
         "half_width": best.half_width,
         "margin": best.margin,
@@ -131,12 +122,6 @@ def _sweep(
     points = curve.assign(best=curve.index == best.label, tied=curve.index.isin(best.ties))
     found["sweeps"].append(pd.DataFrame([sweep]))
     found["sweep_points"].append(points.assign(sweep=key))
-
-
-def _first(runs: pd.DataFrame, constant: str, value: float) -> Record:
-    """The first trial that had a value."""
-    first = records(runs[runs[CONSTANT + constant] == value].head(1))[0]
-    return {"best_study": first["study"], "best_trial": first["trial"]}
 
 
 def published_points(tables: Tables) -> pd.DataFrame:
@@ -181,18 +166,16 @@ def bests(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _grid(
-    found: Parts, results: Results, study: StudyRuns, network: str, published: pd.DataFrame
-) -> None:
+def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> None:
     """Adds the grid of a study on a network that covers every pair of values of two constants.
 
     A study that varies more shows the two that its published table prints, and the mean over the
     others.
     """
     varied = _varied(study.runs)
-    there = published[published["network"] == network]
+    there = select(results.published, network=network)
     table = next((each for each in study.compare if (there["table"] == each).any()), None)
-    rows = there[there["table"] == table]
+    rows = select(there, table=table)
     printed = [name for name in varied if _values(rows, name) > 1]
     axes = printed if len(printed) == 2 else varied
     if len(axes) != 2:
@@ -271,11 +254,9 @@ def grids(tables: Tables) -> pd.DataFrame:
 def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
     """Where power is greatest."""
     known = cells.dropna(subset=[whose])
-    if known.empty:
-        return {f"{name}_{what}": math.nan for what in ("x", "y", "power", "row")}
-    best = records(known)[int(known[whose].to_numpy().argmax())]
-    found = {"x": best["x"], "y": best["y"], "power": best[whose], "row": best["row"]}
-    return {f"{name}_{what}": value for what, value in found.items()}
+    best = records(known)[int(known[whose].to_numpy().argmax())] if len(known) else {}
+    columns = {"x": "x", "y": "y", "power": whose, "row": "row"}
+    return {f"{name}_{what}": best.get(column, math.nan) for what, column in columns.items()}
 
 
 def _varied(runs: pd.DataFrame) -> list[str]:
