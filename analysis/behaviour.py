@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import asdict
 
 import pandas as pd
 
@@ -39,9 +38,8 @@ def _showcase(found: Parts, results: Results) -> None:
             "constants": json.dumps(dict(shown.config.constants)),
             "network": network,
             "network_title": results.title(network),
-            **asdict(metrics),
-            "power": metrics.power,
-            "utilization": metrics.throughput_mbps / metrics.capacity_mbps,
+            **metrics,
+            "utilization": metrics["throughput_mbps"] / metrics["capacity_mbps"],
             "mean_window_packets": math.nan if flow is None else mean_window(flow, end_s),
         }
         found["showcase"].append(pd.DataFrame([summary]))

@@ -14,7 +14,6 @@ Rates and delays are by the definitions of mm-throughput-graph and mm-delay-grap
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from analysis.frames import select
+from analysis.frames import Record, select
 from common.errors import KneepointError
 
 LinkLog: TypeAlias = pd.DataFrame
@@ -46,13 +45,9 @@ def read_link_log(path: Path) -> LinkLog:
             an event or goes back in time; the message names the line.
     """
     try:
-        return parse_link_log(path, path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; name a log of mm-link") from None
-
-
-def parse_link_log(path: Path, data: bytes) -> LinkLog:
-    """Reads the content of a log; raises KneepointError as `read_link_log` does."""
     (header,) = _HEADER.findall(data)
     base_ms = _BASE.search(header)
     if base_ms is None:
@@ -93,21 +88,6 @@ def _bad_line(path: Path, body: bytes, first_line: int) -> KneepointError:
 
 
 # What it says over time ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LinkMetrics:
-    """The figures of one run over one link."""
-
-    throughput_mbps: float
-    capacity_mbps: float
-    queueing_delay_p95_ms: float
-    signal_delay_p95_ms: float
-
-    @property
-    def power(self) -> float:
-        """Throughput over signal delay, in Mbit/s per second."""
-        return self.throughput_mbps / (self.signal_delay_p95_ms / 1000)
 
 
 def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
@@ -168,14 +148,20 @@ def percentile(values: "Sequence[float] | pd.Series[int]", q: float) -> float:
     return float(np.sort(values)[int(q * len(values))])
 
 
-def metrics(log: LinkLog) -> LinkMetrics:
-    """The metrics of a whole run; throughput and capacity over first to last event."""
+def metrics(log: LinkLog) -> Record:
+    """The metrics of a whole run; throughput and capacity over first to last event.
+
+    Returns:
+        throughput_mbps, capacity_mbps, queueing_delay_p95_ms, signal_delay_p95_ms and power.
+    """
     seconds = (log["time_ms"].iloc[-1] - log["time_ms"].iloc[0]) / 1000
-    packets = departures(log)
-    opportunities = select(log, kind=OPPORTUNITY)
-    return LinkMetrics(
-        throughput_mbps=float(packets["amount"].sum()) * 8 / seconds / 1e6,
-        capacity_mbps=float(opportunities["amount"].sum()) * 8 / seconds / 1e6,
-        queueing_delay_p95_ms=percentile(packets["delay_ms"], 0.95),
-        signal_delay_p95_ms=percentile(signal_delay(log)["delay_ms"], 0.95),
-    )
+    packets, offered = departures(log), select(log, kind=OPPORTUNITY)
+    throughput = float(packets["amount"].sum()) * 8 / seconds / 1e6
+    signal_ms = percentile(signal_delay(log)["delay_ms"], 0.95)
+    return {
+        "throughput_mbps": throughput,
+        "capacity_mbps": float(offered["amount"].sum()) * 8 / seconds / 1e6,
+        "queueing_delay_p95_ms": percentile(packets["delay_ms"], 0.95),
+        "signal_delay_p95_ms": signal_ms,
+        "power": throughput / (signal_ms / 1000),
+    }

@@ -121,7 +121,7 @@ def command(
         name = f"{run.controller}-{run.network}-{run.number}.svg".replace("/", "-")
         overall = {k: v for k, v in (own.flows[0] if own.flows else {}).items() if v is not None}
         title = f"{run.controller} on {run.network}, run {run.number}"
-        draw_series(own.series, {**overall, **own.metrics}, title, into / name)
+        draw_series(own.series, {**overall, **own.metrics}, title, into / name, with_queue=True)
     parts += [table.rstrip("\n"), f"{into}: runs.parquet, table.csv and figures"]
     print_result(found, "\n\n".join(parts), as_json)
 

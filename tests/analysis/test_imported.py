@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ def test_a_link_log_has_the_figures_of_its_definition(tmp_path: Path, seed: int)
     # Those of mahimahi's scripts, digit for digit: tests/controllers/test_mahimahi_graphs.py.
     text, has_drops = link_log_of(seed, seed % 2 == 0), seed % 2 == 0
     found = read(tmp_path / "uplink.log", text)
-    expected = asdict(link_log.metrics(read_link_log(tmp_path / "uplink.log")))
+    expected = link_log.metrics(read_link_log(tmp_path / "uplink.log"))
     counted = {"packets_sent": " + ", "packets_delivered": " - "}
     counted |= {"packets_dropped": " d "} if has_drops else {}
     expected |= {name: text.count(kind) for name, kind in counted.items()}

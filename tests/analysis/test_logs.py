@@ -64,13 +64,13 @@ def test_a_link_log_begins_at_its_base_and_has_its_packets_and_queue(log: LinkLo
 def test_metrics_are_those_worked_by_hand(log: LinkLog) -> None:
     found = link_log.metrics(log)
     # 3088 bytes departed and 6016 could have, in the 10 ms from first to last event.
-    assert found.throughput_mbps == pytest.approx(2.4704)
-    assert found.capacity_mbps == pytest.approx(4.8128)
+    assert found["throughput_mbps"] == pytest.approx(2.4704)
+    assert found["capacity_mbps"] == pytest.approx(4.8128)
     # Delays 2, 3, 5: element floor(0.95 * 3) = 2 of the sorted ones.
-    assert found.queueing_delay_p95_ms == 5
+    assert found["queueing_delay_p95_ms"] == 5
     # Arrivals at 1 (least delay 2) and 5 (3): 2, 6, 5, 4, 3 from 1 to 5; element floor(4.75) = 4.
-    assert found.signal_delay_p95_ms == 6
-    assert found.power == pytest.approx(2.4704 / 0.006)
+    assert found["signal_delay_p95_ms"] == 6
+    assert found["power"] == pytest.approx(2.4704 / 0.006)
     rates = link_log.rates(log, bin_ms=5)  # every bin divided by its full width
     assert rates["start_s"].tolist() == [0, 0.005, 0.01]
     assert rates["capacity_mbps"].tolist() == pytest.approx([4.8128, 4.8128, 0])
