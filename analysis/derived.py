@@ -1,6 +1,6 @@
 """What one section of the report computes from the tables; no file holds it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -38,22 +38,6 @@ DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
 """By its name; without a row, a frame may have no columns."""
 
 
-class WithDerived(Mapping[str, pd.DataFrame]):
-    """Tables, and what is derived of them, computed when it is first asked for."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._derived: dict[str, pd.DataFrame] = {}
-
-    def __getitem__(self, name: str) -> pd.DataFrame:
-        if name not in DERIVED:
-            return self._tables[name]
-        if name not in self._derived:
-            self._derived[name] = DERIVED[name](self._tables)
-        return self._derived[name]
-
-    def __iter__(self) -> Iterator[str]:
-        yield from (*self._tables, *DERIVED)
-
-    def __len__(self) -> int:
-        return len(self._tables) + len(DERIVED)
+def with_derived(tables: Tables) -> Tables:
+    """Tables, and what is derived of them."""
+    return {**tables, **{name: derive(tables) for name, derive in DERIVED.items()}}

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis import labels
-from analysis.derived import WithDerived
+from analysis.derived import with_derived
 from analysis.over_time import RATES
 from analysis.results import Results
 from analysis.schema import TABLES
@@ -33,7 +33,7 @@ def build(config: Path) -> None:
         KneepointError: the configuration is wrong, or tables or figures are missing or damaged.
     """
     results = Results.of(config)
-    tables = WithDerived(TableFolder(results.folder, TABLES))
+    tables = with_derived(TableFolder(results.folder, TABLES))
     figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
     provenance = gather(results)
     own, sections = results.workflow.settings.report, results.workflow.sections

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.derived import WithDerived
+from analysis.derived import with_derived
 from common.errors import KneepointError
 from reports import draw, words
 from tests.analysis import synthetic
@@ -55,7 +55,7 @@ def test_configuration_has_words_of_its_own(tmp_path: Path) -> None:
 
     def compose(text: str) -> str:
         template.write_text(text)
-        report = words.compose(WithDerived(tables), PROVENANCE, draw.available(tables), tmp_path)
+        report = words.compose(with_derived(tables), PROVENANCE, draw.available(tables), tmp_path)
         return Told(report).text("comparison-buffers")
 
     assert "Ours are **2**." in compose("Ours are **{{ 1 + 1 }}**.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from xml.etree.ElementTree import Element
 
-from analysis.derived import WithDerived
+from analysis.derived import with_derived
 from analysis.results import Results
 from common.tables import Tables
 from experiments.published import Reference
@@ -98,4 +98,4 @@ def told(results: Results) -> Told:
 
 def told_by(tables: Tables) -> Told:
     """What the report says of tables, with every figure that they have data for."""
-    return Told(words.compose(WithDerived(tables), PROVENANCE, draw.available(tables)))
+    return Told(words.compose(with_derived(tables), PROVENANCE, draw.available(tables)))
