@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"}
-_PROPER = {"reno"}
+_ACRONYMS = ("aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma")
+_SPELLED = {"reno": "Reno"} | {name: name.upper() for name in _ACRONYMS}
 _PUBLISHED = {"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP"}
 """Controllers with their authors' spelling."""
 MINUS = "\N{MINUS SIGN}"
@@ -36,18 +36,13 @@ def words(name: str) -> str:
     if known := _own.get(name) or _PUBLISHED.get(name):
         return known
     name = name.removeprefix("network_")
-    return " ".join(map(_word, name.removesuffix(f"_{_ending(name)}").split("_")))
+    parts = name.removesuffix(f"_{_ending(name)}").split("_")
+    return " ".join(_SPELLED.get(part, part) for part in parts)
 
 
 def _ending(name: str) -> str:
     """Which of the units' names a name ends in, or nothing."""
     return next((end for end in _UNITS if name.endswith(f"_{end}")), "")
-
-
-def _word(part: str) -> str:
-    if part in _ACRONYMS:
-        return part.upper()
-    return part.capitalize() if part in _PROPER else part
 
 
 def sentence(name: str) -> str:
@@ -72,14 +67,6 @@ def axis(name: str, given_unit: str = "") -> str:
     return f"{sentence(name)} ({shown})" if shown else sentence(name)
 
 
-_NUMBERED = "Report "
-
-
-def short_report(report: str) -> str:
-    """A report's name before a row of it: 001 for Report 001."""
-    return report.removeprefix(_NUMBERED)
-
-
 def number(value: float) -> str:
     """A parameter's value without needless digits; a dash for a missing one."""
     if value != value:
@@ -92,14 +79,10 @@ def constants(values: Mapping[str, float]) -> str:
     return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
 
 
-def constants_with_units(
-    values: Mapping[str, float], units: Mapping[str, str], named: bool = True
-) -> str:
+def constants_with_units(values: Mapping[str, float], units: Mapping[str, str]) -> str:
     """Parameters as `window 12 packets, keepalive 80 ms`; a unit not given is that of the name."""
     return ", ".join(
-        " ".join(
-            filter(None, [words(name) if named else "", number(value), units.get(name, unit(name))])
-        )
+        f"{words(name)} {number(value)} {units.get(name, unit(name))}".rstrip()
         for name, value in values.items()
     )
 
@@ -154,18 +137,7 @@ def agree(n: int, singular: str, plural: str) -> str:
     return singular if n == 1 else plural
 
 
-def with_interval(value: float, half_width: float, decimals: int = 2) -> str:
-    """A value with the relative half width of its interval, if that is known: `12.84 ± 0.01`."""
-    text = f"{value:.{decimals}f}"
-    return text if half_width != half_width else f"{text} ± {value * half_width:.{decimals}f}"
-
-
 def chance(margin: float, runs: int) -> str:
     """The difference that chance explains, as a phrase: `0.4 % that chance explains ...`."""
     between = "two runs" if runs == 1 else f"two means of {runs} runs"
     return f"{percent(margin, 2 if margin < 0.001 else 1)} that chance explains between {between}"
-
-
-def unbroken(text: str) -> str:
-    """The text with no-break spaces."""
-    return text.replace(" ", "\N{NO-BREAK SPACE}")

@@ -6,8 +6,7 @@ Every number is one of the analysis's tables. What the command prints lies betwe
 import json
 import math
 import shlex
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -30,20 +29,26 @@ def claims(tables: Tables, config: str) -> pd.DataFrame:
     Raises:
         KneepointError: a table is missing or damaged.
     """
-    found = [
-        *_audited(tables),
-        *_swept(tables),
-        *_tuned(tables),
-        *_recovered(tables),
-        *_held_out(tables),
-        *_confirmed(tables),
-    ]
     where = [] if config == "config/config.yaml" else ["--config", config]
+    each = (_audited, _swept, _tuned, _recovered, _held_out, _confirmed)
+    found = [row for of_kind in each for row in of_kind(tables)]
     rows = [
-        {**row, "id": f"claim-{number}", "command": shlex.join([*row["command"], *where])}
+        {
+            "part": parts.part_of_table(row["table"]),
+            **row,
+            "id": f"claim-{number}",
+            "command": shlex.join(["kneepoint", *row["command"], *where]),
+        }
         for number, row in enumerate(found, 1)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _claim(table: str, claim: str, found: Sequence[float], unit: str, *command: str) -> Record:
+    """A claim's row; `found` has its value and, unless it is exact, the ends of its tolerance."""
+    value, low, high = found if len(found) == 3 else [*found] * 3
+    numbers = {"value": value, "low": low, "high": high}
+    return {"table": table, "claim": claim, **numbers, "unit": unit, "command": command}
 
 
 def _audited(tables: Tables) -> Iterator[Record]:
@@ -54,20 +59,18 @@ def _audited(tables: Tables) -> Iterator[Record]:
     seeds = dict(zip(run[setting].itertuples(index=False, name=None), run["seed"], strict=True))
     audit = tables["audit"]
     for row in records(audit[audit["verdict"].isin(AGREEING)]):
-        printed = [each for each in (POWER, *METRICS) if row[f"published_{each}"] > 0]
+        metric = next((each for each in (POWER, *METRICS) if row[f"published_{each}"] > 0), POWER)
         place = (row["controller"], row["network"], row["constants"])
-        metric = printed[0] if printed else POWER
-        if place not in seeds or not row[f"low_{metric}"] < math.inf:
-            continue
-        yield _claim(
-            f"Row {row['row'] + 1} of {row['table']} is {row['verdict']}: {metric} is "
-            f"{as_printed(row, metric)} as printed, and the mean of ours is the value",
-            parts.PUBLISHED,
-            "audit",
-            [row[f"{which}_{metric}"] for which in ("ours", "low", "high")],
-            METRICS[metric].unit,
-            [*_run(*place), "--seed", str(seeds[place])],
-        )
+        if place in seeds and row[f"low_{metric}"] < math.inf:
+            yield _claim(
+                "audit",
+                f"Row {row['row'] + 1} of {row['table']} is {row['verdict']}: {metric} is "
+                f"{as_printed(row, metric)} as printed, and the mean of ours is the value",
+                [row[f"{which}_{metric}"] for which in ("ours", "low", "high")],
+                METRICS[metric].unit,
+                *_run(*place),
+                *("--seed", str(seeds[place])),
+            )
 
 
 def _swept(tables: Tables) -> Iterator[Record]:
@@ -75,13 +78,12 @@ def _swept(tables: Tables) -> Iterator[Record]:
         points = select(tables["sweep_points"], sweep=row["sweep"])
         tied = points[points["tied"] | points["best"]]["value"]
         yield _claim(
+            "sweeps",
             f"The best {row['constant']} of {row['controller']} on {row['network']}, beside values "
             "whose power differs by no more than chance",
-            parts.FOUND,
-            "sweeps",
             [row["best_value"], tied.min(), tied.max()],
             row["unit"],
-            ["kneepoint", "study", row["best_study"]],
+            *("study", row["best_study"]),
         )
 
 
@@ -89,35 +91,26 @@ def _tuned(tables: Tables) -> Iterator[Record]:
     """A search is the same on every machine: what it finds needs no tolerance."""
     searches = tables["searches"]
     for search in records(searches[searches["tunes"] & (searches["engine"] == "emulator")]):
-        name, command = search["search"], ["kneepoint", "study", search["search"]]
+        name, unit = search["search"], METRICS[POWER].unit
         said = f"The power of the best trial of {name}"
-        powers = [search[POWER]] * 3
-        yield _claim(said, parts.FOUND, "searches", powers, METRICS[POWER].unit, command)
+        yield _claim("searches", said, [search[POWER]], unit, "study", name)
         for row in records(select(tables["search_constants"], search=name)):
-            near = [row["near_low"], row["near_high"]]
-            has_near = pd.notna(near).all()
+            found = [row["best"]]
             said = f"The best {row['constant']} of {search['controller']} that {name} found"
-            yield _claim(
-                f"{said}, beside those of its nearly best trials" if has_near else said,
-                parts.FOUND,
-                "search_constants",
-                [row["best"], *(near if has_near else [row["best"]] * 2)],
-                row["unit"],
-                command,
-            )
+            near = [row["near_low"], row["near_high"]]
+            if pd.notna(near).all():
+                found += near
+                said = f"{said}, beside those of its nearly best trials"
+            yield _claim("search_constants", said, found, row["unit"], "study", name)
 
 
 def _recovered(tables: Tables) -> Iterator[Record]:
     for row in records(tables["search_constants"].dropna(subset=["pinned_low"])):
-        yield _claim(
-            f"{row['constant']}, which {row['search']} fits to published tables, is "
-            f"{row['verdict']}",
-            parts.PUBLISHED,
-            "search_constants",
-            [row["best"], row["pinned_low"], row["pinned_high"]],
-            row["unit"],
-            ["kneepoint", "study", row["search"]],
-        )
+        said = f"{row['constant']}, which {row['search']} fits to published tables"
+        found = [row["best"], row["pinned_low"], row["pinned_high"]]
+        claim = f"{said}, is {row['verdict']}"
+        line = _claim("search_constants", claim, found, row["unit"], "study", row["search"])
+        yield line | {"part": parts.PUBLISHED}  # other searches are in another
 
 
 def _held_out(tables: Tables) -> Iterator[Record]:
@@ -125,16 +118,18 @@ def _held_out(tables: Tables) -> Iterator[Record]:
     networks, gains = tables["held_out_networks"], tables["held_out_gains"]
     held = networks[~networks["is_training"].astype(bool)]["network"]
     for row in records(gains[(gains["gain_low"] > 0) | (gains["gain_high"] < 0)]):
-        both = [_setting(row["controller"], row[f"{o}_constants"]) for o in ("tuned", "published")]
+        both = (
+            f"{row['controller']}:{','.join(_pairs(row[f'{origin}_constants']))}"
+            for origin in ("tuned", "published")
+        )
         ends = [1, math.inf] if row["gain_low"] > 0 else [0, 1]
         yield _claim(
+            "held_out_gains",
             f"The ratio of {row['controller']}'s power as tuned to that as published, on held-out "
             f"networks (95 % interval {1 + row['gain_low']:.3f} to {1 + row['gain_high']:.3f})",
-            parts.ELSEWHERE,
-            "held_out_gains",
             [1 + row["held_out_gain"], *ends],
             "",
-            ["kneepoint", "compare", *both, *(w for name in held for w in ("--network", name))],
+            *("compare", *both, *(word for name in held for word in ("--network", name))),
         )
 
 
@@ -142,38 +137,20 @@ def _confirmed(tables: Tables) -> Iterator[Record]:
     """Real runs where the emulator predicts them; there are none without real mahimahi."""
     agreement = tables["agreement"]
     for row in records(agreement[agreement["inside"].fillna(False).astype(bool)]):
-        metric = METRICS.get(row["metric"])
-        if metric is not None:
-            yield _claim(
-                f"{row['metric']} of {row['label']} in real mahimahi is as the emulator predicts",
-                parts.TRUSTED,
-                "agreement",
-                [row["real_mean"], row["expected_low"], row["expected_high"]],
-                metric.unit,
-                [
-                    *_run(row["controller"], row["network"], row["constants"]),
-                    *("--engine", "mahimahi"),
-                ],
-            )
-
-
-def _claim(
-    claim: str, part: str, table: str, found: Iterable[float], unit: str, command: list[str]
-) -> Record:
-    """A claim's row; `found` has its value and the ends of its tolerance."""
-    values = (claim, part, table, *found, unit, command)
-    return dict(zip(COLUMNS[1:], values, strict=True))
+        yield _claim(
+            "agreement",
+            f"{row['metric']} of {row['label']} in real mahimahi is as the emulator predicts",
+            [row["real_mean"], row["expected_low"], row["expected_high"]],
+            METRICS[row["metric"]].unit,
+            *_run(row["controller"], row["network"], row["constants"]),
+            *("--engine", "mahimahi"),
+        )
 
 
 def _run(controller: str, network: str, constants: str) -> list[str]:
     sets = [word for pair in _pairs(constants) for word in ("--set", pair)]
-    return ["kneepoint", "run", controller, *sets, "--network", network]
-
-
-def _setting(controller: str, constants: str) -> str:
-    return f"{controller}:{','.join(_pairs(constants))}"
+    return ["run", controller, *sets, "--network", network]
 
 
 def _pairs(constants: str) -> list[str]:
-    values: dict[str, Any] = json.loads(constants)
-    return [f"{name}={value!r}" for name, value in values.items()]
+    return [f"{name}={value!r}" for name, value in json.loads(constants).items()]

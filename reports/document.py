@@ -210,11 +210,11 @@ def _columns_and_rows(item: Element) -> tuple[list[Element], list[Element]]:
 
 
 def _write_head(head: Element, columns: list[Element]) -> None:
-    groups = [(title, len(list(each))) for title, each in groupby(columns, _group_of)]
     if any(column.get("group") for column in columns):
         upper = SubElement(head, "tr", {"class": "groups"})
-        for (title, _), width in groups:
-            cell = SubElement(upper, "th" if title else "td", {"colspan": str(width)})
+        for title, alike in groupby(columns, lambda column: column.get("group", "")):
+            width = {"colspan": str(len(list(alike)))}
+            cell = SubElement(upper, "th" if title else "td", width)
             if title:
                 cell.set("scope", "colgroup")
                 SubElement(cell, "span").text = title
@@ -230,12 +230,6 @@ def _write_head(head: Element, columns: list[Element]) -> None:
         lower.append(column)
 
 
-def _group_of(column: Element) -> tuple[str, int]:
-    """The group; columns without one stand each for itself."""
-    group = column.get("group", "")
-    return (group, 0) if group else ("", id(column))
-
-
 def _caption(item: Element, labels: dict[str, str]) -> Element:
     """`Figure 3. Title. Caption`, of the elements title and caption."""
     written, title = Element("figcaption"), item.find("title")
@@ -243,11 +237,10 @@ def _caption(item: Element, labels: dict[str, str]) -> Element:
     number = SubElement(written, "span", {"class": "number"})
     number.text, number.tail = f"{labels[item.attrib['name']]}.", " "
     title.tag, title.tail = "strong", " "
-    last = title[-1] if len(title) else None
-    if last is None:
-        title.text = f"{(title.text or '').strip()}."
+    if len(title):
+        title[-1].tail = f"{(title[-1].tail or '').rstrip()}."
     else:
-        last.tail = f"{(last.tail or '').rstrip()}."
+        title.text = f"{(title.text or '').strip()}."
     written.append(title)
     caption = item.find("caption")
     if caption is not None:

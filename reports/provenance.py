@@ -20,7 +20,6 @@ from common.errors import unusable
 from common.files import read_json, sha256_of
 from common.made_by import changed_files, current_commit, read_made_by
 from engines.built import sources_of
-from experiments.published import Reference
 from experiments.registry import experiments_of
 from experiments.results import read_table
 from experiments.workflow import Workflow
@@ -41,6 +40,7 @@ def gather(results: Results) -> Record:
     workflow = results.workflow
     config = public_path(workflow.path)
     commit = current_commit()
+    references = dict.fromkeys(table.description.reference for table in workflow.tables.values())
     return {
         "commit": commit.name,
         "committed": commit.date,
@@ -48,7 +48,7 @@ def gather(results: Results) -> Record:
         "command": f"make reproduce CONFIG={shlex.quote(config)}",
         "config": config,
         "sha256": digests({**_files(workflow), **(_real_programs() if results.is_real else {})}),
-        "references": [each.model_dump(mode="json") for each in _references(workflow)],
+        "references": [each.model_dump(mode="json") for each in references if each],
         "seed": workflow.settings.seed,
         "versions": _versions() | (_mahimahi() if results.is_real else {}),
         "networks": list(_networks(sorted(results.networks))),
@@ -74,12 +74,6 @@ def input_files(workflow: Workflow) -> dict[str, Path]:
         read += sources_of(name, workflow.own_sources)
     there = {public_path(path): path for path in (*read, *traces) if path.is_file()}
     return {public_path(workflow.path): workflow.path, **dict(sorted(there.items()))}
-
-
-def _references(workflow: Workflow) -> Iterator[Reference]:
-    """The reports whose tables are compared with ours, each once."""
-    found = [table.description.reference for table in workflow.tables.values()]
-    yield from (each for n, each in enumerate(found) if each and each not in found[:n])
 
 
 def _versions() -> dict[str, str]:

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import jinja2
 import pandas as pd
@@ -39,8 +39,6 @@ from reports.templating import element, joined, literal, templates_in
 from search.objective import MISFIT_SCALE
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-Key: TypeAlias = frozenset[tuple[str, Any]]
 
 TITLE = "The knee of the throughput-delay curve"
 """Of a report without words of its own."""
@@ -92,29 +90,29 @@ def compose(
         of_search = where(every("search_constants"), search=search)
         return {row["constant"]: row["best"] for row in of_search}
 
-    @cache
-    def audited() -> dict[tuple[str, int], Record]:
-        return {(row["table"], row["row"]): row for row in every("audit")}
+    audited = {(row["table"], row["row"]): row for row in every("audit")}
+    truncated = where(every("audit_evidence"), kind="truncation")
 
     def printed_in(table: str, row: int, metric: str, value: float) -> str:
         """A published number, digit for digit if the audit has its row; whether it is cut off."""
-        of = audited().get((table, row))
+        of = audited.get((table, row))
         text = as_printed(of, metric) if of else METRICS[metric].text(value)
-        return f"{text} (truncated)" if (table, row, metric) in truncated() else text
-
-    @cache
-    def truncated() -> set[tuple[str, int, str]]:
-        found = where(every("audit_evidence"), kind="truncation")
-        return {(piece["table"], piece["row"], piece["metric"]) for piece in found}
+        is_cut_off = where(truncated, table=table, row=row, metric=metric)
+        return f"{text} (truncated)" if is_cut_off else text
 
     linked: dict[str, Record] = {}
 
-    @cache
-    def settings() -> dict[Key, Record]:
-        return {key: row for row in reversed(every("settings_run")) for key in _keys(row)}
+    # By their trial or the row that they replay, alone or with the network and the traffic.
+    settings = {
+        (*of, *place): row
+        for row in reversed(every("settings_run"))
+        for of in ((row["study"], None, row["trial"]), (None, row["table"], row["row"]))
+        for place in ((None, None), (row["network"], None), (row["network"], row["traffic"]))
+    }
 
-    def from_run(text: object, **key: Any) -> object:
-        row = settings().get(frozenset(key.items()))
+    def from_run(text: object, network: str | None = None, **of: Any) -> object:
+        number, traffic = of.get("trial", of.get("row")), of.get("traffic")
+        row = settings.get((of.get("study"), of.get("table"), number, network, traffic))
         if row is None:
             return literal(text)
         linked.setdefault(row["run_id"], row)
@@ -153,7 +151,7 @@ def compose(
             }
         )
     except jinja2.TemplateError as error:
-        path = Path(getattr(error, "filename", None) or _template_of(error))
+        path = Path(_template_of(error))
         if config is None or not path.is_relative_to(config):
             raise
         raise KneepointError(f"{path}: {error.message}; correct it") from None
@@ -175,17 +173,6 @@ def _made_of(provenance: Record) -> str:
         changed = ", changed" if provenance["changed_files"] else ""
         parts.insert(0, f"commit {provenance['commit'][:10]} of {provenance['committed']}{changed}")
     return ", ".join(parts)
-
-
-def _keys(row: Record) -> list[Key]:
-    """The keys by which templates name a setting: its trial, or the row that it replays."""
-    by_trial = {"study": row["study"], "trial": row["trial"]}
-    by_row = {"table": row["table"], "row": row["row"]}
-    place = {"network": row["network"], "traffic": row["traffic"]}
-    there = {name: value for name, value in place.items() if is_known(value)}
-    of = [by_trial, by_row] if is_known(row["table"]) else [by_trial]
-    wheres: list[Record] = [{}, {"network": row["network"]}, there]
-    return [frozenset({**each, **where}.items()) for each in of for where in wheres]
 
 
 def _template_of(error: BaseException) -> str:
@@ -221,7 +208,7 @@ def environment() -> jinja2.Environment:
         "varied": varied,
         "apply": lambda items, macro: [macro(item) for item in items],
         "constants_in": lambda row, names: [labels.number(row[CONSTANT + each]) for each in names],
-        "median": lambda values: statistics.median(list(values)),
+        "median": statistics.median,
         "sampler": lambda name: _SAMPLERS.get(name, name),
         "metrics_of": lambda rows: [
             name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
@@ -233,7 +220,6 @@ def environment() -> jinja2.Environment:
     environment.globals |= {
         "highlight": highlight,
         "plus_minus": plus_minus,
-        "with_interval": labels.with_interval,
         "chance": labels.chance,
         "metrics": METRICS,
         "as_printed": as_printed,
@@ -324,7 +310,7 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
     text = fixed(mean, decimals)
     if not (is_known(mean) and is_known(half_width)):
         return text
-    return labels.unbroken(f"{text} ± {half_width:.{decimals}f}")
+    return f"{text}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half_width:.{decimals}f}"
 
 
 def highlight(value: str, label: str, detail: str) -> Markup:
