@@ -1,24 +1,22 @@
 """`kneepoint import`: measurements of other tools become runs of Kneepoint."""
 
-import csv
 import hashlib
-import io
 import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
-import numpy as np
+import pandas as pd
 
 from analysis.imported.measurement import Measurement
 from analysis.imported.read import read_measurements
 from analysis.metrics import FIGURES, METRICS
 from common.errors import KneepointError
 from common.files import sha256_of, write_whole
-from engines.base import COUNTS, FLOW_METRICS, RunRecord
+from engines.base import COUNTS, RunRecord
 from engines.base import METRICS as RUN_METRICS
 from experiments.results import RUNS_SCHEMA, make_table, write_table
 from kneepoint.cli import PATH, json_option, print_result, subcommand
@@ -26,42 +24,6 @@ from kneepoint.comparison import COMPARABLE, compare_settings, text_of
 
 ENGINE = "imported"
 _COUNTED = re.compile(r"(?P<name>.+?)[-_](?:run)?(?P<number>\d{1,9})")
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A measurement with its place among the runs."""
-
-    measurement: Measurement
-    controller: str
-    network: str
-    number: int
-
-    @property
-    def record(self) -> RunRecord:
-        """Its metrics as a run's."""
-        known = {name: value for name, value in self.measurement.metrics.items() if value == value}
-        return RunRecord(f"{self.controller}/{self.network}/{self.number}", "ok", "", **known)  # type: ignore[arg-type]
-
-    @property
-    def run_id(self) -> str:
-        """Of the file's content, and its place among the runs of the file."""
-        with self.measurement.path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        return sha256_of(f"{content}/{self.number}".encode())[:32]
-
-    def row(self) -> dict[str, object]:
-        """Its row of runs.parquet; what the file does not tell is NaN or null."""
-        found = self.measurement
-        flows = [{**dict.fromkeys(FLOW_METRICS), **flow} for flow in found.flows]
-        return {
-            **{"run_id": self.run_id, "study": ENGINE, "trial": 0, "run": self.number},
-            **{"engine": ENGINE, "controller": self.controller, "network": self.network},
-            **{"constants": "{}", "seed": self.number, "status": "ok", "reason": ""},
-            **{name: found.metrics.get(name, math.nan) for name in RUN_METRICS},
-            **{name: found.metrics.get(name) for name in COUNTS},
-            "flows": flows or None,
-        }
 
 
 @dataclass(frozen=True)
@@ -111,25 +73,25 @@ def command(
         found["comparison"] = comparison
         parts.append(text)
     into.mkdir(parents=True)
-    write_table(into / "runs.parquet", make_table((run.row() for run in runs), RUNS_SCHEMA))
+    write_table(into / "runs.parquet", make_table(map(_row, runs), RUNS_SCHEMA))
     table = _table(runs)
     write_whole(into / "table.csv", table)
     from reports.over_time import draw_series  # matplotlib takes a second
 
     for run in runs:
-        own = run.measurement
         name = f"{run.controller}-{run.network}-{run.number}.svg".replace("/", "-")
-        overall = {k: v for k, v in (own.flows[0] if own.flows else {}).items() if v is not None}
-        title = f"{run.controller} on {run.network}, run {run.number}"
-        draw_series(own.series, {**overall, **own.metrics}, title, into / name, with_queue=True)
+        overall = {k: v for k, v in (run.flows[0] if run.flows else {}).items() if v is not None}
+        draw_series(
+            run.series, {**overall, **run.metrics}, _title(run), into / name, with_queue=True
+        )
     parts += [table.rstrip("\n"), f"{into}: runs.parquet, table.csv and figures"]
     print_result(found, "\n\n".join(parts), as_json)
 
 
 def _placed(
     measurements: Sequence[Measurement], controller: str | None, network: str | None
-) -> list[Imported]:
-    """Numbers the runs of a controller on a network, unless the files do."""
+) -> list[Measurement]:
+    """Names the controllers and networks of runs, and numbers them, unless the files do."""
     taken: dict[tuple[str, str], dict[int, Path]] = defaultdict(dict)
     found = []
     for each in measurements:
@@ -146,65 +108,81 @@ def _placed(
                 "give each file once, or --network for each folder"
             )
         numbers[number] = each.path
-        found.append(Imported(each, name, link, number))
+        found.append(replace(each, controller=name, network=link, number=number))
     return found
 
 
-def _described(run: Imported) -> dict[str, object]:
-    own = run.measurement
+def _title(run: Measurement) -> str:
+    return f"{run.controller} on {run.network}, run {run.number}"
+
+
+def _row(run: Measurement) -> dict[str, object]:
+    """Its row of runs.parquet; what the file does not tell is NaN or null.
+
+    The run's identity is that of the file's content and its place among the runs of the file.
+    """
+    with run.path.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
     return {
-        **{"file": str(own.path), "format": own.format, "controller": run.controller},
-        **{"network": run.network, "run": run.number, "duration_s": own.duration_s},
-        **{"metrics": dict(own.metrics), "flows": list(own.flows), "absent": list(own.absent)},
+        **{"run_id": sha256_of(f"{content}/{run.number}".encode())[:32], "study": ENGINE},
+        **{"trial": 0, "run": run.number, "constants": "{}", "seed": run.number},
+        **{"engine": ENGINE, "controller": run.controller, "network": run.network},
+        **{"status": "ok", "reason": ""},
+        **{name: run.metrics.get(name, math.nan) for name in RUN_METRICS},
+        **{name: run.metrics.get(name) for name in COUNTS},
+        "flows": run.flows or None,
     }
 
 
-def _text(run: Imported) -> str:
-    own = run.measurement
+def _described(run: Measurement) -> dict[str, object]:
+    return {
+        **{"file": str(run.path), "format": run.format, "controller": run.controller},
+        **{"network": run.network, "run": run.number, "duration_s": run.duration_s},
+        **{"metrics": dict(run.metrics), "flows": list(run.flows), "absent": list(run.absent)},
+    }
+
+
+def _text(run: Measurement) -> str:
     known = METRICS | {"capacity_mbps": FIGURES["throughput_mbps"]} | FIGURES
-    lines = [
-        f"{own.path}: {own.format}, {own.duration_s:.1f} s",
-        f"  {run.controller} on {run.network}, run {run.number}",
-    ]
-    for name, value in own.metrics.items():
+    lines = [f"{run.path}: {run.format}, {run.duration_s:.1f} s", f"  {_title(run)}"]
+    for name, value in run.metrics.items():
         if name in known and value == value:
             title = "Capacity" if name == "capacity_mbps" else known[name].title
             lines.append(f"  {title}: {known[name].text(value)} {known[name].unit}".rstrip())
-    for flow in own.flows:
+    for flow in run.flows:
         figures = {k: v for k, v in flow.items() if isinstance(v, int | float) and v == v}
         said = ", ".join(f"{name} {value:.5g}" for name, value in figures.items())
         lines.append(f"  flow {flow['name']}: {said}")
-    return "\n".join([*lines, *(f"  unknown: {each}" for each in own.absent)])
+    return "\n".join([*lines, *(f"  unknown: {each}" for each in run.absent)])
 
 
-def _table(runs: Sequence[Imported]) -> str:
+def _table(runs: Sequence[Measurement]) -> str:
     """The means and deviations of each controller on each network, as a table to publish."""
-    groups: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
-    for run in runs:
-        groups[run.controller, run.network].append(run.measurement.metrics)
-    text = io.StringIO()
-    shown = [*METRICS, "capacity_mbps", "utilization"]
-    header = ["controller", "network", "runs", *shown]
-    header += [name.removesuffix("_ms") + "_sd" + "_ms" * name.endswith("_ms") for name in METRICS]
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    for (controller, network), every in groups.items():
-        values = {name: [each.get(name, math.nan) for each in every] for name in shown}
-        means = [f"{np.mean(values[name]):.4f}" for name in shown]
-        spread = [f"{np.std(values[n], ddof=1):.4f}" if len(every) > 1 else "" for n in METRICS]
-        cells = ["" if each == "nan" else each for each in (*means, *spread)]
-        writer.writerow([controller, network, len(every), *cells])
-    return text.getvalue()
+    keys, shown = ["controller", "network"], [*METRICS, "capacity_mbps", "utilization"]
+    rows = [{"controller": run.controller, "network": run.network, **run.metrics} for run in runs]
+    groups = pd.DataFrame(rows, columns=[*keys, *shown]).groupby(keys, sort=False)
+    means, spread = (
+        groups[columns].agg(lambda each, of=of: getattr(each, of)(skipna=False))
+        for of, columns in (("mean", shown), ("std", list(METRICS)))
+    )
+    spread.columns = [
+        name.removesuffix("_ms") + "_sd" + "_ms" * name.endswith("_ms") for name in METRICS
+    ]
+    table = pd.concat([groups.size().rename("runs"), means, spread], axis="columns")
+    return table.to_csv(float_format="%.4f")
 
 
 def _compare(
-    runs: Sequence[Imported], wanted: tuple[str, str], metric: str
+    runs: Sequence[Measurement], wanted: tuple[str, str], metric: str
 ) -> tuple[dict[str, object], str]:
     """Pairs runs of A and B by their number on each network that has both."""
     of: dict[str, dict[str, dict[int, RunRecord]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
-        if metric in run.measurement.metrics:
-            of[run.controller][run.network][run.number] = run.record
+        if metric in run.metrics:
+            place = f"{run.controller}/{run.network}/{run.number}"
+            known = {name: value for name, value in run.metrics.items() if value == value}
+            record = RunRecord(place, "ok", "", **known)  # type: ignore[arg-type]
+            of[run.controller][run.network][run.number or 0] = record
     for name in wanted:
         if name not in of:
             known = ", ".join(sorted(of)) or "none"

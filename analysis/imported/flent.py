@@ -76,9 +76,9 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
         at_s = [each["t"] - first_s for name in pings for each in raw[name]]
         series[over_time.RTT] = (at_s, every_ms)
     length_s = times_s[-1] - times_s[0]
-    long, named = over_time.long(series), tuple({"controller": controller, **f} for f in flows)
-    parts = (path, FORMAT.name, length_s, {"throughput_mbps": throughput_mbps}, named, long)
-    return Measurement(*parts, tuple(absent), controller)
+    metrics, long = {"throughput_mbps": throughput_mbps}, over_time.long(series)
+    told = (path, FORMAT.name, length_s, metrics, tuple(flows), long, tuple(absent))
+    return Measurement(*told, controller)
 
 
 def _values(raw: list[dict[str, Any]]) -> list[float]:

@@ -47,7 +47,6 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
     if any(key.endswith("bidir_reverse") for key in end):
         absent.append("the flows of the reverse direction: import a run of each direction")
     metrics = {"throughput_mbps": counted["bits_per_second"] / 1e6}
-    controller = str(end.get("sender_tcp_congestion", ""))
     rtts_ms = [_rtts_ms(every, place) for place in range(len(end["streams"]))]
     together: dict[str, object] = {"throughput_mbps": metrics["throughput_mbps"]}
     if start["protocol"] == "TCP":
@@ -56,7 +55,7 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
         metrics["packets_sent"] = received["packets"]
         metrics["packets_delivered"] = received["packets"] - received["lost_packets"]
         together["loss"] = received["lost_packets"] / max(received["packets"], 1)
-    flows = [{"name": "all", "controller": controller, **together, **_rtt([*chain(*rtts_ms)])}]
+    flows = [{"name": "all", **together, **_rtt([*chain(*rtts_ms)])}]
     for number, (ends, measured) in enumerate(zip(end["streams"], rtts_ms, strict=True), 1):
         sender = ends.get("sender") or ends["udp"]
         own = ends.get("receiver") or sender
@@ -66,7 +65,7 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
             flow["retransmissions"] = sender["retransmits"]
         if sender.get("mean_rtt"):
             flow["rtt_mean_ms"] = sender["mean_rtt"] / 1000
-        flows.append({"name": str(number), "controller": controller, **flow})
+        flows.append({"name": str(number), **flow})
     ends_s = [each["sum"]["end"] for each in every]
     rates = [each["sum"]["bits_per_second"] / 1e6 for each in every]
     series = {over_time.RATES[-1]: (begins, rates)}
@@ -77,7 +76,7 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
         absent.append("RTT: only the sender of a TCP test knows it")
     long = over_time.long(series)
     told = (path, FORMAT.name, counted["seconds"], metrics, tuple(flows), long, tuple(absent))
-    return Measurement(*told, controller=controller)
+    return Measurement(*told, str(end.get("sender_tcp_congestion", "")))
 
 
 def _rtts_ms(intervals: list[dict[str, Any]], place: int) -> list[float]:

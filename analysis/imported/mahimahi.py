@@ -8,12 +8,9 @@ from typing import Any, BinaryIO
 from analysis.imported.measurement import Format, Measurement, series_of
 from common.code import ROOT
 from common.programs import run_built
+from engines.base import COUNTS, METRICS
 
 _HEADER = re.compile(rb"\A(?:#[^\n]*\n)*# base timestamp: ")
-_METRICS = (
-    *("throughput_mbps", "capacity_mbps", "utilization", "queueing_delay_p95_ms"),
-    *("signal_delay_p95_ms", "power", "packets_sent", "packets_delivered"),
-)
 
 
 def _recognises(head: bytes) -> bool:
@@ -22,11 +19,10 @@ def _recognises(head: bytes) -> bool:
 
 def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     found = measured(FORMAT, path, stream, "--over-time")
-    metrics = {name: found[name] for name in _METRICS}
+    metrics = {name: found[name] for name in (*METRICS, *COUNTS)}
     absent = ["flows: a link log does not tell them apart"]
-    if found["logs_drops"]:
-        metrics["packets_dropped"] = found["packets_dropped"]
-    else:
+    if not found["logs_drops"]:
+        del metrics["packets_dropped"]
         absent.append("drops: the log has none, or they were not logged")
     series = series_of(found["over_time"])
     return [Measurement(path, FORMAT.name, found["duration_s"], metrics, (), series, tuple(absent))]

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -26,9 +26,9 @@ class Measurement:
     """One run, as far as its file tells.
 
     `metrics` are fields of `engines.base.RunRecord`; what is missing stands in `absent`. `flows`
-    have the name, the controller and FLOW_METRICS; the first is that of all together. `series` is
-    that of `analysis.over_time`. `controller`, `network` and `number`, the run's, are "" or None
-    where the file says nothing.
+    have the name and FLOW_METRICS; the first is that of all together. `series` is that of
+    `analysis.over_time`. `controller`, of all flows, `network` and `number`, the run's, are "" or
+    None where the file says nothing.
     """
 
     path: Path
@@ -40,7 +40,7 @@ class Measurement:
     absent: tuple[str, ...] = ()
     controller: str = ""
     network: str = ""
-    number: int | None = field(default=None)
+    number: int | None = None
 
 
 @dataclass(frozen=True)

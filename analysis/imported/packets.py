@@ -20,13 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import dpkt
 
 from analysis import over_time
-from analysis.imported.measurement import (
-    Delays,
-    Format,
-    Gathered,
-    Measurement,
-    series_of,
-)
+from analysis.imported.measurement import Delays, Format, Gathered, Measurement, series_of
 
 _MAGICS = ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a")
 _LINKS = {  # the link types of tcpdump.org/linktypes.html; dpkt's numbers differ by platform
@@ -89,9 +83,9 @@ class _Flow:
 
     def figures(self) -> dict[str, object]:
         span_s = self.last_s - self.first_s
-        found: dict[str, object] = (
-            {"throughput_mbps": self.bytes_ * 8 / span_s / 1e6} if span_s else {}
-        )
+        found: dict[str, object] = {}
+        if span_s:
+            found["throughput_mbps"] = self.bytes_ * 8 / span_s / 1e6
         if self.newest is not None:
             found["retransmissions"] = self.retransmissions
         return found | self.rtts.figures("rtt")
@@ -132,9 +126,8 @@ def read_packets(path: Path, stream: BinaryIO) -> Iterator[Packet]:
         if reader.snaplen == 0 and isinstance(reader, dpkt.pcap.Reader):
             raise FORMAT.refuse(path, "its snap length is 0; capture again, with tcpdump -s 96")
         if (link := reader.datalink()) not in _LINKS:
-            raise FORMAT.refuse(
-                path, f"its link type is {link}; capture Ethernet, or any interface"
-            )
+            why = f"its link type is {link}; capture Ethernet, or any interface"
+            raise FORMAT.refuse(path, why)
         latest_s = -math.inf
         for number, (stamp, data) in enumerate(reader, 1):
             time_s = float(stamp)
@@ -212,7 +205,7 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
             FORMAT.name,
             last_s - first_s,
             {**together, "packets_sent": count[way]},
-            tuple({"name": name, "controller": "", **found} for name, found in named),
+            tuple({"name": name, **found} for name, found in named),
             series_of(seen[way].over_time(last_s - first_s), over_time.RTT),
             tuple(absent),
         )

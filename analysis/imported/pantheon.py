@@ -35,9 +35,7 @@ def _read_log(path: Path, stream: BinaryIO) -> list[Measurement]:
     found = measurement_of(LOG, path, stream)
     if (named := _NAME.fullmatch(path.name)) is None:
         return [found]
-    controller = named["controller"]
-    flows = tuple({**flow, "controller": controller} for flow in found.flows)
-    return [replace(found, controller=controller, flows=flows, number=int(named["number"]))]
+    return [replace(found, controller=named["controller"], number=int(named["number"]))]
 
 
 def measurement_of(known: Format, path: Path, stream: BinaryIO) -> Measurement:
@@ -56,8 +54,7 @@ def measurement_of(known: Format, path: Path, stream: BinaryIO) -> Measurement:
     else:
         absent.append("capacity: no opportunities of the link are known")
         series = series[series["quantity"] != over_time.RATES[0]]
-    flows = tuple({**flow, "controller": ""} for flow in found["flows"])
-    length_s = found["duration_s"]
+    length_s, flows = found["duration_s"], tuple(found["flows"])
     return Measurement(path, known.name, length_s, metrics, flows, series, tuple(absent))
 
 

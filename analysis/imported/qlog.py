@@ -147,7 +147,7 @@ def _told(
     is_sender = amount["acked"] >= amount["received"]
     bytes_ = amount["acked" if is_sender else "received"]
     metrics: dict[str, float] = {"throughput_mbps": bytes_ * 8 / duration_s / 1e6}
-    flow: dict[str, object] = {"name": "all", "controller": "", **metrics}
+    flow: dict[str, object] = {"name": "all", **metrics}
     if is_sender:
         metrics |= {"packets_sent": count["sent"], "packets_delivered": count["acked"]}
         metrics["packets_dropped"] = count["lost"]

@@ -1,6 +1,7 @@
 """Reads files of any known format."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from analysis.imported import flent, iperf3, mahimahi, packets, pantheon, qlog
@@ -21,7 +22,10 @@ def read_measurements(paths: Iterable[Path]) -> list[Measurement]:
     Raises:
         KneepointError: one of them is missing, damaged or of no known format.
     """
-    return join_ends([each for path in paths for each in _read(path)])
+    return [
+        replace(each, flows=tuple({"controller": each.controller, **flow} for flow in each.flows))
+        for each in join_ends([each for path in paths for each in _read(path)])
+    ]
 
 
 def _read(path: Path) -> list[Measurement]:
