@@ -21,13 +21,7 @@ from experiments.job import Job
 from experiments.models.study import EMULATOR
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.registry import CALIBRATED
-from experiments.results import (
-    FinishedRun,
-    FinishedTrial,
-    make_table,
-    means_of,
-    trials_table,
-)
+from experiments.results import FinishedRun, FinishedTrial, make_table, means_of, trials_table
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
@@ -206,12 +200,11 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
     posteriors = []
     for path in paths:
-        values, _ = yield from measure(path, settings, asked)
-        found = zip((k for k, _ in asked), values, strict=True)
+        found, _ = yield from measure(path, settings, asked)
         known = Measured.nothing(len(settings)).with_values(found)
         again = replace(path, seed=derive_seed(path.seed, "leaders"))
         hypotheses = hypotheses_of_search(at, known)
-        settled = yield from settle(again, settings, hypotheses, known, REPEATS, AT_ONCE, SURE)
+        settled = yield from settle(again, settings, hypotheses, REPEATS, known, AT_ONCE, SURE)
         posteriors.append(settled.posterior)
     return Guide(settings, at, tuple(posteriors))
 
@@ -233,16 +226,8 @@ def spend(
     plan: StudyPlan, guide: Guide, budget: int
 ) -> Generator[Batch, Iterator[FinishedRun], Guided]:
     """Spends real runs on the settings of a guide."""
-    nothing = Measured.nothing(len(guide.settings))
     settled = yield from settle(
-        plan,
-        guide.settings,
-        guide.hypotheses(),
-        nothing,
-        budget,
-        plan.study.ask_ahead,
-        least=LEAST,
-        among_measured=True,
+        plan, guide.settings, guide.hypotheses(), budget, least=LEAST, among_measured=True
     )
     right, counts = guide.right(), settled.measured.counts
     factor = float(counts @ (settled.measured.means - right.mean) / counts.sum())
@@ -353,11 +338,8 @@ def _candidates(plan: StudyPlan, guide: Guide, settled: Settled) -> pa.Table:
         "best": settled.verdict.best,
     }
     rows = [
-        {
-            "trial": setting.trial,
-            **setting.point,
-            **{name: rounded(float(column[k])) for name, column in columns.items()},
-        }
+        {"trial": setting.trial, **setting.point}
+        | {name: rounded(float(column[k])) for name, column in columns.items()}
         for k, setting in enumerate(guide.settings)
     ]
     schema = pa.schema(

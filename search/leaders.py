@@ -91,10 +91,7 @@ def repeat_leaders(
         The number of the best trial, and what study.json says of the choice.
     """
     settings, posterior = leading(plan, trials)
-    nothing = Measured.nothing(len(settings))
-    settled = yield from settle(
-        plan, settings, posterior.parts, nothing, budget, plan.study.ask_ahead
-    )
+    settled = yield from settle(plan, settings, posterior.parts, budget)
     each = len(measurement(plan, settings[0], 0))
     best = settings[settled.verdict.recommended].trial
     return best, summarise_choice(settings, settled, budget * each, 0)
@@ -134,8 +131,8 @@ def measurement(plan: StudyPlan, setting: Setting, number: int) -> list[PlannedR
 
 def measure(
     plan: StudyPlan, settings: Sequence[Setting], asked: Sequence[tuple[int, int]]
-) -> Generator[Batch, Iterator[FinishedRun], tuple[list[float], list[FinishedRun]]]:
-    """Makes measurements at once; returns their values, in the order asked, and the runs.
+) -> Generator[Batch, Iterator[FinishedRun], tuple[list[tuple[int, float]], list[FinishedRun]]]:
+    """Makes measurements at once; returns settings and values, in the order asked, and the runs.
 
     Args:
         plan: says what runs.
@@ -145,20 +142,20 @@ def measure(
     planned = [measurement(plan, settings[at], number) for at, number in asked]
     results = yield Batch([run for runs in planned for run in runs], plan.engine)
     finished = [list(islice(results, len(runs))) for runs in planned]
-    values = [
-        log_value(plan, plan.score(runs, settings[at].point).value)
+    found = [
+        (at, log_value(plan, plan.score(runs, settings[at].point).value))
         for (at, _), runs in zip(asked, finished, strict=True)
     ]
-    return values, [run for runs in finished for run in runs]
+    return found, [run for runs in finished for run in runs]
 
 
 def settle(
     plan: StudyPlan,
     settings: Sequence[Setting],
     hypotheses: Sequence[Hypothesis],
-    known: Measured,
     budget: int,
-    ahead: int,
+    known: Measured | None = None,
+    ahead: int | None = None,
     clear: float = CLEAR,
     least: int = 1,
     among_measured: bool = False,
@@ -171,14 +168,15 @@ def settle(
         plan: says what runs.
         settings: the leaders.
         hypotheses: on their values.
-        known: what is known of them before.
         budget: the most measurements.
-        ahead: measurements at once.
+        known: what is known of them before.
+        ahead: measurements at once; without, as many as the study asks.
         clear: the probability at which it ends.
         least: measurements before that.
         among_measured: whether only what was measured is recommended.
     """
-    measured, runs, used = known, list[FinishedRun](), 0
+    measured, ahead = known or Measured.nothing(len(settings)), ahead or plan.study.ask_ahead
+    runs, used = list[FinishedRun](), 0
     numbers = [0] * len(settings)
     while True:
         posterior = Posterior.given(hypotheses, measured)
@@ -192,9 +190,7 @@ def settle(
         for at in posterior.choose(count, derive_seed(plan.seed, "ask", used)):
             asked.append((at, numbers[at]))
             numbers[at] += 1
-        values, finished = yield from measure(plan, settings, asked)
-        measured = measured.with_values(
-            (at, value) for (at, _), value in zip(asked, values, strict=True)
-        )
+        found, finished = yield from measure(plan, settings, asked)
+        measured = measured.with_values(found)
         runs += finished
         used += count
