@@ -161,15 +161,12 @@ def _table(runs: Sequence[Measurement]) -> str:
     keys, shown = ["controller", "network"], [*METRICS, "capacity_mbps", "utilization"]
     rows = [{"controller": run.controller, "network": run.network, **run.metrics} for run in runs]
     groups = pd.DataFrame(rows, columns=[*keys, *shown]).groupby(keys, sort=False)
-    means, spread = (
-        groups[columns].agg(lambda each, of=of: getattr(each, of)(skipna=False))
-        for of, columns in (("mean", shown), ("std", list(METRICS)))
-    )
-    spread.columns = [
-        name.removesuffix("_ms") + "_sd" + "_ms" * name.endswith("_ms") for name in METRICS
-    ]
-    table = pd.concat([groups.size().rename("runs"), means, spread], axis="columns")
-    return table.to_csv(float_format="%.4f")
+    is_whole = groups[shown].count().eq(groups.size(), axis="index")
+    means, spread = groups[shown].mean().where(is_whole), groups[shown].std().where(is_whole)
+    named = {n: n.removesuffix("_ms") + "_sd" + "_ms" * n.endswith("_ms") for n in METRICS}
+    table = groups.size().to_frame("runs").join(means)
+    table = table.join(spread[list(METRICS)].rename(columns=named))
+    return str(table.to_csv(float_format="%.4f"))
 
 
 def _compare(
@@ -180,8 +177,8 @@ def _compare(
     for run in runs:
         if metric in run.metrics:
             place = f"{run.controller}/{run.network}/{run.number}"
-            known = {name: value for name, value in run.metrics.items() if value == value}
-            record = RunRecord(place, "ok", "", **known)  # type: ignore[arg-type]
+            told = {name: value for name, value in run.metrics.items() if value == value}
+            record = RunRecord(place, "ok", "", **told)  # type: ignore[arg-type]
             of[run.controller][run.network][run.number or 0] = record
     for name in wanted:
         if name not in of:

@@ -77,8 +77,8 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
         series[over_time.RTT] = (at_s, every_ms)
     length_s = times_s[-1] - times_s[0]
     metrics, long = {"throughput_mbps": throughput_mbps}, over_time.long(series)
-    told = (path, FORMAT.name, length_s, metrics, tuple(flows), long, tuple(absent))
-    return Measurement(*told, controller)
+    parts = (path, FORMAT.name, length_s, metrics, tuple(flows), long, tuple(absent))
+    return Measurement(*parts, controller)
 
 
 def _values(raw: list[dict[str, Any]]) -> list[float]:
