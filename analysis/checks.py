@@ -70,10 +70,7 @@ def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
     """
     for row, steps in _with_arithmetic(rows):
         if not _agrees(row, steps) and _cut_off(row, steps) is None:
-            metric = _blamed(row)
-            yield _of_arithmetic(
-                "arithmetic", row, steps, metric or POWER, UNSURE if not metric else None
-            )
+            yield _of_arithmetic("arithmetic", row, steps, _blamed(row))
 
 
 def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
@@ -84,7 +81,7 @@ def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
     for row, steps in _with_arithmetic(rows):
         metric = None if _agrees(row, steps) else _cut_off(row, steps)
         if metric:
-            yield _of_arithmetic("truncation", row, steps, metric, None)
+            yield _of_arithmetic("truncation", row, steps, metric)
 
 
 _TRIO = (POWER, SIGNAL_DELAY, THROUGHPUT)
@@ -167,9 +164,8 @@ def _blamed(row: Record) -> str | None:
     return nearest if is_large and is_convincing else None
 
 
-def _of_arithmetic(
-    check: str, row: Record, steps: Steps, metric: str, remark: str | None
-) -> Finding:
+def _of_arithmetic(check: str, row: Record, steps: Steps, wrong: str | None) -> Finding:
+    metric, remark = wrong or POWER, None if wrong else UNSURE
     low, high = _implied(row, steps, metric)
     least, most = _range(row, steps, metric)
     power, delay, throughput = (float(row[f"published_{each}"]) for each in _TRIO)
