@@ -21,11 +21,29 @@ def run_and_draw(
     noun: str = "window",
     dpi: float | None = None,
 ) -> RunRecord:
-    """Executes a run, and plots it as a PNG, SVG or PDF file if it succeeds.
+    """Executes a run, and plots it if it succeeds; see `draw`."""
+    with TemporaryDirectory(prefix="kneepoint-logs-") as folder:
+        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
+        with closing(settings.keeping(log, flow_log).open()) as engine:
+            record = run_reliably(engine, spec)
+        if record.status == "ok":
+            draw(log, flow_log if flow_log.exists() else None, title, out, noun, dpi)
+    return record
+
+
+def draw(
+    log: Path,
+    flow_log: Path | None,
+    title: str,
+    out: Path,
+    noun: str = "window",
+    dpi: float | None = None,
+) -> None:
+    """Plots a run as a PNG, SVG or PDF file.
 
     Args:
-        settings: of its engine.
-        spec: the run.
+        log: of its uplink.
+        flow_log: of its sender; None: without window and RTT.
         title: above the panels.
         out: the file.
         noun: what the flow's log has as its window: a whole sender shows packets in flight only.
@@ -34,19 +52,12 @@ def run_and_draw(
     Raises:
         KneepointError: a log is damaged.
     """
-    with TemporaryDirectory(prefix="kneepoint-logs-") as folder:
-        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
-        with closing(settings.keeping(log, flow_log).open()) as engine:
-            record = run_reliably(engine, spec)
-        if record.status == "ok":
-            events, run = link_log.read_link_log(log), {}
-            flow = read_flow_log(flow_log) if flow_log.exists() else None
-            if flow is not None:
-                end_s = events["time_ms"].iloc[-1] / 1000
-                run["mean_window_packets"] = mean_window(flow, end_s)
-            run |= link_log.metrics(events)
-            draw_series(over_time.of_logs(events, flow), run, title, out, noun, dpi)
-    return record
+    events = link_log.read_link_log(log)
+    flow = read_flow_log(flow_log) if flow_log else None
+    run = link_log.metrics(events)
+    if flow is not None:
+        run["mean_window_packets"] = mean_window(flow, events["time_ms"].iloc[-1] / 1000)
+    draw_series(over_time.of_logs(events, flow), run, title, out, noun, dpi)
 
 
 def draw_series(
