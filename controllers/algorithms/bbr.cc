@@ -3,7 +3,6 @@
 //
 // Senders here always have data: only ProbeRTT limits what they send.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "algorithms/bbr_model.hh"
@@ -89,7 +88,7 @@ class Bbr final : public Windowed {
  private:
   enum class State { startup, drain, probe_bw, probe_rtt };
 
-  bool has_rtt() const { return least_s_ < never_; }
+  bool has_rtt() const { return least_s_ < infinity; }
   double rate() const { return rate_.best(); }
 
   // Packets in flight that `gain` bandwidth-delay products are, and what hosts aggregate (section
@@ -179,7 +178,6 @@ class Bbr final : public Windowed {
     cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
   }
 
-  static constexpr double never_ = std::numeric_limits<double>::infinity();
   static constexpr int phases_ = 8;
   static constexpr double least_window_ = 4;
   static constexpr double initial_delivered_ = 10;
@@ -200,7 +198,7 @@ class Bbr final : public Windowed {
   DeliveryRounds round_{};
   double rounds_ = 0;
   FullPipe pipe_{};
-  double least_s_ = never_;
+  double least_s_ = infinity;
   double least_found_s_ = 0;
   State state_ = State::startup;
   int phase_ = 0;

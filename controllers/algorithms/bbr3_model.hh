@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/measures.hh"
@@ -26,16 +25,14 @@ class LeastRtt {
   }
   void probed(double now) { probed_s_ = now; }
 
-  bool is_known() const { return least_s_ < never_; }
+  bool is_known() const { return least_s_ < infinity; }
   bool is_stale() const { return is_stale_; }
   double least_s() const { return least_s_; }
 
  private:
-  static constexpr double never_ = std::numeric_limits<double>::infinity();
-
-  double least_s_ = never_;
+  double least_s_ = infinity;
   double found_s_ = 0;
-  double probed_least_s_ = never_;
+  double probed_least_s_ = infinity;
   double probed_s_ = 0;
   bool is_stale_ = false;
 };
@@ -103,7 +100,7 @@ class ShortTerm {
     rate_ = std::max(rate_, rate);
     flight_ = std::max(flight_, flight);
   }
-  void forget() { rate_ = flight_ = never_; }
+  void forget() { rate_ = flight_ = infinity; }
 
   double rate() const { return rate_; }
   double flight() const { return flight_; }
@@ -112,10 +109,8 @@ class ShortTerm {
   int ranges() const { return ranges_; }
 
  private:
-  static constexpr double never_ = std::numeric_limits<double>::infinity();
-
-  double rate_ = never_;
-  double flight_ = never_;
+  double rate_ = infinity;
+  double flight_ = infinity;
   double latest_rate_ = 0;
   double latest_flight_ = 0;
   double lost_ = 0;
@@ -129,11 +124,11 @@ class ShortTerm {
 // as in the one before.
 class LongTerm {
  public:
-  bool is_known() const { return flight_ < never_; }
+  bool is_known() const { return flight_ < infinity; }
   double flight() const { return flight_; }
   // Less what is left to others.
   double with_headroom(double least) const {
-    return is_known() ? std::max(flight_ - std::max(1.0, 0.15 * flight_), least) : never_;
+    return is_known() ? std::max(flight_ - std::max(1.0, 0.15 * flight_), least) : infinity;
   }
 
   void bound(double packets) { flight_ = packets; }
@@ -145,13 +140,11 @@ class LongTerm {
     ++rounds_;
   }
   void raise(double acknowledged) { flight_ += acknowledged / packets_for_one_; }
-  void end_probe() { packets_for_one_ = never_; }
+  void end_probe() { packets_for_one_ = infinity; }
 
  private:
-  static constexpr double never_ = std::numeric_limits<double>::infinity();
-
-  double flight_ = never_;
-  double packets_for_one_ = never_;
+  double flight_ = infinity;
+  double packets_for_one_ = infinity;
   double rounds_ = 0;
 };
 

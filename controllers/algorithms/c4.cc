@@ -5,7 +5,6 @@
 // here always have data and send single packets: neither limits of the application nor the quantum
 // matter.
 #include <algorithm>
-#include <limits>
 
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/registry.hh"
@@ -163,7 +162,7 @@ class C4 final : public Controller {
             : state == State::recovery ? recovery_
             : state == State::cruising ? 1
                                        : push_gain_;
-    era_least_s_ = std::numeric_limits<double>::infinity();
+    era_least_s_ = infinity;
     era_most_s_ = 0;
   }
 
@@ -185,7 +184,7 @@ class C4 final : public Controller {
   double rate_ = 0;  // nominal, packets/s
   double nominal_s_ = 0;
   double running_least_s_ = 0;
-  double era_least_s_ = std::numeric_limits<double>::infinity();
+  double era_least_s_ = infinity;
   double era_most_s_ = 0;
   double gain_ = 2;
   double earlier_gain_ = 2;  // of the era before

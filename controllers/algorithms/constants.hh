@@ -1,25 +1,16 @@
 // The constants of a controller: declared and read in one place, its constructor.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "algorithms/limits.hh"
+
 namespace kneepoint {
 
-enum class Scale { linear, log };
 enum class ConstantType { integer, real };
-
-// [low, high] is the sensible search range of a constant; [least, most] is the valid range.
-struct Limits {
-  double low;
-  double high;
-  double least = 0;
-  double most = std::numeric_limits<double>::infinity();
-  Scale scale = Scale::linear;
-};
 
 // One constant as its controller declares it.
 struct Constant {

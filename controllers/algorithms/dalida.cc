@@ -2,7 +2,6 @@
 // several times its deviation. Contest report (Stanford CS 244, 2026).
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -60,7 +59,7 @@ class Dalida final : public Windowed {
   double decrease_;
   double silence_factor_;
   bool has_sample_ = false;
-  double least_ms_ = std::numeric_limits<double>::infinity();
+  double least_ms_ = infinity;
   double average_ms_ = 0;
   double deviation_ms_ = 0;
 };

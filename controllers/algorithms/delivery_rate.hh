@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -62,7 +61,7 @@ class DeliveryRate {
       least_rtt_s_ = std::min(least_rtt_s_, rtt_s(ack));
     }
     const double interval_s = std::max(first_sent_s_ - sent.first_sent_s, now - sent.delivered_s);
-    const bool is_possible = least_rtt_s_ == never_ or interval_s >= least_rtt_s_ - tick_s_;
+    const bool is_possible = least_rtt_s_ == infinity or interval_s >= least_rtt_s_ - tick_s_;
     if (interval_s <= 0 or not is_possible) return std::nullopt;
     return RateSample{(delivered_ - sent.delivered) / interval_s, sent.delivered, sent.flight,
                       all_lost_ - sent.lost, sent.is_limited};
@@ -96,8 +95,6 @@ class DeliveryRate {
   }
 
   static constexpr double tick_s_ = 1e-3;  // of datagrams' clocks
-  static constexpr double never_ = std::numeric_limits<double>::infinity();
-
   ByNumber<Sent> sent_{};
   uint64_t next_unacknowledged_ = 0;
   uint64_t next_to_send_ = 0;
@@ -106,7 +103,7 @@ class DeliveryRate {
   double delivered_ = 0;
   double flight_ = 0;
   double limited_until_ = 0;
-  double least_rtt_s_ = never_;
+  double least_rtt_s_ = infinity;
   uint64_t told_ = 0;
   bool has_timed_out_ = false;
   double lost_ = 0;

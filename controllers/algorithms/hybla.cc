@@ -3,7 +3,6 @@
 // rho = RTT/RTT0; an acknowledgment adds 2^rho - 1 in slow start, rho^2/cwnd after it.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -70,7 +69,7 @@ class Hybla final : public SlowStarting {
   double beta_;
   bool follows_rtt_;
   SmoothedRtt smoothed_ms_{};
-  double least_ms_ = std::numeric_limits<double>::infinity();
+  double least_ms_ = infinity;
   double rho_ = 1;
   double slow_start_step_ = 1;
 };

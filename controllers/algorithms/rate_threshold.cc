@@ -3,7 +3,6 @@
 // every ms. Found by search/rules, and simplified; docs/field.md says how.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "algorithms/measures.hh"
@@ -87,7 +86,7 @@ class RateThreshold final : public Windowed {
   double lean_;
   double silence_factor_;
   double loss_factor_;
-  double least_ms_ = std::numeric_limits<double>::infinity();
+  double least_ms_ = infinity;
   double envelope_ms_ = 0;
   ArrivalRate rate_{};
   ArrivalRate usual_rate_{};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
 #include "algorithms/controller.hh"
 
@@ -22,14 +21,14 @@ class RttEstimate {
     least_ms_ = std::min(least_ms_, std::max(rtt_ms, 1.0));  // a clock's tick, so that ratios exist
   }
 
-  bool has_sample() const { return least_ms_ < std::numeric_limits<double>::infinity(); }
+  bool has_sample() const { return least_ms_ < infinity; }
   double smoothed_ms() const { return smoothed_ms_; }
   double least_ms() const { return least_ms_; }
 
  private:
   double gain_;
   double smoothed_ms_ = 0;
-  double least_ms_ = std::numeric_limits<double>::infinity();
+  double least_ms_ = infinity;
 };
 
 }  // namespace kneepoint

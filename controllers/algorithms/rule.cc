@@ -213,7 +213,7 @@ class Rule final : public Controller {
   std::array<double, deepest + 1> stack_{};
   std::array<double, variables> variables_{};
   std::array<double, signals> signals_{};
-  double least_owd_ms_ = std::numeric_limits<double>::infinity();
+  double least_owd_ms_ = infinity;
   bool has_heard_ = false;
   int64_t last_ms_ = 0;
 };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
@@ -60,7 +59,7 @@ class HyStart {
     if (ack.sequence_number >= next_round_) {
       next_round_ = ack.sequence_number + ack.in_flight + 1;
       round_start_us_ = last_ack_us_ = ack.now_us;
-      round_rtt_ms_ = std::numeric_limits<double>::infinity();
+      round_rtt_ms_ = infinity;
       samples_ = 0;
     }
     least_rtt_ms_ = std::min(least_rtt_ms_, rtt_ms);
@@ -85,8 +84,8 @@ class HyStart {
   uint64_t next_round_ = 0;  // begins with this packet, the first sent in the present one
   int64_t round_start_us_ = 0;
   int64_t last_ack_us_ = 0;
-  double least_rtt_ms_ = std::numeric_limits<double>::infinity();
-  double round_rtt_ms_ = std::numeric_limits<double>::infinity();
+  double least_rtt_ms_ = infinity;
+  double round_rtt_ms_ = infinity;
   int samples_ = 0;
 };
 

@@ -1,7 +1,6 @@
 // Steps by the squared distance of the RTT to a target, and back at once to the window's average
 // when it lies above. Contest report.
 #include <algorithm>
-#include <limits>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -27,7 +26,7 @@ class TensorFairness final : public Windowed {
 
   // Until there is a sample, the parameter.
   double keepalive_ms() const override {
-    if (least_ms_ == std::numeric_limits<double>::infinity()) return Controller::keepalive_ms();
+    if (least_ms_ == infinity) return Controller::keepalive_ms();
     return silence_rtts_ * least_ms_;
   }
 
@@ -65,7 +64,7 @@ class TensorFairness final : public Windowed {
   double decrease_;
   double silence_factor_;
   double average_;
-  double least_ms_ = std::numeric_limits<double>::infinity();
+  double least_ms_ = infinity;
   int64_t last_silence_ms_ = -least_between_ms_;
 };
 

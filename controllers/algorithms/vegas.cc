@@ -3,7 +3,6 @@
 // it (net/ipv4/tcp_vegas.c) but for what the flags state.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -59,13 +58,13 @@ class Vegas final : public SlowStarting {
     if (loss.kind != Loss::Kind::timed_out) return;
     cwnd_ = 1;
     // Nothing is in flight: as in Linux (tcp_vegas_cwnd_event), it begins anew.
-    least_ms_ = round_least_ms_ = std::numeric_limits<double>::infinity();
+    least_ms_ = round_least_ms_ = infinity;
     samples_ = 0;
   }
 
   void begin_round(const Ack& ack) {
     rounds_.begin(ack);
-    round_least_ms_ = std::numeric_limits<double>::infinity();
+    round_least_ms_ = infinity;
     samples_ = 0;
     grows_now_ = not grows_now_;
   }
@@ -115,8 +114,8 @@ class Vegas final : public SlowStarting {
   bool has_whole_packets_;
   Rounds rounds_{};
   WholeWindow whole_window_{};
-  double least_ms_ = std::numeric_limits<double>::infinity();
-  double round_least_ms_ = std::numeric_limits<double>::infinity();
+  double least_ms_ = infinity;
+  double round_least_ms_ = infinity;
   int samples_ = 0;
   bool grows_now_ = true;
 };

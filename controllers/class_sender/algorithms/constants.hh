@@ -2,17 +2,9 @@
 // of the standard library, which would take longer to compile than the class.
 #pragma once
 
+#include "algorithms/limits.hh"
+
 namespace kneepoint {
-
-enum class Scale { linear, log };
-
-struct Limits {
-  double low;
-  double high;
-  double least = 0;
-  double most = __builtin_inf();
-  Scale scale = Scale::linear;
-};
 
 class Constants {
  public:
