@@ -7,7 +7,6 @@
 #include <exception>
 #include <limits>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -83,14 +82,7 @@ class __attribute__((visibility("hidden"))) Adapter {
       };
     }
     if constexpr (overrides<&Algorithm::on_ack, &Controller::on_ack>) {
-      calls.on_ack = [](void* controller, const Ack* event) {
-        return handle([&] {
-          std::optional<Ack> whole;
-          if (event->size < sizeof(Ack)) [[unlikely]]
-            event = &whole.emplace(completed(*event));
-          of(controller).on_ack(*event);
-        });
-      };
+      calls.on_ack = on_ack;
     }
     if constexpr (overrides<&Algorithm::on_keepalive, &Controller::on_keepalive>) {
       calls.on_keepalive = [](void* controller, const kneepoint_keepalive* event) {
@@ -128,12 +120,17 @@ class __attribute__((visibility("hidden"))) Adapter {
     return *static_cast<const Algorithm*>(controller);
   }
 
-  // One of an older program, in which the last members have their defaults.
-  static Ack completed(const Ack& told) {
+  static int on_ack(void* controller, const Ack* event) noexcept {
+    if (event->size < sizeof(Ack)) return on_shorter_ack(controller, *event);
+    return handle([&] { of(controller).on_ack(*event); });
+  }
+
+  // Of an older program: the last members have their defaults.
+  [[gnu::noinline]] static int on_shorter_ack(void* controller, const Ack& told) noexcept {
     Ack whole{};
     std::memcpy(&whole, &told, told.size);
     whole.size = sizeof whole;
-    return whole;
+    return on_ack(controller, &whole);
   }
 
   template <class Work>
