@@ -63,9 +63,9 @@ int run_batch() {
 std::string list() {
   JsonWriter json;
   Controllers::describe(json.begin_object());
-  describe(json.key("queues"), queue_kinds());
+  describe(json.key("queues"), Queues::kinds());
   describe(json.key("host_models"), host_models());
-  describe(json.key("impairments"), impairment_kinds());
+  describe(json.key("impairments"), Impairments::kinds());
   return json.end_object().text();
 }
 

@@ -2,31 +2,42 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "common/notation.hh"
 
 namespace kneepoint {
 
-// `Make` makes one of checked parameters; each type of it has kinds of its own.
-template <class Make>
-class Registration {
+// The kinds of a `Base`. Each is a class whose constructor reads its checked parameters, and takes
+// the arguments that all of them take.
+template <class Base, class... Arguments>
+class Registry {
  public:
-  Registration(const std::string& name, const Kind& kind, Make make) {
-    all().kinds.emplace(name, kind);
-    if (not all().makers.emplace(name, make).second) {
-      throw std::logic_error("two kinds are called " + name);
+  template <class Class>
+  struct Registration {
+    Registration(const std::string& name, const Kind& kind) {
+      all().kinds.emplace(name, kind);
+      const auto make = [](const Notation& given, Arguments... arguments) {
+        return std::unique_ptr<Base>(std::make_unique<Class>(given, std::move(arguments)...));
+      };
+      if (not all().makers.emplace(name, make).second) {
+        throw std::logic_error("two kinds are called " + name);
+      }
     }
-  }
+  };
 
   static const Kinds& kinds() { return all().kinds; }
-  static Make maker(const std::string& kind) { return all().makers.at(kind); }
+  static std::unique_ptr<Base> make(const Notation& given, Arguments... arguments) {
+    return all().makers.at(given.kind())(given, std::move(arguments)...);
+  }
 
  private:
   struct Registered {
     Kinds kinds{};
-    std::map<std::string, Make> makers{};
+    std::map<std::string, std::unique_ptr<Base> (*)(const Notation&, Arguments...)> makers{};
   };
 
   // Inside a function, so that it exists before the first registration.

@@ -21,10 +21,7 @@ class Impairment {
   virtual Microseconds passes_us(Microseconds now_us) = 0;
 };
 
-// Makes one from its checked parameters.
-using MakeImpairment = std::unique_ptr<Impairment> (*)(const Notation& given, Random random);
-
-using ImpairmentRegistration = Registration<MakeImpairment>;
+using Impairments = Registry<Impairment, Random>;
 
 // How strongly a draw resembles the one before it.
 inline constexpr Parameter correlation{
@@ -34,8 +31,8 @@ constexpr Parameter time_ms(const char* name, double fallback, const char* meani
 }
 
 // From "on_off:on=5,off=1" and the like; see docs/emulator.md and Notation.
-std::unique_ptr<Impairment> make_impairment(const std::string& description, uint64_t seed);
-
-const Kinds& impairment_kinds();
+inline std::unique_ptr<Impairment> make_impairment(const std::string& description, uint64_t seed) {
+  return Impairments::make({"impairment", description, Impairments::kinds()}, Random(seed));
+}
 
 }  // namespace kneepoint

@@ -17,58 +17,50 @@ double draw_pareto(Random& random) {
   return (exact_exp(exact_log(random.uniform()) / -3) - 1.5) / std::sqrt(0.75);
 }
 
-struct JitterSettings {
-  double mean_us;
-  double deviation_us;
-  double correlation;
-  bool keeps_order;
-};
-
 // Consecutive draws are mixed so that mean, deviation and correlation are those stated.
+template <Draw draw>
 class Jitter final : public Impairment {
  public:
-  Jitter(const JitterSettings& settings, Draw draw, Random random)
-      : settings_(settings), draw_(draw), random_(random), last_(draw(random_)) {}
+  Jitter(const Notation& given, Random random)
+      : mean_us_(given["mean"] * 1000),
+        deviation_us_(given["deviation"] * 1000),
+        correlation_(given["correlation"]),
+        keeps_order_(given["ordered"] != 0),
+        random_(random),
+        last_(draw(random_)) {}
 
   Microseconds passes_us(Microseconds now_us) override {
-    const double rho = settings_.correlation;
-    last_ = rho * last_ + std::sqrt(1 - rho * rho) * draw_(random_);
-    const double delay_us = settings_.mean_us + settings_.deviation_us * last_;
+    last_ = correlation_ * last_ + std::sqrt(1 - correlation_ * correlation_) * draw(random_);
+    const double delay_us = mean_us_ + deviation_us_ * last_;
     const Microseconds passes_us = now_us + std::llround(std::max(delay_us, 0.0));
-    last_us_ = settings_.keeps_order ? std::max(passes_us, last_us_) : passes_us;
+    last_us_ = keeps_order_ ? std::max(passes_us, last_us_) : passes_us;
     return last_us_;
   }
 
  private:
-  JitterSettings settings_;
-  Draw draw_;
+  double mean_us_;
+  double deviation_us_;
+  double correlation_;
+  bool keeps_order_;
   Random random_;
   double last_;
   Microseconds last_us_ = 0;
 };
 
-template <Draw draw>
-ImpairmentRegistration distribution(const char* name, const char* meaning, const char* deviation) {
-  return {name,
-          {meaning,
-           {time_ms("mean", 0, "added to each packet's delay"),
-            {"deviation", ParameterType::positive, 0, 60'000, std::nullopt, "ms", deviation, true},
-            correlation,
-            flag("ordered", false, "no packet overtakes another")}},
-          [](const Notation& given, Random random) -> std::unique_ptr<Impairment> {
-            const JitterSettings settings{.mean_us = given["mean"] * 1000,
-                                          .deviation_us = given["deviation"] * 1000,
-                                          .correlation = given["correlation"],
-                                          .keeps_order = given["ordered"] != 0};
-            return std::make_unique<Jitter>(settings, draw, random);
-          }};
+Kind around_mean(const char* meaning, const char* deviation) {
+  return {meaning,
+          {time_ms("mean", 0, "added to each packet's delay"),
+           {"deviation", ParameterType::positive, 0, 60'000, std::nullopt, "ms", deviation, true},
+           correlation,
+           flag("ordered", false, "no packet overtakes another")}};
 }
 
-const ImpairmentRegistration registrations[]{
-    distribution<draw_uniform>("jitter-uniform", "a delay around its mean, uniform",
-                               "from the mean at most"),
-    distribution<draw_normal>("jitter-normal", "a delay around its mean, normal", "standard"),
-    distribution<draw_pareto>("jitter-pareto", "a delay around its mean, Pareto", "standard")};
+const Impairments::Registration<Jitter<draw_uniform>> of_uniform{
+    "jitter-uniform", around_mean("a delay around its mean, uniform", "from the mean at most")};
+const Impairments::Registration<Jitter<draw_normal>> of_normal{
+    "jitter-normal", around_mean("a delay around its mean, normal", "standard")};
+const Impairments::Registration<Jitter<draw_pareto>> of_pareto{
+    "jitter-pareto", around_mean("a delay around its mean, Pareto", "standard")};
 
 }  // namespace
 }  // namespace kneepoint

@@ -7,8 +7,10 @@ namespace {
 
 class OnOff final : public Impairment {
  public:
-  OnOff(double on_s, double off_s, bool is_exponential, Random random)
-      : mean_us_{off_s * 1e6, on_s * 1e6}, is_exponential_(is_exponential), random_(random) {}
+  OnOff(const Notation& given, Random random)
+      : mean_us_{given["off"] * 1e6, given["on"] * 1e6},
+        is_exponential_(given["exponential"] != 0),
+        random_(random) {}
 
   Microseconds passes_us(Microseconds now_us) override {
     while (until_us_ <= static_cast<double>(now_us)) {
@@ -30,14 +32,11 @@ constexpr Parameter length(const char* name, const char* meaning) {
   return {name, ParameterType::real, 0.001, longest_run_s, std::nullopt, "s", meaning, true};
 }
 
-const ImpairmentRegistration registration{
+const Impairments::Registration<OnOff> registration{
     "on_off",
     {"on and off in turn, as mm-onoff: what arrives while it is off is lost",
      {length("on", "for which it is on"), length("off", "for which it is off"),
-      flag("exponential", false, "these are means of random times")}},
-    [](const Notation& given, Random random) -> std::unique_ptr<Impairment> {
-      return std::make_unique<OnOff>(given["on"], given["off"], given["exponential"] != 0, random);
-    }};
+      flag("exponential", false, "these are means of random times")}}};
 
 }  // namespace
 }  // namespace kneepoint

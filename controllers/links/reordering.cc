@@ -9,11 +9,11 @@ namespace {
 
 class Reordering final : public Impairment {
  public:
-  Reordering(double share, double rho, uint64_t gap, double delay_ms, Random random)
-      : after_delayed_(share * (1 - rho)),
-        after_overtaking_(share + rho * (1 - share)),
-        gap_(gap),
-        delay_us_(std::llround(delay_ms * 1000)),
+  Reordering(const Notation& given, Random random)
+      : after_delayed_(given["share"] * (1 - given["correlation"])),
+        after_overtaking_(given["share"] + given["correlation"] * (1 - given["share"])),
+        gap_(static_cast<uint64_t>(given["gap"])),
+        delay_us_(std::llround(given["delay"] * 1000)),
         random_(random) {}
 
   // A chain of two states has that share, and that correlation of neighbours.
@@ -35,18 +35,13 @@ class Reordering final : public Impairment {
   bool overtakes_ = false;
 };
 
-const ImpairmentRegistration registration{
+const Impairments::Registration<Reordering> registration{
     "reordering",
     {"a share of the packets overtakes the others, which are delayed",
      {{"share", ParameterType::positive, 0, 1, std::nullopt, "share", "that is not delayed", true},
       {"delay", ParameterType::positive, 0, 60'000, std::nullopt, "ms", "of the others", true},
       correlation,
-      {"gap", ParameterType::whole, 1, 1e9, 1, "packets", "from one that overtakes to the next"}}},
-    [](const Notation& given, Random random) -> std::unique_ptr<Impairment> {
-      return std::make_unique<Reordering>(given["share"], given["correlation"],
-                                          static_cast<uint64_t>(given["gap"]), given["delay"],
-                                          random);
-    }};
+      {"gap", ParameterType::whole, 1, 1e9, 1, "packets", "from one that overtakes to the next"}}}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -10,22 +10,20 @@
 namespace kneepoint {
 namespace {
 
-struct AbcSettings {
-  double utilization;        // the paper's eta
-  double drain_us;           // delta, in which a queue is to drain
-  double standing_us;        // d_t, the delay that may stand
-  Microseconds averaged_us;  // T, over which rates are measured
-};
-
 class AbcQueue final : public FifoQueue {
  public:
-  AbcQueue(Limit limit, const AbcSettings& settings) : FifoQueue(limit), settings_(settings) {}
+  AbcQueue(const Notation& given, uint64_t seed)
+      : FifoQueue(given, seed),
+        utilization_(given["eta"]),
+        drain_us_(given["delta"] * 1000),
+        standing_us_(given["dt"] * 1000),
+        averaged_us_(time_us(given, "averaged")) {}
 
   void know_capacity(Capacity bytes_until) override { bytes_until_ = std::move(bytes_until); }
 
   const Packet* dequeue(Microseconds now_us) override {
     if (empty()) return nullptr;
-    Packet& packet = pop();
+    Packet& packet = pop(fifo_);
     const double carried_bytes = carried(packet, now_us);
     // Acknowledgments of one round trip double the rate if all accelerate: hence the half.
     const double share = target_bytes(now_us) / (2 * carried_bytes);
@@ -43,7 +41,7 @@ class AbcQueue final : public FifoQueue {
   double carried(const Packet& packet, Microseconds now_us) {
     carried_bytes_ += packet.bytes;
     carried_.emplace_back(now_us, packet.bytes);
-    while (carried_.front().first <= now_us - settings_.averaged_us) {
+    while (carried_.front().first <= now_us - averaged_us_) {
       carried_bytes_ -= carried_.front().second;
       carried_.pop_front();
     }
@@ -52,23 +50,25 @@ class AbcQueue final : public FifoQueue {
 
   // What the link is to carry in T: less, if what waits would take it too long.
   double target_bytes(Microseconds now_us) const {
-    const auto averaged_us = static_cast<uint64_t>(settings_.averaged_us);
-    const Microseconds from_us = std::max<Microseconds>(now_us - settings_.averaged_us, 0);
+    const Microseconds from_us = std::max<Microseconds>(now_us - averaged_us_, 0);
     const double capacity_bytes = bytes_until_(now_us) - bytes_until_(from_us);
-    const double waiting_us = static_cast<double>(bytes() * averaged_us);
-    const double standing_us = settings_.standing_us * capacity_bytes;
-    const double excess = std::max(waiting_us - standing_us, 0.0) / settings_.drain_us;
-    return settings_.utilization * capacity_bytes - excess;
+    const double waiting_us = static_cast<double>(bytes() * static_cast<uint64_t>(averaged_us_));
+    const double standing_us = standing_us_ * capacity_bytes;
+    const double excess = std::max(waiting_us - standing_us, 0.0) / drain_us_;
+    return utilization_ * capacity_bytes - excess;
   }
 
-  AbcSettings settings_;
+  double utilization_;        // the paper's eta
+  double drain_us_;           // delta, in which a queue is to drain
+  double standing_us_;        // d_t, the delay that may stand
+  Microseconds averaged_us_;  // T, over which rates are measured
   Capacity bytes_until_{};
   std::deque<std::pair<Microseconds, uint32_t>> carried_{};
   uint64_t carried_bytes_ = 0;
   double tokens_ = 0;
 };
 
-const QueueRegistration registration{
+const Queues::Registration<AbcQueue> registration{
     "abc",
     {"accel-brake control, Goyal et al. 2017 and 2020: its marks are brakes",
      {{"eta", ParameterType::positive, 0, 1, 0.98, "share", "of the capacity that it aims at"},
@@ -78,14 +78,7 @@ const QueueRegistration registration{
       packets,
       bytes},
      false,
-     true},
-    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
-      const AbcSettings settings{.utilization = given["eta"],
-                                 .drain_us = given["delta"] * 1000,
-                                 .standing_us = given["dt"] * 1000,
-                                 .averaged_us = time_us(given, "averaged")};
-      return std::make_unique<AbcQueue>(limit_of(given), settings);
-    }};
+     true}};
 
 }  // namespace
 }  // namespace kneepoint

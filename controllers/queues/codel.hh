@@ -1,4 +1,4 @@
-// The rule of CoDel, RFC 8289 section 5, over any queue of packets.
+// The rule of CoDel, RFC 8289 section 5, over any part of a queue.
 #pragma once
 
 #include <cmath>
@@ -6,31 +6,32 @@
 #include <tuple>
 #include <utility>
 
-#include "transport/packet.hh"
+#include "queues/registry.hh"
 
 namespace kneepoint {
 
 // Drops at the head while packets have stayed too long.
 class Codel {
  public:
-  // With `marks`, packets of ECN-capable transports are marked instead of dropped.
-  Codel(Microseconds target_us, Microseconds interval_us, bool marks)
-      : target_us_(target_us), interval_us_(interval_us), marks_(marks) {}
+  // With `ecn`, packets of ECN-capable transports are marked instead of dropped.
+  explicit Codel(const Notation& given)
+      : target_us_(time_us(given, "target")),
+        interval_us_(time_us(given, "interval")),
+        marks_(given["ecn"] != 0) {}
 
-  // The next packet of `fifo`, which has empty(), bytes(), pop(), drop(packet) and mark(packet).
-  template <class Fifo>
-  const Packet* dequeue(Fifo& fifo, Microseconds now_us) {
-    auto [packet, above_target] = take(fifo, now_us);
+  // The next packet of `fifo`, a part of the queue.
+  const Packet* dequeue(PacketQueue& queue, Fifo& fifo, Microseconds now_us) {
+    auto [packet, above_target] = take(queue, fifo, now_us);
     if (dropping_) {
       if (not above_target) dropping_ = false;
       while (dropping_ and static_cast<double>(now_us) >= drop_next_us_) {
         ++count_;
-        if (marks_ and fifo.mark(*packet)) {
+        if (marks_ and queue.mark(*packet)) {
           drop_next_us_ = control_law(drop_next_us_);
           break;
         }
-        fifo.drop(*packet);
-        std::tie(packet, above_target) = take(fifo, now_us);
+        queue.drop(*packet);
+        std::tie(packet, above_target) = take(queue, fifo, now_us);
         if (above_target) {
           drop_next_us_ = control_law(drop_next_us_);
         } else {
@@ -38,9 +39,9 @@ class Codel {
         }
       }
     } else if (above_target) {
-      if (not marks_ or not fifo.mark(*packet)) {
-        fifo.drop(*packet);
-        std::tie(packet, above_target) = take(fifo, now_us);
+      if (not marks_ or not queue.mark(*packet)) {
+        queue.drop(*packet);
+        std::tie(packet, above_target) = take(queue, fifo, now_us);
       }
       start_dropping(now_us);
     }
@@ -49,13 +50,12 @@ class Codel {
 
  private:
   // The packet at the head, and whether the sojourn time has been above the target for an interval.
-  template <class Fifo>
-  std::pair<Packet*, bool> take(Fifo& fifo, Microseconds now_us) {
+  std::pair<Packet*, bool> take(PacketQueue& queue, Fifo& fifo, Microseconds now_us) {
     if (fifo.empty()) {
       first_above_us_ = 0;
       return {nullptr, false};
     }
-    Packet& packet = fifo.pop();
+    Packet& packet = queue.pop(fifo);
     if (now_us - packet.queued_us < target_us_ or fifo.bytes() <= datagram_bytes) {
       first_above_us_ = 0;
       return {&packet, false};

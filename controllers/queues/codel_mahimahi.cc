@@ -12,13 +12,15 @@ namespace {
 
 class MahimahiCodelQueue final : public FifoQueue {
  public:
-  MahimahiCodelQueue(Limit limit, Milliseconds target_ms, Milliseconds interval_ms)
-      : FifoQueue(limit), target_ms_(target_ms), interval_ms_(interval_ms) {}
+  MahimahiCodelQueue(const Notation& given, uint64_t seed)
+      : FifoQueue(given, seed),
+        target_ms_(whole_ms(time_us(given, "target"))),
+        interval_ms_(whole_ms(time_us(given, "interval"))) {}
 
   const Packet* dequeue(Microseconds now_us) override {
     if (empty()) return nullptr;
     const Milliseconds now_ms = whole_ms(now_us);
-    const Packet& head = pop();
+    const Packet& head = pop(fifo_);
     const bool is_late = judge(head, now_ms);
     if (not dropping_) {
       if (is_late) start_dropping(now_ms);
@@ -50,7 +52,7 @@ class MahimahiCodelQueue final : public FifoQueue {
   }
 
   bool drop_next(Milliseconds now_ms) {
-    const Packet& packet = pop();
+    const Packet& packet = pop(fifo_);
     drop(packet);
     return judge(packet, now_ms);
   }
@@ -80,14 +82,9 @@ class MahimahiCodelQueue final : public FifoQueue {
   bool dropping_ = false;
 };
 
-const QueueRegistration registration{
+const Queues::Registration<MahimahiCodelQueue> registration{
     "codel-mahimahi",
-    {"as in mahimahi 0.98: drops the second", {target, interval, packets, bytes}, true},
-    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
-      return std::make_unique<MahimahiCodelQueue>(limit_of(given),
-                                                  whole_ms(time_us(given, "target")),
-                                                  whole_ms(time_us(given, "interval")));
-    }};
+    {"as in mahimahi 0.98: drops the second", {target, interval, packets, bytes}, true}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -10,17 +10,14 @@ class DropheadQueue final : public FifoQueue {
   using FifoQueue::FifoQueue;
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
-    push(packet, now_us);
-    while (overfull()) drop(pop());
+    push(fifo_, packet, now_us);
+    while (limit_.is_exceeded_by(packets(), bytes())) drop(pop(fifo_));
   }
 };
 
-const QueueRegistration registration{
+const Queues::Registration<DropheadQueue> registration{
     "drophead",
-    {"drops the oldest packet when it is full", {packets, bytes}, true},
-    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
-      return std::make_unique<DropheadQueue>(limit_of(given));
-    }};
+    {"drops the oldest packet when it is full", {kneepoint::packets, kneepoint::bytes}, true}};
 
 }  // namespace
 }  // namespace kneepoint

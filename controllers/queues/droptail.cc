@@ -5,12 +5,8 @@
 namespace kneepoint {
 namespace {
 
-const QueueRegistration registration{
-    "droptail",
-    {"drops what arrives when it is full", {packets, bytes}, true},
-    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
-      return std::make_unique<FifoQueue>(limit_of(given));
-    }};
+const Queues::Registration<FifoQueue> registration{
+    "droptail", {"drops what arrives when it is full", {packets, bytes}, true}};
 
 }  // namespace
 }  // namespace kneepoint

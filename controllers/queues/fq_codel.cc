@@ -3,23 +3,24 @@
 #include <deque>
 #include <vector>
 
-#include "common/block_queue.hh"
 #include "common/random.hh"
 #include "queues/codel.hh"
-#include "queues/registry.hh"
 
 namespace kneepoint {
 namespace {
 
+constexpr uint64_t default_packets = 10'240;
+
 class FqCodelQueue final : public PacketQueue {
  public:
-  FqCodelQueue(Limit limit, uint64_t quantum_bytes, size_t buckets, const Codel& codel,
-               uint64_t seed)
-      : limit_(limit),
-        quantum_bytes_(static_cast<int64_t>(quantum_bytes)),
+  FqCodelQueue(const Notation& given, uint64_t seed)
+      : limit_(given),
+        quantum_bytes_(static_cast<int64_t>(given["quantum"])),
         seed_(seed),
-        codel_(codel),
-        buckets_(buckets) {}
+        codel_(given),
+        buckets_(static_cast<size_t>(given["flows"])) {
+    limit_.packets = std::min(limit_.packets, default_packets);
+  }
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
     const size_t number = Random(seed_, packet.flow).next() % buckets_.size();
@@ -29,12 +30,8 @@ class FqCodelQueue final : public PacketQueue {
       bucket.deficit_bytes = quantum_bytes_;
       new_.push_back(number);
     }
-    Packet& queued = bucket.packets.push();
-    queued = packet;
-    queued.queued_us = now_us;
-    bucket.backlog_bytes += packet.bytes;
-    count_in(packet);
-    while (packets() > limit_.packets or bytes() > limit_.bytes) drop_from_fattest();
+    push(bucket.fifo, packet, now_us);
+    while (limit_.is_exceeded_by(packets(), bytes())) drop_from_fattest();
   }
 
   const Packet* dequeue(Microseconds now_us) override {
@@ -49,8 +46,7 @@ class FqCodelQueue final : public PacketQueue {
         old_.push_back(number);
         continue;
       }
-      Head head{*this, bucket};
-      const Packet* const packet = bucket.codel.dequeue(head, now_us);
+      const Packet* const packet = bucket.codel.dequeue(*this, bucket.fifo, now_us);
       if (packet != nullptr) {
         bucket.deficit_bytes -= packet->bytes;
         return packet;
@@ -70,23 +66,10 @@ class FqCodelQueue final : public PacketQueue {
   struct Bucket {
     explicit Bucket(const Codel& rule) : codel(rule) {}
 
-    BlockQueue<Packet> packets{};
-    uint64_t backlog_bytes = 0;
+    Fifo fifo{};
     int64_t deficit_bytes = 0;
     bool is_active = false;
     Codel codel;
-  };
-
-  // A bucket, as CoDel sees it.
-  struct Head {
-    FqCodelQueue& queue;
-    Bucket& bucket;
-
-    bool empty() const { return bucket.packets.empty(); }
-    uint64_t bytes() const { return bucket.backlog_bytes; }
-    Packet& pop() { return queue.take(bucket); }
-    void drop(const Packet& packet) { queue.drop(packet); }
-    bool mark(Packet& packet) { return queue.mark(packet); }
   };
 
   // Most buckets never see a packet.
@@ -95,22 +78,15 @@ class FqCodelQueue final : public PacketQueue {
     return *buckets_[number];
   }
 
-  Packet& take(Bucket& bucket) {
-    Packet& packet = bucket.packets.pop();
-    bucket.backlog_bytes -= packet.bytes;
-    count_out(packet);
-    return packet;
-  }
-
   void drop_from_fattest() {
     Bucket* fattest = nullptr;
     for (const auto& bucket : buckets_) {
-      if (bucket == nullptr or bucket->packets.empty()) continue;
-      if (fattest == nullptr or bucket->backlog_bytes > fattest->backlog_bytes) {
+      if (bucket == nullptr or bucket->fifo.empty()) continue;
+      if (fattest == nullptr or bucket->fifo.bytes() > fattest->fifo.bytes()) {
         fattest = bucket.get();
       }
     }
-    drop(take(*fattest));
+    drop(pop(fattest->fifo));
   }
 
   Limit limit_;
@@ -122,9 +98,7 @@ class FqCodelQueue final : public PacketQueue {
   std::deque<size_t> old_{};
 };
 
-constexpr uint64_t default_packets = 10'240;
-
-const QueueRegistration registration{
+const Queues::Registration<FqCodelQueue> registration{
     "fq_codel",
     {"deficit round robin over hashed flows with CoDel in each, RFC 8290",
      // Section 5.2.6: marking is on unless it is turned off.
@@ -134,14 +108,7 @@ const QueueRegistration registration{
       bytes,
       quantum(1514),
       ecn(true),
-      {"flows", ParameterType::whole, 1, 65'536, 1024, "queues", "into which flows are hashed"}}},
-    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      const Codel codel(time_us(given, "target"), time_us(given, "interval"), given["ecn"] != 0);
-      Limit limit = limit_of(given);
-      limit.packets = std::min(limit.packets, default_packets);
-      return std::make_unique<FqCodelQueue>(limit, static_cast<uint64_t>(given["quantum"]),
-                                            static_cast<size_t>(given["flows"]), codel, seed);
-    }};
+      {"flows", ParameterType::whole, 1, 65'536, 1024, "queues", "into which flows are hashed"}}}};
 
 }  // namespace
 }  // namespace kneepoint

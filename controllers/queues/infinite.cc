@@ -7,14 +7,12 @@ namespace {
 
 class InfiniteQueue final : public FifoQueue {
  public:
+  using FifoQueue::FifoQueue;
+
   bool is_infinite() const override { return true; }
 };
 
-const QueueRegistration registration{"infinite",
-                                     {"mahimahi's default"},
-                                     [](const Notation&, uint64_t) -> std::unique_ptr<PacketQueue> {
-                                       return std::make_unique<InfiniteQueue>();
-                                     }};
+const Queues::Registration<InfiniteQueue> registration{"infinite", {"mahimahi's default"}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -7,9 +7,53 @@
 #include <utility>
 #include <vector>
 
+#include "common/block_queue.hh"
+#include "common/notation.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
+
+inline constexpr double most_counted = 1e15;
+
+// What a buffer holds at most; what is not given has no limit.
+struct Limit {
+  explicit Limit(const Notation& given)
+      : packets(static_cast<uint64_t>(given.value_or("packets", most_counted))),
+        bytes(static_cast<uint64_t>(given.value_or("bytes", most_counted))) {}
+
+  bool is_exceeded_by(uint64_t held_packets, uint64_t held_bytes) const {
+    return held_packets > packets or held_bytes > bytes;
+  }
+
+  uint64_t packets;
+  uint64_t bytes;
+};
+
+// Packets in the order of their arrival.
+class Fifo {
+ public:
+  bool empty() const { return packets_.empty(); }
+  uint64_t packets() const { return packets_.size(); }
+  uint64_t bytes() const { return bytes_; }
+  const Packet& front() const { return packets_.front(); }
+
+  void push(const Packet& packet, Microseconds now_us) {
+    Packet& queued = packets_.push();
+    queued = packet;
+    queued.queued_us = now_us;
+    bytes_ += packet.bytes;
+  }
+  // To be used before the next push.
+  Packet& pop() {
+    Packet& packet = packets_.pop();
+    bytes_ -= packet.bytes;
+    return packet;
+  }
+
+ private:
+  BlockQueue<Packet> packets_{};
+  uint64_t bytes_ = 0;
+};
 
 // What a policy dropped, for the link's log.
 struct Drops {
@@ -52,14 +96,19 @@ class PacketQueue {
   uint64_t packets_marked() const { return packets_marked_; }
 
  protected:
-  // For every packet that joins the buffer, and that leaves it in any way.
-  void count_in(const Packet& packet) {
+  friend class Codel;
+
+  // How every packet joins the buffer, of which `fifo` is a part, and leaves it.
+  void push(Fifo& fifo, const Packet& packet, Microseconds now_us) {
+    fifo.push(packet, now_us);
     ++packets_;
     bytes_ += packet.bytes;
   }
-  void count_out(const Packet& packet) {
+  Packet& pop(Fifo& fifo) {
+    Packet& packet = fifo.pop();
     --packets_;
     bytes_ -= packet.bytes;
+    return packet;
   }
 
   void drop(const Packet& packet) {

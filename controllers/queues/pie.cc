@@ -12,15 +12,12 @@ namespace {
 
 class PieQueue final : public FifoQueue {
  public:
-  // Below the probability `mark_threshold` packets are marked instead of dropped, if their
-  // transport is ECN-capable; 0: never.
-  PieQueue(Limit limit, Microseconds reference_us, Microseconds burst_us, double mark_threshold,
-           uint64_t seed)
-      : FifoQueue(limit),
-        reference_ms_(in_ms(reference_us)),
-        burst_us_(burst_us),
-        allowance_us_(burst_us),
-        mark_threshold_(mark_threshold),
+  PieQueue(const Notation& given, uint64_t seed)
+      : FifoQueue(given, seed),
+        reference_ms_(in_ms(time_us(given, "qdelay_ref"))),
+        burst_us_(time_us(given, "max_burst")),
+        allowance_us_(burst_us_),
+        mark_threshold_(given["ecn"] != 0 ? given["mark_ecnth"] : 0),
         random_(seed) {}
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
@@ -90,6 +87,8 @@ class PieQueue final : public FifoQueue {
   double reference_ms_;
   Microseconds burst_us_;
   Microseconds allowance_us_;
+  // Below this probability packets are marked instead of dropped, if their transport is
+  // ECN-capable; 0: never.
   double mark_threshold_;
   Random random_;
   Microseconds next_update_us_ = 0;
@@ -98,7 +97,7 @@ class PieQueue final : public FifoQueue {
   double probability_ = 0;
 };
 
-const QueueRegistration registration{
+const Queues::Registration<PieQueue> registration{
     "pie",
     {"proportional integral controller enhanced, RFC 8033",
      {qdelay_ref,
@@ -106,12 +105,7 @@ const QueueRegistration registration{
       ecn(false),
       {"mark_ecnth", ParameterType::positive, 0, 1, 0.1, "probability", "above which it drops"},
       packets,
-      bytes}},
-    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      return std::make_unique<PieQueue>(limit_of(given), time_us(given, "qdelay_ref"),
-                                        time_us(given, "max_burst"),
-                                        given["ecn"] != 0 ? given["mark_ecnth"] : 0, seed);
-    }};
+      bytes}}};
 
 }  // namespace
 }  // namespace kneepoint

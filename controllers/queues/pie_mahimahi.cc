@@ -13,8 +13,11 @@ namespace {
 
 class MahimahiPieQueue final : public FifoQueue {
  public:
-  MahimahiPieQueue(Limit limit, Milliseconds reference_ms, Milliseconds burst_ms, uint64_t seed)
-      : FifoQueue(limit), reference_ms_(reference_ms), burst_ms_(burst_ms), random_(seed) {}
+  MahimahiPieQueue(const Notation& given, uint64_t seed)
+      : FifoQueue(given, seed),
+        reference_ms_(whole_ms(time_us(given, "qdelay_ref"))),
+        burst_ms_(whole_ms(time_us(given, "max_burst"))),
+        random_(seed) {}
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
     update(whole_ms(now_us));
@@ -110,14 +113,9 @@ class MahimahiPieQueue final : public FifoQueue {
   uint64_t rate_bytes_per_ms_ = 0;
 };
 
-const QueueRegistration registration{
+const Queues::Registration<MahimahiPieQueue> registration{
     "pie-mahimahi",
-    {"as in mahimahi 0.98: by a measured rate", {qdelay_ref, max_burst, packets, bytes}, true},
-    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      return std::make_unique<MahimahiPieQueue>(limit_of(given),
-                                                whole_ms(time_us(given, "qdelay_ref")),
-                                                whole_ms(time_us(given, "max_burst")), seed);
-    }};
+    {"as in mahimahi 0.98: by a measured rate", {qdelay_ref, max_burst, packets, bytes}, true}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -1,6 +1,6 @@
 // Random early detection (Floyd, Jacobson: Random early detection gateways for congestion
 // avoidance, IEEE/ACM Transactions on Networking 1(4), 1993), in packets; gentle as an option.
-#include <cmath>
+#include <algorithm>
 
 #include "common/random.hh"
 #include "queues/fifo.hh"
@@ -9,20 +9,18 @@
 namespace kneepoint {
 namespace {
 
-struct RedSettings {
-  double least_packets;     // the paper's min_th
-  double most_packets;      // max_th
-  double most_probability;  // max_p
-  double weight;            // w_q
-  double transmission_us;   // s: of a packet while the queue is idle
-  bool is_gentle;           // beyond max_th the probability grows to 1 at twice max_th
-  bool marks;
-};
-
 class RedQueue final : public FifoQueue {
  public:
-  RedQueue(Limit limit, const RedSettings& settings, uint64_t seed)
-      : FifoQueue(limit), settings_(settings), random_(seed) {}
+  RedQueue(const Notation& given, uint64_t seed)
+      : FifoQueue(given, seed),
+        least_(given["min"]),
+        most_(given["max"]),
+        most_probability_(given["max_p"]),
+        weight_(given["weight"]),
+        transmission_us_(datagram_bytes * 8 / given["rate_mbps"]),
+        is_gentle_(given["gentle"] != 0),
+        marks_(given["ecn"] != 0),
+        random_(seed) {}
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
     average(now_us);
@@ -32,7 +30,7 @@ class RedQueue final : public FifoQueue {
       case Decision::notify: {
         // Beyond max_th it drops packets of all flows (RFC 3168, section 7).
         Packet marked = packet;
-        if (settings_.marks and mark(marked)) return FifoQueue::enqueue(marked, now_us);
+        if (marks_ and mark(marked)) return FifoQueue::enqueue(marked, now_us);
         return drop(packet);
       }
       case Decision::drop:
@@ -52,28 +50,25 @@ class RedQueue final : public FifoQueue {
   // An idle period counts as if this many small packets had found the queue empty.
   void average(Microseconds now_us) {
     if (empty()) {
-      const double missed =
-          static_cast<double>(now_us - idle_since_us_) / settings_.transmission_us;
+      const double missed = static_cast<double>(now_us - idle_since_us_) / transmission_us_;
       average_ *= exact_exp(std::max(missed * log_of_rest_, -50.0));
     } else {
-      average_ += settings_.weight * (static_cast<double>(packets()) - average_);
+      average_ += weight_ * (static_cast<double>(packets()) - average_);
     }
   }
 
   Decision decide() {
-    const auto& [least, most, most_probability, weight, transmission_us, is_gentle, marks] =
-        settings_;
-    if (average_ < least) {
+    if (average_ < least_) {
       since_last_ = -1;
       return Decision::pass;
     }
-    if (average_ >= (is_gentle ? 2 * most : most)) {
+    if (average_ >= (is_gentle_ ? 2 * most_ : most_)) {
       since_last_ = 0;
       return Decision::drop;
     }
     const double probability =
-        average_ < most ? most_probability * (average_ - least) / (most - least)
-                        : most_probability + (1 - most_probability) * (average_ - most) / most;
+        average_ < most_ ? most_probability_ * (average_ - least_) / (most_ - least_)
+                         : most_probability_ + (1 - most_probability_) * (average_ - most_) / most_;
     // Spreads what it picks evenly: the chance grows with the packets since the last one.
     ++since_last_;
     const double spread = 1 - static_cast<double>(since_last_) * probability;
@@ -82,9 +77,15 @@ class RedQueue final : public FifoQueue {
     return Decision::notify;
   }
 
-  RedSettings settings_;
+  double least_;             // the paper's min_th
+  double most_;              // max_th
+  double most_probability_;  // max_p
+  double weight_;            // w_q
+  double transmission_us_;   // s: of a packet while the queue is idle
+  bool is_gentle_;           // beyond max_th the probability grows to 1 at twice max_th
+  bool marks_;
   Random random_;
-  double log_of_rest_ = exact_log(1 - settings_.weight);
+  double log_of_rest_ = exact_log(1 - weight_);
   double average_ = 0;
   int64_t since_last_ = -1;  // packets since the last one that was picked
   Microseconds idle_since_us_ = 0;
@@ -92,7 +93,7 @@ class RedQueue final : public FifoQueue {
 
 constexpr double most_packets = 1e6;
 
-const QueueRegistration registration{
+const Queues::Registration<RedQueue> registration{
     "red",
     {"random early detection, Floyd and Jacobson 1993, in packets",
      {{"min", ParameterType::positive, 0, most_packets, std::nullopt, "packets",
@@ -106,17 +107,7 @@ const QueueRegistration registration{
       flag("gentle", false, "the probability grows from max_p at max to 1 at twice max"),
       ecn(false),
       packets,
-      bytes}},
-    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      const RedSettings settings{.least_packets = given["min"],
-                                 .most_packets = given["max"],
-                                 .most_probability = given["max_p"],
-                                 .weight = given["weight"],
-                                 .transmission_us = datagram_bytes * 8 / given["rate_mbps"],
-                                 .is_gentle = given["gentle"] != 0,
-                                 .marks = given["ecn"] != 0};
-      return std::make_unique<RedQueue>(limit_of(given), settings, seed);
-    }};
+      bytes}}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -6,21 +6,16 @@
 #include <memory>
 #include <string>
 
-#include "common/notation.hh"
 #include "common/registration.hh"
 #include "common/time.hh"
-#include "queues/fifo.hh"
 #include "queues/packet_queue.hh"
 
 namespace kneepoint {
 
-// Makes a queue from its checked parameters; the seed is for policies that draw random numbers.
-using MakeQueue = std::unique_ptr<PacketQueue> (*)(const Notation& given, uint64_t seed);
-
-using QueueRegistration = Registration<MakeQueue>;
+// The seed is for policies that draw random numbers.
+using Queues = Registry<PacketQueue, uint64_t>;
 
 // Parameters that several queues have.
-inline constexpr double most_counted = 1e15;
 constexpr Parameter required_ms(const char* name, const char* meaning) {
   return {name, ParameterType::whole, 1, longest_run_ms, std::nullopt, "ms", meaning, true};
 }
@@ -40,16 +35,22 @@ inline constexpr Parameter interval = required_ms("interval", "for which it may 
 inline constexpr Parameter qdelay_ref = required_ms("qdelay_ref", "delay that it aims at");
 inline constexpr Parameter max_burst = required_ms("max_burst", "length of a burst that passes");
 
-Microseconds time_us(const Notation& given, const char* name);
-Limit limit_of(const Notation& given);
+// One of these times, of whole milliseconds.
+inline Microseconds time_us(const Notation& given, const char* name) {
+  return static_cast<Microseconds>(given[name]) * 1000;
+}
 
 // From "infinite", "droptail:packets=100", "codel:target=5,interval=100" and the like; see
 // docs/emulator.md and Notation.
-std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, uint64_t seed);
+inline std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description,
+                                                      uint64_t seed) {
+  return Queues::make({"queue", description, Queues::kinds()}, seed);
+}
 
 // Whether such a queue marks packets of transports that understand it.
-bool marks_packets(const std::string& description);
-
-const Kinds& queue_kinds();
+inline bool marks_packets(const std::string& description) {
+  const Notation given("queue", description, Queues::kinds());
+  return Queues::kinds().at(given.kind()).marks or given.value_or("ecn", 0) != 0;
+}
 
 }  // namespace kneepoint
