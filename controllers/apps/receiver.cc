@@ -16,7 +16,6 @@
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
 #include "transport/contest_datagram.hh"
-#include "transport/contest_receiver.hh"
 
 namespace {
 
@@ -51,7 +50,6 @@ struct Report {
 
 Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
   Report report;
-  ContestReceiver receiver;
   std::array<std::byte, largest_datagram_bytes> buffer;
   while (not stop_requested()) {
     if (not socket.wait(false, wait_us).readable) continue;
@@ -67,12 +65,11 @@ Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
       ++report.malformed;
       continue;
     }
-    const auto [number, received_ms] = receiver.answer(received->time_us - start_us);
-    const ContestHeader answer = acknowledge(*header, number, static_cast<uint64_t>(received_ms),
+    const auto received_ms = static_cast<uint64_t>(whole_ms(received->time_us - start_us));
+    const ContestHeader answer = acknowledge(*header, report.packets_received++, received_ms,
                                              received->bytes - ContestHeader::bytes);
     socket.send_to(received->from, answer.encode());
   }
-  report.packets_received = receiver.packets_received();
   return report;
 }
 

@@ -175,10 +175,14 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
   }
   impair(direction);
   if (settings.loss_period == 0 and settings.loss_probability == 0) return;
-  direction.loss =
-      &add<LossyHop>(settings.loss_period, settings.loss_first, settings.loss_probability,
-                     Random(scenario_.seed, loss + is_down).next(), *direction.entry);
-  direction.entry = direction.loss;
+  // It delays nothing, and so has no place in the agenda.
+  const Random random(Random(scenario_.seed, loss + is_down).next());
+  direction.impaired.push_back(
+      &add<ImpairedHop>(agenda_, places_,
+                        std::make_unique<PacketLoss>(settings.loss_period, settings.loss_first,
+                                                     settings.loss_probability, random),
+                        *direction.entry));
+  direction.entry = direction.impaired.back();
 }
 
 // The first that is listed is the first that packets meet.
@@ -204,13 +208,21 @@ void Rig::connect(End from, Hop& sender, Hop& receiver) {
   to_far_.add(from == End::near ? receiver : sender);
 }
 
+Endpoint Rig::endpoint(size_t end, uint16_t flow, FlowMeter* meter, bool is_alone) {
+  return {agenda_,
+          end,
+          flow,
+          std::llround(scenario_.host.packet_us),
+          {agenda_, entry_of(end), *outboxes_[end], is_alone},
+          meter};
+}
+
 void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
   const bool is_alone = is_alone_ and settings.from == End::near;
   auto& sender = add_endpoint<SenderProcess>(
-      ends.source, agenda_, ends.source, number, controller, scenario_.host,
-      lateness(first_sender + number), departures(ends.source, is_alone),
-      lifetime_of(settings, contest_payload_bytes), log, meter);
+      ends.source, endpoint(ends.source, number, meter, is_alone), controller,
+      lateness(first_sender + number), lifetime_of(settings, contest_payload_bytes), log);
   connect(settings.from, sender,
           add<ReceiverProcess>(scenario_.host, lateness(receiver_stream(number)),
                                way_back(ends.sink), meter));
@@ -241,11 +253,10 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
       add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
   Mails& mails = add<Mails>(keeps_order());
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
-  Hop& sender = add_endpoint<EntryProcess>(ends.source, agenda_, ends.source, number, child,
-                                           dialect, scenario_.host, lateness(first_sender + number),
-                                           departures(ends.source, false),
+  Hop& sender = add_endpoint<EntryProcess>(ends.source, endpoint(ends.source, number, meter), child,
+                                           dialect, lateness(first_sender + number),
                                            lifetime_of(settings, contest_payload_bytes), end_us_,
-                                           entry_lookahead_us(), seed, mails, record, meter);
+                                           entry_lookahead_us(), seed, mails, record);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
                              lateness(receiver_stream(number)), way_back(ends.sink), seed, mails,
@@ -256,12 +267,8 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
   const auto& [settings, number, ends, meter] = flow;
   auto& to_sink = add<Mail<TcpAcknowledgment>>(keeps_order());
   auto& to_source = add<Mail<TcpAcknowledgment>>(keeps_order());
-  const Microseconds packet_us = std::llround(scenario_.host.packet_us);
-  const auto end_at = [&](size_t end, Mail<TcpAcknowledgment>& sent,
-                          Mail<TcpAcknowledgment>& received) {
-    return TcpEnd{agenda_, end,      flow.number, packet_us, departures(end, is_alone_),
-                  sent,    received, flow.meter};
-  };
+  const TcpEnd source{endpoint(ends.source, number, meter, is_alone_), to_sink, to_source};
+  const TcpEnd sink{endpoint(ends.sink, number, meter, is_alone_), to_source, to_sink};
   Lifetime lifetime = lifetime_of(settings, tcp_payload_bytes);
   std::unique_ptr<Application> data = std::make_unique<Transfer>(meter);
   std::unique_ptr<Application> client = std::make_unique<Application>();
@@ -276,19 +283,16 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
   }
   TcpSettings tcp = settings.tcp;
   tcp.counts_marks = (controller.needs() & needs::counted_marks) != 0;
-  Hop& sender = add_endpoint<TcpProcess>(ends.source, end_at(ends.source, to_sink, to_source),
-                                         controller, tcp, lifetime, std::move(data), log);
-  connect(settings.from, sender,
-          add_endpoint<TcpProcess>(ends.sink, end_at(ends.sink, to_source, to_sink), tcp,
-                                   std::move(client)));
+  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, tcp, lifetime,
+                                         std::move(data), log);
+  connect(settings.from, sender, add_endpoint<TcpProcess>(ends.sink, sink, tcp, std::move(client)));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {
   const Ends ends = ends_of(number, End::near);
   probes_.push_back(&add_endpoint<ProbeProcess>(
-      ends.source, agenda_, ends.source, static_cast<uint16_t>(number), in_us(probe.start_s),
-      std::llround(probe.interval_ms * 1000), probe.count, static_cast<uint16_t>(probe.bytes),
-      *outboxes_[ends.source]));
+      ends.source, endpoint(ends.source, static_cast<uint16_t>(number)), in_us(probe.start_s),
+      std::llround(probe.interval_ms * 1000), probe.count, static_cast<uint16_t>(probe.bytes)));
   connect(End::near, *probes_.back(), add<EchoHop>(*outboxes_[ends.sink]));
 }
 
@@ -347,7 +351,7 @@ void Rig::write_link(JsonWriter& json, const Direction& direction) {
     json.field("packets_dropped", direction.link->queue().packets_dropped())
         .field("packets_marked", direction.link->queue().packets_marked());
   }
-  uint64_t lost = direction.loss == nullptr ? 0 : direction.loss->packets_lost();
+  uint64_t lost = 0;
   for (const ImpairedHop* const each : direction.impaired) lost += each->packets_lost();
   json.field("packets_lost", lost);
   if (direction.rate_link != nullptr and direction.rate_link->queued_packets()) {

@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "emulation/scenario.hh"
-#include "host/agenda.hh"
 #include "host/contest_processes.hh"
 #include "host/host_model.hh"
 #include "host/impaired_hop.hh"
 #include "host/junctions.hh"
 #include "host/probe.hh"
-#include "host/process.hh"
 #include "host/rate_link.hh"
 #include "host/shell.hh"
 #include "links/delay_line.hh"
@@ -65,7 +63,6 @@ class Rig {
     const LinkSettings& settings;
     Shell<Link>* link = nullptr;
     RateLink* rate_link = nullptr;
-    LossyHop* loss = nullptr;
     std::vector<ImpairedHop*> impaired{};
     Hop* entry = nullptr;
   };
@@ -115,9 +112,8 @@ class Rig {
   Microseconds entry_lookahead_us() const;
   void impair(Direction& direction);
   void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
-  Departures departures(size_t end, bool is_alone) {
-    return {agenda_, entry_of(end), *outboxes_[end], is_alone};
-  }
+  // By default it shares its link.
+  Endpoint endpoint(size_t end, uint16_t flow, FlowMeter* meter = nullptr, bool is_alone = false);
   Hop& entry_of(size_t end) const { return end % 2 == 0 ? *up_.entry : *down_.entry; }
   Hop& way_back(size_t sink) const;  // of a contest flow
   void connect(End from, Hop& sender, Hop& receiver);

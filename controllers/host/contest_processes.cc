@@ -7,21 +7,15 @@
 
 namespace kneepoint {
 
-SenderProcess::SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow,
-                             const ControllerHandle& controller, const HostModel& host,
-                             Lateness lateness, Departures departures, Lifetime lifetime,
-                             FlowLog* log, FlowMeter* meter)
-    : agenda_(agenda),
-      endpoint_(endpoint),
-      blank_{.flow = flow,
+SenderProcess::SenderProcess(const Endpoint& end, const ControllerHandle& controller,
+                             Lateness lateness, const Lifetime& lifetime, FlowLog* log)
+    : end_(end),
+      blank_{.flow = end.flow,
              .ecn = (controller.needs() & needs::counted_marks) != 0 ? Ecn::counted
                                                                      : Ecn::not_capable},
-      sender_(flow, controller, log),
-      packet_us_(std::llround(host.packet_us)),
+      sender_(end.flow, controller, log),
       lateness_(lateness),
-      departures_(departures),
-      lifetime_(lifetime),
-      meter_(meter) {
+      lifetime_(lifetime) {
   plan();
 }
 
@@ -80,10 +74,10 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
                .ack_received_ms = whole_ms(arrived_us),
                .marked = acknowledgment.tells_mark};
   });
-  if (meter_ != nullptr) {
-    meter_->measured(arrived_us - sent_us(acknowledgment), now_us);
-    meter_->saw_window(sender_.window(), now_us);
-    if (acknowledgment.sequence_number + 1 == lifetime_.packets) meter_->completed(arrived_us);
+  if (end_.meter != nullptr) {
+    end_.meter->measured(arrived_us - sent_us(acknowledgment), now_us);
+    end_.meter->saw_window(sender_.window(), now_us);
+    if (acknowledgment.sequence_number + 1 == lifetime_.packets) end_.meter->completed(arrived_us);
   }
 }
 
@@ -98,13 +92,13 @@ inline void SenderProcess::send(Microseconds now_us, bool is_heartbeat) {
   if (is_heartbeat) packet.bytes = acknowledgment_bytes;
   packet.sequence_number = sender_.packets_sent();
   packet.sent_ms = stamp(whole_ms(busy_until_us_));
-  if (meter_ != nullptr) {
+  if (end_.meter != nullptr) {
     packet.sent_rest_us = static_cast<uint16_t>(busy_until_us_ % 1000);
-    meter_->sent(false);
+    end_.meter->sent(false);
   }
   sender_.sent(busy_until_us_);
-  busy_until_us_ += packet_us_;
-  departures_.of(busy_until_us_, now_us).arrive(busy_until_us_, packet);
+  busy_until_us_ += end_.packet_us;
+  end_.send(busy_until_us_, now_us, packet);
 }
 
 }  // namespace kneepoint

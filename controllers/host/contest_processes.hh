@@ -6,16 +6,13 @@
 #include <cstdint>
 
 #include "algorithms/needs.hh"
-#include "host/agenda.hh"
 #include "host/host_model.hh"
 #include "host/junctions.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
-#include "measure/flow_meter.hh"
 #include "transport/contest_datagram.hh"
-#include "transport/contest_receiver.hh"
 #include "transport/contest_sender.hh"
 #include "transport/packet.hh"
 
@@ -24,11 +21,9 @@ namespace kneepoint {
 // Sends towards its receiver. What reaches it are acknowledgments.
 class SenderProcess final : public Process {
  public:
-  // The agenda, what `departures` names, and the log and the meter, which may be null, must outlive
-  // the process. `endpoint` is its place in the agenda.
-  SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow, const ControllerHandle& controller,
-                const HostModel& host, Lateness lateness, Departures departures, Lifetime lifetime,
-                FlowLog* log, FlowMeter* meter);
+  // The log, which may be null, must outlive it.
+  SenderProcess(const Endpoint& end, const ControllerHandle& controller, Lateness lateness,
+                const Lifetime& lifetime, FlowLog* log);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
@@ -45,12 +40,12 @@ class SenderProcess final : public Process {
   uint64_t most_sent(Microseconds now_us) const {
     return now_us < lifetime_.stop_us ? lifetime_.packets : 0;
   }
-  void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
+  void plan() { end_.plan(planned_us_ = next_event_us()); }
   // Whether all that can reach it, and its first hop, before then has done so.
   bool knows_all_until(Microseconds time_us) const {
-    return departures_.is_alone and
-           time_us < std::min(next_event_us(), agenda_.sender_ahead_until_us) and
-           time_us < agenda_.of_shell(0);
+    return end_.departures.is_alone and
+           time_us < std::min(next_event_us(), end_.agenda.sender_ahead_until_us) and
+           time_us < end_.agenda.of_shell(0);
   }
   [[gnu::always_inline]] inline void act_on_timer(Microseconds now_us);
   [[gnu::always_inline]] inline void read(const Packet& acknowledgment, Microseconds arrived_us,
@@ -58,15 +53,11 @@ class SenderProcess final : public Process {
   [[gnu::always_inline]] inline void fill_window(Microseconds now_us);
   [[gnu::always_inline]] inline void send(Microseconds now_us, bool is_heartbeat = false);
 
-  Agenda& agenda_;
-  size_t endpoint_;
+  Endpoint end_;
   Packet blank_;  // what all its datagrams have
   ContestSender sender_;
-  Microseconds packet_us_;
   Lateness lateness_;
-  Departures departures_;
   Lifetime lifetime_;
-  FlowMeter* meter_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next keepalive
   TimedPackets inbox_{};
   Microseconds busy_until_us_ = 0;
@@ -78,7 +69,7 @@ class SenderProcess final : public Process {
 };
 
 // Answers each datagram by an acknowledgment on the way back.
-class ReceiverProcess final : public Hop {
+class ReceiverProcess : public Hop {
  public:
   // The first hop of the way back, and the meter, which may be null, must outlive it.
   ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back, FlowMeter* meter)
@@ -90,7 +81,7 @@ class ReceiverProcess final : public Hop {
   void arrive(Microseconds time_us, const Packet& packet) override {
     if (meter_ != nullptr) [[unlikely]] {
       meter_->received(sent_us(packet), time_us, packet.bytes - acknowledgment_bytes,
-                       receiver_.packets_received() + 1);
+                       packets_received_ + 1);
     }
     Packet acknowledgment = packet;
     if (packet.ecn != Ecn::not_capable) [[unlikely]] {
@@ -98,17 +89,21 @@ class ReceiverProcess final : public Hop {
       acknowledgment.ecn = Ecn::not_capable;
       if (meter_ != nullptr and acknowledgment.tells_mark) meter_->marked();
     }
-    acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
+    acknowledgment.received_ms = stamp(whole_ms(time_us));
     acknowledgment.bytes = acknowledgment_bytes;
+    ++packets_received_;
     way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);
   }
 
   void finish(Microseconds, Traffic& traffic) override {
-    traffic.packets_delivered += receiver_.packets_received();
+    traffic.packets_delivered += packets_received_;
   }
 
+ protected:
+  uint64_t packets_received() const { return packets_received_; }
+
  private:
-  ContestReceiver receiver_{};
+  uint64_t packets_received_ = 0;
   Microseconds response_us_;
   Lateness lateness_;
   Hop& way_back_;

@@ -1,7 +1,6 @@
 #include "host/entry_processes.hh"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -34,29 +33,23 @@ int64_t bounded(int64_t time_ns, Microseconds least_us) {
 
 }  // namespace
 
-EntryProcess::EntryProcess(Agenda& agenda, size_t endpoint, uint16_t flow, EntryChild& child,
-                           const Dialect& dialect, const HostModel& host, Lateness lateness,
-                           Departures departures, const Lifetime& lifetime, Microseconds end_us,
+EntryProcess::EntryProcess(const Endpoint& end, EntryChild& child, const Dialect& dialect,
+                           Lateness lateness, const Lifetime& lifetime, Microseconds end_us,
                            Microseconds lookahead_us, uint64_t seed, Mails& mails,
-                           FlightRecord* record, FlowMeter* meter)
-    : agenda_(agenda),
-      endpoint_(endpoint),
-      flow_(flow),
+                           FlightRecord* record)
+    : end_(end),
       child_(child),
       dialect_(dialect),
-      packet_us_(std::llround(host.packet_us)),
       lateness_(lateness),
-      departures_(departures),
       stop_us_(lifetime.stop_us),
       end_us_(end_us),
       lookahead_us_(lookahead_us),
       mails_(mails),
       record_(record),
-      meter_(meter),
       wakes_ns_(lifetime.start_us * microsecond_ns),
       ready_us_(lifetime.start_us) {
   EntryPage::Order& order = child_.order();
-  order.packet_ns = packet_us_ * microsecond_ns;
+  order.packet_ns = end_.packet_us * microsecond_ns;
   order.start_ns = lifetime.start_us * microsecond_ns;
   order.end_ns = end_us * microsecond_ns;
   order.seed = seed;
@@ -69,7 +62,7 @@ void EntryProcess::arrive(Microseconds time_us, const Packet& packet) {
   inbox_.push(readable_us, packet);
   unread_.push_back({time_us, mails_.acknowledgments.collect(packet.sequence_number)});
   next_unacknowledged_ = std::max(next_unacknowledged_, packet.sequence_number + 1);
-  if (meter_ != nullptr) meter_->measured(time_us - sent_us(packet), time_us);
+  if (end_.meter != nullptr) end_.meter->measured(time_us - sent_us(packet), time_us);
   if (record_ != nullptr) {
     record_->acknowledged(time_us, packet.sequence_number, whole_ms(time_us) - packet.sent_ms);
   }
@@ -99,11 +92,11 @@ void EntryProcess::finish(Microseconds end_us, Traffic& traffic) {
 }
 
 void EntryProcess::give_order(Microseconds now_us) {
-  agenda_.plan_endpoint(endpoint_, never);  // nobody else acts on what it sends
+  end_.plan(never);  // nobody else acts on what it sends
   EntryPage::Order& order = child_.order();
   // Nothing reaches it before somebody acts.
   Microseconds known_until_us =
-      std::max(now_us, std::min(agenda_.next().time_us - 1, now_us + lookahead_us_));
+      std::max(now_us, std::min(end_.agenda.next().time_us - 1, now_us + lookahead_us_));
   uint32_t count = 0;
   while (inbox_.next_us() <= known_until_us and count < EntryPage::most_datagrams) {
     EntryPage::Arrival& arrival = order.arrival[count++];
@@ -141,7 +134,7 @@ void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_
   // By its own clock, but neither in the past nor faster than the host can.
   const Microseconds clock_us = bounded(departure.clock_ns, now_us) / microsecond_ns;
   const Microseconds begins_us = std::max({now_us, busy_until_us_, clock_us});
-  busy_until_us_ = begins_us + packet_us_;
+  busy_until_us_ = begins_us + end_.packet_us;
   if (begins_us >= stop_us_ or begins_us >= end_us_) return;
   if (packets_sent_ - next_unacknowledged_ >= widest_window_packets) {
     throw ControllerFailure("sends without end: more than " +
@@ -149,12 +142,12 @@ void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_
   }
   const Packet packet{.sequence_number = packets_sent_++,
                       .sent_ms = stamp(whole_ms(begins_us)),
-                      .flow = flow_,
+                      .flow = end_.flow,
                       .sent_rest_us = static_cast<uint16_t>(begins_us % 1000)};
   mails_.datagrams.post(packet.sequence_number, departure.header);
-  if (meter_ != nullptr) meter_->sent(false);
+  if (end_.meter != nullptr) end_.meter->sent(false);
   if (record_ != nullptr) record_->sent(begins_us, packet.sequence_number);
-  departures_.of(busy_until_us_, now_us).arrive(busy_until_us_, packet);
+  end_.send(busy_until_us_, now_us, packet);
 }
 
 void EntryProcess::plan() {
@@ -166,33 +159,23 @@ void EntryProcess::plan() {
   } else if (wish_ == EntryPage::arrival) {
     next_us = std::min(std::max(ready_us_, inbox_.next_us()), wakes_ns_ / microsecond_ns);
   }
-  agenda_.plan_endpoint(endpoint_, next_us);
+  end_.plan(next_us);
 }
 
 EntryReceiver::EntryReceiver(const Dialect& dialect, uint64_t epoch_ms, const HostModel& host,
                              Lateness lateness, Hop& way_back, uint64_t seed, Mails& mails,
                              FlowMeter* meter)
-    : dialect_(dialect),
-      response_us_(std::llround(host.receiver_us + host.packet_us)),
-      lateness_(lateness),
-      way_back_(way_back),
+    : ReceiverProcess(host, lateness, way_back, meter),
+      dialect_(dialect),
       mails_(mails),
-      meter_(meter),
       clock_zero_ms_(static_cast<Milliseconds>(epoch_ms) - date_s(seed) * 1000) {}
 
 void EntryReceiver::arrive(Microseconds time_us, const Packet& packet) {
-  if (packets_received_ == 0 and not dialect_.dates) clock_zero_ms_ = whole_ms(time_us);
+  if (packets_received() == 0 and not dialect_.dates) clock_zero_ms_ = whole_ms(time_us);
   mails_.acknowledgments.post(packet.sequence_number,
                               acknowledge(mails_.datagrams.collect(packet.sequence_number),
-                                          packets_received_, whole_ms(time_us) - clock_zero_ms_));
-  ++packets_received_;
-  if (meter_ != nullptr) {
-    meter_->received(sent_us(packet), time_us, contest_payload_bytes, packets_received_);
-  }
-  Packet acknowledgment = packet;
-  acknowledgment.received_ms = stamp(whole_ms(time_us));
-  acknowledgment.bytes = acknowledgment_bytes;
-  way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);
+                                          packets_received(), whole_ms(time_us) - clock_zero_ms_));
+  ReceiverProcess::arrive(time_us, packet);
 }
 
 }  // namespace kneepoint

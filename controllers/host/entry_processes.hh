@@ -6,14 +6,11 @@
 
 #include "entries/child.hh"
 #include "entries/dialect.hh"
-#include "host/agenda.hh"
 #include "host/contest_processes.hh"
 #include "host/flight_record.hh"
 #include "host/host_model.hh"
 #include "host/mail.hh"
-#include "host/process.hh"
 #include "links/timed_packets.hh"
-#include "measure/flow_meter.hh"
 
 namespace kneepoint {
 
@@ -27,13 +24,11 @@ struct Mails {
 
 class EntryProcess final : public Process {
  public:
-  // All but the copied must outlive the process; record and meter may be null.
+  // All but the copied must outlive the process; the record may be null.
   // `lookahead_us`: how far ahead of its time the entry is told what will have arrived.
-  EntryProcess(Agenda& agenda, size_t endpoint, uint16_t flow, EntryChild& child,
-               const Dialect& dialect, const HostModel& host, Lateness lateness,
-               Departures departures, const Lifetime& lifetime, Microseconds end_us,
-               Microseconds lookahead_us, uint64_t seed, Mails& mails, FlightRecord* record,
-               FlowMeter* meter);
+  EntryProcess(const Endpoint& end, EntryChild& child, const Dialect& dialect, Lateness lateness,
+               const Lifetime& lifetime, Microseconds end_us, Microseconds lookahead_us,
+               uint64_t seed, Mails& mails, FlightRecord* record);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
@@ -48,20 +43,15 @@ class EntryProcess final : public Process {
   void send(const EntryPage::Departure& departure, Microseconds now_us);
   void plan();
 
-  Agenda& agenda_;
-  size_t endpoint_;
-  uint16_t flow_;
+  Endpoint end_;
   EntryChild& child_;
   const Dialect& dialect_;
-  Microseconds packet_us_;
   Lateness lateness_;
-  Departures departures_;
   Microseconds stop_us_;
   Microseconds end_us_;
   Microseconds lookahead_us_;
   Mails& mails_;
   FlightRecord* record_;
-  FlowMeter* meter_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   struct Letter {
     Microseconds arrived_us;
@@ -78,7 +68,7 @@ class EntryProcess final : public Process {
 };
 
 // The kit's receiver: its clock begins with the first datagram, or shows the date.
-class EntryReceiver final : public Hop {
+class EntryReceiver final : public ReceiverProcess {
  public:
   // Its host's date is that of the run with this seed; a clock that shows dates counts from
   // `epoch_ms`.
@@ -87,19 +77,10 @@ class EntryReceiver final : public Hop {
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
-  void finish(Microseconds, Traffic& traffic) override {
-    traffic.packets_delivered += packets_received_;
-  }
-
  private:
   const Dialect& dialect_;
-  Microseconds response_us_;
-  Lateness lateness_;
-  Hop& way_back_;
   Mails& mails_;
-  FlowMeter* meter_;
   Milliseconds clock_zero_ms_;  // when its clock shows 0
-  uint64_t packets_received_ = 0;
 };
 
 }  // namespace kneepoint

@@ -1,11 +1,14 @@
 // Where the paths of several flows merge and fork.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "host/agenda.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
+#include "measure/flow_meter.hh"
 
 namespace kneepoint {
 
@@ -46,6 +49,22 @@ struct Departures {
     const bool is_next =
         leaves_us == now_us or (is_alone and leaves_us < agenda.sender_ahead_until_us);
     return is_next ? first_hop : outbox;
+  }
+};
+
+// What an endpoint has from its run, which outlives it.
+struct Endpoint {
+  Agenda& agenda;
+  size_t place;  // among the agenda's endpoints
+  uint16_t flow;
+  Microseconds packet_us;  // to hand on one packet
+  Departures departures;
+  FlowMeter* meter;  // null: the flow is not measured
+
+  void plan(Microseconds time_us) const { agenda.plan_endpoint(place, time_us); }
+  // A packet is ready at `leaves_us`, now or later.
+  void send(Microseconds leaves_us, Microseconds now_us, const Packet& packet) const {
+    departures.of(leaves_us, now_us).arrive(leaves_us, packet);
   }
 };
 

@@ -6,27 +6,18 @@
 #include <utility>
 #include <vector>
 
-#include "host/agenda.hh"
-#include "host/process.hh"
-#include "measure/flow_meter.hh"
+#include "host/junctions.hh"
 
 namespace kneepoint {
 
 // Sends one probe after the other, and measures the RTT of those that are answered.
 class ProbeProcess final : public Process {
  public:
-  // The agenda and the next hop must outlive it. A count of 0 never ends.
-  ProbeProcess(Agenda& agenda, size_t endpoint, uint16_t flow, Microseconds start_us,
-               Microseconds interval_us, uint64_t count, uint16_t bytes, Hop& way)
-      : agenda_(agenda),
-        endpoint_(endpoint),
-        flow_(flow),
-        start_us_(start_us),
-        interval_us_(interval_us),
-        count_(count),
-        bytes_(bytes),
-        way_(way) {
-    agenda_.plan_endpoint(endpoint_, start_us_);
+  // A count of 0 never ends.
+  ProbeProcess(const Endpoint& end, Microseconds start_us, Microseconds interval_us, uint64_t count,
+               uint16_t bytes)
+      : end_(end), start_us_(start_us), interval_us_(interval_us), count_(count), bytes_(bytes) {
+    end_.plan(start_us_);
   }
 
   void arrive(Microseconds time_us, const Packet& packet) override {
@@ -38,8 +29,9 @@ class ProbeProcess final : public Process {
   void act(Microseconds now_us) override {
     const uint64_t number = rtts_us_.size();
     rtts_us_.push_back(unanswered_);
-    agenda_.plan_endpoint(endpoint_, rtts_us_.size() == count_ ? never : now_us + interval_us_);
-    way_.arrive(now_us, {.sequence_number = number, .bytes = bytes_, .flow = flow_});
+    end_.plan(rtts_us_.size() == count_ ? never : now_us + interval_us_);
+    end_.departures.outbox.arrive(now_us,
+                                  {.sequence_number = number, .bytes = bytes_, .flow = end_.flow});
   }
 
   void write(JsonWriter& json) const {
@@ -64,14 +56,11 @@ class ProbeProcess final : public Process {
  private:
   static constexpr uint32_t unanswered_ = std::numeric_limits<uint32_t>::max();
 
-  Agenda& agenda_;
-  size_t endpoint_;
-  uint16_t flow_;
+  Endpoint end_;
   Microseconds start_us_;
   Microseconds interval_us_;
   uint64_t count_;
   uint16_t bytes_;
-  Hop& way_;
   std::vector<uint32_t> rtts_us_{};  // of each that was sent
 };
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/random.hh"
 #include "host/process.hh"
 #include "links/delay_trace.hh"
 #include "links/timed_packets.hh"
@@ -18,42 +17,6 @@
 #include "queues/packet_queue.hh"
 
 namespace kneepoint {
-
-// Loses packets before they reach the next hop: every n-th, or each with the same probability.
-class LossyHop final : public Hop {
- public:
-  // The next hop must outlive it. A period of 0 loses none.
-  // The first that is lost is number `first`; 0: the period's.
-  LossyHop(uint64_t period, uint64_t first, double probability, uint64_t seed, Hop& next)
-      : period_(period),
-        to_next_loss_(first > 0 ? first : period),
-        probability_(probability),
-        random_(seed),
-        next_(next) {}
-
-  void arrive(Microseconds time_us, const Packet& packet) override {
-    bool is_lost = probability_ > 0 and random_.uniform() < probability_;
-    if (period_ > 0 and --to_next_loss_ == 0) {
-      to_next_loss_ = period_;
-      is_lost = true;
-    }
-    if (is_lost) {
-      ++packets_lost_;
-    } else {
-      next_.arrive(time_us, packet);
-    }
-  }
-
-  uint64_t packets_lost() const { return packets_lost_; }
-
- private:
-  uint64_t period_;
-  uint64_t to_next_loss_;
-  double probability_;
-  Random random_;
-  Hop& next_;
-  uint64_t packets_lost_ = 0;
-};
 
 // Transmits one packet after the other, each for as long as its bytes take, or, by packets, as one
 // of 1504 bytes takes.

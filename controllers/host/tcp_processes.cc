@@ -99,7 +99,7 @@ void TcpProcess::plan() {
   if (not sender_.is_closed()) {
     planned_us_ = std::min(planned_us_, std::min(sender_.timer_us(), sender_.held_back_until_us()));
   }
-  end_.agenda.plan_endpoint(end_.endpoint, planned_us_);
+  end_.plan(planned_us_);
 }
 
 void TcpProcess::hear_acknowledgment(uint64_t number, Microseconds now_us) {
@@ -159,7 +159,7 @@ void TcpProcess::send(const TcpAcknowledgment& ack, Microseconds now_us) {
 void TcpProcess::send(Packet packet, Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us) + end_.packet_us;
   packet.flow = end_.flow;
-  end_.departures.of(busy_until_us_, now_us).arrive(busy_until_us_, packet);
+  end_.send(busy_until_us_, now_us, packet);
 }
 
 }  // namespace kneepoint

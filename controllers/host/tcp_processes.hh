@@ -5,28 +5,19 @@
 #include <cstdint>
 #include <memory>
 
-#include "host/agenda.hh"
 #include "host/application.hh"
 #include "host/junctions.hh"
 #include "host/mail.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
-#include "measure/flow_meter.hh"
 #include "transport/tcp_receiver.hh"
 #include "transport/tcp_sender.hh"
 
 namespace kneepoint {
 
-// What an end has from its run.
-struct TcpEnd {
-  Agenda& agenda;
-  size_t endpoint;  // in the agenda
-  uint16_t flow;
-  Microseconds packet_us;
-  Departures departures;
+struct TcpEnd : Endpoint {
   Mail<TcpAcknowledgment>& sent_mail;
   Mail<TcpAcknowledgment>& received_mail;
-  FlowMeter* meter;  // may be null
 };
 
 // One end sends the flow's data. The other one is the client: what it sends, if anything, are

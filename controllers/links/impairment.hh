@@ -21,6 +21,32 @@ class Impairment {
   virtual Microseconds passes_us(Microseconds now_us) = 0;
 };
 
+// Loses every n-th packet, or each with the same probability. A link has it by settings of its own.
+class PacketLoss final : public Impairment {
+ public:
+  // A period of 0 loses none. The first that is lost is number `first`; 0: the period's.
+  PacketLoss(uint64_t period, uint64_t first, double probability, Random random)
+      : period_(period),
+        to_next_loss_(first > 0 ? first : period),
+        probability_(probability),
+        random_(random) {}
+
+  Microseconds passes_us(Microseconds now_us) override {
+    bool is_lost = probability_ > 0 and random_.uniform() < probability_;
+    if (period_ > 0 and --to_next_loss_ == 0) {
+      to_next_loss_ = period_;
+      is_lost = true;
+    }
+    return is_lost ? never : now_us;
+  }
+
+ private:
+  uint64_t period_;
+  uint64_t to_next_loss_;
+  double probability_;
+  Random random_;
+};
+
 using Impairments = Registry<Impairment, Random>;
 
 // How strongly a draw resembles the one before it.
