@@ -118,16 +118,16 @@ def compare_pairs(names: Sequence[str], scores: Floats, seed: int, *, is_ratio: 
     return rows
 
 
-def resampled_scores(values: Floats, seed: int, resamples: int = RESAMPLES) -> Floats:
+def resampled_scores(values: Floats, seed: int) -> Floats:
     """Overall scores of networks drawn with replacement, and of each one's seeds, too.
 
-    The same are drawn for all entries: shape (entries, resamples).
+    The same are drawn for all entries: shape (entries, RESAMPLES).
     """
     entries, networks, runs = values.shape
     generator = np.random.default_rng(seed)
-    drawn = generator.integers(0, networks, (resamples, networks, 1))
-    seeds = generator.integers(0, runs, (resamples, networks, runs))
-    found = np.empty((entries, resamples))
+    drawn = generator.integers(0, networks, (RESAMPLES, networks, 1))
+    seeds = generator.integers(0, runs, (RESAMPLES, networks, runs))
+    found = np.empty((entries, RESAMPLES))
     for entry, own in enumerate(values):
         found[entry] = own[drawn, seeds].mean(axis=(1, 2))
     return found

@@ -50,15 +50,11 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
 
 
 def _described(controller: Controller) -> dict[str, Any]:
-    return {
-        "name": controller.name,
-        "summary": controller.summary,
-        "constants": [
-            {"name": name, "default": each.default, "low": each.low, "high": each.high}
-            | {"unit": each.unit, "meaning": each.meaning}
-            for name, each in controller.constants.items()
-        ],
-    }
+    shown = ("name", "default", "low", "high", "unit", "meaning")
+    constants = [
+        {key: getattr(each, key) for key in shown} for each in controller.constants.values()
+    ]
+    return {"name": controller.name, "summary": controller.summary, "constants": constants}
 
 
 def _indented(rows: list[dict[str, Any]]) -> str:
