@@ -1,19 +1,12 @@
 #include "apps/arguments.hh"
 
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <map>
-#include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "apps/entry_options.hh"
-#include "apps/options.hh"
 #include "common/input_file.hh"
 #include "common/program_folder.hh"
-#include "common/text.hh"
 #include "entries/date.hh"
 
 namespace kneepoint {
@@ -56,8 +49,6 @@ constexpr uint64_t longest_delay_ms = 60'000;
 constexpr uintmax_t most_scenario_bytes = 10'000'000;
 constexpr uintmax_t most_network_bytes = 1'000'000;
 constexpr double longest_latency_us = 1e6;
-constexpr std::array<std::string_view, 4> trace_options{"--uplink", "--downlink", "--uplink-sha256",
-                                                        "--downlink-sha256"};
 
 std::filesystem::path network_file(const std::string& wanted) {
   if (wanted.find('/') != std::string::npos or wanted.ends_with(".json")) return wanted;
@@ -81,9 +72,6 @@ struct Parser {
   std::string entry_option{};  // the last one that only an entry has
   bool has_run = false;        // an option that a scenario has instead
 
-  using Option = std::function<void(Parser&, const std::string&)>;
-  static const std::map<std::string, Option>& options();
-
   FlowSettings& flow() { return run.scenario.flows.front(); }
 
   // Comes before all other options, which override it.
@@ -95,6 +83,47 @@ struct Parser {
                               read_file(path, "network", most_network_bytes), path.parent_path());
   }
 
+  void take(const std::vector<std::string>& words) {
+    for (size_t i = 0; i + 1 < words.size(); ++i) {
+      if (words[i] == "--network") take_network(words[i + 1]);
+    }
+    Scenario& scenario = run.scenario;
+    const Options of_traces{{"--uplink", text_at(scenario.uplink.trace)},
+                            {"--downlink", text_at(scenario.downlink.trace)},
+                            {"--uplink-sha256", sha256_at(scenario.uplink.trace_sha256)},
+                            {"--downlink-sha256", sha256_at(scenario.downlink.trace_sha256)}};
+    Options of_entry = entry_options(entry);
+    of_entry.insert(
+        {{"--trust-entries", flag_at(scenario.trusts_entries)},
+         {"--entry-lookahead-us", whole_at(scenario.entry_lookahead_us, 0, 1000)},
+         {"--entry-clock-epoch-ms", whole_at(entry.clock_epoch_ms, 0, first_date_s * 1000)}});
+    const auto take_delay = [&scenario](const std::string& value, const std::string& name) {
+      scenario.uplink.delay_ms = scenario.downlink.delay_ms =
+          static_cast<double>(to_whole(value, name, 0, longest_delay_ms));
+    };
+    Options all{{"--scenario", text_at(scenario_file)},
+                {"--network", text_at(network)},
+                {"--controller", text_at(flow().controller)},
+                {"--controller-sha256", sha256_at(flow().controller_sha256)},
+                {"--set", constant_at(flow().constants)},
+                {"--delay-ms", {take_delay}},
+                {"--duration-s", duration_at(scenario.duration_ms)},
+                {"--seed", whole_at(scenario.seed)},
+                {"--host-model", text_at(host_model)},
+                {"--host-latency-us", real_at(host_latency_us, 0, longest_latency_us)},
+                {"--uplink-queue", text_at(scenario.uplink.queue)},
+                {"--downlink-queue", text_at(scenario.downlink.queue)},
+                {"--uplink-log", text_at(run.uplink_log)},
+                {"--flow-log", text_at(run.flow_log)}};
+    all.insert(of_traces.begin(), of_traces.end());
+    all.insert(of_entry.begin(), of_entry.end());
+    for (const std::string& name : take_options(words, 0, all, "emulate")) {
+      if (of_traces.contains(name)) trace_option = name;
+      if (of_entry.contains(name) and name != "--entry") entry_option = name;
+      has_run = has_run or (name != "--scenario" and not name.ends_with("-log"));
+    }
+  }
+
   RunArguments finish() {
     if (not scenario_file.empty()) return finish_scenario();
     if (entry.object.empty() and not entry_option.empty()) {
@@ -103,8 +132,7 @@ struct Parser {
     if (not entry.object.empty()) {
       if (not flow().controller.empty() or not flow().constants.empty()) {
         throw std::invalid_argument(
-            "--entry runs a whole sender: it excludes "
-            "--controller and --set");
+            "--entry runs a whole sender: it excludes --controller and --set");
       }
       flow().entry = entry;
     } else if (flow().controller.empty()) {
@@ -130,10 +158,10 @@ struct Parser {
   }
 
   RunArguments finish_scenario() {
-    if (has_run)
+    if (has_run) {
       throw std::invalid_argument(
-          "--scenario FILE describes the whole run: it allows "
-          "only --uplink-log and --flow-log");
+          "--scenario FILE describes the whole run: it allows only --uplink-log and --flow-log");
+    }
     run.scenario = Scenario::parse("scenario " + scenario_file,
                                    read_file(scenario_file, "scenario", most_scenario_bytes));
     run.measures_flows = true;
@@ -141,93 +169,12 @@ struct Parser {
   }
 };
 
-const std::map<std::string, Parser::Option>& Parser::options() {
-  using Text = const std::string&;
-  static const std::map<std::string, Option> all{
-      {"--scenario", [](Parser& p, Text text) { p.scenario_file = text; }},
-      {"--network", [](Parser&, Text) {}},  // taken before all others
-      {"--controller", [](Parser& p, Text text) { p.flow().controller = text; }},
-      {"--controller-sha256",
-       [](Parser& p, Text text) {
-         p.flow().controller_sha256 = to_sha256(text, "--controller-sha256");
-       }},
-      {"--set", [](Parser& p, Text text) { add_constant(p.flow().constants, text); }},
-      {"--entry-lookahead-us",
-       [](Parser& p, Text text) {
-         p.run.scenario.entry_lookahead_us = to_whole(text, "--entry-lookahead-us", 0, 1000);
-       }},
-      {"--entry-clock-epoch-ms",
-       [](Parser& p, Text text) {
-         p.entry.clock_epoch_ms = to_whole(text, "--entry-clock-epoch-ms", 0, first_date_s * 1000);
-       }},
-      {"--uplink", [](Parser& p, Text text) { p.run.scenario.uplink.trace = text; }},
-      {"--downlink", [](Parser& p, Text text) { p.run.scenario.downlink.trace = text; }},
-      {"--uplink-sha256",
-       [](Parser& p, Text text) {
-         p.run.scenario.uplink.trace_sha256 = to_sha256(text, "--uplink-sha256");
-       }},
-      {"--downlink-sha256",
-       [](Parser& p, Text text) {
-         p.run.scenario.downlink.trace_sha256 = to_sha256(text, "--downlink-sha256");
-       }},
-      {"--delay-ms",
-       [](Parser& p, Text text) {
-         const auto delay_ms =
-             static_cast<double>(to_whole(text, "--delay-ms", 0, longest_delay_ms));
-         p.run.scenario.uplink.delay_ms = p.run.scenario.downlink.delay_ms = delay_ms;
-       }},
-      {"--duration-s",
-       [](Parser& p, Text text) { p.run.scenario.duration_ms = to_duration_ms(text); }},
-      {"--seed", [](Parser& p, Text text) { p.run.scenario.seed = to_whole(text, "--seed"); }},
-      {"--host-model", [](Parser& p, Text text) { p.host_model = text; }},
-      {"--host-latency-us",
-       [](Parser& p, Text text) {
-         p.host_latency_us = to_real(text, "--host-latency-us", 0, longest_latency_us);
-       }},
-      {"--uplink-queue", [](Parser& p, Text text) { p.run.scenario.uplink.queue = text; }},
-      {"--downlink-queue", [](Parser& p, Text text) { p.run.scenario.downlink.queue = text; }},
-      {"--uplink-log", [](Parser& p, Text text) { p.run.uplink_log = text; }},
-      {"--flow-log", [](Parser& p, Text text) { p.run.flow_log = text; }},
-  };
-  return all;
-}
-
 }  // namespace
 
 RunArguments parse_run_arguments(const std::vector<std::string>& words) {
   Parser parser;
   parser.run.scenario.flows.resize(1);
-  for (size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == "--network") parser.take_network(words[i + 1]);
-  }
-  for (size_t i = 0; i < words.size(); i += 2) {
-    if (words[i] == "--trust-entries") {
-      parser.run.scenario.trusts_entries = true;
-      parser.entry_option = words[i--];
-      continue;
-    }
-    const std::string& option = words[i];
-    const auto of_run = Parser::options().find(option);
-    const auto of_entry = entry_options().find(option);
-    const bool is_of_entry = of_entry != entry_options().end();
-    if (of_run == Parser::options().end() and not is_of_entry) {
-      throw std::invalid_argument("unknown option '" + option + "'; emulate --help lists them");
-    }
-    if (i + 1 == words.size()) throw std::invalid_argument(option + " needs a value");
-    if (is_of_entry) {
-      of_entry->second(parser.entry, words[i + 1]);
-    } else {
-      of_run->second(parser, words[i + 1]);
-    }
-    if (std::ranges::find(trace_options, option) != trace_options.end()) {
-      parser.trace_option = option;
-    }
-    const bool is_shared = option == "--scenario" or option.ends_with("-log");
-    parser.has_run = parser.has_run or not is_shared;
-    if (option != "--entry" and (is_of_entry or option.starts_with("--entry-"))) {
-      parser.entry_option = option;
-    }
-  }
+  parser.take(words);
   RunArguments run = parser.finish();
   for (const std::string& word : words) run.request += (run.request.empty() ? "" : " ") + word;
   return run;

@@ -13,10 +13,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "apps/program.hh"
+#include "apps/options.hh"
 #include "common/json.hh"
 #include "common/system_call.hh"
-#include "common/text.hh"
 #include "realtime/delayed_packets.hh"
 #include "realtime/scheduling_delays.hh"
 #include "realtime/stop_signal.hh"
@@ -37,17 +36,20 @@ in 2^k was.
 
 constexpr size_t most_bytes = 1 << 16;
 
+using Pair = std::array<double, 2>;
+
 struct Arguments {
   std::array<int, 2> devices{};
-  std::array<double, 2> delays_ms{};
-  std::array<double, 2> rates_mbps{};
+  std::optional<Pair> delays_ms{};
+  std::optional<Pair> rates_mbps{};
 };
 
-std::array<double, 2> to_pair(const std::string& text, const std::string& option, double least,
-                              double most) {
-  const std::vector<std::string> parts = split(text, ',');
-  if (parts.size() != 2) throw std::invalid_argument(option + " needs two numbers, A,B");
-  return {to_real(parts[0], option, least, most), to_real(parts[1], option, least, most)};
+Option pair_at(std::optional<Pair>& place, double least, double most) {
+  return {[&place, least, most](const std::string& value, const std::string& name) {
+    const std::vector<std::string> parts = split(value, ',');
+    if (parts.size() != 2) throw std::invalid_argument(name + " needs two numbers, A,B");
+    place = Pair{to_real(parts[0], name, least, most), to_real(parts[1], name, least, most)};
+  }};
 }
 
 int to_descriptor(const std::string& text) {
@@ -61,22 +63,11 @@ int to_descriptor(const std::string& text) {
 Arguments parse(const Words& words) {
   if (words.size() < 2) throw std::invalid_argument("FIRST SECOND is missing; delay_line --help");
   Arguments arguments{.devices = {to_descriptor(words[0]), to_descriptor(words[1])}};
-  bool has_delays = false;
-  bool has_rates = false;
-  for (size_t i = 2; i < words.size(); ++i) {
-    const std::string& option = words[i];
-    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
-    if (option == "--delays-ms") {
-      arguments.delays_ms = to_pair(words[i], option, 0, 60'000);
-      has_delays = true;
-    } else if (option == "--rates-mbps") {
-      arguments.rates_mbps = to_pair(words[i], option, 0.001, 100'000);
-      has_rates = true;
-    } else {
-      throw std::invalid_argument("unknown option '" + option + "'; delay_line --help lists them");
-    }
-  }
-  if (not has_delays or not has_rates) {
+  take_options(words, 2,
+               {{"--delays-ms", pair_at(arguments.delays_ms, 0, 60'000)},
+                {"--rates-mbps", pair_at(arguments.rates_mbps, 0.001, 100'000)}},
+               "delay_line");
+  if (not arguments.delays_ms or not arguments.rates_mbps) {
     throw std::invalid_argument("--delays-ms or --rates-mbps is missing; delay_line --help");
   }
   return arguments;
@@ -135,8 +126,8 @@ int run(const Words& words) {
   const auto [first, second] = arguments.devices;
   catch_stop_signals();
   prctl(PR_SET_TIMERSLACK, 1);  // ns: a release must not wait for later ones
-  Way there(first, second, arguments.delays_ms[0], arguments.rates_mbps[0]);
-  Way back(second, first, arguments.delays_ms[1], arguments.rates_mbps[1]);
+  Way there(first, second, arguments.delays_ms->at(0), arguments.rates_mbps->at(0));
+  Way back(second, first, arguments.delays_ms->at(1), arguments.rates_mbps->at(1));
   SchedulingDelays delays;
   std::vector<std::byte> buffer(most_bytes);
   while (not stop_requested()) {

@@ -2,31 +2,27 @@
 
 #include <stdexcept>
 
-#include "apps/options.hh"
 #include "entries/dialect.hh"
 
 namespace kneepoint {
 
-const std::map<std::string, TakeEntryOption>& entry_options() {
-  using Entry = EntrySettings;
+Options entry_options(EntrySettings& entry) {
   using Text = const std::string&;
-  static const std::map<std::string, TakeEntryOption> all{
-      {"--entry", [](Entry& entry, Text text) { entry.object = text; }},
-      {"--entry-sha256",
-       [](Entry& entry, Text text) { entry.sha256 = to_sha256(text, "--entry-sha256"); }},
-      {"--entry-interpreter", [](Entry& entry, Text text) { entry.interpreter = text; }},
-      {"--argument", [](Entry& entry, Text text) { entry.arguments.push_back(text); }},
-      {"--env",
-       [](Entry& entry, Text text) {
-         const size_t equals = text.find('=');
-         if (equals == std::string::npos or equals == 0) {
-           throw std::invalid_argument("--env " + text + " is not NAME=VALUE");
-         }
-         entry.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-       }},
-      {"--dialect", [](Entry& entry, Text text) { entry.dialect = find_dialect(text).name; }},
+  const auto add_argument = [&entry](Text text, Text) { entry.arguments.push_back(text); };
+  const auto add_variable = [&entry](Text text, Text name) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos or equals == 0) {
+      throw std::invalid_argument(name + " " + text + " is not NAME=VALUE");
+    }
+    entry.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   };
-  return all;
+  const auto take_dialect = [&entry](Text text, Text) { entry.dialect = find_dialect(text).name; };
+  return {{"--entry", text_at(entry.object)},
+          {"--entry-sha256", sha256_at(entry.sha256)},
+          {"--entry-interpreter", text_at(entry.interpreter)},
+          {"--argument", {add_argument}},
+          {"--env", {add_variable}},
+          {"--dialect", {take_dialect}}};
 }
 
 }  // namespace kneepoint

@@ -1,17 +1,12 @@
 // The options that describe an entry, in virtual and in real time.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <string>
-
+#include "apps/options.hh"
 #include "entries/settings.hh"
 
 namespace kneepoint {
 
-using TakeEntryOption = std::function<void(EntrySettings& entry, const std::string& value)>;
-
-// What takes the value of each. It throws std::invalid_argument for a bad one.
-const std::map<std::string, TakeEntryOption>& entry_options();
+// What keeps their values in the settings, which must outlive it.
+Options entry_options(EntrySettings& entry);
 
 }  // namespace kneepoint

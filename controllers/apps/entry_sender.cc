@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -14,12 +13,9 @@
 #include <thread>
 
 #include "apps/entry_options.hh"
-#include "apps/options.hh"
-#include "apps/program.hh"
 #include "common/json.hh"
 #include "common/machine_fault.hh"
 #include "common/system_call.hh"
-#include "common/text.hh"
 #include "entries/loading.hh"
 #include "entries/process.hh"
 #include "entries/realtime_exports.hh"
@@ -49,7 +45,7 @@ struct Arguments {
   std::string port;
   EntrySettings entry{};
   bool is_trusted = false;
-  std::optional<Microseconds> duration_us{};
+  std::optional<Milliseconds> duration_ms{};
   bool ends_with_parent = false;
 };
 
@@ -57,22 +53,11 @@ Arguments parse(const Words& words) {
   if (words.size() < 2) throw std::invalid_argument("HOST PORT is missing; entry-sender --help");
   Arguments arguments{.host = words[0], .port = words[1]};
   to_whole(arguments.port, "port", 1, 65535);
-  for (size_t i = 2; i < words.size(); ++i) {
-    const std::string& option = words[i];
-    if (option == "--end-with-parent" or option == "--trust-entries") {
-      (option == "--trust-entries" ? arguments.is_trusted : arguments.ends_with_parent) = true;
-      continue;
-    }
-    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
-    const std::string& value = words[i];
-    if (const auto known = entry_options().find(option); known != entry_options().end()) {
-      known->second(arguments.entry, value);
-    } else if (option == "--duration-s") {
-      arguments.duration_us = to_duration_ms(value) * 1000;
-    } else {
-      throw std::invalid_argument("unknown option '" + option + "'; entry-sender --help");
-    }
-  }
+  Options options = entry_options(arguments.entry);
+  options.insert({{"--duration-s", duration_at(arguments.duration_ms)},
+                  {"--trust-entries", flag_at(arguments.is_trusted)},
+                  {"--end-with-parent", flag_at(arguments.ends_with_parent)}});
+  take_options(words, 2, options, "entry-sender");
   if (arguments.entry.object.empty()) throw std::invalid_argument("--entry OBJECT is missing");
   return arguments;
 }
@@ -130,7 +115,7 @@ int run(const Words& words) {
   const auto is_over = [&] {
     const auto passed = std::chrono::steady_clock::now() - start;
     return stop_requested() or
-           (arguments.duration_us and passed >= std::chrono::microseconds(*arguments.duration_us));
+           (arguments.duration_ms and passed >= std::chrono::milliseconds(*arguments.duration_ms));
   };
   std::optional<EntryEnd> end;
   while (not end and not is_over()) {

@@ -2,9 +2,41 @@
 
 #include <stdexcept>
 
-#include "common/text.hh"
-
 namespace kneepoint {
+
+std::vector<std::string> take_options(const Words& words, size_t first, const Options& options,
+                                      const std::string& program) {
+  std::vector<std::string> taken;
+  for (size_t i = first; i < words.size(); ++i) {
+    const std::string& name = taken.emplace_back(words[i]);
+    const auto found = options.find(name);
+    if (found == options.end()) {
+      throw std::invalid_argument("unknown option '" + name + "'; " + program +
+                                  " --help lists them");
+    }
+    const auto& [take, has_value] = found->second;
+    if (has_value and ++i == words.size()) throw std::invalid_argument(name + " needs a value");
+    take(has_value ? words[i] : "", name);
+  }
+  return taken;
+}
+
+Option flag_at(bool& place) {
+  return {[&place](const std::string&, const std::string&) { place = true; }, false};
+}
+
+Option sha256_at(std::string& place) {
+  return {[&place](const std::string& value, const std::string& name) {
+    if (value.size() != 64 or value.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      throw std::invalid_argument(name + " " + shown(value) + " is not 64 digits of 0-9 and a-f");
+    }
+    place = value;
+  }};
+}
+
+Option constant_at(Constants::Values& place) {
+  return {[&place](const std::string& value, const std::string&) { add_constant(place, value); }};
+}
 
 void add_constant(Constants::Values& constants, const std::string& text) {
   const size_t equals = text.find('=');
@@ -15,18 +47,6 @@ void add_constant(Constants::Values& constants, const std::string& text) {
   if (not constants.emplace(name, to_real(text.substr(equals + 1), "--set " + name)).second) {
     throw std::invalid_argument("--set " + name + " is given twice");
   }
-}
-
-Milliseconds to_duration_ms(const std::string& text) {
-  const double duration_s = to_real(text, "--duration-s", 0.001, longest_run_s);
-  return static_cast<Milliseconds>(duration_s * 1000 + 0.5);
-}
-
-std::string to_sha256(const std::string& text, const std::string& option) {
-  if (text.size() != 64 or text.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    throw std::invalid_argument(option + " " + shown(text) + " is not 64 digits of 0-9 and a-f");
-  }
-  return text;
 }
 
 }  // namespace kneepoint

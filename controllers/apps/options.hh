@@ -1,20 +1,65 @@
-// Options that several programs have.
+// The options of a program, and those that several have.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "algorithms/constants.hh"
+#include "apps/program.hh"
+#include "common/text.hh"
 #include "common/time.hh"
 
 namespace kneepoint {
 
-// Adds the value of --set. Throws std::invalid_argument unless it is CONSTANT=NUMBER, given once.
+struct Option {
+  // Throws std::invalid_argument for a bad value.
+  std::function<void(const std::string& value, const std::string& name)> take;
+  bool has_value = true;
+};
+using Options = std::map<std::string, Option>;
+
+// Takes the options among the words from place `first` on, and returns their names in the order of
+// the words. Throws std::invalid_argument for an unknown one, or one without its value; --help of
+// the program lists them.
+std::vector<std::string> take_options(const Words& words, size_t first, const Options& options,
+                                      const std::string& program);
+
+// What keeps a value at a place, which must outlive it and may be optional.
+Option flag_at(bool& place);
+template <class Place>
+Option text_at(Place& place) {
+  return {[&place](const std::string& value, const std::string&) { place = value; }};
+}
+template <class Place>
+Option whole_at(Place& place, uint64_t least = 0,
+                uint64_t most = std::numeric_limits<uint64_t>::max()) {
+  return {[&place, least, most](const std::string& value, const std::string& name) {
+    place = to_whole(value, name, least, most);
+  }};
+}
+template <class Place>
+Option real_at(Place& place, double least, double most) {
+  return {[&place, least, most](const std::string& value, const std::string& name) {
+    place = to_real(value, name, least, most);
+  }};
+}
+// A digest: 64 digits in lower-case hexadecimal.
+Option sha256_at(std::string& place);
+// One of --set, given once for each constant: CONSTANT=NUMBER.
+Option constant_at(Constants::Values& place);
+// A duration in seconds, of at least 1 ms and at most a day, kept in milliseconds.
+template <class Place>
+Option duration_at(Place& place_ms) {
+  return {[&place_ms](const std::string& value, const std::string& name) {
+    place_ms = static_cast<Milliseconds>(to_real(value, name, 0.001, longest_run_s) * 1000 + 0.5);
+  }};
+}
+
+// Adds CONSTANT=NUMBER. Throws std::invalid_argument unless it is that, given once.
 void add_constant(Constants::Values& constants, const std::string& text);
-
-// The value of --duration-s: at least 1 ms, at most a day. Throws std::invalid_argument.
-Milliseconds to_duration_ms(const std::string& text);
-
-// The value of an option that is a SHA-256. Throws std::invalid_argument, naming the option.
-std::string to_sha256(const std::string& text, const std::string& option);
 
 }  // namespace kneepoint

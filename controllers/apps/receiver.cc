@@ -7,10 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "apps/program.hh"
+#include "apps/options.hh"
 #include "common/json.hh"
-#include "common/text.hh"
-#include "common/time.hh"
 #include "entries/date.hh"
 #include "realtime/scheduling_delays.hh"
 #include "realtime/stop_signal.hh"
@@ -76,23 +74,15 @@ Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
 Arguments parse(const Words& words) {
   if (words.empty()) throw std::invalid_argument("PORT is missing; receiver --help");
   Arguments arguments{.port = static_cast<uint16_t>(to_whole(words[0], "port", 0, 65535))};
-  for (size_t i = 1; i < words.size(); ++i) {
-    const std::string& option = words[i];
-    if (option == "--end-with-parent") {
-      arguments.ends_with_parent = true;
-      continue;
-    }
-    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
-    if (option == "--address") {
-      arguments.address = words[i];
-    } else if (option == "--peers") {
-      arguments.peers = Subnet::parse(words[i]);
-    } else if (option == "--clock-epoch-ms") {
-      arguments.clock_epoch_ms = to_whole(words[i], option, 0, first_date_s * 1000);
-    } else {
-      throw std::invalid_argument("unknown option '" + option + "'; receiver --help lists them");
-    }
-  }
+  const auto take_peers = [&arguments](const std::string& value, const std::string&) {
+    arguments.peers = Subnet::parse(value);
+  };
+  take_options(words, 1,
+               {{"--address", text_at(arguments.address)},
+                {"--peers", {take_peers}},
+                {"--clock-epoch-ms", whole_at(arguments.clock_epoch_ms, 0, first_date_s * 1000)},
+                {"--end-with-parent", flag_at(arguments.ends_with_parent)}},
+               "receiver");
   return arguments;
 }
 

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "apps/options.hh"
-#include "apps/program.hh"
 #include "apps/runner.hh"
 #include "common/input_file.hh"
-#include "common/text.hh"
 #include "loader/controllers.hh"
 #include "transport/contest_sender.hh"
 

@@ -1,15 +1,12 @@
 // sender: one controller over real UDP, to our receiver or the public contest kit's.
 #include <cstdlib>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "apps/options.hh"
-#include "apps/program.hh"
 #include "common/json.hh"
-#include "common/text.hh"
 #include "loader/controllers.hh"
 #include "measure/flow_log.hh"
 #include "realtime/stop_signal.hh"
@@ -34,40 +31,23 @@ struct Arguments {
   std::string controller{};
   std::string controller_sha256{};
   Constants::Values constants{};
-  std::optional<Microseconds> duration_us{};
+  std::optional<Milliseconds> duration_ms{};
   std::optional<std::string> flow_log{};
   bool ends_with_parent = false;
 };
 
-uint16_t to_port(const std::string& text) {
-  return static_cast<uint16_t>(to_whole(text, "port", 1, 65535));
-}
-
 Arguments parse(const Words& words) {
   if (words.size() < 2) throw std::invalid_argument("HOST PORT is missing; sender --help");
-  Arguments arguments{.host = words[0], .port = to_port(words[1])};
-  for (size_t i = 2; i < words.size(); ++i) {
-    const std::string& option = words[i];
-    if (option == "--end-with-parent") {
-      arguments.ends_with_parent = true;
-      continue;
-    }
-    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
-    const std::string& value = words[i];
-    if (option == "--controller") {
-      arguments.controller = value;
-    } else if (option == "--controller-sha256") {
-      arguments.controller_sha256 = to_sha256(value, option);
-    } else if (option == "--set") {
-      add_constant(arguments.constants, value);
-    } else if (option == "--duration-s") {
-      arguments.duration_us = to_duration_ms(value) * 1000;
-    } else if (option == "--flow-log") {
-      arguments.flow_log = value;
-    } else {
-      throw std::invalid_argument("unknown option '" + option + "'; sender --help lists them");
-    }
-  }
+  Arguments arguments{.host = words[0],
+                      .port = static_cast<uint16_t>(to_whole(words[1], "port", 1, 65535))};
+  take_options(words, 2,
+               {{"--controller", text_at(arguments.controller)},
+                {"--controller-sha256", sha256_at(arguments.controller_sha256)},
+                {"--set", constant_at(arguments.constants)},
+                {"--duration-s", duration_at(arguments.duration_ms)},
+                {"--flow-log", text_at(arguments.flow_log)},
+                {"--end-with-parent", flag_at(arguments.ends_with_parent)}},
+               "sender");
   return arguments;
 }
 
@@ -99,7 +79,7 @@ int run(const Words& words) {
   if (arguments.ends_with_parent) stop_with_parent();
   UdpSender sender(socket, controller, log ? &*log : nullptr);
   try {
-    const SenderReport report = sender.run(arguments.duration_us);
+    const SenderReport report = sender.run(arguments.duration_ms);
     if (log) log->finish();
     const bool heard = report.acknowledgments > 0;
     const std::string reason = report.packets_sent == 0 ? "the controller sent nothing"

@@ -7,17 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <iostream>
-#include <map>
 #include <stdexcept>
 #include <string>
 
 #include "apps/options.hh"
-#include "apps/program.hh"
 #include "common/random.hh"
-#include "common/text.hh"
-#include "common/time.hh"
 #include "links/trace.hh"
 #include "transport/packet.hh"
 
@@ -49,39 +44,19 @@ struct Model {
 
 Model parse(const Words& words) {
   Model model;
-  std::map<std::string, bool> missing{{"--seed", true},
-                                      {"--duration-s", true},
-                                      {"--start-rate-mbps", true},
-                                      {"--max-rate-mbps", true}};
-  struct Number {
-    double Model::* place;
-    double least;
-    double most;
-  };
-  constexpr double least_rate = 1e-6;
-  constexpr double most_rate = 1e6;
-  const std::map<std::string, Number> numbers{
-      {"--start-rate-mbps", {&Model::start_rate_mbps, least_rate, most_rate}},
-      {"--max-rate-mbps", {&Model::max_rate_mbps, least_rate, most_rate}},
-      {"--sigma-packets-per-s", {&Model::sigma_packets_per_s, 0, 1e9}},
-      {"--outage-escape-per-s", {&Model::outage_escape_per_s, 1e-6, 1e6}}};
-  for (size_t i = 0; i < words.size(); i += 2) {
-    const std::string& option = words[i];
-    if (i + 1 == words.size()) throw std::invalid_argument(option + " needs a value");
-    const auto number = numbers.find(option);
-    if (option == "--seed") {
-      model.seed = to_whole(words[i + 1], option);
-    } else if (number != numbers.end()) {
-      const auto& [place, least, most] = number->second;
-      model.*place = to_real(words[i + 1], option, least, most);
-    } else if (option == "--duration-s") {
-      model.duration_ms = to_duration_ms(words[i + 1]);
-    } else {
-      throw std::invalid_argument("unknown option '" + option + "'; synthesize --help lists them");
-    }
-    missing.erase(option);
+  const auto taken =
+      take_options(words, 0,
+                   {{"--seed", whole_at(model.seed)},
+                    {"--duration-s", duration_at(model.duration_ms)},
+                    {"--start-rate-mbps", real_at(model.start_rate_mbps, 1e-6, 1e6)},
+                    {"--max-rate-mbps", real_at(model.max_rate_mbps, 1e-6, 1e6)},
+                    {"--sigma-packets-per-s", real_at(model.sigma_packets_per_s, 0, 1e9)},
+                    {"--outage-escape-per-s", real_at(model.outage_escape_per_s, 1e-6, 1e6)}},
+                   "synthesize");
+  for (const std::string needed :
+       {"--duration-s", "--max-rate-mbps", "--seed", "--start-rate-mbps"}) {
+    if (std::ranges::count(taken, needed) == 0) throw std::invalid_argument(needed + " is missing");
   }
-  if (not missing.empty()) throw std::invalid_argument(missing.begin()->first + " is missing");
   if (model.max_rate_mbps < model.start_rate_mbps) {
     throw std::invalid_argument("--max-rate-mbps is below --start-rate-mbps");
   }

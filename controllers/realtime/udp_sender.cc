@@ -27,14 +27,13 @@ Datagram data_datagram(uint64_t sequence_number, Milliseconds send_timestamp_ms)
 
 }  // namespace
 
-SenderReport UdpSender::run(std::optional<Microseconds> duration_us) {
+SenderReport UdpSender::run(std::optional<Milliseconds> duration_ms) {
+  const Microseconds end_us = duration_ms ? *duration_ms * 1000 : never;
   sender_.start(now_us());
-  const auto is_over = [&] {
-    return stop_requested() or (duration_us and now_us() >= *duration_us);
-  };
+  const auto is_over = [&] { return stop_requested() or now_us() >= end_us; };
   while (not is_over()) {
     sender_.release(now_us());
-    const auto ready = socket_.wait(sender_.window_is_open(), timeout_us(duration_us));
+    const auto ready = socket_.wait(sender_.window_is_open(), timeout_us(end_us));
     if (ready.writable) {
       // A wide window takes seconds.
       while (sender_.window_is_open() and send() and not is_over()) {
@@ -49,10 +48,9 @@ SenderReport UdpSender::run(std::optional<Microseconds> duration_us) {
   return report_;
 }
 
-Microseconds UdpSender::timeout_us(std::optional<Microseconds> end_us) const {
+Microseconds UdpSender::timeout_us(Microseconds end_us) const {
   // Counted from the last event, because a wait may have been cut short.
-  const Microseconds wake_us = sender_.wakes_us();
-  const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
+  const Microseconds left_us = std::min(sender_.wakes_us(), end_us) - now_us();
   return std::clamp<Microseconds>(left_us, 0, longest_wait_us);
 }
 

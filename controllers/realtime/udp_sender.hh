@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
@@ -28,11 +27,11 @@ class UdpSender {
   UdpSender(UdpSocket& socket, const ControllerHandle& controller, FlowLog* log)
       : socket_(socket), sender_(0, controller, log) {}
 
-  // Runs until a stop is requested or `duration_us` has passed. Throws ControllerFailure.
-  SenderReport run(std::optional<Microseconds> duration_us);
+  // Runs until a stop is requested or `duration_ms` has passed. Throws ControllerFailure.
+  SenderReport run(std::optional<Milliseconds> duration_ms);
 
  private:
-  Microseconds timeout_us(std::optional<Microseconds> end_us) const;
+  Microseconds timeout_us(Microseconds end_us) const;
   bool send(bool is_heartbeat = false);
   void send_keepalive();
   void read();
