@@ -5,7 +5,7 @@
 int main(int argc, char* argv[]) {
   using namespace kneepoint;
   EntryLoader loader(argc, argv, 1);
-  make_virtual_host(loader.page());
+  make_host(loader.page());
   loader.confine();
   begin_run();
   loader.run();

@@ -16,9 +16,9 @@
 #include "common/json.hh"
 #include "common/machine_fault.hh"
 #include "common/system_call.hh"
+#include "entries/exports.hh"
 #include "entries/loading.hh"
 #include "entries/process.hh"
-#include "entries/realtime_exports.hh"
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
 
@@ -74,7 +74,7 @@ int connected_socket(const Arguments& arguments) {
 // The confined process, which the one outside starts.
 [[noreturn]] void become_entry(int argc, char* argv[]) {
   EntryLoader loader(argc, argv, 2);
-  replace_socket(loader.page());
+  make_host(loader.page());
   loader.confine();
   loader.run();
 }

@@ -1,18 +1,33 @@
-// Replacements of the C library's functions in an entry's process in virtual time.
+// Replacements of the C library's functions in an entry's process: all in virtual time; in real
+// time those of its one socket, which is connected, and of datagrams that are whole.
 //
 // The program that loads an entry exports them, and the dynamic linker finds them there before the
 // C library's.
 #pragma once
 
+#include <sys/time.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include <cerrno>
+#include <cstdint>
 
 #include "entries/virtual_host.hh"
 
 #define KNEEPOINT_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace kneepoint {
+
+constexpr int64_t second_ns = 1'000'000'000;
+
+inline timespec to_timespec(int64_t time_ns) {
+  return {.tv_sec = time_ns / second_ns, .tv_nsec = time_ns % second_ns};
+}
+inline timeval to_timeval(int64_t time_ns) {
+  return {.tv_sec = time_ns / second_ns, .tv_usec = time_ns % second_ns / 1000};
+}
+inline int64_t to_ns(const timespec& time) { return time.tv_sec * second_ns + time.tv_nsec; }
+inline int64_t to_ns(const timeval& time) { return time.tv_sec * second_ns + time.tv_usec * 1000; }
 
 // What a call returns that fails.
 inline int fail(int error) {
@@ -23,15 +38,16 @@ inline int fail(int error) {
 // The host of this process. There is one, from before the entry is loaded.
 VirtualHost& virtual_host();
 
-// Makes it; its clock is the run's after begin_run().
-void make_virtual_host(EntryPage& page);
+// From now on this process is an entry's, with this page: before, nothing is replaced. In virtual
+// time it makes the host, whose clock is the run's after begin_run().
+void make_host(EntryPage& page);
 
 // Says that the process is confined with its first turn, and returns with its second, when the run
 // has begun.
 void begin_run();
 
 // The run begins when an interpreter opens this file, the entry: the time to get
-// there is not part of the run, and differs between interpreters.
+// there is not part of the run, and differs between interpreters. In real time it has begun.
 void begin_run_with(const char* file);
 
 // Where clocks stand at the run's beginning: whole milliseconds, so that what counts milliseconds

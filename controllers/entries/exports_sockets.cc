@@ -14,9 +14,7 @@
 
 #include <algorithm>
 #include <cstdarg>
-#include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "entries/exports.hh"
 
@@ -26,7 +24,6 @@ namespace {
 
 constexpr int socket_descriptor = 3;
 constexpr int epoll_descriptor = 4;
-constexpr int64_t second_ns = 1'000'000'000;
 constexpr in_port_t local_port = 40'000;
 
 struct Socket {
@@ -46,10 +43,9 @@ struct Epoll {
   epoll_event wanted{};
 } the_epoll;
 
-void give_address(const sockaddr_storage& address, socklen_t bytes, sockaddr* place,
-                  socklen_t* room) {
+void give_address(const void* address, socklen_t bytes, sockaddr* place, socklen_t* room) {
   if (place == nullptr or room == nullptr) return;
-  std::memcpy(place, &address, std::min(*room, bytes));
+  std::memcpy(place, address, std::min(*room, bytes));
   *room = bytes;
 }
 
@@ -91,9 +87,9 @@ void give_stamp(msghdr& message, int64_t arrived_ns) {
   };
   const int64_t date_ns = epoch_ns() + arrived_ns;
   if (the_socket.stamps_ns) {
-    put(SCM_TIMESTAMPNS, timespec{date_ns / second_ns, date_ns % second_ns});
+    put(SCM_TIMESTAMPNS, to_timespec(date_ns));
   } else if (the_socket.stamps_us) {
-    put(SCM_TIMESTAMP, timeval{date_ns / second_ns, date_ns % second_ns / 1000});
+    put(SCM_TIMESTAMP, to_timeval(date_ns));
   } else {
     message.msg_controllen = 0;
   }
@@ -113,16 +109,14 @@ ssize_t receive_message(msghdr& message, int flags) {
   }
   message.msg_flags = copied < received->bytes ? MSG_TRUNC : 0;
   if (message.msg_name != nullptr) {
-    give_address(the_socket.peer, the_socket.peer_bytes, static_cast<sockaddr*>(message.msg_name),
+    give_address(&the_socket.peer, the_socket.peer_bytes, static_cast<sockaddr*>(message.msg_name),
                  &message.msg_namelen);
   }
   give_stamp(message, received->arrived_ns);
   return static_cast<ssize_t>((flags & MSG_TRUNC) != 0 ? received->bytes : copied);
 }
 
-int64_t to_ns(const timespec* limit) {
-  return limit == nullptr ? -1 : limit->tv_sec * second_ns + limit->tv_nsec;
-}
+int64_t limit_in_ns(const auto* limit) { return limit == nullptr ? -1 : to_ns(*limit); }
 
 int wait_for(pollfd* descriptors, nfds_t count, int64_t limit_ns) {
   bool for_reading = false;
@@ -229,13 +223,7 @@ KNEEPOINT_EXPORT int fcntl(int descriptor, int command, ...) {
   return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
 }
 
-KNEEPOINT_EXPORT int fcntl64(int descriptor, int command, ...) {
-  va_list arguments;
-  va_start(arguments, command);
-  const int argument = va_arg(arguments, int);
-  va_end(arguments);
-  return fcntl(descriptor, command, argument);
-}
+KNEEPOINT_EXPORT int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
 
 KNEEPOINT_EXPORT int socket(int domain, int type, int) noexcept {
   constexpr int kind = ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -274,8 +262,7 @@ KNEEPOINT_EXPORT int setsockopt(int descriptor, int level, int name, const void*
   if (name == SO_RCVTIMEO and bytes >= sizeof(timeval)) {
     timeval limit;
     std::memcpy(&limit, value, sizeof limit);
-    const int64_t limit_ns = limit.tv_sec * second_ns + limit.tv_usec * 1000;
-    the_socket.receive_limit_ns = limit_ns == 0 ? -1 : limit_ns;
+    the_socket.receive_limit_ns = to_ns(limit) == 0 ? -1 : to_ns(limit);
   }
   return 0;
 }
@@ -299,28 +286,25 @@ KNEEPOINT_EXPORT int getsockopt(int descriptor, int level, int name, void* value
 KNEEPOINT_EXPORT int getpeername(int descriptor, sockaddr* place, socklen_t* room) noexcept {
   if (not is_the_socket(descriptor)) return fail(EBADF);
   if (the_socket.peer_bytes == 0) return fail(ENOTCONN);
-  give_address(the_socket.peer, the_socket.peer_bytes, place, room);
+  give_address(&the_socket.peer, the_socket.peer_bytes, place, room);
   return 0;
 }
 
 KNEEPOINT_EXPORT int getsockname(int descriptor, sockaddr* place, socklen_t* room) noexcept {
   if (not is_the_socket(descriptor)) return fail(EBADF);
-  sockaddr_storage local{};
   if (the_socket.family == AF_INET) {
-    const sockaddr_in address{.sin_family = AF_INET,
-                              .sin_port = htons(local_port),
-                              .sin_addr = {htonl(INADDR_LOOPBACK)},
-                              .sin_zero = {}};
-    std::memcpy(&local, &address, sizeof address);
-    give_address(local, sizeof address, place, room);
+    const sockaddr_in local{.sin_family = AF_INET,
+                            .sin_port = htons(local_port),
+                            .sin_addr = {htonl(INADDR_LOOPBACK)},
+                            .sin_zero = {}};
+    give_address(&local, sizeof local, place, room);
   } else {
-    const sockaddr_in6 address{.sin6_family = AF_INET6,
-                               .sin6_port = htons(local_port),
-                               .sin6_flowinfo = 0,
-                               .sin6_addr = IN6ADDR_LOOPBACK_INIT,
-                               .sin6_scope_id = 0};
-    std::memcpy(&local, &address, sizeof address);
-    give_address(local, sizeof address, place, room);
+    const sockaddr_in6 local{.sin6_family = AF_INET6,
+                             .sin6_port = htons(local_port),
+                             .sin6_flowinfo = 0,
+                             .sin6_addr = IN6ADDR_LOOPBACK_INIT,
+                             .sin6_scope_id = 0};
+    give_address(&local, sizeof local, place, room);
   }
   return 0;
 }
@@ -377,18 +361,16 @@ KNEEPOINT_EXPORT int __poll_chk(pollfd* descriptors, nfds_t count, int limit_ms,
 }
 KNEEPOINT_EXPORT int ppoll(pollfd* descriptors, nfds_t count, const timespec* limit,
                            const sigset_t*) {
-  return wait_for(descriptors, count, to_ns(limit));
+  return wait_for(descriptors, count, limit_in_ns(limit));
 }
 
 KNEEPOINT_EXPORT int select(int count, fd_set* readable, fd_set* writable, fd_set* exceptional,
                             timeval* limit) {
-  const int64_t limit_ns =
-      limit == nullptr ? -1 : limit->tv_sec * second_ns + limit->tv_usec * 1000;
-  return select_from(count, readable, writable, exceptional, limit_ns);
+  return select_from(count, readable, writable, exceptional, limit_in_ns(limit));
 }
 KNEEPOINT_EXPORT int pselect(int count, fd_set* readable, fd_set* writable, fd_set* exceptional,
                              const timespec* limit, const sigset_t*) {
-  return select_from(count, readable, writable, exceptional, to_ns(limit));
+  return select_from(count, readable, writable, exceptional, limit_in_ns(limit));
 }
 
 KNEEPOINT_EXPORT int epoll_create1(int) noexcept {

@@ -16,22 +16,11 @@ namespace kneepoint {
 
 namespace {
 
-constexpr int64_t second_ns = 1'000'000'000;
 constexpr int64_t uptime_ns = 1000 * second_ns;
 
 VirtualHost* the_host = nullptr;
 EntryPage* the_page = nullptr;
 int64_t the_epoch_ns = first_date_s * second_ns;
-
-timespec to_timespec(int64_t time_ns) {
-  return {.tv_sec = time_ns / second_ns, .tv_nsec = time_ns % second_ns};
-}
-
-timeval to_timeval(int64_t time_ns) {
-  return {.tv_sec = time_ns / second_ns, .tv_usec = time_ns % second_ns / 1000};
-}
-
-int64_t to_ns(const timespec& time) { return time.tv_sec * second_ns + time.tv_nsec; }
 
 bool is_cpu_clock(clockid_t clock) {
   return clock == CLOCK_PROCESS_CPUTIME_ID or clock == CLOCK_THREAD_CPUTIME_ID or clock < 0;
@@ -57,7 +46,7 @@ int sleep_for(const timespec* span) {
 
 VirtualHost& virtual_host() { return *the_host; }
 
-void make_virtual_host(EntryPage& page) {
+void make_host(EntryPage& page) {
   static VirtualHost host(page, [&page] {
     give_turn(page, EntryPage::emulators);
     await_turn(page, EntryPage::entrys, {});

@@ -1,4 +1,5 @@
-// Preloaded into an interpreter in virtual time: what the program `entry` is for shared objects.
+// Preloaded into an interpreter, in either kind of time: what the program `entry` is for shared
+// objects.
 #include "entries/exports.hh"
 #include "entries/loading.hh"
 
@@ -9,7 +10,7 @@ using namespace kneepoint;
 // Before the interpreter's own code, so that nothing of it reads the host's clocks or randomness.
 [[gnu::constructor]] void become_entry(int argc, char* argv[]) {
   static EntryLoader loader(argc, argv, words_of_interpreter);
-  make_virtual_host(loader.page());
+  make_host(loader.page());
   loader.confine();
   begin_run_with(loader.object().c_str());
   loader.give_environment();

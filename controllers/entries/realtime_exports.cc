@@ -1,11 +1,9 @@
-#include "entries/realtime_exports.hh"
-
+// What is replaced in real time.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "entries/exports.hh"
@@ -47,10 +45,12 @@ ssize_t send_parts(const iovec* parts, size_t count, int flags) {
 
 }  // namespace
 
-void kneepoint::replace_socket(EntryPage& page) {
+void kneepoint::make_host(EntryPage& page) {
   the_socket = EntryPage::socket_descriptor;
   the_counts = &page;
 }
+
+void kneepoint::begin_run_with(const char*) {}
 
 bool kneepoint::is_the_socket(int descriptor) { return descriptor == the_socket; }
 
