@@ -230,7 +230,8 @@ void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
 }
 
 // All but the filter of calls.
-void deny_all_but(EntryPage& page, const Files& files, const Limits& limits, Answer answer) {
+void deny_all_but(EntryPage& page, const Files& files, const ResourceLimits& limits,
+                  Answer answer) {
   the_page = &page;
   if (page.datagram_bytes == 0) hide_clocks();
   if (is_first_process()) show_only(files);
@@ -250,7 +251,7 @@ void open_object() {
 
 }  // namespace
 
-void confine_sender(EntryPage& page, const std::string& object, const Limits& limits) {
+void confine_sender(EntryPage& page, const std::string& object, const ResourceLimits& limits) {
   the_object = object;
   open_object();
   deny_all_but(page, {}, limits, answer_sender);
@@ -267,7 +268,7 @@ void confine_sender(EntryPage& page, const std::string& object, const Limits& li
 }
 
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
-                         const Limits& limits) {
+                         const ResourceLimits& limits) {
   const auto prefix = std::filesystem::path(interpreter.file).parent_path().parent_path();
   deny_all_but(page,
                {.readable = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",

@@ -14,7 +14,7 @@ namespace kneepoint {
 //
 // A sender has no file but its object, which can be loaded and mapped, and the libraries that its
 // program has loaded.
-void confine_sender(EntryPage& page, const std::string& object, const Limits& limits);
+void confine_sender(EntryPage& page, const std::string& object, const ResourceLimits& limits);
 
 // An interpreter, and its program, which runs the entry.
 struct Interpreter {
@@ -24,6 +24,6 @@ struct Interpreter {
 
 // An interpreter loads modules as it runs.
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
-                         const Limits& limits);
+                         const ResourceLimits& limits);
 
 }  // namespace kneepoint

@@ -36,7 +36,7 @@ class EntryLoader {
   std::optional<Interpreter> interpreter_{};  // that this process is
   std::string object_{};
   bool is_confined_ = true;
-  Limits limits_{};
+  ResourceLimits limits_{};
   std::vector<std::string> environment_{};
   std::vector<char*> words_{};  // of the sender
 };

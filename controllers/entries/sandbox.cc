@@ -217,7 +217,7 @@ void require_sandbox() {
   }
 }
 
-void set_limits(const Limits& limits) {
+void set_limits(const ResourceLimits& limits) {
   limit(RLIMIT_CORE, 0, 0);
   limit(RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1);
   limit(RLIMIT_AS, limits.memory_mb * megabyte, limits.memory_mb * megabyte);

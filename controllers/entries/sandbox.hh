@@ -28,13 +28,13 @@ class SandboxError : public std::runtime_error {
 void require_sandbox();
 
 // Of one process.
-struct Limits {
+struct ResourceLimits {
   uint64_t cpu_s;
   uint64_t memory_mb;
   uint64_t file_mb;
   uint64_t descriptors;
 };
-void set_limits(const Limits& limits);
+void set_limits(const ResourceLimits& limits);
 
 // At its limit of CPU time the process ends by itself with this status. The kernel counts that time
 // in ticks, often another time than the one it reports afterwards, and the first process of a
