@@ -6,7 +6,6 @@
 
 #include "apps/entry_options.hh"
 #include "common/input_file.hh"
-#include "common/program_folder.hh"
 #include "entries/date.hh"
 
 namespace kneepoint {

@@ -11,7 +11,7 @@
 #include "apps/runner.hh"
 #include "apps/watchdog.hh"
 #include "common/json.hh"
-#include "common/machine_fault.hh"
+#include "common/system_call.hh"
 #include "common/text.hh"
 #include "host/host_model.hh"
 #include "links/impairment.hh"

@@ -14,7 +14,6 @@
 
 #include "apps/entry_options.hh"
 #include "common/json.hh"
-#include "common/machine_fault.hh"
 #include "common/system_call.hh"
 #include "entries/exports.hh"
 #include "entries/loading.hh"

@@ -1,4 +1,5 @@
-// Whether a process has met its limit of CPU time, or somebody only sent it the same signal.
+// Why a process ended: by which signal, and whether that was for its limit of CPU time or somebody
+// only sent it the same signal.
 #pragma once
 
 #include <sys/resource.h>
@@ -6,8 +7,15 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 namespace kneepoint {
+
+inline std::string name_of_signal(int number) {
+  const char* const name = sigabbrev_np(number);
+  return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
+}
 
 inline double cpu_time_s(const rusage& used) {
   const auto in_s = [](const timeval& time) {

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
 #include <ios>
 #include <stdexcept>
 #include <system_error>
@@ -58,6 +57,11 @@ std::string read_file(const std::filesystem::path& path, const std::string& what
   file.read(content.data(), static_cast<std::streamsize>(bytes));
   if (not file) refuse(what, path, unreadable);
   return content;
+}
+
+std::filesystem::path program_folder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
 }  // namespace kneepoint

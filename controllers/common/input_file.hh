@@ -1,4 +1,4 @@
-// Files of others.
+// Files of others, and where this program's own are.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,9 @@ std::ifstream open_file(const std::filesystem::path& path, const std::string& wh
 // The content of a regular file of at most `most_bytes`; throws as `open_file`.
 std::string read_file(const std::filesystem::path& path, const std::string& what,
                       uintmax_t most_bytes);
+
+// The folder of the running program, beside which stands what was built with it; empty if the
+// kernel does not tell.
+std::filesystem::path program_folder();
 
 }  // namespace kneepoint

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "common/machine_fault.hh"
+#include "common/system_call.hh"
 #include "loader/handle.hh"
 
 namespace kneepoint {

@@ -20,9 +20,8 @@
 
 #include "common/cpu_time.hh"
 #include "common/input_file.hh"
-#include "common/machine_fault.hh"
-#include "common/program_folder.hh"
 #include "common/sha256.hh"
+#include "common/system_call.hh"
 #include "common/text.hh"
 #include "entries/dialect.hh"
 #include "entries/namespaces.hh"
@@ -80,11 +79,6 @@ struct Descriptors {
   constexpr std::string_view lost = "its program is missing: make build";
   if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);
   _exit(EXIT_FAILURE);
-}
-
-std::string name_of_signal(int number) {
-  const char* const name = sigabbrev_np(number);
-  return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
 }
 
 EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t cpu_s) {

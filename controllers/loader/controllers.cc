@@ -5,7 +5,6 @@
 #include <system_error>
 #include <vector>
 
-#include "common/program_folder.hh"
 #include "common/progress.hh"
 #include "loader/isolated.hh"
 

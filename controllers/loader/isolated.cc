@@ -19,7 +19,6 @@
 #include <stdexcept>
 
 #include "common/cpu_time.hh"
-#include "common/machine_fault.hh"
 #include "common/system_call.hh"
 
 namespace kneepoint {
@@ -88,23 +87,6 @@ std::optional<std::string> listen(int answers, pid_t child) {
     if (bytes < 0 and errno == EINTR) continue;
     if (bytes <= 0) return said;
     said.append(buffer.data(), static_cast<size_t>(bytes));
-  }
-}
-
-std::string name_of_signal(int number) {
-  switch (number) {
-    case SIGSEGV:
-      return "SIGSEGV";
-    case SIGBUS:
-      return "SIGBUS";
-    case SIGFPE:
-      return "SIGFPE";
-    case SIGILL:
-      return "SIGILL";
-    case SIGABRT:
-      return "SIGABRT";
-    default:
-      return "signal " + std::to_string(number);
   }
 }
 

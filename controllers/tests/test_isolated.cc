@@ -5,7 +5,7 @@
 #include <string>
 
 #include "check.hh"
-#include "common/machine_fault.hh"
+#include "common/system_call.hh"
 #include "loader/isolated.hh"
 
 namespace {
