@@ -11,7 +11,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <thread>

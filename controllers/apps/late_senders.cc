@@ -18,7 +18,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "apps/program.hh"

@@ -1,7 +1,6 @@
 // From a run's arguments to its result as JSON.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>

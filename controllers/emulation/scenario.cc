@@ -1,6 +1,7 @@
 #include "emulation/scenario.hh"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -9,7 +10,6 @@
 #include <utility>
 
 #include "common/json.hh"
-#include "common/json_value.hh"
 #include "common/text.hh"
 #include "entries/date.hh"
 #include "entries/dialect.hh"
@@ -44,13 +44,24 @@ const std::string& number_of(const JsonValue& value, const std::string& where, c
   return *value.number();
 }
 
-// The place may be optional.
-template <class Place>
-Field real(std::string name, Place& place, double least, double most, std::string meaning) {
+const std::string& text_of(const JsonValue& value, const std::string& where) {
+  if (value.text() == nullptr) refuse(where, "is not a text");
+  return *value.text();
+}
+
+Field required(Field field) {
+  field.is_required = true;
+  return field;
+}
+
+// Places may be optional. What is kept is what `convert` makes of the number.
+template <class Place, class Convert = std::identity>
+Field real(std::string name, Place& place, double least, double most, std::string meaning,
+           Convert convert = {}) {
   return {std::move(name), std::move(meaning),
           R"("type":"number","minimum":)" + to_text(least) + R"(,"maximum":)" + to_text(most),
-          [&place, least, most](const JsonValue& value, const std::string& where) {
-            place = to_real(number_of(value, where, "number"), where, least, most);
+          [&place, least, most, convert](const JsonValue& value, const std::string& where) {
+            place = convert(to_real(number_of(value, where, "number"), where, least, most));
           }};
 }
 
@@ -66,13 +77,8 @@ Field whole(std::string name, Place& place, uint64_t least, uint64_t most, std::
 
 Field milliseconds(std::string name, Microseconds& place_us, double least, double most,
                    std::string meaning) {
-  double none = 0;
-  Field field = real(std::move(name), none, least, most, std::move(meaning));
-  field.read = [&place_us, least, most](const JsonValue& value, const std::string& where) {
-    const double time_ms = to_real(number_of(value, where, "number"), where, least, most);
-    place_us = std::llround(time_ms * 1000);
-  };
-  return field;
+  return real(std::move(name), place_us, least, most, std::move(meaning),
+              [](double time_ms) { return std::llround(time_ms * 1000); });
 }
 
 Field flag(std::string name, bool& place, std::string meaning) {
@@ -83,12 +89,12 @@ Field flag(std::string name, bool& place, std::string meaning) {
           }};
 }
 
-template <class Text>
-Field text(std::string name, Text& place, std::string meaning) {
+// What is kept is what `convert` makes of the text.
+template <class Text, class Convert = std::identity>
+Field text(std::string name, Text& place, std::string meaning, Convert convert = {}) {
   return {std::move(name), std::move(meaning), R"("type":"string")",
-          [&place](const JsonValue& value, const std::string& where) {
-            if (value.text() == nullptr) refuse(where, "is not a text");
-            place = *value.text();
+          [&place, convert](const JsonValue& value, const std::string& where) {
+            place = convert(text_of(value, where));
           }};
 }
 
@@ -139,6 +145,14 @@ std::string schema_of(const Fields& fields) {
   }
   return R"("type":"object","additionalProperties":false,"properties":{)" + properties +
          R"(},"required":[)" + required + "]";
+}
+
+template <class Item>
+Field object(std::string name, Item& place, Fields (*fields)(Item&), std::string meaning) {
+  return {std::move(name), std::move(meaning), schema_of(fields(place)),
+          [&place, fields](const JsonValue& value, const std::string& where) {
+            read_fields(value, fields(place), where);
+          }};
 }
 
 Fields link_fields(LinkSettings& link) {
@@ -196,12 +210,11 @@ void check_link(const LinkSettings& link, const std::string& where) {
 }
 
 Field link(std::string name, LinkSettings& place, std::string meaning) {
-  Field field{std::move(name), std::move(meaning), schema_of(link_fields(place)),
-              [&place](const JsonValue& value, const std::string& where) {
-                read_fields(value, link_fields(place), where);
-                check_link(place, where);
-              }};
-  field.is_required = true;
+  Field field = required(object(std::move(name), place, link_fields, std::move(meaning)));
+  field.read = [&place, read = field.read](const JsonValue& value, const std::string& where) {
+    read(value, where);
+    check_link(place, where);
+  };
   return field;
 }
 
@@ -253,18 +266,18 @@ Field constants(Constants::Values& place) {
           }};
 }
 
-// One of two words.
+// One of two words, which stand for the first two values.
 template <class Value>
-Field choice(std::string name, Value& place, const std::pair<std::string, Value>& one,
-             const std::pair<std::string, Value>& other, std::string meaning) {
+Field choice(std::string name, Value& place, const std::array<std::string, 2>& words,
+             std::string meaning) {
   return {std::move(name), std::move(meaning),
-          R"("type":"string","enum":[")" + one.first + R"(",")" + other.first + R"("])",
-          [&place, one, other](const JsonValue& value, const std::string& where) {
+          R"("type":"string","enum":[")" + words[0] + R"(",")" + words[1] + R"("])",
+          [&place, words](const JsonValue& value, const std::string& where) {
             const std::string* const word = value.text();
-            if (word == nullptr or (*word != one.first and *word != other.first)) {
-              refuse(where, "is neither \"" + one.first + "\" nor \"" + other.first + "\"");
+            if (word == nullptr or (*word != words[0] and *word != words[1])) {
+              refuse(where, "is neither \"" + words[0] + "\" nor \"" + words[1] + "\"");
             }
-            place = *word == one.first ? one.second : other.second;
+            place = static_cast<Value>(*word == words[1]);
           }};
 }
 
@@ -284,27 +297,17 @@ Field variables(std::string name, std::vector<std::pair<std::string, std::string
 }
 
 Fields entry_fields(EntrySettings& entry) {
-  constexpr uint64_t latest_epoch_ms = first_date_s * 1000;
-  Field object =
-      text("object", entry.object,
-           "the path of a shared object that exports main, or of a file in Python (.py)");
-  object.is_required = true;
-  Field dialect = text("dialect", entry.dialect, "whose datagrams it sends");
-  dialect.read = [&entry](const JsonValue& value, const std::string& where) {
-    if (value.text() == nullptr) refuse(where, "is not a text");
-    find_dialect(*value.text());
-    entry.dialect = *value.text();
-  };
-  Field interpreter =
-      text("interpreter", entry.interpreter, "the program that runs a file in Python");
-  return {std::move(object),
-          std::move(interpreter),
-          text("sha256", entry.sha256, "the digest that it must have"),
-          texts("arguments", entry.arguments, "of its program, after host and port"),
-          whole("clock_epoch_ms", entry.clock_epoch_ms, 0, latest_epoch_ms,
-                "of the clocks of a kit that shows dates: what it subtracts from them"),
-          variables("environment", entry.environment, "what getenv gives it; all that it gives"),
-          std::move(dialect)};
+  return {
+      required(text("object", entry.object,
+                    "the path of a shared object that exports main, or of a file in Python (.py)")),
+      text("interpreter", entry.interpreter, "the program that runs a file in Python"),
+      text("sha256", entry.sha256, "the digest that it must have"),
+      texts("arguments", entry.arguments, "of its program, after host and port"),
+      whole("clock_epoch_ms", entry.clock_epoch_ms, 0, first_date_s * 1000,
+            "of the clocks of a kit that shows dates: what it subtracts from them"),
+      variables("environment", entry.environment, "what getenv gives it; all that it gives"),
+      text("dialect", entry.dialect, "whose datagrams it sends",
+           [](const std::string& name) { return find_dialect(name).name; })};
 }
 
 Fields flow_fields(FlowSettings& flow) {
@@ -315,24 +318,20 @@ Fields flow_fields(FlowSettings& flow) {
                 flow.entry.emplace();
                 read_fields(value, entry_fields(*flow.entry), where);
               }};
-  Field tcp{"tcp", "details of TCP", schema_of(tcp_fields(flow.tcp)),
-            [&flow](const JsonValue& value, const std::string& where) {
-              read_fields(value, tcp_fields(flow.tcp), where);
-            }};
   return {
       text("controller", flow.controller, "a name or a path"),
       text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
       constants(flow.constants),
       std::move(entry),
-      choice<Transport>("transport", flow.transport, {"datagrams", Transport::datagrams},
-                        {"tcp", Transport::tcp}, "the contest kit's datagrams, or TCP"),
-      std::move(tcp),
+      choice("transport", flow.transport, {"datagrams", "tcp"},
+             "the contest kit's datagrams, or TCP"),
+      object("tcp", flow.tcp, tcp_fields, "details of TCP"),
       whole("class", flow.share_class, 0, most_classes, "its class in a queue that has classes"),
       real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
       real("stop_s", flow.stop_s, 0, longest_run_s, "sends nothing new from then on"),
       whole("bytes", flow.bytes, 1, most_bytes, "of payload; otherwise endless"),
-      choice<End>("from", flow.from, {"near", End::near}, {"far", End::far},
-                  "the end that sends the data: near, over the uplink, or far, over the downlink"),
+      choice("from", flow.from, {"near", "far"},
+             "the end that sends the data: near, over the uplink, or far, over the downlink"),
       whole("request_bytes", flow.request_bytes, 1,
             Exchange::most_request_segments * tcp_payload_bytes,
             "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
@@ -368,32 +367,25 @@ Field list(std::string name, std::vector<Item>& place, Fields (*fields)(Item&),
 }
 
 Fields scenario_fields(Scenario& scenario) {
-  double none = 0;
-  Field duration = real("duration_s", none, 0.001, longest_run_s,
-                        "otherwise the run ends with the traces; with it they repeat");
-  duration.read = [&scenario](const JsonValue& value, const std::string& where) {
-    const double duration_s =
-        to_real(number_of(value, where, "number"), where, 0.001, longest_run_s);
-    scenario.duration_ms = static_cast<Milliseconds>(duration_s * 1000 + 0.5);
+  const auto to_host = [&scenario](const std::string& description) {
+    HostModel host = make_host_model(description);
+    host.host_latency_us = scenario.host.host_latency_us;
+    return host;
   };
-  Field host{"host_model", "as --host-model takes it; of the processes at traces",
-             R"("type":"string")", [&scenario](const JsonValue& value, const std::string& where) {
-               if (value.text() == nullptr) refuse(where, "is not a text");
-               const double latency_us = scenario.host.host_latency_us;
-               scenario.host = make_host_model(*value.text());
-               scenario.host.host_latency_us = latency_us;
-             }};
-  Field flows = list("flows", scenario.flows, flow_fields, "who sends over the uplink");
-  flows.is_required = true;
+  const auto to_ms = [](double duration_s) {
+    return static_cast<Milliseconds>(duration_s * 1000 + 0.5);
+  };
   return {
       link("uplink", scenario.uplink, "carries the data"),
       link("downlink", scenario.downlink, "carries what answers it"),
-      std::move(flows),
+      required(list("flows", scenario.flows, flow_fields, "who sends over the uplink")),
       list("probes", scenario.probes, probe_fields, "small datagrams, answered at once"),
-      std::move(host),
+      text("host_model", scenario.host, "as --host-model takes it; of the processes at traces",
+           to_host),
       real("host_latency_us", scenario.host.host_latency_us, 0, 1e6,
            "extra latency in each direction, at traces"),
-      std::move(duration),
+      real("duration_s", scenario.duration_ms, 0.001, longest_run_s,
+           "otherwise the run ends with the traces; with it they repeat", to_ms),
       real("interval_s", scenario.interval_s, 0.001, longest_run_s,
            "of the series over time; otherwise there is none"),
       real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
@@ -415,8 +407,7 @@ Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {
     } else if (field.name != "host_model" and field.name != "host_latency_us") {
       continue;
     }
-    field.is_required = true;
-    fields.push_back(std::move(field));
+    fields.push_back(required(std::move(field)));
   }
   for (const char* const name : {"title", "name", "omniscient"}) {  // a run does without
     fields.push_back({name, "", "", [](const JsonValue&, const std::string&) {}});

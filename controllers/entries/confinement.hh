@@ -1,7 +1,6 @@
 // The rights of an entry's process.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "entries/page.hh"

@@ -1,6 +1,5 @@
 #include "entries/dialect.hh"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "transport/contest_datagram.hh"

@@ -14,23 +14,11 @@ void throw_failure(const kneepoint_interface& calls) {
   throw ControllerFailure("the controller failed: " + one_line(failure->text));
 }
 
-void ControllerHandle::refuse_window(double packets) const {
+void ControllerHandle::refuse(const char* what, double value, const char* rule, double bound,
+                              const char* why) const {
   throw_failure(calls_);
-  throw ControllerFailure("the window became " + to_text(packets) +
-                          " packets; it must stay in [0, " + std::to_string(widest_window_packets) +
-                          "], because packets in flight take memory");
-}
-
-void ControllerHandle::refuse_keepalive(double silence_ms) const {
-  throw_failure(calls_);
-  throw ControllerFailure("the keepalive became " + to_text(silence_ms) +
-                          " ms; it must be at least 1");
-}
-
-void ControllerHandle::refuse_pacing(double gap_us) const {
-  throw_failure(calls_);
-  throw ControllerFailure("the pacing became " + to_text(gap_us) + " us; it must stay in [0, " +
-                          to_text(longest_gap_us) + "]");
+  throw ControllerFailure("the " + std::string(what) + " became " + to_text(value) + rule +
+                          to_text(bound) + why);
 }
 
 void ControllerHandle::refuse_event() const {

@@ -28,20 +28,21 @@ class ControllerHandle {
 
   double window() const {
     const double packets = calls_.window(controller_);
-    if (not(packets >= 0 and packets <= widest_window)) refuse_window(packets);
+    if (not(packets >= 0 and packets <= widest_window)) {
+      refuse("window", packets, " packets; it must stay in [0, ", widest_window,
+             "], because packets in flight take memory");
+    }
     return packets;
   }
 
   double keepalive_ms() const {
     const double silence_ms = calls_.keepalive_ms(controller_);
-    if (not(silence_ms >= 1)) refuse_keepalive(silence_ms);
+    if (not(silence_ms >= 1)) refuse("keepalive", silence_ms, " ms; it must be at least ", 1);
     return std::min(silence_ms, longest_keepalive_ms);
   }
 
   bool hears_of_sending() const { return calls_.on_sent != nullptr; }
-
   bool hears_of_acks() const { return calls_.on_ack != nullptr; }
-
   bool hears_of_loss() const { return calls_.on_loss != nullptr; }
 
   // A sum of needs::...
@@ -54,7 +55,9 @@ class ControllerHandle {
   // Of one that paces.
   double pacing_us() const {
     const double gap_us = calls_.pacing_us(controller_);
-    if (not(gap_us >= 0 and gap_us <= longest_gap_us)) refuse_pacing(gap_us);
+    if (not(gap_us >= 0 and gap_us <= longest_gap_us)) {
+      refuse("pacing", gap_us, " us; it must stay in [0, ", longest_gap_us, "]");
+    }
     return gap_us;
   }
 
@@ -77,9 +80,9 @@ class ControllerHandle {
     if (call != nullptr and call(controller_, &event) != 0) refuse_event();
   }
 
-  [[noreturn]] void refuse_window(double packets) const;
-  [[noreturn]] void refuse_keepalive(double silence_ms) const;
-  [[noreturn]] void refuse_pacing(double gap_us) const;
+  // For what it became, a rule and the rule's number, unless its call has failed.
+  [[noreturn]] void refuse(const char* what, double value, const char* rule, double bound,
+                           const char* why = "") const;
   [[noreturn]] void refuse_event() const;
 
   kneepoint_interface calls_;

@@ -1,7 +1,6 @@
 // A controller's file: a shared object behind algorithms/interface.h.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>

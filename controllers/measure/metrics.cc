@@ -1,7 +1,6 @@
 #include "measure/metrics.hh"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 

@@ -40,25 +40,19 @@ std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSegment& segment,
 void TcpReceiver::insert(uint64_t number) {
   std::rotate(latest_.begin(), latest_.end() - 1, latest_.end());
   latest_.front() = number;
-  auto after = gathered_.upper_bound(number);
-  if (after != gathered_.begin()) {
-    auto before = std::prev(after);
-    if (number < before->second) return;  // it is there already
-    if (number == before->second) {
-      ++before->second;
-      if (after != gathered_.end() and after->first == before->second) {
-        before->second = after->second;
-        gathered_.erase(after);
-      }
-      return;
-    }
-  }
+  uint64_t begin = number;
   uint64_t end = number + 1;
+  const auto after = gathered_.upper_bound(number);
+  if (after != gathered_.begin()) {
+    const auto [before_begin, before_end] = *std::prev(after);
+    if (number < before_end) return;  // it is there already
+    if (number == before_end) begin = before_begin;
+  }
   if (after != gathered_.end() and after->first == end) {
     end = after->second;
     gathered_.erase(after);
   }
-  gathered_.emplace(number, end);
+  gathered_[begin] = end;
 }
 
 TcpAcknowledgment TcpReceiver::acknowledge() {
