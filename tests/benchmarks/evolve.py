@@ -3,9 +3,9 @@
     kneepoint evolve --seed 1
     python -m tests.benchmarks.evolve results/evolved/contest-*/evolved.json
 
-Random rules have no parents; CMA-ES searches the numbers of the best. Of TIMELY, TPE searches the
-parameters of the study `tune-timely`. A trial has three runs in all. The greatest of many values
-owes something to chance; the last column is the best's power with other seeds.
+Random rules have no parents; CMA-ES searches the numbers of the best, twice. Of TIMELY, TPE
+searches the parameters of the study `tune-timely`. A trial has three runs in all. The greatest of
+many values owes something to chance; the last column is the best's power with other seeds.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def random_rules(trials: int, seed: int) -> dict[str, Any]:
     controller = load_catalogue(EMULATE).controller("rule", "benchmark")
     engine = EmulatorSettings.of(EMULATE)
     steps = evolve(
-        Settings(rounds=1, trials=trials, tuned=1),
+        Settings(rounds=1, trials=trials, tuned=1, longer=1),
         *(controller, [prepared_network("contest")], engine, seed),
         [drawn(rng) for _ in range(trials)],
     )
