@@ -3,7 +3,9 @@
 // them.
 //
 // The program stands in parameters: code_0 has its first eight operations as digits of base 64, the
-// first as the last digit. Its literals are number_0 and so on, in the order of the program.
+// first as the last digit. Its literals are number_0 and so on, in the order of the program. What
+// stands where on the stack is known beforehand, so that only what computes remains: steps, each of
+// which knows where its operands are.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +14,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/measures.hh"
@@ -24,28 +27,43 @@ constexpr size_t variables = 12;
 constexpr size_t codes = 16;
 constexpr size_t per_code = 8;
 constexpr size_t numbers = 40;
-constexpr size_t deepest = 32;
+constexpr size_t most_operands = 3;
+
+struct Step {
+  double operator[](size_t k) const { return *operands[k]; }
+
+  double (*compute)(Step&);
+  std::array<const double*, most_operands> operands;
+  double value = 0;
+  double memory = 0;
+  ArrivalRate arrivals{};
+};
 
 struct Computation {
   size_t taken;
-  double (*of)(const double*);
+  double (*of)(Step&);
 };
+
+double clip(Step& x) { return std::min(std::max(x[0], x[1]), x[2]); }
 
 // The order of this and of what follows is that of OPERATIONS in search/rules/language.py.
 constexpr std::array computations{
-    Computation{2, [](const double* x) { return x[0] + x[1]; }},
-    Computation{2, [](const double* x) { return x[0] - x[1]; }},
-    Computation{2, [](const double* x) { return x[0] * x[1]; }},
-    Computation{2, [](const double* x) { return x[0] / x[1]; }},
-    Computation{2, [](const double* x) { return std::pow(x[0], x[1]); }},
-    Computation{2, [](const double* x) { return std::min(x[0], x[1]); }},
-    Computation{2, [](const double* x) { return std::max(x[0], x[1]); }},
-    Computation{1, [](const double* x) { return -x[0]; }},
-    Computation{1, [](const double* x) { return std::abs(x[0]); }},
-    Computation{1, [](const double* x) { return std::exp(x[0]); }},
-    Computation{1, [](const double* x) { return std::log(x[0]); }},
-    Computation{3, [](const double* x) { return std::min(std::max(x[0], x[1]), x[2]); }},  // clip
-    Computation{3, [](const double* x) { return x[0] > 0 ? x[1] : x[2]; }},
+    Computation{2, [](Step& x) { return x[0] + x[1]; }},
+    Computation{2, [](Step& x) { return x[0] - x[1]; }},
+    Computation{2, [](Step& x) { return x[0] * x[1]; }},
+    Computation{2, [](Step& x) { return x[0] / x[1]; }},
+    Computation{2, [](Step& x) { return std::pow(x[0], x[1]); }},
+    Computation{2, [](Step& x) { return std::min(x[0], x[1]); }},
+    Computation{2, [](Step& x) { return std::max(x[0], x[1]); }},
+    Computation{1, [](Step& x) { return -x[0]; }},
+    Computation{1, [](Step& x) { return std::abs(x[0]); }},
+    Computation{1, [](Step& x) { return std::exp(x[0]); }},
+    Computation{1, [](Step& x) { return std::log(x[0]); }},
+    Computation{3, clip},
+    Computation{3, [](Step& x) { return x[0] > 0 ? x[1] : x[2]; }},
+    Computation{2, [](Step& x) { return x.memory += x[1] * (x[0] - x.memory); }},  // ewma
+    Computation{1, [](Step& x) { return x[0] - std::exchange(x.memory, x[0]); }},  // change
+    Computation{1, [](Step& x) { return x.arrivals.add(1, x[1], 1000 * x[0]); }},  // rate
 };
 
 enum Signal : size_t { owd, rtt, least_rtt, silence, flight, w, signals };
@@ -55,10 +73,7 @@ enum Operation : size_t {
   number,
   first_signal,
   first_computation = first_signal + signals,
-  ewma = first_computation + computations.size(),  // these three have a memory
-  change,
-  rate,
-  set_w,
+  set_w = first_computation + computations.size(),
   set_window,
   set_pace,
   set_keepalive,
@@ -67,26 +82,6 @@ enum Operation : size_t {
   operations = first_store + variables,
 };
 static_assert(operations <= 64);
-
-// How many numbers an operation takes from the stack.
-size_t taken(size_t operation) {
-  if (operation >= first_store) return 1;
-  if (operation >= first_load or operation < first_computation) return 0;
-  if (operation < ewma) return computations[operation - first_computation].taken;
-  return operation == ewma ? 2 : 1;
-}
-
-// Whether it leaves one there.
-bool gives(size_t operation) {
-  return operation < set_w or (operation >= first_load and operation < first_store);
-}
-
-struct Step {
-  size_t operation;
-  double literal = 0;
-  double memory = 0;
-  ArrivalRate arrivals{};
-};
 
 class Rule final : public Controller {
  public:
@@ -108,14 +103,13 @@ class Rule final : public Controller {
                                                           "1", "eight operations of the program"));
       for (size_t k = 0; k < per_code; ++k, code /= 64) program.push_back(code % 64);
     }
-    std::vector<double> literals;
     for (size_t i = 0; i < numbers; ++i) {
-      literals.push_back(constants.real(
+      literals_[i] = constants.real(
           "number_" + std::to_string(i), 0,
           {.low = -1000, .high = 1000, .least = std::numeric_limits<double>::lowest()}, "1",
-          "a number of the program"));
+          "a number of the program");
     }
-    load(program, literals);
+    load(program);
   }
 
   double window() const override { return window_; }
@@ -124,37 +118,60 @@ class Rule final : public Controller {
 
   void on_ack(const Ack& ack) override {
     hear(ack);
-    is_set_ = false;
-    double* top = stack_.data();  // beyond the last number
-    for (Step& step : steps_) {
-      double* const taken_from = top - taken(step.operation);
-      perform(step, taken_from);
-      top = taken_from + gives(step.operation);
-    }
-    // What is no number stays so, and fails.
-    const double window = is_set_ ? window_ : signals_[w];
-    window_ = window < 2 ? 2 : window;
+    for (Step& step : steps_) step.value = step.compute(step);
+    window_ = *set_window_ < 2 ? 2 : *set_window_;  // what is no number stays so, and fails
+    if (set_pace_ != nullptr) gap_us_ = std::clamp(1000 / *set_pace_, 0.0, longest_gap_us_);
+    if (set_keepalive_ != nullptr) keepalive_ms_ = std::max(1.0, *set_keepalive_);
+    signals_[w] = *set_w_;  // which others may have read
   }
 
  private:
-  void load(const std::vector<size_t>& program, const std::vector<double>& literals) {
+  using Place = const double*;
+
+  void load(const std::vector<size_t>& program) {
     size_t next = 0;
-    size_t depth = 0;
+    std::vector<Place> stack;
+    std::array<Place, variables> stored{};
+    const auto pop = [&stack] {
+      if (stack.empty()) throw std::invalid_argument("code is no program");
+      const Place top = stack.back();
+      stack.pop_back();
+      return top;
+    };
+    steps_.reserve(program.size());  // their places stay
     for (const size_t operation : program) {
       if (operation == end) break;
-      if (operation >= operations or taken(operation) > depth) {
-        throw std::invalid_argument("code is no program");
-      }
-      depth += gives(operation) - taken(operation);
-      if (depth > deepest) throw std::invalid_argument("code is nested too deeply");
-      Step step{.operation = operation};
+      if (operation >= operations) throw std::invalid_argument("code is no program");
       if (operation == number) {
-        if (next == literals.size()) throw std::invalid_argument("code has too many numbers");
-        step.literal = literals[next++];
+        if (next == literals_.size()) throw std::invalid_argument("code has too many numbers");
+        stack.push_back(&literals_[next++]);
+      } else if (operation < first_computation) {
+        const size_t signal = operation - first_signal;
+        stack.push_back(signal == w ? set_w_ : &signals_[signal]);
+      } else if (operation < set_w) {
+        const Computation& computation = computations[operation - first_computation];
+        Step step{computation.of, {&signals_[silence], &signals_[silence]}};  // for a rate
+        for (size_t k = computation.taken; k-- > 0;) step.operands[k] = pop();
+        stack.push_back(add(step));
+      } else if (operation == set_w) {
+        set_w_ = add({clip, {pop(), &least_window_, &widest_}});
+      } else if (operation == set_window) {
+        set_window_ = pop();
+      } else if (operation == set_pace) {
+        set_pace_ = pop();
+      } else if (operation == set_keepalive) {
+        set_keepalive_ = pop();
+      } else if (operation < first_store) {
+        stack.push_back(stored[operation - first_load]);
+        if (stack.back() == nullptr) throw std::invalid_argument("code loads what is not stored");
+      } else {
+        stored[operation - first_store] = pop();
       }
-      steps_.push_back(step);
     }
+    if (set_window_ == nullptr) set_window_ = set_w_;
   }
+
+  Place add(const Step& step) { return &steps_.emplace_back(step).value; }
 
   void hear(const Ack& ack) {
     const auto owd_ms = static_cast<double>(ack.received_ms - ack.sent_ms);
@@ -169,50 +186,21 @@ class Rule final : public Controller {
     has_heard_ = true;
   }
 
-  // x has what the operation takes, and gets what it gives.
-  void perform(Step& step, double* x) {
-    const size_t operation = step.operation;
-    if (operation >= first_store) {
-      variables_[operation - first_store] = x[0];
-    } else if (operation >= first_load) {
-      x[0] = variables_[operation - first_load];
-    } else if (operation < first_signal) {
-      x[0] = step.literal;
-    } else if (operation < first_computation) {
-      x[0] = signals_[operation - first_signal];
-    } else if (operation < ewma) {
-      x[0] = computations[operation - first_computation].of(x);
-    } else if (operation == ewma) {
-      x[0] = step.memory += x[1] * (x[0] - step.memory);
-    } else if (operation == change) {
-      const double before = step.memory;
-      step.memory = x[0];
-      x[0] -= before;
-    } else if (operation == rate) {
-      x[0] = step.arrivals.add(1, signals_[silence], 1000 * x[0]);
-    } else if (operation == set_w) {
-      signals_[w] = x[0] < 2 ? 2 : x[0] > widest_ ? widest_ : x[0];
-    } else if (operation == set_window) {
-      window_ = x[0];
-      is_set_ = true;
-    } else if (operation == set_pace) {
-      gap_us_ = std::clamp(1000 / x[0], 0.0, longest_gap_us_);
-    } else {
-      keepalive_ms_ = std::max(1.0, x[0]);
-    }
-  }
-
   static constexpr double longest_gap_us_ = 1e6;
 
   double widest_;
   double window_;
-  bool is_set_ = false;  // by the program
   double keepalive_ms_;
   double gap_us_ = 0;
+  double least_window_ = 2;
   std::vector<Step> steps_{};
-  std::array<double, deepest + 1> stack_{};
-  std::array<double, variables> variables_{};
+  std::array<double, numbers> literals_{};
   std::array<double, signals> signals_{};
+  // What the program sets, each by what it assigns last; null what it does not.
+  Place set_w_ = &signals_[w];
+  Place set_window_ = nullptr;
+  Place set_pace_ = nullptr;
+  Place set_keepalive_ = nullptr;
   double least_owd_ms_ = infinity;
   bool has_heard_ = false;
   int64_t last_ms_ = 0;
