@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from common.errors import suggestion
@@ -89,6 +89,7 @@ class Rule:
         return {**self.code, **{f"number_{k}": value for k, value in enumerate(self.numbers)}}
 
 
+@lru_cache(10_000)  # the best are read again in each round
 def parse(text: str) -> Rule:
     """Reads a rule.
 
