@@ -65,7 +65,7 @@ class Rule:
         """Its assignments, a tree that may be changed."""
         return ast.parse(self.text)
 
-    @property
+    @cached_property
     def operators(self) -> int:
         """The number of its operations that compute; a filter counts as one."""
         simple = {"number", *SIGNALS}
