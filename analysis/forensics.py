@@ -26,7 +26,7 @@ from analysis.checks import MEAN_OF_RATIOS, resolution
 from analysis.frames import STEP
 from common.config_file import quote, read_config
 from common.errors import KneepointError
-from experiments.published import NUMBER, Column, TableDescription, last_digit, read_lines
+from experiments.published import NUMBER, Column, TableDescription, last_digit, read_csv
 
 _UNITS: Mapping[str, float] = {
     **{"mbps": 1, "mbit s": 1, "mbit s s": 1, "kbps": 1e-3, "kbit s": 1e-3, "gbps": 1e3},
@@ -182,9 +182,7 @@ def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
     Raises:
         KneepointError: it is no table, two columns hold the same, or none is known.
     """
-    header, *lines = read_lines(path) or [[]]
-    if not lines:
-        raise KneepointError(f"{path}: has no rows; name a CSV file with a header")
+    header, lines = read_csv(path)
     beside = path.with_suffix(".yaml")
     description = read_config(beside, TableDescription) if beside.is_file() else None
     headings: dict[int, Heading] = {}
@@ -203,23 +201,17 @@ def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
             f"{path}: no column is known among {', '.join(map(quote, header))}; name them as "
             "throughput_mbps, signal_delay_p95_ms, power, capacity_mbps, utilization, runs"
         )
-    for number, line in enumerate(lines, 2):
-        if len(line) != len(header):
-            raise KneepointError(
-                f"{path}, line {number}: has {len(line)} cells, but the header has {len(header)}; "
-                "make them agree"
-            )
-    columns = {h: _numbers(h, [line[i].strip() for line in lines]) for i, h in headings.items()}
+    columns = {h: _numbers(h, [each[i].strip() for _, each in lines]) for i, h in headings.items()}
     link = next((i for i, each in headings.items() if each.quantity == "link"), None)
     rows = []
-    for index, line in enumerate(lines):
+    for index, (place, cells) in enumerate(lines):
         of_row = {
             (h.quantity, h.statistic): n for h, every in columns.items() if (n := every[index])
         }
         if runs:
             of_row.setdefault(("runs", ""), Number(Heading("runs", "runs"), str(runs), runs, 0.0))
         own = description.network if description else None
-        rows.append(Row(index + 2, of_row, own if link is None else line[link].strip()))
+        rows.append(Row(place, of_row, own if link is None else cells[link].strip()))
     return PrintedTable(rows, [name for i, name in enumerate(header) if i not in headings])
 
 

@@ -235,28 +235,37 @@ def load_table(config: Path, name: str) -> PublishedTable:
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
     require_known(name, names_in(folder), f"{description_path}: no such table")
     description = read_config(description_path, TableDescription)
-    header, *lines = read_lines(path) or [[]]
+    header, lines = read_csv(path)
     _check_header(path, description_path, description, header)
-    if not lines:
-        raise KneepointError(f"{path}: has no rows; add some")
     rows = []
-    for number, line in enumerate(lines):
-        where = f"{path}, line {number + 2}"
-        if len(line) != len(header):
-            raise KneepointError(
-                f"{where}: has {len(line)} cells, but the header has {len(header)}; make them agree"
-            )
-        rows.append(_read_row(where, number, dict(zip(header, line, strict=True)), description))
+    for number, (place, cells) in enumerate(lines):
+        named = dict(zip(header, cells, strict=True))
+        rows.append(_read_row(f"{path}, line {place}", number, named, description))
     return PublishedTable(name, description, rows)
 
 
-def read_lines(path: Path) -> list[list[str]]:
-    """The cells of a CSV file, line by line; raises KneepointError, which names the line."""
+def read_csv(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Reads the header of a CSV file, and each row: the number of its line, and its cells.
+
+    Raises:
+        KneepointError: it is no CSV file, has no rows, or one that is longer or shorter than the
+            header.
+    """
     reader = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
     try:
-        return [line for line in reader if line]
+        lines = [(reader.line_num, cells) for cells in reader if cells]
     except csv.Error as error:
         raise KneepointError(f"{path}, line {reader.line_num}: {error}; correct it") from None
+    if len(lines) < 2:
+        raise KneepointError(f"{path}: has no rows; give it a header and some")
+    (_, header), *rows = lines
+    for place, cells in rows:
+        if len(cells) != len(header):
+            raise KneepointError(
+                f"{path}, line {place}: has {len(cells)} cells, but the header has {len(header)}; "
+                "make them agree"
+            )
+    return header, rows
 
 
 def _check_header(

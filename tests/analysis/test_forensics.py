@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_checked_is_one_line(tmp_path: Path, text: str, na
 @pytest.mark.parametrize(
     ("text", "words", "status", "named"),
     [
-        (f"scheme,{POWER}\na,4.00,100,40.0\nb,4.00,100,41.0\n", (), 1, "line 3"),
+        (f"scheme,{POWER}\n\na,4.00,100,40.0\n\nb,4.00,100,41.0\n", (), 1, "line 5"),
         ("losses,runs\n2.5,2\n", (), 2, "'losses'"),
         ("power,runs\n2.3,2\n", (), 0, ""),
         ("power,runs\n2.3,2\n", ("--whole", "power"), 1, "mean"),
