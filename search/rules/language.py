@@ -102,7 +102,7 @@ def parse(text: str) -> Rule:
         tree = _Turned().visit(ast.parse(text.strip()))
         canonical = "; ".join(ast.unparse(each) for each in tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise RuleError("is no rule; write assignments such as w = w + 1 / w") from None
+        raise RuleError("is no rule; write assignments such as w = w + 0.1") from None
     rule = Rule(canonical)
     known: dict[str, Kind | None] = {}
     for statement in tree.body:

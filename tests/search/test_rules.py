@@ -134,6 +134,12 @@ def test_what_is_no_rule_says_why(text: str, words: str) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_the_remedy_is_a_rule() -> None:
+    with pytest.raises(RuleError) as error:
+        parse("w = ")
+    assert parse(str(error.value).partition("such as ")[2]).constants
+
+
 def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
     rule = parse(
         "ms = 0 * owd + 1; packet = 0 * w + 1;"
