@@ -55,7 +55,7 @@ class Settings:
         runs: on each network, of each trial; a race needs three.
     """
 
-    rounds: int = 50
+    rounds: int = 25
     trials: int = 1000
     penalty: float = 0.001
     tuned: int = 3
