@@ -55,6 +55,8 @@ FEW, SURE, PRECISE, MORE = 10, 3, 0.002, 4
 """Runs after which a setting that is surely, by so many standard errors, not within 1 % of the best
 runs no more; the standard error of the others, for which noisy ones run up to so many times as
 often."""
+AT_ONCE = 2
+"""Runs asked at once, as the shipped guided studies do."""
 OTHERS, REPEATS = 10, (20, 40, 80, 160)
 """Leading settings of a search in reality, and the most repeats of its leaders."""
 NOISY = ("luckiest", "greatest posterior mean", *(f"repeat_best: {most}" for most in REPEATS))
@@ -191,7 +193,8 @@ def search(task: Task) -> list[Found]:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     workflow = load_workflow(CONFIG)
     long = sampler("cmaes", task.trials, task.trials // 10)
-    study = workflow.studies[task.study].model_copy(update={"sampler": long, "runs_per_trial": 1})
+    of_search = {"sampler": long, "runs_per_trial": 1, "ask_ahead": AT_ONCE}
+    study = workflow.studies[task.study].model_copy(update=of_search)
     plan = planned(job_of(workflow), task.study, study, derive_seed(task.seed, task.study))
     with closing(plan.engine.open()) as engine:
         return compare(plan, task, engine)
