@@ -72,8 +72,7 @@ def find_cluster(file: Path) -> Cluster:
         if state and not is_held(_lock(file)):
             break
         time.sleep(_POLL_S / 4)
-    reason = _read(file).get("error", "no reason given")
-    raise KneepointError(f"{file}: Ray was not started ({reason}); see logs/cluster.log")
+    raise KneepointError(f"{file}: Ray was not started ({_reason(file)}); see logs/cluster.log")
 
 
 def serves_here(file: Path) -> bool:
@@ -98,8 +97,7 @@ def end_with_cluster(file: Path) -> None:
             time.sleep(_POLL_S)
         while is_held(_lock(file)):
             time.sleep(_POLL_S)
-        reason = _read(file).get("error", "the workflow has ended")
-        end_with_error(f"{reason}; run the command again: finished runs are kept")
+        end_with_error(f"{_reason(file)}; run the command again: finished runs are kept")
 
     threading.Thread(target=watch, daemon=True).start()
 
@@ -150,8 +148,8 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
         while is_wanted() and not reason:
             time.sleep(RAY_POLL_S)
             reason = cluster.dead_part()
-        # For jobs that have just started and would wait for an address.
-        write_whole(file, json.dumps({**known, "error": reason or "the workflow has ended"}))
+        if reason:  # else the workflow has ended, and its folder may be gone
+            write_whole(file, json.dumps({**known, "error": reason}))
         alive.close()  # studies end now; the next workflow need not wait for Ray
         if reason:
             end_rest_of_session()
@@ -166,6 +164,11 @@ def _lock(file: Path) -> Path:
 
 def _wanted(file: Path) -> Path:
     return file.with_suffix(".wanted")
+
+
+def _reason(file: Path) -> str:
+    """Returns why the process has ended."""
+    return str(_read(file).get("error", "the workflow has ended"))
 
 
 def _read(file: Path) -> dict[str, Any]:

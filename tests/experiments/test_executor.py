@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -281,6 +282,15 @@ def test_cluster_that_nobody_asks_for_starts_no_ray_and_says_when_it_has_ended(
     assert serves_here(idle.file)
     idle.file.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
     assert not serves_here(idle.file)
+
+
+def test_a_folder_that_is_removed_after_its_workflow_stays_removed(tmp_path: Path) -> None:
+    idle = start_workflow(tmp_path / "clone")
+    pid = idle.cluster_pid
+    end(idle.owner)
+    shutil.rmtree(tmp_path / "clone")
+    wait_until(lambda: is_gone(pid))
+    assert not (tmp_path / "clone").exists()
 
 
 def test_cluster_that_was_killed_is_reported(tmp_path: Path) -> None:
