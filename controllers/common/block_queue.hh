@@ -9,7 +9,7 @@
 namespace kneepoint {
 
 // Items are contiguous. When they reach the end of their block they move to its
-// beginning, or, if they fill most of it, to a block of twice the size, which is never freed:
+// beginning, or, if they fill a quarter of it, to a block of twice the size, which is never freed:
 // once a run has seen its longest queue it allocates no more, and a batch of runs allocates only in
 // its first ones. A ring buffer would need no moves, but more work for each item.
 template <class Item>
@@ -33,10 +33,10 @@ class BlockQueue {
   Item& pop() { return *first_++; }
 
  private:
-  // So that an item moves at most three times on average.
+  // So that one item in three moves, on average, at most.
   [[gnu::noinline]] void make_room() {
     const size_t count = size();
-    const bool grows = count > capacity_ / 4 * 3;
+    const bool grows = count > capacity_ / 4;
     if (grows) {
       auto larger = std::make_unique_for_overwrite<Item[]>(2 * capacity_);
       std::copy(first_, end_, larger.get());

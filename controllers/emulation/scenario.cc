@@ -27,9 +27,9 @@ constexpr uint64_t most_classes = 1000;
 
 // One value that an object may have: how it is read, and how the schema describes it.
 struct Field {
-  std::string name;
-  std::string meaning;
-  std::string type;  // of the schema: JSON without its braces
+  std::string_view name;
+  std::string_view meaning;
+  std::function<std::string()> type;  // of the schema: JSON without its braces
   std::function<void(const JsonValue&, const std::string& where)> read;
   bool is_required = false;
 };
@@ -56,33 +56,39 @@ Field required(Field field) {
 
 // Places may be optional. What is kept is what `convert` makes of the number.
 template <class Place, class Convert = std::identity>
-Field real(std::string name, Place& place, double least, double most, std::string meaning,
+Field real(std::string_view name, Place& place, double least, double most, std::string_view meaning,
            Convert convert = {}) {
-  return {std::move(name), std::move(meaning),
-          R"("type":"number","minimum":)" + to_text(least) + R"(,"maximum":)" + to_text(most),
+  return {name, meaning,
+          [least, most] {
+            return R"("type":"number","minimum":)" + to_text(least) + R"(,"maximum":)" +
+                   to_text(most);
+          },
           [&place, least, most, convert](const JsonValue& value, const std::string& where) {
             place = convert(to_real(number_of(value, where, "number"), where, least, most));
           }};
 }
 
 template <class Place>
-Field whole(std::string name, Place& place, uint64_t least, uint64_t most, std::string meaning) {
-  return {std::move(name), std::move(meaning),
-          R"("type":"integer","minimum":)" + std::to_string(least) + R"(,"maximum":)" +
-              std::to_string(most),
+Field whole(std::string_view name, Place& place, uint64_t least, uint64_t most,
+            std::string_view meaning) {
+  return {name, meaning,
+          [least, most] {
+            return R"("type":"integer","minimum":)" + std::to_string(least) + R"(,"maximum":)" +
+                   std::to_string(most);
+          },
           [&place, least, most](const JsonValue& value, const std::string& where) {
             place = to_whole(number_of(value, where, "whole number"), where, least, most);
           }};
 }
 
-Field milliseconds(std::string name, Microseconds& place_us, double least, double most,
-                   std::string meaning) {
-  return real(std::move(name), place_us, least, most, std::move(meaning),
+Field milliseconds(std::string_view name, Microseconds& place_us, double least, double most,
+                   std::string_view meaning) {
+  return real(name, place_us, least, most, meaning,
               [](double time_ms) { return std::llround(time_ms * 1000); });
 }
 
-Field flag(std::string name, bool& place, std::string meaning) {
-  return {std::move(name), std::move(meaning), R"("type":"boolean")",
+Field flag(std::string_view name, bool& place, std::string_view meaning) {
+  return {name, meaning, [] { return R"("type":"boolean")"; },
           [&place](const JsonValue& value, const std::string& where) {
             if (value.boolean() == nullptr) refuse(where, "is neither true nor false");
             place = *value.boolean();
@@ -91,15 +97,15 @@ Field flag(std::string name, bool& place, std::string meaning) {
 
 // What is kept is what `convert` makes of the text.
 template <class Text, class Convert = std::identity>
-Field text(std::string name, Text& place, std::string meaning, Convert convert = {}) {
-  return {std::move(name), std::move(meaning), R"("type":"string")",
+Field text(std::string_view name, Text& place, std::string_view meaning, Convert convert = {}) {
+  return {name, meaning, [] { return R"("type":"string")"; },
           [&place, convert](const JsonValue& value, const std::string& where) {
             place = convert(text_of(value, where));
           }};
 }
 
-Field texts(std::string name, std::vector<std::string>& place, std::string meaning) {
-  return {std::move(name), std::move(meaning), R"("type":"array","items":{"type":"string"})",
+Field texts(std::string_view name, std::vector<std::string>& place, std::string_view meaning) {
+  return {name, meaning, [] { return R"("type":"array","items":{"type":"string"})"; },
           [&place](const JsonValue& value, const std::string& where) {
             if (value.array() == nullptr) refuse(where, "is not a list");
             for (const JsonValue& item : *value.array()) {
@@ -115,12 +121,12 @@ const JsonValue::Object& members_of(const JsonValue& value, const std::string& w
 }
 
 void read_fields(const JsonValue& value, const Fields& fields, const std::string& where) {
-  std::set<std::string> given;
+  std::set<std::string_view> given;
   for (const auto& [key, content] : members_of(value, where)) {
     const auto found = std::ranges::find(fields, key, &Field::name);
     if (found == fields.end()) {
       std::string known;
-      for (const Field& field : fields) known += " " + field.name;
+      for (const Field& field : fields) known.append(" ").append(field.name);
       refuse(where, "has no key " + shown(key) + "; there are:" + known);
     }
     given.insert(key);
@@ -128,7 +134,7 @@ void read_fields(const JsonValue& value, const Fields& fields, const std::string
   }
   for (const Field& field : fields) {
     if (field.is_required and not given.contains(field.name)) {
-      refuse(where, "lacks " + field.name + ": " + field.meaning);
+      refuse(where, "lacks " + std::string(field.name) + ": " + std::string(field.meaning));
     }
   }
 }
@@ -137,19 +143,20 @@ std::string schema_of(const Fields& fields) {
   std::string properties;
   std::string required;
   for (const Field& field : fields) {
-    properties += (properties.empty() ? "" : ",") +
-                  JsonWriter().value(std::string_view(field.name)).text() + ":{" + field.type +
-                  R"(,"description":)" +
-                  JsonWriter().value(std::string_view(field.meaning)).text() + "}";
-    if (field.is_required) required += (required.empty() ? "\"" : ",\"") + field.name + "\"";
+    properties += (properties.empty() ? "" : ",") + JsonWriter().value(field.name).text() + ":{" +
+                  field.type() + R"(,"description":)" + JsonWriter().value(field.meaning).text() +
+                  "}";
+    if (field.is_required)
+      required += (required.empty() ? "\"" : ",\"") + std::string(field.name) + "\"";
   }
   return R"("type":"object","additionalProperties":false,"properties":{)" + properties +
          R"(},"required":[)" + required + "]";
 }
 
 template <class Item>
-Field object(std::string name, Item& place, Fields (*fields)(Item&), std::string meaning) {
-  return {std::move(name), std::move(meaning), schema_of(fields(place)),
+Field object(std::string_view name, Item& place, Fields (*fields)(Item&),
+             std::string_view meaning) {
+  return {name, meaning, [&place, fields] { return schema_of(fields(place)); },
           [&place, fields](const JsonValue& value, const std::string& where) {
             read_fields(value, fields(place), where);
           }};
@@ -209,8 +216,8 @@ void check_link(const LinkSettings& link, const std::string& where) {
   }
 }
 
-Field link(std::string name, LinkSettings& place, std::string meaning) {
-  Field field = required(object(std::move(name), place, link_fields, std::move(meaning)));
+Field link(std::string_view name, LinkSettings& place, std::string_view meaning) {
+  Field field = required(object(name, place, link_fields, meaning));
   field.read = [&place, read = field.read](const JsonValue& value, const std::string& where) {
     read(value, where);
     check_link(place, where);
@@ -219,8 +226,8 @@ Field link(std::string name, LinkSettings& place, std::string meaning) {
 }
 
 // The same, with its trace in a folder.
-Field link_in(const std::filesystem::path& folder, std::string name, LinkSettings& place) {
-  Field field = link(std::move(name), place, "a prepared link");
+Field link_in(const std::filesystem::path& folder, std::string_view name, LinkSettings& place) {
+  Field field = link(name, place, "a prepared link");
   field.read = [&place, folder, read = field.read](const JsonValue& value,
                                                    const std::string& where) {
     read(value, where);
@@ -256,7 +263,7 @@ Fields tcp_fields(TcpSettings& tcp) {
 
 Field constants(Constants::Values& place) {
   return {"constants", "the controller's parameters; the others have their defaults",
-          R"("type":"object","additionalProperties":{"type":"number"})",
+          [] { return R"("type":"object","additionalProperties":{"type":"number"})"; },
           [&place](const JsonValue& value, const std::string& where) {
             if (value.object() == nullptr) refuse(where, "is not an object");
             for (const auto& [name, number] : *value.object()) {
@@ -268,23 +275,24 @@ Field constants(Constants::Values& place) {
 
 // One of two words, which stand for the first two values.
 template <class Value>
-Field choice(std::string name, Value& place, const std::array<std::string, 2>& words,
-             std::string meaning) {
-  return {std::move(name), std::move(meaning),
-          R"("type":"string","enum":[")" + words[0] + R"(",")" + words[1] + R"("])",
-          [&place, words](const JsonValue& value, const std::string& where) {
-            const std::string* const word = value.text();
-            if (word == nullptr or (*word != words[0] and *word != words[1])) {
-              refuse(where, "is neither \"" + words[0] + "\" nor \"" + words[1] + "\"");
-            }
-            place = static_cast<Value>(*word == words[1]);
-          }};
+Field choice(std::string_view name, Value& place, const std::array<std::string, 2>& words,
+             std::string_view meaning) {
+  return {
+      name, meaning,
+      [words] { return R"("type":"string","enum":[")" + words[0] + R"(",")" + words[1] + R"("])"; },
+      [&place, words](const JsonValue& value, const std::string& where) {
+        const std::string* const word = value.text();
+        if (word == nullptr or (*word != words[0] and *word != words[1])) {
+          refuse(where, "is neither \"" + words[0] + "\" nor \"" + words[1] + "\"");
+        }
+        place = static_cast<Value>(*word == words[1]);
+      }};
 }
 
-Field variables(std::string name, std::vector<std::pair<std::string, std::string>>& place,
-                std::string meaning) {
-  return {std::move(name), std::move(meaning),
-          R"("type":"object","additionalProperties":{"type":"string"})",
+Field variables(std::string_view name, std::vector<std::pair<std::string, std::string>>& place,
+                std::string_view meaning) {
+  return {name, meaning,
+          [] { return R"("type":"object","additionalProperties":{"type":"string"})"; },
           [&place](const JsonValue& value, const std::string& where) {
             for (const auto& [key, content] : members_of(value, where)) {
               if (content.text() == nullptr) refuse(where + "." + key, "is not a text");
@@ -312,8 +320,11 @@ Fields entry_fields(EntrySettings& entry) {
 
 Fields flow_fields(FlowSettings& flow) {
   constexpr uint64_t most_bytes = 1ULL << 50;
-  EntrySettings example;
-  Field entry{"entry", "a whole sender, in place of a controller", schema_of(entry_fields(example)),
+  Field entry{"entry", "a whole sender, in place of a controller",
+              [] {
+                EntrySettings example;
+                return schema_of(entry_fields(example));
+              },
               [&flow](const JsonValue& value, const std::string& where) {
                 flow.entry.emplace();
                 read_fields(value, entry_fields(*flow.entry), where);
@@ -350,11 +361,13 @@ Fields probe_fields(ProbeSettings& probe) {
 }
 
 template <class Item>
-Field list(std::string name, std::vector<Item>& place, Fields (*fields)(Item&),
-           std::string meaning) {
-  Item example{};
-  return {std::move(name), std::move(meaning),
-          R"("type":"array","items":{)" + schema_of(fields(example)) + "}",
+Field list(std::string_view name, std::vector<Item>& place, Fields (*fields)(Item&),
+           std::string_view meaning) {
+  return {name, meaning,
+          [fields] {
+            Item example{};
+            return R"("type":"array","items":{)" + schema_of(fields(example)) + "}";
+          },
           [&place, fields](const JsonValue& value, const std::string& where) {
             if (value.array() == nullptr) refuse(where, "is not a list");
             if (value.array()->size() > most_flows) refuse(where, "has more than 10000 elements");
@@ -410,7 +423,7 @@ Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {
     fields.push_back(required(std::move(field)));
   }
   for (const char* const name : {"title", "name", "omniscient"}) {  // a run does without
-    fields.push_back({name, "", "", [](const JsonValue&, const std::string&) {}});
+    fields.push_back({name, "", {}, [](const JsonValue&, const std::string&) {}});
   }
   return fields;
 }
