@@ -12,7 +12,6 @@
 #include "apps/watchdog.hh"
 #include "common/json.hh"
 #include "common/system_call.hh"
-#include "common/text.hh"
 #include "host/host_model.hh"
 #include "links/impairment.hh"
 #include "loader/controllers.hh"

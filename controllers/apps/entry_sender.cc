@@ -1,10 +1,7 @@
 // entry-sender: one whole sender over real UDP, confined, to our receiver or its kit's.
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <optional>

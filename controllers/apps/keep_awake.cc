@@ -4,10 +4,8 @@
 // returns milliseconds later. Work of the class SCHED_IDLE keeps it, and
 // yields at once to everything else.
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,9 +1,6 @@
 #include "host/contest_processes.hh"
 
 #include <algorithm>
-#include <cmath>
-
-#include "common/progress.hh"
 
 namespace kneepoint {
 

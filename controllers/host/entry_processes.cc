@@ -1,7 +1,6 @@
 #include "host/entry_processes.hh"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "common/text.hh"

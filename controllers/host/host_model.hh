@@ -7,8 +7,6 @@
 // difference between an ideal clock and a real run.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
