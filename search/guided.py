@@ -2,15 +2,16 @@
 
 First the study is searched in virtual time on the calibrated host, as it is, and with paths that
 are somewhat faster and slower, on each from several starts; the leading settings of all are
-repeated on each. Real runs then
-tell how reality differs: by the speed of the path, by a factor that all settings share, and
-by a smooth residual over the parameters. They go to the settings that may be best, until one is
-clearly as good as the best, or the budget ends.
+repeated on each. Real runs then tell how reality differs: by the speed of the path, by a factor
+that all settings share, and by a smooth residual over the parameters. The path shows in the
+throughput, too, which varies from run to run several times less than power. Real runs go to the
+settings that may be best, until one is clearly as good as the best, or the budget ends.
 """
 
 import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import product
 from typing import TypeVar
 
@@ -25,7 +26,15 @@ from experiments.results import FinishedRun, FinishedTrial, make_table, means_of
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
-from search.leaders import Setting, Settled, leading, measure, settle, summarise_choice
+from search.leaders import (
+    Setting,
+    Settled,
+    leading,
+    measure,
+    measurement,
+    settle,
+    summarise_choice,
+)
 from search.loop import ask_and_tell
 from search.plan import StudyPlan, summarise
 from search.posterior import (
@@ -46,7 +55,7 @@ R = TypeVar("R")
 
 PATHS = (-0.1, -0.05, 0.0, 0.05, 0.1)
 """Relative changes of the propagation delay, on which settings are searched."""
-STARTS = 3
+STARTS = 6
 """Searches on each path, with seeds of their own: several find peaks that one misses."""
 FIRST, REPEATS, AT_ONCE, SURE = 2, 1000, 25, 0.99
 """Emulated runs of each leading setting, further runs of those that may be best on a path, how many
@@ -66,9 +75,18 @@ DISCREPANCIES = {
 """Standard deviations of the common factor and of the smooth residual, with their prior
 probabilities: a calibrated emulator is within 1 % of most settings (docs/real-runs.md), and one
 that is far off for all is hardly right about their differences."""
+OF_THROUGHPUT = 0.5
+"""What of these throughputs have: 0.5 % where power has 1.1 % (docs/real-runs.md)."""
 LENGTH = 2.0
 RATIOS = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
 """Noise in reality relative to the guide's."""
+DIFFERENCES = [
+    ((float(slower), *off, ratio), float(of_slower * of_off * of_ratio))
+    for (slower, of_slower), (off, of_off), (ratio, of_ratio) in product(
+        zip(SLOWER, OF_SLOWER, strict=True), DISCREPANCIES.items(), RATIOS.items()
+    )
+]
+"""All of these, with their prior weights."""
 PROMISED = 0.01, 0.01
 """What a right guide keeps: standard deviations of the common factor and of the residual. Together
 they are the mean error of 1.1 % that calibrated hosts have (docs/real-runs.md)."""
@@ -86,11 +104,13 @@ class Guide:
         settings: those that lead on a path, shape (m,).
         at: their coordinates, shape (m, d).
         paths: the posteriors on each of PATHS.
+        throughputs: their logarithms there.
     """
 
     settings: tuple[Setting, ...]
     at: Array
     paths: tuple[Posterior, ...]
+    throughputs: tuple[Hypothesis, ...]
 
     @property
     def calibrated(self) -> Posterior:
@@ -104,7 +124,7 @@ class Guide:
 
     def right(self, ratio: float = 1.0) -> Hypothesis:
         """The hypothesis that the guide keeps its promise, with a ratio of the noise."""
-        return self._hypothesis(0.0, *PROMISED, ratio)
+        return self._hypothesis(self.paths, 0.0, *PROMISED, ratio)
 
     def doubt(self, measured: Measured) -> float:
         """Returns the probability of real runs so far from a right guide.
@@ -124,21 +144,40 @@ class Guide:
 
     def hypotheses(self) -> list[Hypothesis]:
         """Returns hypotheses on the real values."""
-        options = product(
-            zip(SLOWER, OF_SLOWER, strict=True), DISCREPANCIES.items(), RATIOS.items()
-        )
         return [
-            replace(self._hypothesis(float(slower), *off, ratio), weight=float(of_slower * p * q))
-            for (slower, of_slower), (off, p), (ratio, q) in options
+            replace(self._hypothesis(self.paths, *differs), weight=prior)
+            for differs, prior in DIFFERENCES
         ]
 
+    def weights(self, runs: Sequence[FinishedRun], each: int) -> Array:
+        """Returns those of the hypotheses when the throughputs of real runs are known.
+
+        Args:
+            runs: the real ones.
+            each: runs of a measurement.
+        """
+        real = throughputs(len(self.settings), runs, each)
+        told = [
+            math.log(prior)
+            + self._hypothesis(
+                self.throughputs, slower, constant * OF_THROUGHPUT, spread * OF_THROUGHPUT, ratio
+            ).evidence(real)
+            for (slower, constant, spread, ratio), prior in DIFFERENCES
+        ]
+        return np.exp(np.maximum(np.array(told) - max(told), -100))
+
     def _hypothesis(
-        self, slower: float, constant: float, spread: float, ratio: float
+        self,
+        of: Sequence[Posterior | Hypothesis],
+        slower: float,
+        constant: float,
+        spread: float,
+        ratio: float,
     ) -> Hypothesis:
         """Values on a path are interpolated between those of the two nearest."""
         shares = [float(np.interp(slower, PATHS, hat)) for hat in np.eye(len(PATHS))]
-        each = list(zip(shares, self.paths, strict=True))
-        noise = np.maximum(self.calibrated.noise, LEAST_NOISE**2)
+        each = list(zip(shares, of, strict=True))
+        noise = np.maximum(of[PATHS.index(0)].noise, LEAST_NOISE**2)
         return Hypothesis(
             np.sum([share * path.mean for share, path in each], axis=0),
             np.sum([share**2 * path.covariance for share, path in each], axis=0)
@@ -198,15 +237,33 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     settings = tuple(points.values())
     at = coordinates(plan.space, [each.point for each in settings])
     asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
-    posteriors = []
+    posteriors, expected = [], []
     for path in paths:
-        found, _ = yield from measure(path, settings, asked)
+        found, runs = yield from measure(path, settings, asked)
         known = Measured.nothing(len(settings)).with_values(found)
         again = replace(path, seed=derive_seed(path.seed, "leaders"))
         hypotheses = hypotheses_of_search(at, known)
         settled = yield from settle(again, settings, hypotheses, REPEATS, known, AT_ONCE, SURE)
         posteriors.append(settled.posterior)
-    return Guide(settings, at, tuple(posteriors))
+        told = throughputs(
+            len(settings), [*runs, *settled.runs], len(measurement(path, settings[0], 0))
+        )
+        expected.append(told.expected())
+    return Guide(settings, at, tuple(posteriors), tuple(expected))
+
+
+def throughputs(settings: int, runs: Sequence[FinishedRun], each: int) -> Measured:
+    """Returns the logarithms of the throughputs of measurements.
+
+    Args:
+        settings: how many there are.
+        runs: of the measurements, one after another.
+        each: runs of each.
+    """
+    of_each = (runs[first : first + each] for first in range(0, len(runs), each))
+    found = [(some[0].planned.trial, means_of(some).get("throughput_mbps", 0)) for some in of_each]
+    logs = [(at, math.log(mbps)) for at, mbps in found if mbps > 0]
+    return Measured.nothing(settings).with_values(logs)
 
 
 def by_engine_of(
@@ -227,7 +284,13 @@ def spend(
 ) -> Generator[Batch, Iterator[FinishedRun], Guided]:
     """Spends real runs on the settings of a guide."""
     settled = yield from settle(
-        plan, guide.settings, guide.hypotheses(), budget, least=LEAST, among_measured=True
+        plan,
+        guide.settings,
+        guide.hypotheses(),
+        budget,
+        least=LEAST,
+        among_measured=True,
+        weights=partial(guide.weights, each=len(measurement(plan, guide.settings[0], 0))),
     )
     right, counts = guide.right(), settled.measured.counts
     factor = float(counts @ (settled.measured.means - right.mean) / counts.sum())

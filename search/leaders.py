@@ -1,7 +1,7 @@
 """Measures the leading settings again until one of them is clearly as good as the best."""
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -14,6 +14,7 @@ from search.objective import LEAST_POWER
 from search.plan import StudyPlan
 from search.posterior import (
     LEADERS,
+    Array,
     Hypothesis,
     Measured,
     Posterior,
@@ -159,6 +160,7 @@ def settle(
     clear: float = CLEAR,
     least: int = 1,
     among_measured: bool = False,
+    weights: Callable[[Sequence[FinishedRun]], Array] | None = None,
 ) -> Generator[Batch, Iterator[FinishedRun], Settled]:
     """Measures leaders, some at once, until one is clearly as good as the best.
 
@@ -174,11 +176,15 @@ def settle(
         clear: the probability at which it ends.
         least: measurements before that.
         among_measured: whether only what was measured is recommended.
+        weights: of the hypotheses, after these runs; without, their own.
     """
     measured, ahead = known or Measured.nothing(len(settings)), ahead or plan.study.ask_ahead
     runs, used = list[FinishedRun](), 0
     numbers = [0] * len(settings)
     while True:
+        if weights is not None:
+            each = zip(hypotheses, weights(runs), strict=True)
+            hypotheses = [replace(hypothesis, weight=float(w)) for hypothesis, w in each]
         posterior = Posterior.given(hypotheses, measured)
         among = measured.counts if among_measured else None
         verdict = posterior.verdict(derive_seed(plan.seed, "verdict", used), among)

@@ -64,6 +64,13 @@ class Measured:
             squares[at] += before * (value - means[at])
         return replace(self, counts=counts, means=means, squares=squares)
 
+    def expected(self) -> "Hypothesis":
+        """Returns what they say of further ones, the noise of few measured as others' too."""
+        counts = np.maximum(self.counts, 1)
+        pooled = self.squares.sum() / max(1, (counts - 1).sum())
+        noise = (self.squares + pooled) / counts
+        return Hypothesis(self.means, np.diag(noise / counts), noise)
+
 
 @dataclass(frozen=True)
 class Hypothesis:

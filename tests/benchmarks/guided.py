@@ -6,12 +6,12 @@
 
 Needs the prepared networks of `make reproduce`. Reality is the contest's link whose propagation
 delay, host latency and timers' lateness all differ by a share from the guide's, each in a direction
-that the search's seed draws. A setting's true power is its mean over fresh runs there, as many as
-tell it to 0.2 %. The best one is the best of all that any search found there, and of those that the
-guided search and one of its own in that reality, of half as many trials, lead with; it runs again
-before others are compared with it. Other searches make as many real runs as the guided one. The
-last table has the best trial of the search in that reality, which ran each once, against the best
-that it tried.
+that the search's seed draws. What settings lose is the mean difference of fresh runs there with
+the same seeds, as many as tell it to 0.2 %. The best one is the best of all that any search found
+there, and of those that the guided search and one of its own in that reality, of half as many
+trials, lead with; all run again before they are compared with it. Other searches make as many real
+runs as the guided one. The last table has the best trial of the search in that reality, which ran
+each once, against the best that it tried.
 """
 
 import argparse
@@ -51,12 +51,11 @@ DISTURBANCES = (0.0, 0.05, 0.1, 0.2)
 WITHIN = math.log(0.99)
 LATENESS_US = 100.0
 """The emulated host's default."""
-FEW, SURE, PRECISE, MORE = 10, 3, 0.002, 4
-"""Runs after which a setting that is surely, by so many standard errors, not within 1 % of the best
-runs no more; the standard error of the others, for which noisy ones run up to so many times as
-often."""
-AT_ONCE = 2
-"""Runs asked at once, as the shipped guided studies do."""
+FEW, GROWS, SURE, PRECISE = 10, 4, 3, 0.002
+"""Runs of each setting at first; those that are not surely, by so many standard errors, more than
+1 % below the best run so many times as often, until their differences have this standard error."""
+SHIPPED = "guided-delay-threshold"
+"""A guided study that is shipped: this asks as many runs at once, and makes at most as many."""
 OTHERS, REPEATS = 10, (20, 40, 80, 160)
 """Leading settings of a search in reality, and the most repeats of its leaders."""
 NOISY = ("luckiest", "greatest posterior mean", *(f"repeat_best: {most}" for most in REPEATS))
@@ -151,21 +150,32 @@ def fresh_values(
 
 
 def losses(
-    plan: StudyPlan, found: Sequence[Point], others: Sequence[Point], runs: int, engine: Remembering
+    plan: StudyPlan, found: Sequence[Point], others: Sequence[Point], most: int, engine: Remembering
 ) -> tuple[float, ...]:
-    """Returns what the settings found lose against the best of them and of others."""
-    keys = {tuple(point.values()): point for point in (*found, *others)}
-    few = {key: fresh_values(plan, point, FEW, "few", engine) for key, point in keys.items()}
-    true = {key: statistics.fmean(values) for key, values in few.items()}
-    noise = statistics.median(map(statistics.stdev, few.values()))
-    least = max(true.values()) + WITHIN - SURE * noise * math.sqrt(2 / FEW)
-    near = [key for key, value in true.items() if value >= least]
-    runs = min(max(runs, math.ceil((noise / PRECISE) ** 2)), MORE * runs)
-    for key in near:
-        true[key] = statistics.fmean(fresh_values(plan, keys[key], runs, "truth", engine))
-    top = max(near, key=lambda key: true[key])
-    best = statistics.fmean(fresh_values(plan, keys[top], runs, "best", engine))
-    return tuple(best - true[tuple(point.values())] for point in found)
+    """Returns what the settings found lose against the best of them and of others.
+
+    All run with the same seeds, and further ones when the best is chosen.
+    """
+    points = {tuple(point.values()): point for point in (*found, *others)}
+    near, lost, count = list(points), dict[tuple[float, ...], float](), FEW
+    while True:
+        values = {
+            key: np.array(fresh_values(plan, points[key], count, f"of {count}", engine))
+            for key in near
+        }
+        best = max(near, key=lambda key: float(values[key].mean()))
+        behind = {key: values[best] - values[key] for key in near}
+        lost |= {key: float(each.mean()) for key, each in behind.items()}
+        errors = {key: float(each.std()) / math.sqrt(count) for key, each in behind.items()}
+        near = [key for key in near if lost[key] <= SURE * errors[key] - WITHIN]
+        if count >= most or max(errors[key] for key in near) <= PRECISE:
+            break
+        count *= GROWS
+    of_best = fresh_values(plan, points[best], count, "best", engine)
+    for key in set(near) & {tuple(point.values()) for point in found}:
+        again = fresh_values(plan, points[key], count, "best", engine)
+        lost[key] = statistics.fmean(of_best) - statistics.fmean(again)
+    return tuple(lost[tuple(point.values())] for point in found)
 
 
 def tuned(
@@ -193,7 +203,11 @@ def search(task: Task) -> list[Found]:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     workflow = load_workflow(CONFIG)
     long = sampler("cmaes", task.trials, task.trials // 10)
-    of_search = {"sampler": long, "runs_per_trial": 1, "ask_ahead": AT_ONCE}
+    of_search = {
+        "sampler": long,
+        "runs_per_trial": 1,
+        "ask_ahead": workflow.studies[SHIPPED].ask_ahead,
+    }
     study = workflow.studies[task.study].model_copy(update=of_search)
     plan = planned(job_of(workflow), task.study, study, derive_seed(task.seed, task.study))
     with closing(plan.engine.open()) as engine:
@@ -288,14 +302,18 @@ def main() -> None:
     parser.add_argument(
         "--trials", type=int, default=300, help="of an emulated search (%(default)s)"
     )
-    parser.add_argument("--budget", type=int, default=24, help="most real runs (%(default)s)")
-    parser.add_argument("--truth", type=int, default=100, help="runs of a setting (%(default)s)")
+    parser.add_argument("--budget", type=int, help=f"most real runs (as {SHIPPED})")
+    parser.add_argument(
+        "--truth", type=int, default=2560, help="most runs of a setting (%(default)s)"
+    )
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args()
     workflow = load_workflow(CONFIG)
+    budget = given.budget or workflow.studies[SHIPPED].real_runs
+    assert budget is not None
     names = [name for name in workflow.tunings if workflow.studies[name].sampler.kind == "tpe"]
     tasks = [
-        Task(name, seed, given.trials, given.budget, given.truth)
+        Task(name, seed, given.trials, budget, given.truth)
         for seed in range(given.first, given.first + given.searches)
         for name in names[:10]
         if name in SMALL or given.all

@@ -13,7 +13,7 @@ from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import RunRecord, RunSpec
 from experiments.job import Job
-from experiments.results import read_frame
+from experiments.results import FinishedRun, PlannedRun, read_frame
 from search import guided
 from search.guided import LEAST, PATHS, Guide
 from search.leaders import CLEAR, Setting
@@ -26,6 +26,7 @@ from tests.experiments.fakes import (
     measure,
     network,
     perform,
+    run_spec,
 )
 from tests.experiments.fakes import plan as make_plan
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
@@ -54,7 +55,7 @@ def world(shift: float = 0.0, factor: float = 1.0) -> Behaviour:
     def run(spec: RunSpec) -> RunRecord:
         is_real = spec.engine == "mahimahi"
         assert is_real or spec.network.host_latency_us == HOST_US
-        noise = np.random.default_rng(int(spec.run_id[:8], 16)).standard_normal()
+        noise = np.random.default_rng(int(spec.run_id[8:16], 16)).standard_normal()
         off = np.log(spec.constants["window"] / 12) - shift * is_real
         power = 40 * np.exp(-0.5 * off**2 + 0.015 * noise) * (factor if is_real else 1)
         metrics = {
@@ -138,11 +139,32 @@ def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -
     assert found["best"]["constants"]["window"] in (14, 15, 16, 17, 18)
 
 
-def test_noisier_runs_do_not_make_the_guide_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    at, noise = np.linspace(-1, 1, 5), 0.03
-    path = Posterior((Hypothesis(-(at**2) / 10, np.zeros((5, 5)), np.full(5, noise**2)),))
+def guide_of_five(noise: float = 0.03) -> Guide:
+    """Five settings, the middle one the best on every path; longer ones carry less."""
+    at, nothing = np.linspace(-1, 1, 5), np.zeros((5, 5))
+    path = Posterior((Hypothesis(-(at**2) / 10, nothing, np.full(5, noise**2)),))
     settings = tuple(Setting(k, {"window": float(x)}) for k, x in enumerate(at))
-    guide = Guide(settings, at[:, None], (path,) * len(PATHS))
+    carried = [np.full(5, np.log(4) - 0.5 * slower) for slower in PATHS]
+    throughputs = [Hypothesis(mean, nothing, np.full(5, 0.003**2)) for mean in carried]
+    return Guide(settings, at[:, None], (path,) * len(PATHS), tuple(throughputs))
+
+
+@pytest.mark.parametrize("slower", PATHS)
+def test_throughputs_tell_the_path(slower: float) -> None:
+    guide = guide_of_five()
+    mbps = 4 * float(np.exp(-0.5 * slower))
+    record = replace(measure(run_spec()), throughput_mbps=mbps)
+    runs = [FinishedRun(PlannedRun(k, 0, None, run_spec()), record) for k in (1, 2, 3)]
+    weights = guide.weights(runs, each=1)
+    assert guided.DIFFERENCES[int(weights.argmax())][0][0] == pytest.approx(slower)
+    # A failed run carried nothing, and says nothing of the path.
+    failed = FinishedRun(runs[0].planned, RunRecord("", "failed", "it sent nothing"))
+    assert np.allclose(guide.weights([failed, *runs], each=1), weights)
+
+
+def test_noisier_runs_do_not_make_the_guide_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = 0.03
+    guide = guide_of_five(noise)
 
     def called_wrong(ratio: float, factor: float = 0.0) -> float:
         random, calls = np.random.default_rng(5), []
