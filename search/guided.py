@@ -80,13 +80,6 @@ OF_THROUGHPUT = 0.5
 LENGTH = 2.0
 RATIOS = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
 """Noise in reality relative to the guide's."""
-DIFFERENCES = [
-    ((float(slower), *off, ratio), float(of_slower * of_off * of_ratio))
-    for (slower, of_slower), (off, of_off), (ratio, of_ratio) in product(
-        zip(SLOWER, OF_SLOWER, strict=True), DISCREPANCIES.items(), RATIOS.items()
-    )
-]
-"""All of these, with their prior weights."""
 PROMISED = 0.01, 0.01
 """What a right guide keeps: standard deviations of the common factor and of the residual. Together
 they are the mean error of 1.1 % that calibrated hosts have (docs/real-runs.md)."""
@@ -142,29 +135,25 @@ class Guide:
         )
         return min(1.0, 2 * min(in_any_way, in_likely))
 
-    def hypotheses(self) -> list[Hypothesis]:
-        """Returns hypotheses on the real values."""
-        return [
-            replace(self._hypothesis(self.paths, *differs), weight=prior)
-            for differs, prior in DIFFERENCES
-        ]
-
-    def weights(self, runs: Sequence[FinishedRun], each: int) -> Array:
-        """Returns those of the hypotheses when the throughputs of real runs are known.
+    def hypotheses(self, runs: Sequence[FinishedRun], each: int) -> list[Hypothesis]:
+        """Returns hypotheses on the real values, weighed by the throughputs of real runs.
 
         Args:
             runs: the real ones.
             each: runs of a measurement.
         """
         real = throughputs(len(self.settings), runs, each)
-        told = [
-            math.log(prior)
-            + self._hypothesis(
-                self.throughputs, slower, constant * OF_THROUGHPUT, spread * OF_THROUGHPUT, ratio
-            ).evidence(real)
-            for (slower, constant, spread, ratio), prior in DIFFERENCES
-        ]
-        return np.exp(np.maximum(np.array(told) - max(told), -100))
+        found, logs = [], []
+        for (slower, of_slower), ((constant, spread), of_off), (ratio, of_ratio) in product(
+            zip(SLOWER, OF_SLOWER, strict=True), DISCREPANCIES.items(), RATIOS.items()
+        ):
+            found.append(self._hypothesis(self.paths, slower, constant, spread, ratio))
+            carried = self._hypothesis(
+                self.throughputs, slower, OF_THROUGHPUT * constant, OF_THROUGHPUT * spread, ratio
+            )
+            logs.append(math.log(of_slower * of_off * of_ratio) + carried.evidence(real))
+        weights = np.exp(np.maximum(np.array(logs) - max(logs), -100))
+        return [replace(part, weight=float(w)) for part, w in zip(found, weights, strict=True)]
 
     def _hypothesis(
         self,
@@ -237,19 +226,27 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     settings = tuple(points.values())
     at = coordinates(plan.space, [each.point for each in settings])
     asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
-    posteriors, expected = [], []
+    known = []
     for path in paths:
-        found, runs = yield from measure(path, settings, asked)
-        known = Measured.nothing(len(settings)).with_values(found)
-        again = replace(path, seed=derive_seed(path.seed, "leaders"))
-        hypotheses = hypotheses_of_search(at, known)
-        settled = yield from settle(again, settings, hypotheses, REPEATS, known, AT_ONCE, SURE)
-        posteriors.append(settled.posterior)
-        told = throughputs(
-            len(settings), [*runs, *settled.runs], len(measurement(path, settings[0], 0))
-        )
-        expected.append(told.expected())
-    return Guide(settings, at, tuple(posteriors), tuple(expected))
+        known.append((yield from _known(path, settings, at, asked)))
+    values, carried = zip(*known, strict=True)
+    return Guide(settings, at, values, carried)
+
+
+def _known(
+    path: StudyPlan, settings: Sequence[Setting], at: Array, asked: Sequence[tuple[int, int]]
+) -> Generator[Batch, Iterator[FinishedRun], tuple[Posterior, Hypothesis]]:
+    """Repeats settings on a path: says what is known of their values and of their throughputs."""
+    found, runs = yield from measure(path, settings, asked)
+    known = Measured.nothing(len(settings)).with_values(found)
+    again = replace(path, seed=derive_seed(path.seed, "leaders"))
+    hypotheses = hypotheses_of_search(at, known)
+    settled = yield from settle(
+        again, settings, lambda _: hypotheses, REPEATS, known, AT_ONCE, SURE
+    )
+    each = len(measurement(path, settings[0], 0))
+    told = throughputs(len(settings), [*runs, *settled.runs], each)
+    return settled.posterior, told.expected()
 
 
 def throughputs(settings: int, runs: Sequence[FinishedRun], each: int) -> Measured:
@@ -286,11 +283,10 @@ def spend(
     settled = yield from settle(
         plan,
         guide.settings,
-        guide.hypotheses(),
+        partial(guide.hypotheses, each=len(measurement(plan, guide.settings[0], 0))),
         budget,
         least=LEAST,
         among_measured=True,
-        weights=partial(guide.weights, each=len(measurement(plan, guide.settings[0], 0))),
     )
     right, counts = guide.right(), settled.measured.counts
     factor = float(counts @ (settled.measured.means - right.mean) / counts.sum())

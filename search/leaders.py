@@ -14,7 +14,6 @@ from search.objective import LEAST_POWER
 from search.plan import StudyPlan
 from search.posterior import (
     LEADERS,
-    Array,
     Hypothesis,
     Measured,
     Posterior,
@@ -92,7 +91,7 @@ def repeat_leaders(
         The number of the best trial, and what study.json says of the choice.
     """
     settings, posterior = leading(plan, trials)
-    settled = yield from settle(plan, settings, posterior.parts, budget)
+    settled = yield from settle(plan, settings, lambda _: posterior.parts, budget)
     each = len(measurement(plan, settings[0], 0))
     best = settings[settled.verdict.recommended].trial
     return best, summarise_choice(settings, settled, budget * each, 0)
@@ -153,14 +152,13 @@ def measure(
 def settle(
     plan: StudyPlan,
     settings: Sequence[Setting],
-    hypotheses: Sequence[Hypothesis],
+    hypotheses: Callable[[Sequence[FinishedRun]], Sequence[Hypothesis]],
     budget: int,
     known: Measured | None = None,
     ahead: int | None = None,
     clear: float = CLEAR,
     least: int = 1,
     among_measured: bool = False,
-    weights: Callable[[Sequence[FinishedRun]], Array] | None = None,
 ) -> Generator[Batch, Iterator[FinishedRun], Settled]:
     """Measures leaders, some at once, until one is clearly as good as the best.
 
@@ -169,23 +167,19 @@ def settle(
     Args:
         plan: says what runs.
         settings: the leaders.
-        hypotheses: on their values.
+        hypotheses: gives those on their values, after these runs.
         budget: the most measurements.
         known: what is known of them before.
         ahead: measurements at once; without, as many as the study asks.
         clear: the probability at which it ends.
         least: measurements before that.
         among_measured: whether only what was measured is recommended.
-        weights: of the hypotheses, after these runs; without, their own.
     """
     measured, ahead = known or Measured.nothing(len(settings)), ahead or plan.study.ask_ahead
     runs, used = list[FinishedRun](), 0
     numbers = [0] * len(settings)
     while True:
-        if weights is not None:
-            each = zip(hypotheses, weights(runs), strict=True)
-            hypotheses = [replace(hypothesis, weight=float(w)) for hypothesis, w in each]
-        posterior = Posterior.given(hypotheses, measured)
+        posterior = Posterior.given(hypotheses(runs), measured)
         among = measured.counts if among_measured else None
         verdict = posterior.verdict(derive_seed(plan.seed, "verdict", used), among)
         is_clear = used >= least and verdict.within > clear

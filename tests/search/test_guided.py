@@ -140,13 +140,14 @@ def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -
 
 
 def guide_of_five(noise: float = 0.03) -> Guide:
-    """Five settings, the middle one the best on every path; longer ones carry less."""
+    """Five settings, the middle one the best on every path; slower ones carry less."""
     at, nothing = np.linspace(-1, 1, 5), np.zeros((5, 5))
     path = Posterior((Hypothesis(-(at**2) / 10, nothing, np.full(5, noise**2)),))
+    paths = [replace(path.parts[0], mean=path.mean - slower) for slower in PATHS]
     settings = tuple(Setting(k, {"window": float(x)}) for k, x in enumerate(at))
     carried = [np.full(5, np.log(4) - 0.5 * slower) for slower in PATHS]
     throughputs = [Hypothesis(mean, nothing, np.full(5, 0.003**2)) for mean in carried]
-    return Guide(settings, at[:, None], (path,) * len(PATHS), tuple(throughputs))
+    return Guide(settings, at[:, None], tuple(Posterior((x,)) for x in paths), tuple(throughputs))
 
 
 @pytest.mark.parametrize("slower", PATHS)
@@ -155,11 +156,12 @@ def test_throughputs_tell_the_path(slower: float) -> None:
     mbps = 4 * float(np.exp(-0.5 * slower))
     record = replace(measure(run_spec()), throughput_mbps=mbps)
     runs = [FinishedRun(PlannedRun(k, 0, None, run_spec()), record) for k in (1, 2, 3)]
-    weights = guide.weights(runs, each=1)
-    assert guided.DIFFERENCES[int(weights.argmax())][0][0] == pytest.approx(slower)
+    told = guide.hypotheses(runs, each=1)
+    assert max(told, key=lambda each: each.weight).mean[2] == pytest.approx(-slower)
     # A failed run carried nothing, and says nothing of the path.
     failed = FinishedRun(runs[0].planned, RunRecord("", "failed", "it sent nothing"))
-    assert np.allclose(guide.weights([failed, *runs], each=1), weights)
+    again = guide.hypotheses([failed, *runs], each=1)
+    assert [each.weight for each in again] == [each.weight for each in told]
 
 
 def test_noisier_runs_do_not_make_the_guide_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
