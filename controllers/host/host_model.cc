@@ -1,5 +1,7 @@
 #include "host/host_model.hh"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 
