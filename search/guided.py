@@ -135,14 +135,9 @@ class Guide:
         )
         return min(1.0, 2 * min(in_any_way, in_likely))
 
-    def hypotheses(self, runs: Sequence[FinishedRun], each: int) -> list[Hypothesis]:
-        """Returns hypotheses on the real values, weighed by the throughputs of real runs.
-
-        Args:
-            runs: the real ones.
-            each: runs of a measurement.
-        """
-        real = throughputs(len(self.settings), runs, each)
+    def hypotheses(self, plan: StudyPlan, runs: Sequence[FinishedRun]) -> list[Hypothesis]:
+        """Returns hypotheses on the real values, weighed by the throughputs of real runs."""
+        real = throughputs(plan, self.settings, runs)
         found, logs = [], []
         for (slower, of_slower), ((constant, spread), of_off), (ratio, of_ratio) in product(
             zip(SLOWER, OF_SLOWER, strict=True), DISCREPANCIES.items(), RATIOS.items()
@@ -244,23 +239,19 @@ def _known(
     settled = yield from settle(
         again, settings, lambda _: hypotheses, REPEATS, known, AT_ONCE, SURE
     )
-    each = len(measurement(path, settings[0], 0))
-    told = throughputs(len(settings), [*runs, *settled.runs], each)
+    told = throughputs(path, settings, [*runs, *settled.runs])
     return settled.posterior, told.expected()
 
 
-def throughputs(settings: int, runs: Sequence[FinishedRun], each: int) -> Measured:
-    """Returns the logarithms of the throughputs of measurements.
-
-    Args:
-        settings: how many there are.
-        runs: of the measurements, one after another.
-        each: runs of each.
-    """
+def throughputs(
+    plan: StudyPlan, settings: Sequence[Setting], runs: Sequence[FinishedRun]
+) -> Measured:
+    """Returns the logarithms of the throughputs of measurements, whose runs follow each other."""
+    each = len(measurement(plan, settings[0], 0))
     of_each = (runs[first : first + each] for first in range(0, len(runs), each))
     found = [(some[0].planned.trial, means_of(some).get("throughput_mbps", 0)) for some in of_each]
     logs = [(at, math.log(mbps)) for at, mbps in found if mbps > 0]
-    return Measured.nothing(settings).with_values(logs)
+    return Measured.nothing(len(settings)).with_values(logs)
 
 
 def by_engine_of(
@@ -283,7 +274,7 @@ def spend(
     settled = yield from settle(
         plan,
         guide.settings,
-        partial(guide.hypotheses, each=len(measurement(plan, guide.settings[0], 0))),
+        partial(guide.hypotheses, plan),
         budget,
         least=LEAST,
         among_measured=True,

@@ -43,6 +43,7 @@ STUDY: dict[str, Any] = {
     "guide": "emulator",
     "real_runs": 12,
 }
+KEYS = ("controller", "space", "sampler")
 CONFIGURATION = {"studies": ["guided"], "confirm": CONFIRM}
 
 Behaviour = Callable[[RunSpec], RunRecord]
@@ -156,11 +157,12 @@ def test_throughputs_tell_the_path(slower: float) -> None:
     mbps = 4 * float(np.exp(-0.5 * slower))
     record = replace(measure(run_spec()), throughput_mbps=mbps)
     runs = [FinishedRun(PlannedRun(k, 0, None, run_spec()), record) for k in (1, 2, 3)]
-    told = guide.hypotheses(runs, each=1)
+    plan = make_plan(None, [network("wire")], **{key: STUDY[key] for key in KEYS})
+    told = guide.hypotheses(plan, runs)
     assert max(told, key=lambda each: each.weight).mean[2] == pytest.approx(-slower)
     # A failed run carried nothing, and says nothing of the path.
     failed = FinishedRun(runs[0].planned, RunRecord("", "failed", "it sent nothing"))
-    again = guide.hypotheses([failed, *runs], each=1)
+    again = guide.hypotheses(plan, [failed, *runs])
     assert [each.weight for each in again] == [each.weight for each in told]
 
 
@@ -293,9 +295,8 @@ def far(spec: RunSpec) -> RunRecord:
 
 
 def test_the_benchmark_tells_a_good_guide_from_a_bad_one() -> None:
-    keys = ("controller", "space", "sampler")
     there = [network("wire", uplink={"delay_ms": 40})]
-    small = make_plan(None, there, **{key: STUDY[key] for key in keys})
+    small = make_plan(None, there, **{key: STUDY[key] for key in KEYS})
     task = Task("small", 0, 60, 12, 20)
     found = {each.disturbance: each for each in compare(small, task, FakeEngine(far))}
     best, alone = 0, SEARCHES.index("emulator's winner")
