@@ -148,7 +148,9 @@ class Job:
         if engine.is_real_time:
             slots_of_host = slots_of(self.workflow.results, self.cores)
             return SlotExecutor(engine, engine.runs_at_once(slots_of_host, self.cores))
-        if batch.engine is not None or (total is not None and total <= _WITHOUT_RAY):
+        if batch.engine is not None:
+            return LocalExecutor(engine, self.cores)
+        if total is not None and total <= _WITHOUT_RAY:
             return LocalExecutor(engine, workers=1)
         if self.cluster:
             return RayExecutor(find_cluster(self.cluster), engine)

@@ -19,7 +19,7 @@ class Batch:
 
     Args:
         runs: the runs.
-        engine: that executes them; None: the experiment's.
+        engine: that executes them, uncounted; None: the experiment's.
         together: all are in progress at the same time, and every record counts, even one with
             a fault of the machine or a busy host: they measure the host.
         anew: execute even runs that the journal holds, for their other outputs.
@@ -38,9 +38,9 @@ class Runner:
 
     Args:
         journal: holds known runs; finished ones go there at once.
-        make_executor: makes the executor of a batch; those of ordinary batches share one.
+        make_executor: makes the executor of a batch; those of an engine share one.
         on_progress: called with the number of runs just finished or found; while real-time
-            runs are in progress, with 0 now and then.
+            runs are in progress, or those of another engine end, with 0.
         spoils: whether a record does not count although the journal has it.
     """
 
@@ -55,7 +55,7 @@ class Runner:
         self._make_executor = make_executor
         self._on_progress = on_progress
         self._spoils = spoils
-        self._executor: Executor | None = None
+        self._executors: dict[EngineSettings | None, Executor] = {}
 
     def finish(self, batch: Batch) -> Iterator[FinishedRun]:
         """Executes the runs of a batch that the journal lacks, and journals them on disk.
@@ -70,7 +70,7 @@ class Runner:
         missing = {
             run.spec.run_id: run.spec for run in batch.runs if not self._is_known(run, batch)
         }
-        self._on_progress(len(batch.runs) - len(missing))
+        self._count(batch, len(batch.runs) - len(missing))
         faults: list[RunRecord] = []
         if missing:
             executor, is_shared = self._executor_of(batch)
@@ -92,9 +92,12 @@ class Runner:
             yield FinishedRun(run, record)
 
     def close(self) -> None:
-        """Closes the executor."""
-        if self._executor is not None:
-            self._executor.close()
+        """Closes the executors."""
+        for executor in self._executors.values():
+            executor.close()
+
+    def _count(self, batch: Batch, runs: int) -> None:
+        self._on_progress(runs if batch.engine is None else 0)
 
     def _is_known(self, run: PlannedRun, batch: Batch) -> bool:
         if batch.anew:
@@ -105,10 +108,12 @@ class Runner:
         return record is not None and not self._spoils(record)
 
     def _executor_of(self, batch: Batch) -> tuple[Executor, bool]:
-        if batch.engine is not None or batch.together:
+        """The executor of a batch, and whether others share it."""
+        if batch.together:
             return self._make_executor(batch), False
-        self._executor = self._executor or self._make_executor(batch)
-        return self._executor, True
+        if batch.engine not in self._executors:
+            self._executors[batch.engine] = self._make_executor(batch)
+        return self._executors[batch.engine], True
 
     def _execute(
         self, executor: Executor, batch: Batch, missing: Mapping[str, RunSpec]
@@ -123,7 +128,7 @@ class Runner:
         ended = 0
         for finished in executor.execute(list(missing.values())):
             self._journal.add(finished)
-            self._on_progress(len(finished))
+            self._count(batch, len(finished))
             for record in finished:
                 if record.status == "fault":
                     faults.append(record)

@@ -223,7 +223,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
     known = []
     for path in paths:
-        known.append((yield from _known(path, settings, at, asked)))
+        known.append((yield from by_engine_of(path, _known(path, settings, at, asked))))
     values, carried = zip(*known, strict=True)
     return Guide(settings, at, values, carried)
 
@@ -303,7 +303,7 @@ def plan(job: Job, name: str) -> Plan:
         found = yield from spend(real, guide, budget // len(real.networks))
         return _outcome(real, guide, found, budget)
 
-    return Plan(real.engine, None, steps())
+    return Plan(real.engine, budget, steps())
 
 
 def _on_calibrated_host(job: Job, real: StudyPlan) -> StudyPlan:

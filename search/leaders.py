@@ -140,7 +140,7 @@ def measure(
         asked: the setting of each measurement, and its number among those of the setting.
     """
     planned = [measurement(plan, settings[at], number) for at, number in asked]
-    results = yield Batch([run for runs in planned for run in runs], plan.engine)
+    results = yield Batch([run for runs in planned for run in runs])
     finished = [list(islice(results, len(runs))) for runs in planned]
     found = [
         (at, log_value(plan, plan.score(runs, settings[at].point).value))

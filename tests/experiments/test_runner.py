@@ -1,0 +1,38 @@
+"""A runner's executors: one for each engine, until it is closed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from experiments.journal import RunJournal
+from experiments.results import PlannedRun
+from experiments.runner import Batch, Runner
+from tests.experiments.fakes import FakeEngine, FakeSettings, ShuffledExecutor, run_spec
+
+
+def test_engines_share_no_executor_and_only_the_own_engine_counts(tmp_path: Path) -> None:
+    guide = FakeSettings(engine="guide")
+    made: list[Batch] = []
+    closed: list[int] = []
+    counted: list[int] = []
+
+    class Closing(ShuffledExecutor):
+        def close(self) -> None:
+            closed.append(1)
+
+    def make(batch: Batch) -> ShuffledExecutor:
+        made.append(batch)
+        return Closing(FakeEngine())
+
+    with RunJournal(tmp_path / "runs.jsonl") as journal:
+        runner = Runner(journal, make, counted.append)
+        for seed in range(12):
+            own = [PlannedRun(seed, 0, None, run_spec(seed=seed))]
+            guides = [replace(own[0], spec=run_spec(seed=seed, engine="guide"))]
+            assert len(list(runner.finish(Batch(guides, guide)))) == 1
+            assert len(list(runner.finish(Batch(own)))) == 1
+        assert [batch.engine for batch in made] == [guide, None]
+        assert sum(counted) == 12 and not closed
+        list(runner.finish(Batch(own, together=True, anew=True)))
+        assert len(made) == 3 and len(closed) == 1  # what measures the host is alone
+        runner.close()
+    assert len(closed) == 3
