@@ -5,7 +5,13 @@ from contextlib import contextmanager
 
 _ACRONYMS = ("aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma")
 _SPELLED = {"reno": "Reno"} | {name: name.upper() for name in _ACRONYMS}
-_PUBLISHED = {"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP"}
+_PUBLISHED = {
+    **{"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP", "sprout_ewma": "Sprout-EWMA"},
+    **{"bbr3": "BBRv3", "ledbat_pp": "LEDBAT++"},
+    **{name: name.upper() for name in ("abc", "bic", "c4", "dalida", "ledbat", "pid")},
+    **{name: name.title() for name in ("copa", "hybla", "prague", "sprout", "swift", "vegas")},
+    **{name: name.title() for name in ("verus", "vivace")},
+}
 """Controllers with their authors' spelling."""
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"

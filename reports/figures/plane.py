@@ -18,13 +18,12 @@ _SCALE = 2.448
 def draw(network: Record, tables: Tables) -> Figure:
     """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
     settings = tables["held_out_settings"][["trial", "controller", "origin"]]
-    there = select(tables["held_out_power"], network=network["network"])
-    settings = settings.merge(there.dropna(subset=["on_front"]), on="trial")
-    settings["on_front"] = settings["on_front"].astype(bool)
+    there = select(tables["held_out_power"], network=network["network"]).dropna(subset="on_front")
+    settings = settings.merge(there, on="trial").astype({"on_front": bool})
     settings["name"] = settings["controller"].map(labels.sentence)
     looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
     place = SIGNAL_DELAY, THROUGHPUT
-    figure, axes = style.panel(2.9)
+    figure, axes = style.panel(max(2.9, 0.165 * (settings["name"].nunique() + 2)))
     style.front(axes, settings)
     is_published = settings["origin"] == PUBLISHED
     for chosen, fill in ((is_published, "none"), (~is_published, "full")):
@@ -40,16 +39,17 @@ def draw(network: Record, tables: Tables) -> Figure:
 
 
 def _ellipse(axes: Axes, row: Record, colour: str) -> None:
-    """An ellipse that would hold 95 % of single runs if these were normal; none for one run."""
-    across, both, up = row["delay_variance"], row["covariance"], row["throughput_variance"]
-    if not np.isfinite([across, both, up]).all():
+    """Of log delay and throughput: would hold 95 % of normal single runs; none for one run."""
+    delay, throughput = row[SIGNAL_DELAY], row[THROUGHPUT]
+    across, both = row["delay_variance"] / delay**2, row["covariance"] / delay
+    covariance = [[across, both], [both, row["throughput_variance"]]]
+    if not np.isfinite(covariance).all():
         return
-    size, direction = np.linalg.eigh([[across, both], [both, up]])
+    size, direction = np.linalg.eigh(covariance)
     angle = np.linspace(0, 2 * np.pi, 60)
     circle = np.vstack([np.cos(angle), np.sin(angle)])
     x, y = direction @ (_SCALE * np.sqrt(size.clip(0))[:, None] * circle)
-    place = row[SIGNAL_DELAY] + x, row[THROUGHPUT] + y
-    axes.fill(*place, color=colour, alpha=0.25, linewidth=0, zorder=2)
+    axes.fill(delay * np.exp(x), throughput + y, color=colour, alpha=0.25, linewidth=0, zorder=2)
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

@@ -36,14 +36,25 @@ local function style_table(item)
   end
 end
 
--- About how many lines the body of a table takes, at a hundred characters a line.
+-- About how many lines the body of a table takes, at a hundred characters a line; columns without
+-- a share are as wide as they need, or narrower in proportion.
 function lines_of(item)
+  local texts, longest, all = {}, {}, 0
+  for at, row in ipairs(item.bodies[1].body) do
+    texts[at] = {}
+    for column, cell in ipairs(row.cells) do
+      texts[at][column] = #pandoc.utils.stringify(cell.contents)
+      longest[column] = math.max(longest[column] or 1, texts[at][column])
+    end
+  end
+  for _, length in ipairs(longest) do all = all + length end
   local total = 0
-  for _, row in ipairs(item.bodies[1].body) do
+  for _, row in ipairs(texts) do
     local tallest = 1
-    for at, cell in ipairs(row.cells) do
-      local width = 100 * (item.colspecs[at][2] or 1 / #item.colspecs)
-      tallest = math.max(tallest, math.ceil(#pandoc.utils.stringify(cell.contents) / width))
+    for column, length in ipairs(row) do
+      local width = item.colspecs[column][2] and 100 * item.colspecs[column][2]
+        or longest[column] * math.min(1, 100 / all)
+      tallest = math.max(tallest, math.ceil(length / width))
     end
     total = total + tallest
   end
