@@ -245,6 +245,7 @@ class Datagrams(Supervisor):
             if not unheard or self._request.is_entry:
                 raise RunEndedError(str(answer.get("reason")), "failed")
             if self._complaint() == _NO_WORD:
+                self._figures()  # complains of a link that ended early
                 raise RunEndedError(str(answer.get("reason")))
         elif errors := self._last_words(_SENDER_ERRORS, ""):
             raise RunEndedError(f"the sender refuses: {errors}", "error")

@@ -175,6 +175,14 @@ def test_controller_that_hears_nothing_ends_with_that_reason(settings: MahimahiS
         settings.open().run(spec_for(settings, 1.5, delay_ms=5000))
 
 
+def test_run_that_is_ended_before_any_acknowledgment_says_so(
+    settings: MahimahiSettings, background: ThreadPoolExecutor
+) -> None:
+    record = background.submit(settings.open().run, spec_for(settings, LONG_S, delay_ms=5000))
+    os.kill(min(observe(settings.folder).processes["sender"]), signal.SIGTERM)
+    assert fault_of(record).startswith("mahimahi: the link's log ends after")
+
+
 def test_controller_whose_window_bursts_failed(settings: MahimahiSettings) -> None:
     constants = {"alpha": 1e9, "beta": 2, "initial_window": 10, "keepalive_ms": 80}
     link = spec_for(settings, 2).network
