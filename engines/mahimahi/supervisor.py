@@ -173,7 +173,9 @@ class Supervisor(ABC):
             self._stopped.wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late)
         figures = _json(self._folder.read("measure.out"))
         if not figures:
-            raise RunEndedError(f"the link's log is unusable: {self._last_words('measure.out')}")
+            raise RunEndedError(
+                f"mahimahi: the link's log is unusable: {self._last_words('measure.out')}"
+            )
         end_s = figures["end_ms"] / 1000
         if end_s < 0.99 * self._request.log_end_s:
             raise RunEndedError(

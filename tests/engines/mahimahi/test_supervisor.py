@@ -37,6 +37,7 @@ def answer_to(
     )
     program = folder.add("shells", f"#!/bin/sh\n{script}".encode(), 0o755)
     folder.add("receiver", (ROOT / "build/receiver").read_bytes(), 0o755)
+    folder.add("measure", b"""#!/bin/sh\necho '{"end_ms": 1000}'\n""", 0o755)
     request = Request(
         folder=str(folder.path),
         keeps_awake=False,
