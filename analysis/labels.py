@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-_ACRONYMS = ("aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma")
-_SPELLED = {"reno": "Reno"} | {name: name.upper() for name in _ACRONYMS}
+_ACRONYMS = (
+    *("aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"),
+    *("abc", "bic", "c4", "dalida", "ledbat", "pid"),
+)
+_PROPER = ("reno", "copa", "hybla", "prague", "sprout", "swift", "vegas", "verus", "vivace")
+_SPELLED = {name: name.upper() for name in _ACRONYMS} | {name: name.title() for name in _PROPER}
 _PUBLISHED = {
-    **{"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP", "sprout_ewma": "Sprout-EWMA"},
-    **{"bbr3": "BBRv3", "ledbat_pp": "LEDBAT++"},
-    **{name: name.upper() for name in ("abc", "bic", "c4", "dalida", "ledbat", "pid")},
-    **{name: name.title() for name in ("copa", "hybla", "prague", "sprout", "swift", "vegas")},
-    **{name: name.title() for name in ("verus", "vivace")},
+    **{"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP", "bbr3": "BBRv3"},
+    **{"ledbat_pp": "LEDBAT++", "sprout_ewma": "Sprout-EWMA"},
 }
 """Controllers with their authors' spelling."""
 MINUS = "\N{MINUS SIGN}"

@@ -19,11 +19,12 @@ class Batch:
 
     Args:
         runs: the runs.
-        engine: that executes them, uncounted; None: the experiment's.
+        engine: that executes them; None: the experiment's.
         together: all are in progress at the same time, and every record counts, even one with
             a fault of the machine or a busy host: they measure the host.
         anew: execute even runs that the journal holds, for their other outputs.
         keeps_faults: a fault of the machine is a record, unless several subjects meet one in a row.
+        counts: whether they are among the experiment's number of runs.
     """
 
     runs: Sequence[PlannedRun]
@@ -31,6 +32,7 @@ class Batch:
     together: bool = False
     anew: bool = False
     keeps_faults: bool = False
+    counts: bool = True
 
 
 class Runner:
@@ -40,7 +42,7 @@ class Runner:
         journal: holds known runs; finished ones go there at once.
         make_executor: makes the executor of a batch; those of an engine share one.
         on_progress: called with the number of runs just finished or found; while real-time
-            runs are in progress, or those of another engine end, with 0.
+            runs are in progress, or uncounted ones end, with 0.
         spoils: whether a record does not count although the journal has it.
     """
 
@@ -97,7 +99,7 @@ class Runner:
             executor.close()
 
     def _count(self, batch: Batch, runs: int) -> None:
-        self._on_progress(runs if batch.engine is None else 0)
+        self._on_progress(runs if batch.counts else 0)
 
     def _is_known(self, run: PlannedRun, batch: Batch) -> bool:
         if batch.anew:

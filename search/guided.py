@@ -214,7 +214,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
         for start in range(STARTS):
             again = replace(path, seed=derive_seed(path.seed, "start", start))
             asker = make_asker(again.study.sampler, again.space, again.points, again.seed)
-            trials += yield from by_engine_of(again, ask_and_tell(again, asker, lambda _: None))
+            trials += yield from ask_and_tell(again, asker, lambda _: None)
         for setting in leading(path, trials)[0]:
             key = tuple(setting.point.values())
             points.setdefault(key, Setting(len(points), setting.point))
@@ -223,7 +223,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
     known = []
     for path in paths:
-        known.append((yield from by_engine_of(path, _known(path, settings, at, asked))))
+        known.append((yield from _known(path, settings, at, asked)))
     values, carried = zip(*known, strict=True)
     return Guide(settings, at, values, carried)
 
@@ -257,11 +257,11 @@ def throughputs(
 def by_engine_of(
     plan: StudyPlan, steps: Generator[Batch, Iterator[FinishedRun], R]
 ) -> Generator[Batch, Iterator[FinishedRun], R]:
-    """Has the batches of steps executed by the engine of a plan."""
+    """Has the batches of steps executed by the engine of a plan, beside the runs that count."""
     try:
         batch = next(steps)
         while True:
-            batch = steps.send((yield replace(batch, engine=plan.engine)))
+            batch = steps.send((yield replace(batch, engine=plan.engine, counts=False)))
     except StopIteration as end:
         found: R = end.value
         return found
@@ -299,7 +299,7 @@ def plan(job: Job, name: str) -> Plan:
     assert budget is not None
 
     def steps() -> Steps:
-        guide = yield from emulate(emulated)
+        guide = yield from by_engine_of(emulated, emulate(emulated))
         found = yield from spend(real, guide, budget // len(real.networks))
         return _outcome(real, guide, found, budget)
 
