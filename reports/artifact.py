@@ -160,10 +160,11 @@ def _crate(
     citation = yaml.safe_load(files["CITATION.cff"])
     own = workflow.settings.report
     authors = own.authors if own and own.authors else [each["name"] for each in citation["authors"]]
-    crate.creator = [
+    people = [
         crate.add(Person(crate, f"#author-{number}", {"name": name}))
         for number, name in enumerate(authors, 1)
     ]
+    crate.root_dataset["author"] = people if len(people) > 1 else people[0]
     entities = {
         name: crate.add_file(io.BytesIO(content), name, properties=_described(name, content))
         for name, content in files.items()

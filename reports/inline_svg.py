@@ -11,6 +11,7 @@ _DROPPED = re.compile(
     re.DOTALL,
 )
 _REFERENCE = re.compile(r'(?<=href="#)[^"]+|(?<=url\(#)[^)]+')
+_KIND = re.compile(r' id="(cells|colours)"')  # of a figure: see report.css
 _ID = re.compile(r' id="([^"]+)"')
 _RUN = re.compile(r' data-run="([^"]+)"')
 _MEASURES = re.compile(r' (?:d|x|y|transform|points|width|height)="[^"]*"')
@@ -50,7 +51,7 @@ class Inliner:
         used = set(_REFERENCE.findall(text))
         names = {name: f"f{self._figures}-{at:x}" for at, name in enumerate(sorted(used))}
         text = _REFERENCE.sub(lambda found: names[found[0]], text)
-        text = text.replace(' id="cells"', ' class="cells"')  # see report.css
+        text = _KIND.sub(r' class="\1"', text)
         text = _ID.sub(lambda found: f' id="{names[found[1]]}"' if found[1] in used else "", text)
         text = _RUN.sub(lambda found: found[0] if f"run-{found[1]}" in self._rows else "", text)
         text = _MEASURES.sub(lambda found: _shortened(found[0]), text)

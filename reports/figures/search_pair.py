@@ -28,6 +28,7 @@ def draw(search: Record, tables: Tables) -> Figure:
     x, y = records(constants.sort_values("importance", ascending=False, kind="stable"))[:2]
     place = (trials[CONSTANT + each["constant"]] for each in (x, y))
     figure, axes = style.panel(2.6)
+    figure.set_gid("colours")
     dots: Record = {"c": trials["value"], "cmap": style.SEQUENTIAL, "s": 14, "linewidths": 0}
     shown = axes.scatter(*place, **dots, rasterized=True)
     shown.set_clim(*extremes(trials["value"][int(_WORST * len(trials)) :]))
@@ -48,9 +49,8 @@ def _draw_contours(axes: Axes, dots: PathCollection) -> None:
     weights = along @ across.T
     sums = (along * np.asarray(dots.get_array())) @ across.T
     means = np.where(weights >= _LEAST, sums / weights, np.nan)
-    levels = np.linspace(*dots.get_clim(), 8)[1:-1]
     lines: Record = {"colors": style.INK, "linewidths": 0.7, "transform": axes.transAxes}
-    axes.contour(steps.ravel(), steps.ravel(), means, levels, **lines)
+    axes.contour(*(steps.ravel(),) * 2, means, np.linspace(*dots.get_clim(), 8)[1:-1], **lines)
 
 
 def _where_two_matter(tables: Tables) -> pd.DataFrame:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from contextlib import chdir
 from pathlib import Path
 
@@ -31,6 +32,15 @@ def test_run_prints_its_figures(workspace: Path) -> None:
     assert found["constants"] == {"keepalive_ms": 1000, "window": 12}
     assert f"{found['throughput_mbps']:.3f} Mbit/s" in result.stdout
     assert f"{found['packets_sent']} sent" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["list", "compare"])
+def test_without_its_packages_it_says_what_to_do(command: str) -> None:
+    words = [sys.executable, "-S", "-m", "kneepoint", command]  # -S: without site-packages
+    result = subprocess.run(words, capture_output=True, check=False, text=True)
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ") and sys.executable in line and "make setup" in line
 
 
 @pytest.mark.parametrize(

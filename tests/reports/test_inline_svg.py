@@ -40,6 +40,17 @@ def test_text_is_text_in_the_font_of_the_page(svg: bytes) -> None:
     assert root.attrib["aria-label"] == 'A "figure"' and root.attrib["role"] == "img"
 
 
+@pytest.mark.parametrize("kind", ["cells", "colours"])
+def test_a_figure_that_the_page_colours_in_a_way_of_its_own_has_that_class(
+    kind: str, tmp_path: Path
+) -> None:
+    figure = style.page(2)
+    figure.set_gid(kind)
+    style.write(figure, tmp_path / "figure.svg")
+    text = Inliner().inline((tmp_path / "figure.svg").read_bytes(), "A figure")
+    assert kind in [each.attrib.get("class") for each in elements(text, "g")]
+
+
 def test_every_point_is_still_there_and_every_reference_leads_to_one_place(svg: bytes) -> None:
     inliner = Inliner()
     first, second = inliner.inline(svg, "One"), inliner.inline(svg, "Two")
