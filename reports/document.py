@@ -5,7 +5,7 @@ Markdown has paragraphs, **bold** and `code`; all else is HTML: `<h2 id="...">` 
 and folded. Four elements are ours:
 
     <figure name="..." only="html" if="drawn"><title>...</title><caption>...</caption></figure>
-    <table name="..." only="html" first="...">
+    <table name="..." only="html">
       <title>...</title><caption>...</caption>
       <column unit="..." group="..." class="left" if="known">...</column>
       <tr class="strong or muted" id="..."><td>...</td></tr>
@@ -14,10 +14,11 @@ and folded. Four elements are ours:
     <run of="ID">...</run>   a number that links to the row `run-ID`, which has the run behind it
 
 What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
-its own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so
-many rows until it is asked for all; without rows it is left out, as is a figure with if="drawn"
-that was not, a column with if="known" and no value in any row, and a heading or a summary with
-nothing below. A figure that is taller than a page of paper is a supplement, too.
+its own ("Table S3"). Columns of one group share a head. Of more than MOST_ROWS rows a table has the
+first on paper, and shows them on the page until it is asked for all. A table without rows is left
+out, as is a figure with if="drawn" that was not, a column with if="known" and no value in any row,
+and a heading or a summary with nothing below. A figure that is taller than a page of paper is a
+supplement, too.
 """
 
 import re
@@ -36,6 +37,9 @@ from analysis.labels import DASH
 
 RUN_DIGITS = 12
 """This many digits of a run's id identify it."""
+
+MOST_ROWS = 60
+"""Of a table, unless all are asked for."""
 
 _OWN_WORDS = MarkdownIt("commonmark", {"html": False}).disable("image")
 _TEMPLATES = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).disable(
@@ -180,9 +184,10 @@ def _frame(figure: Element, label: str) -> Element:
 def _write_table(item: Element, labels: dict[str, str]) -> None:
     """A table becomes a figure with a caption above and a table that scrolls by itself."""
     caption, columns, rows = _caption(item, labels), *_columns_and_rows(item)
-    name, first = item.attrib["name"], item.get("first")
+    name = item.attrib["name"]
+    first = {"data-first": str(MOST_ROWS)} if len(rows) > MOST_ROWS else {}
     lefts = [at for at, column in enumerate(columns) if column.get("class") == "left"]
-    _empty(item, {"class": "table", "id": name} | ({"data-first": first} if first else {}))
+    _empty(item, {"class": "table", "id": name, **first})
     item.tag = "figure"
     item.append(caption)
     table = SubElement(_frame(item, labels[name]), "table")

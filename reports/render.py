@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 import matplotlib
 import pypandoc
@@ -15,7 +15,7 @@ import typst
 from markupsafe import Markup
 
 from common.errors import KneepointError
-from reports.document import Document
+from reports.document import MOST_ROWS, Document
 from reports.inline_svg import Inliner
 from reports.templating import plain_text, templates_in
 
@@ -58,6 +58,7 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
     """
     body = copy.deepcopy(document.body)
     _leave_out_supplements(body, document.supplements)
+    _shorten_tables(body)
     with TemporaryDirectory() as folder:
         source = Path(folder) / "report.typ"
         for image in body.iter("img"):
@@ -109,6 +110,16 @@ def _leave_out_supplements(parent: Element, names: frozenset[str]) -> None:
         if child.tag == "a" and (child.get("class") == "run" or child.get("href", "")[1:] in names):
             child.tag, child.attrib = "span", {}
         _leave_out_supplements(child, names)
+
+
+def _shorten_tables(body: Element) -> None:
+    """Leaves tables MOST_ROWS rows, and says so."""
+    for figure in body.findall(".//figure[@class='table']"):
+        caption, rows = figure.find("figcaption"), figure.find(".//tbody")
+        if caption is not None and rows is not None and len(rows) > MOST_ROWS:
+            said = f" The first {MOST_ROWS} of {len(rows):,} rows; report.html has all."
+            SubElement(caption, "span").text = said
+            rows[:] = rows[:MOST_ROWS]
 
 
 def _file(figures: Mapping[str, Path], name: str) -> Path:

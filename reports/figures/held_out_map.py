@@ -1,5 +1,7 @@
 """How much of what is possible does each controller get on each network?"""
 
+import textwrap
+
 from matplotlib.figure import Figure
 
 from analysis.frames import Record
@@ -13,10 +15,11 @@ def draw(_: Record, tables: Tables) -> Figure:
     networks, ranked = tables["held_out_networks"], standings(tables)
     wide = tables["held_out_power"].pivot(index="trial", columns="network", values="relative")
     values = 100 * wide.loc[ranked["trial"], networks["network"]]
-    values.columns = networks["title"]  # two networks may share one
+    values.columns = [textwrap.fill(each, 38) for each in networks["title"]]  # two may be the same
     mean = 100 * ranked[["held_out"]].set_axis(["geometric mean"], axis="columns")
     parts = {"Training": values.iloc[:, :1], "Held out": values.iloc[:, 1:], "Mean": mean}
-    figure = style.page(1.55 + 0.165 * len(values))
+    below = max(len(line) for name in values.columns for line in name.splitlines())
+    figure = style.page(0.3 + 0.045 * max(28, below) + 0.165 * len(values))
     panels = figure.subplots(1, 3, width_ratios=[part.shape[1] for part in parts.values()])
     for axes, (title, part) in zip(panels, parts.items(), strict=True):
         texts = part.map(lambda value: f"{value:.1f}" if value < 10 else f"{value:.0f}")

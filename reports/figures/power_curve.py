@@ -20,12 +20,11 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     """The whole curve, and beside it the neighbourhood of the best."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
     published = select(published_points(tables), sweep=sweep["sweep"]).dropna(subset=[POWER])
-    name = labels.words(sweep["constant"])
-    both = pd.concat([published, curve], ignore_index=True).assign(name=name)
+    both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
     figure = style.page(2.9)
     whole, near = figure.subplots(1, 2, width_ratios=[3, 2])
     for axes in (whole, near):
-        style.curve(axes, curve, "value", POWER, label="Kneepoint")
+        style.curve(axes, curve, "value", POWER, label="Kneepoint" if len(published) else "")
         style.points(axes, published, "value", POWER, "report", style.reports(published))
         style.ring(axes, sweep["best_value"], sweep[POWER])
         style.tell(axes, both, "value", POWER, "{report}, {name} {value:g}: power {power:.2f}")

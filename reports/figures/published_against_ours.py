@@ -25,8 +25,9 @@ def draw(comparison: Record, tables: Tables) -> Figure:
     rows["letter"] = _letters(rows["crossed"] != "")
     parts = {metric: _of_metric(rows, metric) for metric in SHOWN}
     parts = {metric: part for metric, part in parts.items() if len(part)}
-    named = rows[rows["letter"] != ""]
-    figure = style.page(3.3 if len(named) else 2.8)
+    texts = (rows["letter"] + "  " + rows["name"])[rows["letter"] != ""]
+    across = min([3, *(110 // texts.str.len())]) or 1
+    figure = style.page(2.95 + 0.17 * -(-len(texts) // across))
     panels = figure.subplots(1, len(parts), squeeze=False)[0]
     source = "Published" if comparison["comparison"] == REPORTS else "Measured"
     for axes, (metric, part) in zip(panels, parts.items(), strict=True):
@@ -34,17 +35,15 @@ def draw(comparison: Record, tables: Tables) -> Figure:
         axes.set(xlabel=f"{source} ({METRICS[metric].unit})", ylabel="")
     panels[0].set_ylabel(f"Ours minus {source.lower()} (%)")
     style.legend_once(figure, panels, loc="outside upper center", ncols=5)
-    if len(named):
-        handles = [Line2D([], [], linestyle="none") for _ in named["letter"]]
+    if len(texts):
+        handles = [Line2D([], [], linestyle="none")] * len(texts)
         close = {"handlelength": 0, "handletextpad": 0}
-        texts = named["letter"] + "  " + named["name"]
-        figure.legend(handles, texts, loc="outside lower center", ncols=3, **close)
+        figure.legend(handles, texts, loc="outside lower center", ncols=across, **close)
     for axes, part in zip(panels, parts.values(), strict=True):
-        crosses = part[part["crossed"]]
+        crosses = part[part["crossed"] & (part["letter"] != "")]
         if len(crosses):
-            look: Record = {"ha": "center", "fontsize": 8.5}
             named = crosses.assign(name=crosses["letter"])
-            style.name_points(axes, named, ["published", "off"], _SIDES, **look)
+            style.name_points(axes, named, ["published", "off"], _SIDES, ha="center", fontsize=8.5)
     return figure
 
 
@@ -57,9 +56,9 @@ def _crossed(row: Record) -> str:
 
 
 def _letters(wrong: "pd.Series[bool]") -> "pd.Series[str]":
-    """A letter for each contradicted row, in order; nothing for the others."""
-    number = wrong.cumsum()
-    return number.map(lambda n: chr(ord("a") + n - 1) if n <= 26 else str(n)).where(wrong, "")
+    """A letter for each contradicted row, in order, if there are enough; nothing for the others."""
+    letters = wrong.cumsum().map(lambda n: chr(ord("a") + n - 1))
+    return letters.where(wrong & (wrong.sum() <= 26), "")
 
 
 def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -89,7 +88,7 @@ def _draw_rows(axes: Axes, part: pd.DataFrame, metric: str) -> None:
         axes.scatter(crosses["published"], crosses["off"], label="contradicted", **cross)
     farthest = max(1.15 * part["off"].abs().max(), 200 * rule.relative)
     axes.set(xscale="log", xlim=(place[0], place[-1]), ylim=(-1.3 * farthest, 1.3 * farthest))
-    style.log_ticks(axes, "x")
+    style.log_ticks(axes, "x", (1, 2, 5) if high / low < 100 else (1,))
     style.difference_axis(axes, "y", farthest, (5, 50, 500))
     axes.set_title(rule.title)
 

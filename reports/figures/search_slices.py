@@ -16,7 +16,7 @@ _SHADES = 12
 
 
 def draw(search: Record, tables: Tables) -> Figure:
-    """Every trial's value against each parameter, later ones stronger in colour; if there are, brackets."""
+    """Every trial's value against each parameter, later ones stronger; if there are, brackets."""
     constants = records(select(tables["search_constants"], search=search["search"]))
     trials = select(tables["search_trials"], search=search["search"], measured=True)
     steps = trials.assign(step=trials.index + 1).dropna(subset=["low"])

@@ -24,8 +24,8 @@ def draw(_: Record, tables: Tables) -> Figure:
     shown = found[:_MOST].set_index("search", drop=False)
     units = shown["objective"].map(style.OBJECTIVES)
     past = tables["search_trials"]
-    past = past[past["search"].isin(shown.index)]
     past = past.assign(number=past["trial"] + 1, unit=past["search"].map(units))
+    past = past.dropna(subset=["unit"])
     limits = {unit: extremes(part["best_so_far"]) for unit, part in past.groupby("unit")}
     columns = min(_COLUMNS, len(shown))
     facets = {"col": "search", "col_order": shown.index, "col_wrap": columns}
@@ -44,7 +44,8 @@ def draw(_: Record, tables: Tables) -> Figure:
         place = last["number"], last["best_so_far"]
         style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.OURS)
         low, high = limits[units[name]]
-        axes.set(ylim=(min(0, low), 1.2 * high or 1), xlabel="", ylabel="")
+        low = min(0, low)
+        axes.set(ylim=(low, high + 0.2 * ((high - low) or 1)), xlabel="", ylabel="")
         if at % columns == 0 or units[name] != before:
             axes.set_ylabel(textwrap.fill(units[name], 16), fontsize=7)
         before = units[name]
@@ -55,8 +56,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     first = grid.axes.flat[0]
     first.set(xscale="log", xlim=(0.9, 1.15 * past["number"].max()))
     style.log_ticks(first, "x", (1,))
-    rows = -(-len(shown) // columns)
-    figure = style.fit(grid, 0.3 + rows * min(1.2, 9 / rows))
+    figure = style.fit(grid, 0.3 + min(9, 1.2 * -(-len(shown) // columns)))
     rest = f"; the first {_MOST} of {len(found)} searches" if len(found) > _MOST else ""
     figure.supxlabel(f"Trial, logarithmic{rest}", fontsize=8.5)
     return figure

@@ -17,18 +17,17 @@ from reports.figures import each, style
 def draw(sweep: Record, tables: Tables) -> Figure:
     """Throughput against signal delay, delay inverted, so that up and to the right is better."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
-    published = select(published_points(tables), sweep=sweep["sweep"])
     place = SIGNAL_DELAY, THROUGHPUT
-    published = published.dropna(subset=[*place])
+    published = select(published_points(tables), sweep=sweep["sweep"]).dropna(subset=[*place])
     figure, axes = style.panel(3.5)
-    style.curve(axes, curve, *place, label="Kneepoint")
+    style.curve(axes, curve, *place, label="Kneepoint" if len(published) else "")
     style.points(axes, published, *place, by="report", looks=style.reports(published))
     style.ring(axes, sweep[SIGNAL_DELAY], sweep[THROUGHPUT])
     both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
     style.plane(axes, both[SIGNAL_DELAY])
     axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
     style.tell(axes, both, *place, "{report}, {name} {value:g}: " + style.IN_PLANE)
-    axes.legend(loc="lower left")
+    style.legend_once(axes, [axes], loc="lower left")
     _draw_powers(axes, curve[POWER].max())
     first = curve.sort_values("best", ascending=False, kind="stable")
     first["name"] = first["value"].map(labels.number)

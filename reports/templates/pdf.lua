@@ -36,24 +36,50 @@ local function style_table(item)
   end
 end
 
--- About how many lines the body of a table takes, at a hundred characters a line; columns without
--- a share are as wide as they need, or narrower in proportion.
-function lines_of(item)
-  local texts, longest, all = {}, {}, 0
+-- How long the text of each cell of the body is, and the longest of each column.
+local function lengths_of(item)
+  local lengths, longest = {}, {}
   for at, row in ipairs(item.bodies[1].body) do
-    texts[at] = {}
+    lengths[at] = {}
     for column, cell in ipairs(row.cells) do
-      texts[at][column] = #pandoc.utils.stringify(cell.contents)
-      longest[column] = math.max(longest[column] or 1, texts[at][column])
+      lengths[at][column] = #pandoc.utils.stringify(cell.contents)
+      longest[column] = math.max(longest[column] or 1, lengths[at][column])
     end
   end
+  return lengths, longest
+end
+
+-- Columns with a share take what the others leave them, at about a hundred characters a line, but
+-- no more than they need.
+local function widen(item)
+  local _, longest = lengths_of(item)
+  for at, head in ipairs(item.head.rows[#item.head.rows].cells) do
+    for word in pandoc.utils.stringify(head.contents):gmatch("%S+") do
+      longest[at] = math.max(longest[at] or 1, #word)
+    end
+  end
+  local spare, shares = 1, 0
+  for at, spec in ipairs(item.colspecs) do
+    local needed = (longest[at] + 3) / 100
+    if spec[2] and needed <= spec[2] then spec[2] = nil end
+    if spec[2] then shares = shares + spec[2] else spare = spare - needed end
+  end
+  for at, spec in ipairs(item.colspecs) do
+    if spec[2] then spec[2] = math.max(spec[2], math.min((longest[at] + 3) / 100, spec[2] * spare / shares)) end
+  end
+end
+
+-- About how many lines the body of a table takes; columns without a share are as wide as they
+-- need, or narrower in proportion.
+local function lines_of(item)
+  local lengths, longest = lengths_of(item)
+  local total, all = 0, 0
   for _, length in ipairs(longest) do all = all + length end
-  local total = 0
-  for _, row in ipairs(texts) do
+  for _, row in ipairs(lengths) do
     local tallest = 1
     for column, length in ipairs(row) do
-      local width = item.colspecs[column][2] and 100 * item.colspecs[column][2]
-        or longest[column] * math.min(1, 100 / all)
+      local share = item.colspecs[column][2]
+      local width = share and 100 * share or longest[column] * math.min(1, 100 / all)
       tallest = math.max(tallest, math.ceil(length / width))
     end
     total = total + tallest
@@ -66,6 +92,7 @@ function Figure(figure)
   local found
   figure:walk({ Table = function(item) found = item end })
   style_table(found)
+  widen(found)
   found.caption = figure.caption
   found.attr = pandoc.Attr(figure.identifier)
   -- A tall table may be torn: it would leave too much of a page empty.

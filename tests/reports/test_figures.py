@@ -105,6 +105,36 @@ def test_the_row_that_is_contradicted_is_named(tables: Tables) -> None:
     assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
 
 
+def test_so_many_contradicted_rows_that_letters_run_out_have_none(tables: Tables) -> None:
+    rows = tables["audit"]
+    many = rows.assign(wrong="power", verdict="contradicted").loc[rows.index.repeat(30)]
+    figure = drawn({**tables, "audit": many}, "published-against-ours-reports")
+    assert [texts(figure, axes) for axes in range(3)] == [[], [], []]
+    assert len(figure.legends) == 1
+    crosses = np.asarray(figure.axes[2].collections[-1].get_offsets())
+    assert many["published_power"].notna().sum() == len(crosses)
+
+
+def test_the_best_so_far_is_in_its_panel_whatever_its_sign(tables: Tables) -> None:
+    past = tables["search_trials"]
+    for shift in (0.0, 2 * past["best_so_far"].max()):
+        below = {name: past[name] - shift for name in ("value", "best_so_far")}
+        figure = drawn({**tables, "search_trials": past.assign(**below)}, "searches-all")
+        for axes in figure.axes:
+            low, high = axes.get_ylim()
+            best = np.asarray(axes.lines[0].get_ydata())
+            assert low <= best.min() <= best.max() < high
+
+
+def test_cells_of_the_map_have_room_below_long_titles(tables: Tables) -> None:
+    networks = tables["held_out_networks"]
+    long = networks.assign(title=networks["title"] + " with a very long title" * 3)
+    figure = drawn({**tables, "held_out_networks": long}, "held-out-map-all")
+    style._lay_out(figure)
+    cells_in = figure.axes[1].get_position().height * figure.get_figheight()
+    assert cells_in / 4 > 0.1
+
+
 def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
     tables: Tables, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reports import draw, render
-from reports.document import Document, document
+from reports.document import MOST_ROWS, Document, document
 from reports.templating import literal
 from tests.analysis import synthetic
 from tests.reports.test_document import NASTY, TABLE
@@ -174,6 +174,18 @@ def test_a_report_of_one_study_or_none_has_its_sections_only(studies: int, tmp_p
     folder = blank(report.document, tmp_path)
     assert render.to_html(report.document, folder)
     assert render.to_pdf(report.document, folder)
+
+
+def test_of_a_long_table_paper_has_the_first_rows(tmp_path: Path) -> None:
+    rows = "".join(f"<tr><td>r{n}.</td></tr>" for n in range(MOST_ROWS + 1))
+    long = TABLE.replace("<tr><td>1</td></tr>", rows)
+    short = long.replace("<tr><td>r0.</td></tr>", "").replace('"t"', '"u"')
+    content = document(f"{long}\n\n{short}", "Rows")
+    html = render.to_html(content, {})
+    assert html.count(f'data-first="{MOST_ROWS}"') == 1 and f"r{MOST_ROWS}." in html
+    said = words_of(render.to_pdf(content, {}), tmp_path)
+    assert f"first{MOST_ROWS}of{MOST_ROWS + 1}rows" in said and said.count("rows;") == 1
+    assert said.count(f"r{MOST_ROWS}.") == said.count("r0.") == 1
 
 
 def test_pdf_leaves_supplements_to_the_page(tmp_path: Path) -> None:
