@@ -191,6 +191,7 @@ def complaint_of(error: Exception) -> str:
 def _describe(misfit: ErrorDetails) -> str:
     key, value = ".".join(map(str, misfit["loc"])), misfit["input"]
     message = misfit["msg"].removeprefix("Value error, ").replace("Input should", "it must", 1)
+    message = message.replace("a valid tuple", "a list").replace("a valid dictionary", "a mapping")
     if misfit["type"] == "missing":
         return f"{key}: is missing; add it"
     if misfit["type"] == "value_error" and isinstance(value, Mapping):

@@ -63,6 +63,8 @@ def test_any_value_is_accepted_or_refused_in_one_line_with_its_file(model: type[
                     with pytest.raises(KneepointError, match=r"\Afile\.yaml: ") as output:
                         check_config(data, model, Path("file.yaml"))
                     assert "\n" not in str(output.value)
+                    words = {"tuple", "dictionary"}  # Python's: a file has lists and mappings
+                    assert words.isdisjoint(str(output.value).split())
     assert len(refused) > 3
 
 
