@@ -30,8 +30,7 @@ def draw(network: Record, tables: Tables) -> Figure:
         style.points(axes, settings[chosen], *place, by="name", looks=looks, fillstyle=fill)
     for row in records(settings):
         _ellipse(axes, row, looks[row["name"]][1])
-    bound = network[SIGNAL_DELAY], network["capacity_mbps"]
-    style.plane(axes, settings[SIGNAL_DELAY], bound)
+    style.plane(axes, settings[SIGNAL_DELAY], (network[SIGNAL_DELAY], network["capacity_mbps"]))
     succeeded = settings.assign(power=settings["succeeded_power"])
     style.tell(axes, succeeded, *place, "{name}, {origin}: " + style.IN_PLANE + ", n = {succeeded}")
     style.legend_once(figure, [axes], loc="outside right center", ncols=1, fontsize=7.5)

@@ -331,13 +331,14 @@ def plane(
     """
     known = [delay for delay in delays_ms if delay > 0]
     if omniscient:
-        look: Record = {"color": INK, "markersize": 9, "label": "omniscient", "zorder": 5}
-        axes.plot(*omniscient, "*", **look)
+        axes.plot(*omniscient, "*", color=INK, markersize=9, label="omniscient", zorder=5)
         known.append(omniscient[0])
     least, most = min(known) * 0.82, max(known) * 1.12
-    axes.set(xscale="log", xlim=(most, least), ylim=(0, None), ylabel="Throughput (Mbit/s)")
+    top = 1.05 * omniscient[1] if omniscient else None  # whatever an ellipse reaches
+    axes.set(xscale="log", xlim=(most, least), ylim=(0, top), ylabel="Throughput (Mbit/s)")
     axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
-    log_ticks(axes, "x", (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7))
+    steps = (1,) if most > 1e3 * least else (1, 2, 5) if most > 20 * least else (1, 1.5, 2, 3, 5, 7)
+    log_ticks(axes, "x", steps)
 
 
 def front(axes: Axes, points: pd.DataFrame) -> None:
