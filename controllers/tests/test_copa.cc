@@ -145,8 +145,9 @@ TEST(copa_keeps_its_queue_below_two_and_a_half_over_delta) {
 }
 
 TEST(copa_competes_where_the_queue_is_never_nearly_empty) {
-  // From the fifth second on others keep 80 ms in the queue. The rate is 1/(delta x 80 ms), the
-  // window 180 ms of it, 2.25/delta; and 1/delta grows by one in a round trip without a loss.
+  // From the fifth second on others keep 80 ms in the queue, and Copa's own packets 20 ms: the
+  // window is 200 ms of the rate 1/(delta x 80 ms), 2.5/delta. After five round trips of 200 ms
+  // 1/delta, which was 2, grows by one in each without a loss.
   const auto window_at = [](double end_s, double competitive, bool loses, int lost_at = -1) {
     Bottleneck link("copa", {{"competitive", competitive}}, 5000, 100);
     link.run_until(5);
@@ -164,12 +165,13 @@ TEST(copa_competes_where_the_queue_is_never_nearly_empty) {
   };
   EXPECT_NEAR(window_at(12, 0, false), 4.5, 1);
   EXPECT_NEAR(window_at(12, 1, true), 4.5, 1);
-  // Round trips of 185 ms, of which the first five do not count, up to the middle of the mean.
-  EXPECT_NEAR(window_at(12, 1, false), 2.25 * (2 + 6.3 / 0.185 - 5), 6);
-  EXPECT_NEAR(window_at(14, 1, false), 2.25 * (2 + 8.1 / 0.185 - 5), 6);
-  // A loss halves 1/delta, at 11.4 s.
-  const double lost = (2 + 6.4 / 0.185 - 5) / 2;
-  EXPECT_NEAR(window_at(14, 1, false, 70), 2.25 * (lost + 1.7 / 0.185), 6);
+  // Up to the middle of the mean, a tenth of the time before the end.
+  for (const double end_s : {8.0, 10.0, 12.0, 14.0}) {
+    EXPECT_NEAR(window_at(end_s, 1, false), 2.5 * (3 + 0.9 * (end_s - 5) / 0.2 - 5), 0.7);
+  }
+  // A loss halves 1/delta, at 11.4 s or the end of that round trip.
+  const double lost = (3 + 6.4 / 0.2 - 5) / 2;
+  EXPECT_NEAR(window_at(14, 1, false, 70), 2.5 * (lost + 1.7 / 0.2), 2.5);
 }
 
 TEST(copa_is_alone_where_a_tenth_of_the_longest_delay_of_four_round_trips_is_met) {
