@@ -20,6 +20,7 @@ from common.errors import KneepointError, suggestion
 from common.made_by import NAME as MADE_BY
 from common.tables import TableFolder
 from experiments.results import read_frame
+from experiments.workflow import RESERVED
 
 _MAKE = "`kneepoint report` makes"
 _OWN = {
@@ -41,9 +42,9 @@ class OpenResults:
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
             raise KneepointError(f"{folder}: no such folder; {_MAKE} the results")
-        if not any(folder.glob("**/runs.*")):
-            raise KneepointError(f"{folder}: holds no results; {_MAKE} them")
         self.folder = folder
+        if not self._files("runs.*"):
+            raise KneepointError(f"{folder}: holds no results; {_MAKE} them")
         self._tables = TableFolder(folder, TABLES)
         self._own: dict[str, pd.DataFrame] = {}
 
@@ -95,15 +96,21 @@ class OpenResults:
             rows = [(each.name, each.kind, each.unit) for each in TABLES[name].columns]
         return pd.DataFrame(rows, columns=["column", "holds", "unit"])
 
+    def _files(self, pattern: str) -> list[Path]:
+        """Those of all experiments; results of another configuration may stand within."""
+        found = [path.relative_to(self.folder).parts for path in self.folder.glob(f"**/{pattern}")]
+        own = [parts for parts in found if len(parts) == 2 or parts[0] in RESERVED]
+        return [self.folder.joinpath(*parts) for parts in sorted(own)]
+
     def _all(self, name: str) -> pd.DataFrame:
         """The runs or trials of all experiments; one that is not finished would be missed."""
-        for journal in sorted(self.folder.glob("**/runs.jsonl")):
+        for journal in self._files("runs.jsonl"):
             if not (journal.parent / MADE_BY).exists():
                 raise KneepointError(
                     f"{journal.parent}: not finished; `kneepoint report` finishes it, "
                     "`make confirm` if it runs in real time"
                 )
-        paths = sorted(self.folder.glob(f"**/{name}.parquet"))
+        paths = self._files(f"{name}.parquet")
         frames = [frame for frame in map(read_frame, paths) if len(frame)]
         if not frames:
             return pd.DataFrame(columns=["study", "trial"])

@@ -1,5 +1,6 @@
 """Opened results: what is in them, and one line for what is wrong with them."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,16 @@ def test_what_cannot_be_opened_is_refused_in_one_line(results: Path) -> None:
     with pytest.raises(KneepointError, match="windows: not finished; `kneepoint report`"):
         _ = opened.runs
     assert len(opened.table("sweeps"))
+
+
+def test_results_of_another_configuration_within_do_not_count(results: Path) -> None:
+    before = open_results(results).runs
+    shutil.copytree(results, results / "field")
+    (results / "field/windows/runs.jsonl").touch()  # not even finished
+    assert len(open_results(results).runs) == len(before)
+    shutil.copytree(results, results.parent / "outer/field")
+    with pytest.raises(KneepointError, match="outer: holds no results"):
+        open_results(results.parent / "outer")
 
 
 def test_another_version_is_refused(results: Path) -> None:
