@@ -158,7 +158,7 @@ class C4 final : public Controller {
     if (state_ == State::pushing and is_congested_) push_gain_ = weak_push_;
     state_ = state;
     earlier_gain_ = gain_;
-    gain_ = state == State::initial    ? 2
+    gain_ = state == State::initial    ? initial_gain_
             : state == State::recovery ? recovery_
             : state == State::cruising ? 1
                                        : push_gain_;
@@ -167,6 +167,7 @@ class C4 final : public Controller {
   }
 
   static constexpr double segment_bytes_ = 1448;
+  static constexpr double initial_gain_ = 2;
   static constexpr double least_window_ = 2;
   static constexpr double longest_us_ = 1e6;
 
@@ -186,8 +187,8 @@ class C4 final : public Controller {
   double running_least_s_ = 0;
   double era_least_s_ = infinity;
   double era_most_s_ = 0;
-  double gain_ = 2;
-  double earlier_gain_ = 2;  // of the era before
+  double gain_ = initial_gain_;
+  double earlier_gain_ = initial_gain_;  // of the era before
   double push_gain_ = weak_push_;
   double era_rate_ = 0;
   double recovered_rate_ = 0;

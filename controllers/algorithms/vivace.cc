@@ -50,7 +50,7 @@ class Interval {
     return spread > 1e-12 ? (samples_ * sum_tr_ - sum_t_ * sum_r_) / spread : 0;
   }
   double sent() const { return static_cast<double>(end_ - first_); }
-  double loss() const { return sent() > 0 ? std::max(1 - acknowledged_ / sent(), 0.0) : 0; }
+  double loss() const { return std::max(0.0, 1 - acknowledged_ / sent()); }  // of nothing sent 0
   double sent_per_s() const { return sent() / length_s_; }
 
  private:

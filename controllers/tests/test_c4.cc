@@ -110,6 +110,33 @@ TEST(c4_takes_any_increase_after_a_weak_push_and_a_sixteenth_after_a_hard_one) {
   }
 }
 
+TEST(c4_wants_a_sixteenth_more_after_a_hard_push_that_met_no_congestion) {
+  // Pushes find so much more, at an RTT that stays.
+  const auto pushes = [](const std::vector<double>& growths) {
+    Clocked flow = cruising(2);
+    double gap = 2;
+    const auto gain_after = [&](double delivered_gap) {
+      flow.ack(100, 1, delivered_gap);
+      return gap * 1e3 / flow.pacing_us();
+    };
+    std::vector<double> gains;
+    for (const double growth : growths) {
+      double gain = 0;
+      for (int i = 0; i < 2000 and gain < 1.05; ++i) gain = gain_after(gap);
+      gains.push_back(gain);
+      for (int i = 0; i < 2000 and gain > growth * 0.97; ++i) gain = gain_after(gap / growth);
+      gap /= growth;
+    }
+    return gains;
+  };
+  for (const auto& [growth, third] : {std::pair{1.05, 1.0625}, {1.08, 1.25}}) {
+    const auto gains = pushes({1.0625, growth, 1});
+    EXPECT_NEAR(gains.at(0), 1.0625, 0.01);
+    EXPECT_NEAR(gains.at(1), 1.25, 0.02);
+    EXPECT_NEAR(gains.at(2), third, 0.02);
+  }
+}
+
 TEST(c4_begins_anew_where_jitter_is_high) {
   // Where the least RTT, 100 ms, is less than 2/5 of the nominal one.
   for (const double rtt_ms : {245.0, 260.0}) {
