@@ -137,6 +137,13 @@ TEST(c4_wants_a_sixteenth_more_after_a_hard_push_that_met_no_congestion) {
   }
 }
 
+TEST(c4_keeps_two_packets_in_flight_and_sends_one_a_second) {
+  Clocked flow("c4", {});
+  for (int i = 0; i < 60; ++i) flow.ack(100, 1, 3000);
+  EXPECT_EQUAL(flow.window(), 2);
+  EXPECT_EQUAL(flow.pacing_us(), 1e6);
+}
+
 TEST(c4_begins_anew_where_jitter_is_high) {
   // Where the least RTT, 100 ms, is less than 2/5 of the nominal one.
   for (const double rtt_ms : {245.0, 260.0}) {
