@@ -56,7 +56,7 @@ test: build ## the tests
 	@build/controller_tests
 	@python -m pytest -n $(TEST_PROCESSES) -m 'not slow and not long'
 
-test-slow: build ## whole workflows, pages followed in a clone, browsers, other compilers
+test-slow: build ## whole workflows, pages followed in a clone, browsers, long searches, other compilers
 	@python -m pytest -n $(TEST_PROCESSES) -m 'slow and not long'
 
 attacks: build ## every attack of a hostile entry or build, those that take minutes included

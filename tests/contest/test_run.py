@@ -128,6 +128,7 @@ def test_an_interrupted_contest_goes_on(
     assert count == 7
 
 
+@pytest.mark.slow
 def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     contest_run: ContestRun, entries: Path
 ) -> None:

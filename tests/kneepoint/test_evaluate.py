@@ -120,6 +120,7 @@ def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, worksp
     )
 
 
+@pytest.mark.slow
 def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace: Path) -> None:
     shutil.copytree(ROOT / "contest/kit", workspace / "kit")
     (workspace / "kit/kneepoint.yaml").write_text(

@@ -3,10 +3,13 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
 
+@pytest.mark.slow
 def test_a_sender_is_identified_and_predicted(workspace: Path) -> None:
     write(workspace / "config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})
     prepare_named(workspace, "other", workspace / "build/networks/other")

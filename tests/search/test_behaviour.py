@@ -34,6 +34,7 @@ def found(logs: Sequence[Path], *names: str) -> list[Likeness]:
     return identify(logs, [(catalogue.controller(each, "test"), None) for each in names], seed=1)
 
 
+@pytest.mark.slow
 def test_a_rule_is_found_with_its_parameters(tmp_path: Path) -> None:
     logs = logs_of(tmp_path, "delay_threshold", THRESHOLD)
     names = ("aimd_timeout", "delay_threshold")
@@ -50,6 +51,7 @@ def test_a_rule_is_found_with_its_parameters(tmp_path: Path) -> None:
     assert found(logs, *names)[0] == nearest
 
 
+@pytest.mark.slow
 def test_of_families_that_contain_each_other_the_smaller_is_named(tmp_path: Path) -> None:
     logs = logs_of(tmp_path, "delay_threshold", THRESHOLD)
     nearest, other = found(logs, "delay_band", "delay_threshold")
@@ -61,6 +63,7 @@ def test_a_sender_of_another_kind_has_no_name(tmp_path: Path) -> None:
     assert not any(each.is_near for each in found(logs, "delay_threshold", "fixed_window"))
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_rule_are_found(tmp_path: Path) -> None:
     own = parse("w = w + 0.1 if rtt < 30 else w - 0.5").constants
     logs = logs_of(tmp_path, "rule", own)

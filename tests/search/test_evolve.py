@@ -105,6 +105,7 @@ def test_a_search_depends_on_its_seed_alone_and_resumes(
     assert len(made) == len(lines) - len(lines) // 2
 
 
+@pytest.mark.slow
 def test_a_search_with_more_rounds_goes_on(tmp_path: Path) -> None:
     def runs(rounds: int) -> int:
         searched(tmp_path, settings=Settings(rounds=rounds, trials=24, tuned=1, longer=1))

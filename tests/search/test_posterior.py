@@ -90,6 +90,7 @@ def test_the_luckiest_is_not_the_best() -> None:
     assert np.mean(losses) < 0.5 * np.mean(lucky)
 
 
+@pytest.mark.slow
 def test_probabilities_are_right_as_often_as_they_say() -> None:
     said, right = [], []
     for seed in range(120):
