@@ -30,7 +30,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-slow test-long attacks sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools
+.PHONY: help setup compiler build reproduce confirm test test-slow test-long attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -71,7 +71,12 @@ soak: setup ## a study and a race killed ROUNDS=20 times, on every kind of Ray: 
 # Without precompiled headers, to detect missing includes.
 sanitize: setup compiler ## the C++ tests and short fuzzing, under the address and undefined-behaviour sanitizers
 	@$(BUILD_SANITIZED)
+	@$(MAKE) --no-print-directory --output-sync -j2 test-sanitized fuzz-sanitized
+
+test-sanitized:
 	@build/sanitize/controller_tests
+
+fuzz-sanitized:
 	@$(call FUZZ_CONTROLLERS,-runs=20000 -seed=1)
 
 # A failing input stays in build/fuzz. Add further fuzz targets as prerequisites.
