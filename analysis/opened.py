@@ -99,7 +99,7 @@ class OpenResults:
     def _files(self, pattern: str) -> list[Path]:
         """Those of all experiments; results of another configuration may stand within."""
         found = [path.relative_to(self.folder).parts for path in self.folder.glob(f"**/{pattern}")]
-        own = [parts for parts in found if len(parts) == 2 or parts[0] in RESERVED]
+        own = [parts for parts in found if len(parts) <= 2 or parts[0] in RESERVED]
         return [self.folder.joinpath(*parts) for parts in sorted(own)]
 
     def _all(self, name: str) -> pd.DataFrame:

@@ -9,10 +9,15 @@ from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
 
-@pytest.mark.slow
-def test_a_sender_is_identified_and_predicted(workspace: Path) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def other(workspace: Path) -> None:
+    """A network that no sender has met."""
     write(workspace / "config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})
     prepare_named(workspace, "other", workspace / "build/networks/other")
+
+
+@pytest.mark.slow
+def test_a_sender_is_identified_and_predicted(workspace: Path) -> None:
     words = ("identify", "fixed_window:window=7", "--network", "wire", "--unseen", "other")
     found = answer(workspace, *words, "--runs", "2")
     assert found["behaves_like"].startswith("fixed_window with window 7 packets")

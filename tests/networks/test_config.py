@@ -44,7 +44,7 @@ def of_uplink(uplink: str, more: str = "") -> str:
         (GOOD + "title: twice\n", ["line 4", "'title'", "remove one"]),
         ("title: A\nuplink: {trace: a}\n", ["downlink", "add it"]),
         ("title: [\n", ["line 2", "not valid YAML"]),
-        ("", ["None", "dictionary"]),
+        ("", ["None", "mapping"]),
         (of_uplink(""), ["uplink: needs exactly one of trace, constant_mbps"]),
         (of_uplink("trace: a, constant_mbps: 1"), ["uplink: needs exactly one of trace"]),
         (of_uplink("trace: ../a"), ["uplink.trace: '../a'"]),
