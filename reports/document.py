@@ -5,7 +5,7 @@ Markdown has paragraphs, **bold** and `code`; all else is HTML: `<h2 id="...">` 
 and folded. Four elements are ours:
 
     <figure name="..." only="html" if="drawn"><title>...</title><caption>...</caption></figure>
-    <table name="..." only="html">
+    <table name="..." only="html" first="...">
       <title>...</title><caption>...</caption>
       <column unit="..." group="..." class="left" if="known">...</column>
       <tr class="strong or muted" id="..."><td>...</td></tr>
@@ -15,10 +15,10 @@ and folded. Four elements are ours:
 
 What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
 its own ("Table S3"). Columns of one group share a head. Of more than MOST_ROWS rows a table has the
-first on paper, and shows them on the page until it is asked for all. A table without rows is left
-out, as is a figure with if="drawn" that was not, a column with if="known" and no value in any row,
-and a heading or a summary with nothing below. A figure that is taller than a page of paper is a
-supplement, too.
+first on paper; on the page it shows its `first`, or so many, until it is asked for all. A table
+without rows is left out, as is a figure with if="drawn" that was not, a column with if="known" and
+no value in any row, and a heading or a summary with nothing below. A figure that is taller than a
+page of paper is a supplement, too.
 """
 
 import re
@@ -184,10 +184,10 @@ def _frame(figure: Element, label: str) -> Element:
 def _write_table(item: Element, labels: dict[str, str]) -> None:
     """A table becomes a figure with a caption above and a table that scrolls by itself."""
     caption, columns, rows = _caption(item, labels), *_columns_and_rows(item)
-    name = item.attrib["name"]
-    first = {"data-first": str(MOST_ROWS)} if len(rows) > MOST_ROWS else {}
+    name, first = item.attrib["name"], item.get("first", str(MOST_ROWS))
     lefts = [at for at, column in enumerate(columns) if column.get("class") == "left"]
-    _empty(item, {"class": "table", "id": name, **first})
+    is_long = {"data-first": first} if len(rows) > int(first) else {}
+    _empty(item, {"class": "table", "id": name, **is_long})
     item.tag = "figure"
     item.append(caption)
     table = SubElement(_frame(item, labels[name]), "table")

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,9 +53,19 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
         return any(not completed for unit in assigned for completed in unit.values())
 
     def _schedule_as(self, policy: int, nodes: list[WorkerController]) -> None:
-        for node in nodes:
-            pid = node.gateway._rinfo().pid  # xdist has asked for it before
-            os.sched_setscheduler(pid, policy, os.sched_param(0))
+        for node in nodes:  # xdist has asked for their ids before
+            for task in _tasks(node.gateway._rinfo().pid):
+                with suppress(ProcessLookupError):
+                    os.sched_setscheduler(task, policy, os.sched_param(0))
+
+
+def _tasks(pid: int) -> Iterator[int]:
+    """The threads of a process and, as far as they have not ended, of those that it started."""
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        yield int(task.name)
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for child in (task / "children").read_text().split():
+                yield from _tasks(int(child))
 
 
 @cache
