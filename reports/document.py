@@ -186,8 +186,10 @@ def _write_table(item: Element, labels: dict[str, str]) -> None:
     caption, columns, rows = _caption(item, labels), *_columns_and_rows(item)
     name, first = item.attrib["name"], item.get("first", str(MOST_ROWS))
     lefts = [at for at, column in enumerate(columns) if column.get("class") == "left"]
-    is_long = {"data-first": first} if len(rows) > int(first) else {}
-    _empty(item, {"class": "table", "id": name, **is_long})
+    attributes = {"class": "table", "id": name}
+    if len(rows) > int(first):
+        attributes["data-first"] = first
+    _empty(item, attributes)
     item.tag = "figure"
     item.append(caption)
     table = SubElement(_frame(item, labels[name]), "table")

@@ -49,8 +49,9 @@ def _draw_contours(axes: Axes, dots: PathCollection) -> None:
     weights = along @ across.T
     sums = (along * np.asarray(dots.get_array())) @ across.T
     means = np.where(weights >= _LEAST, sums / weights, np.nan)
+    levels = np.linspace(*dots.get_clim(), 8)[1:-1]
     lines: Record = {"colors": style.INK, "linewidths": 0.7, "transform": axes.transAxes}
-    axes.contour(*(steps.ravel(),) * 2, means, np.linspace(*dots.get_clim(), 8)[1:-1], **lines)
+    axes.contour(steps.ravel(), steps.ravel(), means, levels, **lines)
 
 
 def _where_two_matter(tables: Tables) -> pd.DataFrame:

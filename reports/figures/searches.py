@@ -23,9 +23,8 @@ def draw(_: Record, tables: Tables) -> Figure:
     found = _adaptive(tables["searches"])
     shown = found[:_MOST].set_index("search", drop=False)
     units = shown["objective"].map(style.OBJECTIVES)
-    past = tables["search_trials"]
-    past = past.assign(number=past["trial"] + 1, unit=past["search"].map(units))
-    past = past.dropna(subset=["unit"])
+    past = tables["search_trials"].merge(units.rename("unit"), left_on="search", right_index=True)
+    past["number"] = past["trial"] + 1
     limits = {unit: extremes(part["best_so_far"]) for unit, part in past.groupby("unit")}
     columns = min(_COLUMNS, len(shown))
     facets = {"col": "search", "col_order": shown.index, "col_wrap": columns}

@@ -51,28 +51,25 @@ end
 
 -- Columns with a share take what the others leave them, at about a hundred characters a line, but
 -- no more than they need.
-local function widen(item)
-  local _, longest = lengths_of(item)
+local function widen(item, longest)
+  local needed, spare, shares = {}, 1, 0
   for at, head in ipairs(item.head.rows[#item.head.rows].cells) do
-    for word in pandoc.utils.stringify(head.contents):gmatch("%S+") do
-      longest[at] = math.max(longest[at] or 1, #word)
-    end
-  end
-  local spare, shares = 1, 0
-  for at, spec in ipairs(item.colspecs) do
-    local needed = (longest[at] + 3) / 100
-    if spec[2] and needed <= spec[2] then spec[2] = nil end
-    if spec[2] then shares = shares + spec[2] else spare = spare - needed end
+    local most = longest[at]
+    for word in pandoc.utils.stringify(head.contents):gmatch("%S+") do most = math.max(most, #word) end
+    needed[at] = (most + 3) / 100
   end
   for at, spec in ipairs(item.colspecs) do
-    if spec[2] then spec[2] = math.max(spec[2], math.min((longest[at] + 3) / 100, spec[2] * spare / shares)) end
+    if spec[2] and needed[at] <= spec[2] then spec[2] = nil end
+    if spec[2] then shares = shares + spec[2] else spare = spare - needed[at] end
+  end
+  for at, spec in ipairs(item.colspecs) do
+    if spec[2] then spec[2] = math.max(spec[2], math.min(needed[at], spec[2] * spare / shares)) end
   end
 end
 
 -- About how many lines the body of a table takes; columns without a share are as wide as they
 -- need, or narrower in proportion.
-local function lines_of(item)
-  local lengths, longest = lengths_of(item)
+local function lines_of(item, lengths, longest)
   local total, all = 0, 0
   for _, length in ipairs(longest) do all = all + length end
   for _, row in ipairs(lengths) do
@@ -92,11 +89,12 @@ function Figure(figure)
   local found
   figure:walk({ Table = function(item) found = item end })
   style_table(found)
-  widen(found)
+  local lengths, longest = lengths_of(found)
+  widen(found, longest)
   found.caption = figure.caption
   found.attr = pandoc.Attr(figure.identifier)
   -- A tall table may be torn: it would leave too much of a page empty.
-  if lines_of(found) < 26 then return found end
+  if lines_of(found, lengths, longest) < 26 then return found end
   return { pandoc.RawBlock("typst", "#show-torn["), found, pandoc.RawBlock("typst", "]") }
 end
 
