@@ -138,7 +138,8 @@ def _described(run: Measurement) -> dict[str, object]:
     return {
         **{"file": str(run.path), "format": run.format, "controller": run.controller},
         **{"network": run.network, "run": run.number, "duration_s": run.duration_s},
-        **{"metrics": dict(run.metrics), "flows": list(run.flows), "absent": list(run.absent)},
+        **{"metrics": dict(run.metrics), "flows": list(run.flows)},
+        **{"absent": list(run.absent), "notes": list(run.notes)},
     }
 
 
@@ -153,6 +154,7 @@ def _text(run: Measurement) -> str:
         figures = {k: v for k, v in flow.items() if isinstance(v, int | float) and v == v}
         said = ", ".join(f"{name} {value:.5g}" for name, value in figures.items())
         lines.append(f"  flow {flow['name']}: {said}")
+    lines += [f"  note: {each}" for each in run.notes]
     return "\n".join([*lines, *(f"  unknown: {each}" for each in run.absent)])
 
 

@@ -27,8 +27,9 @@ class Measurement:
 
     `metrics` are fields of `engines.base.RunRecord`; what is missing stands in `absent`. `flows`
     have the name and FLOW_METRICS; the first is that of all together. `series` is that of
-    `analysis.over_time`. `controller`, of all flows, `network` and `number`, the run's, are "" or
-    None where the file says nothing.
+    `analysis.over_time`. `notes` say how the figures were read where the file leaves a choice.
+    `controller`, of all flows, `network` and `number`, the run's, are "" or None where the file
+    says nothing.
     """
 
     path: Path
@@ -38,6 +39,7 @@ class Measurement:
     flows: tuple[Mapping[str, object], ...]
     series: pd.DataFrame
     absent: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     controller: str = ""
     network: str = ""
     number: int | None = None
