@@ -39,10 +39,10 @@ class Measurement:
     flows: tuple[Mapping[str, object], ...]
     series: pd.DataFrame
     absent: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     controller: str = ""
     network: str = ""
     number: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
