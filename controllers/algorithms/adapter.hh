@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <concepts>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
@@ -44,7 +43,7 @@ class __attribute__((visibility("hidden"))) Failure {
     } catch (const std::bad_alloc&) {
       kind = KNEEPOINT_OUT_OF_MEMORY;
     }
-    failure_ = {.size = sizeof failure_, .kind = kind, .text = text_.c_str()};
+    failure_ = {.kind = kind, .text = text_.c_str()};
     failed_ = true;
   }
 
@@ -60,7 +59,6 @@ class __attribute__((visibility("hidden"))) Adapter {
  public:
   static constexpr kneepoint_interface calls() {
     kneepoint_interface calls{};
-    calls.size = sizeof calls;
     calls.version = KNEEPOINT_INTERFACE_VERSION;
     calls.destroy = [](void* controller) { delete static_cast<Algorithm*>(controller); };
     calls.window = [](const void* controller) {
@@ -82,23 +80,18 @@ class __attribute__((visibility("hidden"))) Adapter {
       };
     }
     if constexpr (overrides<&Algorithm::on_ack, &Controller::on_ack>) {
-      calls.on_ack = on_ack;
+      calls.on_ack = [](void* controller, const Ack* event) {
+        return handle([&] { of(controller).on_ack(*event); });
+      };
     }
     if constexpr (overrides<&Algorithm::on_keepalive, &Controller::on_keepalive>) {
-      calls.on_keepalive = [](void* controller, const kneepoint_keepalive* event) {
-        return handle([&] { of(controller).on_keepalive(event->now_ms); });
+      calls.on_keepalive = [](void* controller, const Keepalive* event) {
+        return handle([&] { of(controller).on_keepalive(*event); });
       };
     }
     if constexpr (overrides<&Algorithm::on_loss, &Controller::on_loss>) {
       calls.on_loss = [](void* controller, const Loss* event) {
-        return handle([&] {
-          Loss loss{.now_ms = event->now_ms,
-                    .now_us = event->now_ms * 1000,
-                    .kind = Loss::Kind::lost,
-                    .in_flight = 0};
-          if (event->size >= sizeof(Loss)) loss = *event;
-          of(controller).on_loss(loss);
-        });
+        return handle([&] { of(controller).on_loss(*event); });
       };
     }
     if constexpr (overrides<&Algorithm::on_undo, &Controller::on_undo>) {
@@ -118,19 +111,6 @@ class __attribute__((visibility("hidden"))) Adapter {
   static Algorithm& of(void* controller) { return *static_cast<Algorithm*>(controller); }
   static const Algorithm& of(const void* controller) {
     return *static_cast<const Algorithm*>(controller);
-  }
-
-  static int on_ack(void* controller, const Ack* event) noexcept {
-    if (event->size < sizeof(Ack)) return on_shorter_ack(controller, *event);
-    return handle([&] { of(controller).on_ack(*event); });
-  }
-
-  // Of an older program: the last members have their defaults.
-  [[gnu::noinline]] static int on_shorter_ack(void* controller, const Ack& told) noexcept {
-    Ack whole{};
-    std::memcpy(&whole, &told, told.size);
-    whole.size = sizeof whole;
-    return on_ack(controller, &whole);
   }
 
   template <class Work>

@@ -36,7 +36,7 @@ class AimdSoph final : public Windowed {
     if (rtt_.smoothed_ms() < boost_below_ * rtt_.least_ms()) cwnd_ += alpha_ / cwnd_;
   }
 
-  void on_keepalive(int64_t) override { cwnd_ = std::max(1.0, cwnd_ * decrease_factor_); }
+  void on_keepalive(const Keepalive&) override { cwnd_ = std::max(1.0, cwnd_ * decrease_factor_); }
 
  private:
   double alpha_;

@@ -17,7 +17,7 @@ class AimdTimeout final : public Windowed {
                              "1", "divisor of the window when the keepalive fires")) {}
 
   void on_ack(const Ack&) override { cwnd_ += alpha_ / cwnd_; }
-  void on_keepalive(int64_t) override { cwnd_ = std::max(1.0, cwnd_ / beta_); }
+  void on_keepalive(const Keepalive&) override { cwnd_ = std::max(1.0, cwnd_ / beta_); }
 
  private:
   double alpha_;

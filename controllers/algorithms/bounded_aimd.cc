@@ -48,7 +48,7 @@ class BoundedAimd final : public Windowed {
     if (overshoot_ ? was_at_boundary : cwnd_ >= boundary_window_) divide();
   }
 
-  void on_keepalive(int64_t) override { divide(); }
+  void on_keepalive(const Keepalive&) override { divide(); }
 
  private:
   void divide() { cwnd_ = std::max(least_window_, cwnd_ / beta_); }

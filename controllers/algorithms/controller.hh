@@ -13,9 +13,9 @@
 
 namespace kneepoint {
 
-// The content of an acknowledgment, how a transport detected congestion, and that the last losses
-// were none: algorithms/interface.h says what their members are.
+// What a transport tells: algorithms/interface.h says what their members are.
 using Ack = kneepoint_ack;
+using Keepalive = kneepoint_keepalive;
 using Loss = kneepoint_loss;
 using Undo = kneepoint_undo;
 
@@ -53,7 +53,7 @@ class Controller {
 
   virtual void on_sent(uint64_t /* sequence_number */, int64_t /* now_ms */) {}
   virtual void on_ack(const Ack& /* ack */) {}
-  virtual void on_keepalive(int64_t /* now_ms */) {}
+  virtual void on_keepalive(const Keepalive& /* keepalive */) {}
   virtual void on_loss(const Loss& /* loss */) {}
   virtual void on_undo(const Undo& /* undo */) {}
 
@@ -86,9 +86,12 @@ class Windowed : public Controller {
 // One for which a silence, where nothing is retransmitted, counts as a retransmission timeout.
 class TimingOut : public Windowed {
  public:
-  void on_keepalive(int64_t now_ms) override {
-    on_loss(
-        {.now_ms = now_ms, .now_us = now_ms * 1000, .kind = Loss::Kind::timed_out, .in_flight = 0});
+  void on_keepalive(const Keepalive& keepalive) override {
+    on_loss({.now_ms = keepalive.now_ms,
+             .now_us = keepalive.now_us,
+             .kind = Loss::Kind::timed_out,
+             .in_flight = keepalive.in_flight,
+             .is_repeated = keepalive.is_repeated});
   }
 
  protected:

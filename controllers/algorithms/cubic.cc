@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 #include "algorithms/whole_window.hh"
@@ -121,11 +122,9 @@ class Cubic final : public SlowStarting {
 
   void on_ack(const Ack& ack) override {
     if (ack.is_recovering) return;
-    if (ack.rtt_us >= 0) {
+    if (measures_rtt(ack)) {
       least_rtt_us_ = std::min(least_rtt_us_, ack.rtt_us);
-      rtt_s_ = static_cast<double>(ack.rtt_us) / 1e6;
-    } else if (rtt_s_ == 0) {
-      rtt_s_ = static_cast<double>(ack.rtt_ms()) / 1e3;
+      rtt_s_ = rtt_s(ack);
     }
     // As in Linux, the acknowledgment that ends slow start no longer lets the window double.
     if (has_hystart_ and cwnd_ < ssthresh_ and hystart_.sees_the_end(ack, cwnd_)) ssthresh_ = cwnd_;
@@ -133,7 +132,7 @@ class Cubic final : public SlowStarting {
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + static_cast<double>(ack.acknowledged), ssthresh_);
     } else if (whole_packets_.are_counted()) {
-      cwnd_ = whole_packets_.grow(cwnd_, w_max_, now_us(ack), least_rtt_us_, ack.acknowledged);
+      cwnd_ = whole_packets_.grow(cwnd_, w_max_, ack.now_us, least_rtt_us_, ack.acknowledged);
     } else {
       avoid_congestion(ack);
     }
@@ -148,20 +147,20 @@ class Cubic final : public SlowStarting {
     if (whole_packets_.are_counted()) {
       w_max_ = std::floor(w_max_);
       ssthresh_ = std::floor(ssthresh_);
-      if (loss.kind == Loss::Kind::timed_out) w_max_ = 0;  // which Linux forgets
       whole_packets_.begin_anew();
     }
     cwnd_prior_ = cwnd_;
-    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
-  }
-
-  static int64_t now_us(const Ack& ack) {
-    return ack.now_us > 0 ? ack.now_us : ack.ack_received_ms * 1000;
+    if (loss.kind == Loss::Kind::timed_out) {
+      w_max_ = 0;  // section 4.8: the next epoch begins with K = 0, at its own window
+      cwnd_ = 1;
+    } else {
+      cwnd_ = ssthresh_;
+    }
   }
 
   void avoid_congestion(const Ack& ack) {
-    if (epoch_start_us_ == none_) begin_epoch(now_us(ack));
-    const double t = static_cast<double>(now_us(ack) - epoch_start_us_) / 1e6;
+    if (epoch_start_us_ == none_) begin_epoch(ack.now_us);
+    const double t = static_cast<double>(ack.now_us - epoch_start_us_) / 1e6;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     // Section 4.3: Reno's window with this beta.
     const double alpha = w_est_ >= cwnd_prior_ ? 1 : 3 * (1 - beta_) / (1 + beta_);

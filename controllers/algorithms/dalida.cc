@@ -48,7 +48,7 @@ class Dalida final : public Windowed {
     cwnd_ = std::clamp(cwnd_, 2.0, widest_window);
   }
 
-  void on_keepalive(int64_t) override { cwnd_ = std::max(2.0, cwnd_ * silence_factor_); }
+  void on_keepalive(const Keepalive&) override { cwnd_ = std::max(2.0, cwnd_ * silence_factor_); }
 
  private:
   double new_share_;

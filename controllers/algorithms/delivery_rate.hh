@@ -47,7 +47,7 @@ class DeliveryRate {
     const double now = now_s(ack);
     delivered_ = static_cast<double>(ack.delivered);
     delivered_s_ = now;
-    flight_ = static_cast<double>(ack.flight);
+    flight_ = static_cast<double>(ack.in_flight);
     hear_losses(ack);
     const bool is_new =
         ack.sequence_number >= next_unacknowledged_ and ack.sequence_number < next_to_send_;

@@ -1,6 +1,7 @@
 // Hybla: a connection with a long round trip grows as one of rtt0_ms would. Caini, Firrincieli: TCP
 // Hybla, International Journal of Satellite Communications and Networking 22, 2004, section 4:
-// rho = RTT/RTT0; an acknowledgment adds 2^rho - 1 in slow start, rho^2/cwnd after it.
+// rho = RTT/RTT0; an acknowledgment adds 2^rho - 1 in slow start, rho^2/cwnd after it. The window
+// begins with rho packets, as soon as an RTT is known.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +28,7 @@ double power_of_two(double exponent) {
 class Hybla final : public SlowStarting {
  public:
   explicit Hybla(Constants& constants)
-      : SlowStarting(constants),
+      : SlowStarting(constants, 1),
         rtt0_ms_(constants.real("rtt0_ms", 25,
                                 {.low = 5, .high = 200, .least = 1, .scale = Scale::log}, "ms",
                                 "RTT of the connection that it equals")),
@@ -58,8 +59,10 @@ class Hybla final : public SlowStarting {
   void measure(double rtt_ms) {
     smoothed_ms_.add(rtt_ms);
     if (not follows_rtt_ and smoothed_ms_.value() >= least_ms_) return;
+    const bool is_first = least_ms_ == infinity;
     least_ms_ = smoothed_ms_.value();
     rho_ = std::max(least_ms_ / rtt0_ms_, 1.0);
+    if (is_first) cwnd_ = std::max(cwnd_, rho_);
     slow_start_step_ = power_of_two(std::min(rho_, greatest_exponent_)) - 1;
   }
 

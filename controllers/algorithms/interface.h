@@ -1,8 +1,8 @@
 /* The interface between a congestion controller, which is a shared object NAME.so, and the program
  * that runs it. C++ authors need not read it: algorithms/registry.hh makes it from a class.
  *
- * Structs tell their size first, so that members can be added at their ends: whoever reads a struct
- * reads no member beyond that size. Nothing may be thrown across the interface. Texts are UTF-8. */
+ * The version stands for the members of every struct: a program loads no controller of another
+ * version. Nothing may be thrown across the interface. Texts are UTF-8. */
 #ifndef KNEEPOINT_INTERFACE_H
 #define KNEEPOINT_INTERFACE_H
 
@@ -16,11 +16,10 @@ extern "C" {
 #define KNEEPOINT_DEFAULT(value)
 #endif
 
-#define KNEEPOINT_INTERFACE_VERSION 1
+#define KNEEPOINT_INTERFACE_VERSION 2
 
 /* [low, high] is the sensible search range; [least, most] is the valid range. */
 struct kneepoint_constant {
-  size_t size;
   const char* name;
   const char* unit;
   const char* meaning;
@@ -36,7 +35,7 @@ struct kneepoint_constant {
 /* A rule's needs that not every transport meets. A run of such a rule on another
  * transport is refused. */
 enum kneepoint_need {
-  KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is the receiver's; TCP guesses it */
+  KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is known */
   KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss hears of retransmission timeouts: TCP's */
   KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss hears of marks: TCP's with ECN */
   KNEEPOINT_NEEDS_COUNTED_MARKS = 8,  /* its packets are ECT(1); `marked` counts marks */
@@ -44,8 +43,7 @@ enum kneepoint_need {
 };
 
 struct kneepoint_declaration {
-  size_t size;
-  const char* name; /* that of the file: NAME.so */
+  const char* name; /* the file's: NAME.so */
   const char* summary;
   const char* source;
   size_t constant_count;
@@ -53,41 +51,35 @@ struct kneepoint_declaration {
   uint32_t needs; /* a sum of kneepoint_need */
 };
 
-/* Times are whole milliseconds of the sender's clock. */
+/* Times in milliseconds are whole ones of the sender's clock. */
 struct kneepoint_sent {
-  size_t size;
   uint64_t sequence_number;
   int64_t now_ms;
 };
 
-/* The defaults, of C++, stand in for what an older program does not tell. */
+/* The same on every transport, of datagrams and of TCP's segments. No packet's delivery is told
+ * twice. */
 struct kneepoint_ack {
-  size_t size KNEEPOINT_DEFAULT(sizeof(kneepoint_ack));
-  uint64_t sequence_number;             /* of the datagram that is acknowledged */
-  int64_t sent_ms;                      /* sender's clock when it left */
-  int64_t received_ms;                  /* receiver's clock when it arrived */
-  int64_t ack_received_ms;              /* sender's clock when the acknowledgment arrived */
-  int64_t now_us KNEEPOINT_DEFAULT(0);  /* sender's clock */
-  int64_t rtt_us KNEEPOINT_DEFAULT(-1); /* -1: none was measured */
+  uint64_t sequence_number; /* of the packet that is acknowledged */
+  int64_t sent_ms;          /* sender's clock when it left */
+  /* receiver's clock when it arrived; -1: the transport does not tell */
+  int64_t received_ms KNEEPOINT_DEFAULT(-1);
+  int64_t ack_received_ms;             /* sender's clock when the acknowledgment arrived */
+  int64_t now_us KNEEPOINT_DEFAULT(0); /* sender's clock */
+  /* as precise as the transport's clock; -1: none was measured */
+  int64_t rtt_us KNEEPOINT_DEFAULT(-1);
   /* packets that nothing, SACK included, has reported before */
   uint64_t acknowledged KNEEPOINT_DEFAULT(1);
-  uint64_t in_flight KNEEPOINT_DEFAULT(0); /* packets, after it */
-  /* in loss recovery: the window stays as on_loss left it */
-  int is_recovering KNEEPOINT_DEFAULT(0);
-
-  /* These say the same on every transport. (Of datagrams, rtt_us is -1 and in_flight is 0.) */
-  /* as precise as the transport's clock; -1: none was measured */
-  int64_t measured_rtt_us KNEEPOINT_DEFAULT(-1);
   /* packets, after it: sent, neither delivered nor known to be lost */
-  uint64_t flight KNEEPOINT_DEFAULT(0);
+  uint64_t in_flight KNEEPOINT_DEFAULT(0);
   uint64_t delivered KNEEPOINT_DEFAULT(0); /* packets so far, SACK included */
-
-  /* Of the packets delivered since the last acknowledgment, those that a queue marked; 0 for a
-   * rule that does not need it. */
+  uint64_t lost KNEEPOINT_DEFAULT(0);      /* packets known to be lost so far */
+  /* of the packets delivered since the last acknowledgment, those that a queue marked; 0 for a
+   * rule that does not need it */
   uint64_t marked KNEEPOINT_DEFAULT(0);
-
+  /* It left before the last loss was found, and that is being repaired: no window grows by it. */
+  int is_recovering KNEEPOINT_DEFAULT(0);
   int is_buffer_limited KNEEPOINT_DEFAULT(0); /* a socket's buffer holds less than the window */
-  uint64_t lost KNEEPOINT_DEFAULT(0);         /* packets known to be lost so far */
 
 #ifdef __cplusplus
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
@@ -95,8 +87,10 @@ struct kneepoint_ack {
 };
 
 struct kneepoint_keepalive {
-  size_t size;
   int64_t now_ms;
+  int64_t now_us;
+  uint64_t in_flight;                   /* packets, before it */
+  int is_repeated KNEEPOINT_DEFAULT(0); /* no acknowledgment has come since the last */
 };
 
 enum kneepoint_loss_kind {
@@ -106,11 +100,12 @@ enum kneepoint_loss_kind {
 };
 
 struct kneepoint_loss {
-  size_t size KNEEPOINT_DEFAULT(sizeof(kneepoint_loss));
   int64_t now_ms;
   int64_t now_us;
   int kind;           /* one of kneepoint_loss_kind */
   uint64_t in_flight; /* packets that were sent and not acknowledged when it was found out */
+  /* a timeout of a packet that has timed out before: ssthresh holds (RFC 5681, section 3.1) */
+  int is_repeated KNEEPOINT_DEFAULT(0);
 
 #ifdef __cplusplus
   enum Kind { lost = KNEEPOINT_LOST, timed_out = KNEEPOINT_TIMED_OUT, marked = KNEEPOINT_MARKED };
@@ -119,7 +114,6 @@ struct kneepoint_loss {
 
 /* What the last losses told of was late, not lost: RFC 3522. */
 struct kneepoint_undo {
-  size_t size KNEEPOINT_DEFAULT(sizeof(kneepoint_undo));
   int64_t now_ms;
   int64_t now_us;
 };
@@ -130,7 +124,6 @@ enum kneepoint_failure_kind {
 };
 
 struct kneepoint_failure {
-  size_t size;
   int kind;
   const char* text; /* one line */
 };
@@ -138,7 +131,6 @@ struct kneepoint_failure {
 /* A call reports a failure by its return value: NULL (declare, create), NaN (window, keepalive_ms,
  * pacing_us) or another number than 0 (events). */
 struct kneepoint_interface {
-  size_t size;
   uint32_t version; /* KNEEPOINT_INTERFACE_VERSION */
 
   const struct kneepoint_declaration* (*declare)(void);

@@ -35,7 +35,7 @@ class Ledbat final : public TimingOut {
     const double off_target = (target_ms_ - queueing_ms) / target_ms_;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     cwnd_ += gain_ * off_target * acknowledged / cwnd_;
-    const double in_flight_before = static_cast<double>(ack.flight) + acknowledged;
+    const double in_flight_before = static_cast<double>(ack.in_flight) + acknowledged;
     cwnd_ = std::max(std::min(cwnd_, in_flight_before + allowed_increase_), least_window_);
   }
 
@@ -47,9 +47,8 @@ class Ledbat final : public TimingOut {
  private:
   // The offset between both clocks is part of the base delay, too.
   static double delay_ms(const Ack& ack) {
-    const bool has_receiver_clock = ack.rtt_us != ack.measured_rtt_us;
-    return has_receiver_clock ? static_cast<double>(ack.received_ms - ack.sent_ms)
-                              : static_cast<double>(ack.measured_rtt_us) / 1e3;
+    return has_receiver_clock(ack) ? static_cast<double>(ack.received_ms - ack.sent_ms)
+                                   : static_cast<double>(ack.rtt_us) / 1e3;
   }
 
   void add_delay(double delay_ms, int64_t now_us) {

@@ -50,6 +50,7 @@ class LedbatPp final : public TimingOut {
   }
 
   void on_loss(const Loss& loss) override {
+    if (loss.is_repeated) return;
     ssthresh_ = std::max(cwnd_ / 2, least_window_);
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }

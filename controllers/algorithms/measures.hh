@@ -14,12 +14,15 @@ namespace kneepoint {
 
 inline double now_s(const auto& event) { return static_cast<double>(event.now_us) / 1e6; }
 
+// The clocks of both ends may differ by any constant.
+inline bool has_receiver_clock(const Ack& ack) { return ack.received_ms >= 0; }
+
 // Of an acknowledgment that measures one.
-inline bool measures_rtt(const Ack& ack) { return ack.measured_rtt_us >= 0; }
-inline double rtt_s(const Ack& ack) { return static_cast<double>(ack.measured_rtt_us) / 1e6; }
+inline bool measures_rtt(const Ack& ack) { return ack.rtt_us >= 0; }
+inline double rtt_s(const Ack& ack) { return static_cast<double>(ack.rtt_us) / 1e6; }
 // At least a clock's tick, so that ratios exist.
 inline double rtt_ms(const Ack& ack) {
-  return std::max(static_cast<double>(ack.measured_rtt_us) / 1e3, 1.0);
+  return std::max(static_cast<double>(ack.rtt_us) / 1e3, 1.0);
 }
 
 // RFC 6298's, in the unit of its samples; 0 before the first.
@@ -59,7 +62,7 @@ class Rounds {
     begin(ack);
     return true;
   }
-  void begin(const Ack& ack) { next_round_ = ack.sequence_number + 1 + ack.flight; }
+  void begin(const Ack& ack) { next_round_ = ack.sequence_number + 1 + ack.in_flight; }
 
  private:
   uint64_t next_round_ = 0;

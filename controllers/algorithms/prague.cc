@@ -38,7 +38,7 @@ class Prague final : public TimingOut {
   }
 
   void on_loss(const Loss& loss) override {
-    if (loss.kind == Loss::Kind::marked) return;  // it counts them
+    if (loss.kind == Loss::Kind::marked or loss.is_repeated) return;  // it counts marks
     reduce(0.5, now_s(loss));
     if (loss.kind == Loss::Kind::timed_out) cwnd_ = least_;
   }

@@ -46,10 +46,11 @@ class RateThreshold final : public Windowed {
   void on_ack(const Ack& ack) override {
     if (not measures_rtt(ack)) return;
     // Without a clock of the receiver, on TCP, the sender's stands for it.
-    const bool is_tcp = ack.rtt_us >= 0;
+    const bool is_one_way = has_receiver_clock(ack);
     const double arrived_ms =
-        is_tcp ? static_cast<double>(ack.now_us) / 1e3 : static_cast<double>(ack.received_ms);
-    const double delay_ms = is_tcp ? rtt_ms(ack) : arrived_ms - static_cast<double>(ack.sent_ms);
+        is_one_way ? static_cast<double>(ack.received_ms) : static_cast<double>(ack.now_us) / 1e3;
+    const double delay_ms =
+        is_one_way ? arrived_ms - static_cast<double>(ack.sent_ms) : rtt_ms(ack);
     const double silence_ms = arrived_ms - last_ms_.value_or(arrived_ms);
     last_ms_ = arrived_ms;
     least_ms_ = std::min(least_ms_, delay_ms);
@@ -65,7 +66,7 @@ class RateThreshold final : public Windowed {
     window_ = std::max(2.0, cwnd_ * std::pow(lean_, usual_ms));
   }
 
-  void on_keepalive(int64_t /* now_ms */) override { keep(silence_factor_); }
+  void on_keepalive(const Keepalive&) override { keep(silence_factor_); }
 
   void on_loss(const Loss& /* loss */) override { keep(loss_factor_); }
 

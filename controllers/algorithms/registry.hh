@@ -28,8 +28,7 @@ class __attribute__((visibility("hidden"))) Registration {
   // `needed` is a sum of needs::..., if the rule cannot run on every transport.
   Registration(const char* name, const char* summary, const char* source,
                uint32_t needed = needs::none) {
-    declared_ = {.size = sizeof declared_,
-                 .name = name,
+    declared_ = {.name = name,
                  .summary = summary,
                  .source = source,
                  .constant_count = 0,
@@ -65,8 +64,7 @@ class __attribute__((visibility("hidden"))) Registration {
       rows.reserve(constants().size());
       pointers.reserve(constants().size());
       for (const Constant& each : constants()) {
-        rows.push_back({.size = sizeof(kneepoint_constant),
-                        .name = each.name.c_str(),
+        rows.push_back({.name = each.name.c_str(),
                         .unit = each.unit.c_str(),
                         .meaning = each.meaning.c_str(),
                         .fallback = each.fallback,

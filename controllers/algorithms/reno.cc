@@ -39,7 +39,7 @@ class Reno final : public SlowStarting {
 
  private:
   void reduce(const Loss& loss) override {
-    const double in_flight = loss.in_flight > 0 ? static_cast<double>(loss.in_flight) : cwnd_;
+    const auto in_flight = static_cast<double>(loss.in_flight);
     // Linux takes the window, full or not.
     const double left =
         has_whole_packets_ ? std::floor(beta_ * cwnd_) : beta_ * std::min(in_flight, cwnd_);

@@ -181,7 +181,7 @@ class Rule final : public Controller {
     signals_[owd] = owd_ms - least_owd_ms_;
     signals_[rtt] = rtt_ms - signals_[least_rtt];
     signals_[silence] = has_heard_ ? static_cast<double>(ack.received_ms - last_ms_) : 0;
-    signals_[flight] = static_cast<double>(ack.flight);
+    signals_[flight] = static_cast<double>(ack.in_flight);
     last_ms_ = ack.received_ms;
     has_heard_ = true;
   }

@@ -17,15 +17,14 @@ inline double initial_ssthresh(Constants& constants) {
 }
 
 // A rule that has a window and a threshold below which it is in slow start. Losses reduce both, and
-// both return if these were none (RFC 4015; in Linux, tcp_undo_cwnd_reduction).
+// both return if these were none (RFC 4015; in Linux, tcp_undo_cwnd_reduction). A repeated timeout
+// finds the window that the first has left, and leaves the threshold (RFC 5681, section 3.1).
 class SlowStarting : public TimingOut {
  public:
   void on_loss(const Loss& loss) override {
-    // Further timeouts are of the same segment.
-    if (cwnd_ > 1) {
-      cwnd_before_ = cwnd_;
-      ssthresh_before_ = ssthresh_;
-    }
+    if (loss.is_repeated) return;
+    cwnd_before_ = cwnd_;
+    ssthresh_before_ = ssthresh_;
     reduce(loss);
   }
 
@@ -35,8 +34,8 @@ class SlowStarting : public TimingOut {
   }
 
  protected:
-  explicit SlowStarting(Constants& constants)
-      : TimingOut(constants), ssthresh_(initial_ssthresh(constants)) {}
+  explicit SlowStarting(Constants& constants, double initial = 10)
+      : TimingOut(constants, initial), ssthresh_(initial_ssthresh(constants)) {}
 
   virtual void reduce(const Loss& loss) = 0;
 
@@ -54,8 +53,7 @@ class HyStart {
  public:
   // Whether slow start should end, before the acknowledgment changes the window.
   bool sees_the_end(const Ack& ack, double window) {
-    const double rtt_ms = ack.rtt_us >= 0 ? static_cast<double>(ack.rtt_us) / 1000
-                                          : static_cast<double>(ack.rtt_ms());
+    const double rtt_ms = ack.rtt_us >= 0 ? static_cast<double>(ack.rtt_us) / 1e3 : infinity;
     if (ack.sequence_number >= next_round_) {
       next_round_ = ack.sequence_number + ack.in_flight + 1;
       round_start_us_ = last_ack_us_ = ack.now_us;

@@ -66,8 +66,8 @@ class Swift final : public TimingOut {
   }
 
   // A silence may be a pause of its own.
-  void on_keepalive(int64_t now_ms) override {
-    if (pacing_us() < 1e3 * keepalive_ms()) TimingOut::on_keepalive(now_ms);
+  void on_keepalive(const Keepalive& keepalive) override {
+    if (pacing_us() < 1e3 * keepalive_ms()) TimingOut::on_keepalive(keepalive);
   }
 
  private:

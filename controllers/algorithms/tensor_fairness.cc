@@ -48,9 +48,9 @@ class TensorFairness final : public Windowed {
   }
 
   // At most once in 300 ms.
-  void on_keepalive(int64_t now_ms) override {
-    if (now_ms - last_silence_ms_ < least_between_ms_) return;
-    last_silence_ms_ = now_ms;
+  void on_keepalive(const Keepalive& keepalive) override {
+    if (keepalive.now_ms - last_silence_ms_ < least_between_ms_) return;
+    last_silence_ms_ = keepalive.now_ms;
     cwnd_ = std::max(1.0, cwnd_ * silence_factor_);
   }
 

@@ -106,7 +106,7 @@ struct Figures {
         const auto ack = [&] {  // as if no way back queued
           return Ack{.sequence_number = event.sequence_number,
                      .sent_ms = now_ms - event.rtt_ms,
-                     .received_ms = now_ms - log.least_rtt_ms / 2,
+                     .received_ms = std::max<Milliseconds>(now_ms - log.least_rtt_ms / 2, 0),
                      .ack_received_ms = now_ms};
         };
         sender.acknowledged(event.sequence_number, event.time_us, event.time_us, ack);

@@ -56,7 +56,7 @@ struct Candidate {
   double pacing_us() const { return made->pacing_us(); }
   void on_sent(uint64_t number, int64_t now_ms) { made->on_sent(number, now_ms); }
   void on_ack(const Ack& ack) { made->on_ack(ack); }
-  void on_keepalive(int64_t now_ms) { made->on_keepalive(now_ms); }
+  void on_keepalive(const Keepalive& keepalive) { made->on_keepalive(keepalive); }
   void on_loss(const Loss& loss) { made->on_loss(loss); }
   void on_undo(const Undo& undo) { made->on_undo(undo); }
 };

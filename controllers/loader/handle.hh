@@ -43,6 +43,7 @@ class ControllerHandle {
 
   bool hears_of_sending() const { return calls_.on_sent != nullptr; }
   bool hears_of_acks() const { return calls_.on_ack != nullptr; }
+  bool hears_of_keepalives() const { return calls_.on_keepalive != nullptr; }
   bool hears_of_loss() const { return calls_.on_loss != nullptr; }
 
   // A sum of needs::...
@@ -62,12 +63,10 @@ class ControllerHandle {
   }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) const {
-    tell(calls_.on_sent, kneepoint_sent{sizeof(kneepoint_sent), sequence_number, now_ms});
+    tell(calls_.on_sent, kneepoint_sent{sequence_number, now_ms});
   }
   void on_ack(const Ack& ack) const { tell(calls_.on_ack, ack); }
-  void on_keepalive(int64_t now_ms) const {
-    tell(calls_.on_keepalive, kneepoint_keepalive{sizeof(kneepoint_keepalive), now_ms});
-  }
+  void on_keepalive(const Keepalive& keepalive) const { tell(calls_.on_keepalive, keepalive); }
   void on_loss(const Loss& loss) const { tell(calls_.on_loss, loss); }
   void on_undo(const Undo& undo) const { tell(calls_.on_undo, undo); }
 

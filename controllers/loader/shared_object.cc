@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -20,11 +19,6 @@ namespace {
 constexpr uintmax_t most_bytes = 256 << 20;
 constexpr size_t most_constants = 1000;
 
-// The members that every interface of this version has.
-constexpr size_t least_interface_bytes = offsetof(kneepoint_interface, pacing_us);
-constexpr size_t least_declaration_bytes = offsetof(kneepoint_declaration, needs);
-constexpr size_t least_constant_bytes = sizeof(kneepoint_constant);
-
 [[noreturn]] void refuse(const std::string& reason) { throw std::invalid_argument(reason); }
 
 bool is_name(const char* text) {
@@ -34,8 +28,8 @@ bool is_name(const char* text) {
 }
 
 Constant to_constant(const kneepoint_constant* declared) {
-  if (declared == nullptr or declared->size < least_constant_bytes or not is_name(declared->name)) {
-    refuse("declares a parameter without a size, or without a name of letters, digits and _");
+  if (declared == nullptr or not is_name(declared->name)) {
+    refuse("declares a parameter without a name of letters, digits and _");
   }
   Constant constant{.name = declared->name,
                     .fallback = declared->fallback,
@@ -121,8 +115,7 @@ void SharedObject::resolve(void* library, const std::string& stem) {
     refuse("has version " + std::to_string(calls->version) + " of the interface, not " +
            std::to_string(KNEEPOINT_INTERFACE_VERSION) + "; build it again");
   }
-  if (calls->size < least_interface_bytes) refuse("has an interface that is too small");
-  std::memcpy(&calls_, calls, std::min(calls->size, sizeof calls_));
+  calls_ = *calls;
   if (calls_.declare == nullptr or calls_.create == nullptr or calls_.destroy == nullptr or
       calls_.window == nullptr or calls_.keepalive_ms == nullptr or calls_.failure == nullptr) {
     refuse("lacks one of declare, create, destroy, window, keepalive_ms, failure");
@@ -137,7 +130,6 @@ void SharedObject::resolve(void* library, const std::string& stem) {
 
 void SharedObject::read_declaration(const kneepoint_declaration& declared,
                                     const std::string& stem) {
-  if (declared.size < least_declaration_bytes) refuse("has a declaration that is too small");
   if (not is_name(declared.name)) refuse("declares no name of letters, digits and _");
   name_ = declared.name;
   if (name_ != stem) {
@@ -156,7 +148,7 @@ void SharedObject::read_declaration(const kneepoint_declaration& declared,
       refuse("declares the parameter " + name + " twice");
     }
   }
-  if (declared.size >= sizeof declared) needs_ = declared.needs;
+  needs_ = declared.needs;
   uint32_t known = 0;
   for (const Need& need : all_needs) known |= need.bit;
   if ((needs_ & ~known) != 0)

@@ -76,16 +76,15 @@ void UdpSender::read() {
   if (not received) return;
   const auto header = ContestHeader::decode(std::span(buffer).first(received->bytes));
   const Microseconds arrived_us = received->time_us - start_us_;
-  const auto ack =
-      header ? to_ack(*header, sender_.packets_sent(), whole_ms(arrived_us)) : std::nullopt;
-  if (not ack) {
+  if (not header or not header->is_ack()) {
     ++report_.malformed;
     return;
   }
+  const Ack ack = to_ack(*header, sender_.packets_sent(), whole_ms(arrived_us));
   const Microseconds read_us = now_us();
   read_delays_.add(arrived_us, read_us);
   ++report_.acknowledgments;
-  sender_.acknowledged(ack->sequence_number, arrived_us, read_us, [&] { return *ack; });
+  sender_.acknowledged(ack.sequence_number, arrived_us, read_us, [&] { return ack; });
 }
 
 }  // namespace kneepoint

@@ -16,7 +16,7 @@ namespace kneepoint {
 struct SenderReport {
   uint64_t packets_sent = 0;
   uint64_t acknowledgments = 0;
-  uint64_t malformed = 0;                // datagrams that are no acknowledgment of ours
+  uint64_t malformed = 0;                // datagrams that are no acknowledgment
   double read_delay_p99_us = 0;          // from the kernel's receipt of an ACK to our reading it
   std::vector<double> read_delays_us{};  // element k: what one ACK in 2^k took at least
 };
@@ -27,7 +27,8 @@ class UdpSender {
   UdpSender(UdpSocket& socket, const ControllerHandle& controller, FlowLog* log)
       : socket_(socket), sender_(0, controller, log) {}
 
-  // Runs until a stop is requested or `duration_ms` has passed. Throws ControllerFailure.
+  // Runs until a stop is requested or `duration_ms` has passed. Throws ControllerFailure
+  // and ReceiverFailure.
   SenderReport run(std::optional<Milliseconds> duration_ms);
 
  private:

@@ -102,11 +102,9 @@ class Bottleneck {
                          .now_us = now_us,
                          .rtt_us = rtt_us,
                          .in_flight = out_.size(),
-                         .is_recovering = is_recovering,
-                         .measured_rtt_us = rtt_us,
-                         .flight = out_.size(),
                          .delivered = ++delivered_,
-                         .lost = lost_});
+                         .lost = lost_,
+                         .is_recovering = is_recovering});
   }
 
   LoadedController controller_;

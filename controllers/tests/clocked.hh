@@ -25,21 +25,19 @@ class Clocked {
     acknowledged_ += packets;
     delivered_ += packets;
     const auto rtt_us = static_cast<int64_t>(rtt_ms * 1000);
-    controller_->on_ack(
-        {.sequence_number = acknowledged_ - 1,
-         .sent_ms = (now_us_ - rtt_us) / 1000,
-         .received_ms = (now_us_ - rtt_us) / 1000 + one_way_ms.value_or(rtt_us / 1000),
-         .ack_received_ms = now_us_ / 1000,
-         .now_us = now_us_,
-         .rtt_us = is_tcp ? rtt_us : -1,
-         .acknowledged = packets,
-         .in_flight = is_tcp ? flight() : 0,
-         .is_recovering = is_recovering,
-         .measured_rtt_us = rtt_us,
-         .flight = flight(),
-         .delivered = delivered_,
-         .marked = marked,
-         .lost = acknowledged_ - delivered_});
+    has_heard_ = true;
+    controller_->on_ack({.sequence_number = acknowledged_ - 1,
+                         .sent_ms = (now_us_ - rtt_us) / 1000,
+                         .received_ms = is_tcp ? -1 : arrived_ms(rtt_us),
+                         .ack_received_ms = now_us_ / 1000,
+                         .now_us = now_us_,
+                         .rtt_us = rtt_us,
+                         .acknowledged = packets,
+                         .in_flight = flight(),
+                         .delivered = delivered_,
+                         .lost = acknowledged_ - delivered_,
+                         .marked = marked,
+                         .is_recovering = is_recovering});
     fill();
     return window();
   }
@@ -55,8 +53,13 @@ class Clocked {
   void skip(uint64_t packets) { acknowledged_ += packets; }
 
   double lose(Loss::Kind kind = Loss::Kind::lost) {
-    controller_->on_loss(
-        {.now_ms = now_us_ / 1000, .now_us = now_us_, .kind = kind, .in_flight = flight()});
+    const bool is_timeout = kind == Loss::Kind::timed_out;
+    controller_->on_loss({.now_ms = now_us_ / 1000,
+                          .now_us = now_us_,
+                          .kind = kind,
+                          .in_flight = flight(),
+                          .is_repeated = is_timeout and not has_heard_});
+    if (is_timeout) has_heard_ = false;
     return window();
   }
   double undo() {
@@ -64,7 +67,11 @@ class Clocked {
     return window();
   }
   double keepalive() {
-    controller_->on_keepalive(now_us_ / 1000);
+    controller_->on_keepalive({.now_ms = now_us_ / 1000,
+                               .now_us = now_us_,
+                               .in_flight = flight(),
+                               .is_repeated = not has_heard_});
+    has_heard_ = false;
     return window();
   }
   void wait(double ms) { now_us_ += static_cast<int64_t>(ms * 1000); }
@@ -81,6 +88,10 @@ class Clocked {
   std::optional<int64_t> one_way_ms{};  // from one clock to the other; otherwise all of the RTT
 
  private:
+  int64_t arrived_ms(int64_t rtt_us) const {
+    return (now_us_ - rtt_us) / 1000 + one_way_ms.value_or(rtt_us / 1000);
+  }
+
   void fill() {
     while (flight() < static_cast<uint64_t>(controller_->window())) {
       controller_->on_sent(sent_++, now_us_ / 1000);
@@ -92,6 +103,7 @@ class Clocked {
   uint64_t sent_ = 0;
   uint64_t acknowledged_ = 0;
   uint64_t delivered_ = 0;
+  bool has_heard_ = true;  // since the last timeout
 };
 
 }  // namespace kneepoint::test

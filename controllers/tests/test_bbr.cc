@@ -188,10 +188,10 @@ TEST(bbr_conserves_packets_until_a_round_of_recovery_is_over) {
                               .ack_received_ms = 4000,
                               .now_us = 4'000'000,
                               .acknowledged = acknowledged,
-                              .is_recovering = is_recovering,
-                              .flight = 40,
+                              .in_flight = 40,
                               .delivered = delivered,
-                              .lost = lost});
+                              .lost = lost,
+                              .is_recovering = is_recovering});
     return link.window();
   };
   link.controller().on_loss(

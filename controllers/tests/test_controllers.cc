@@ -27,7 +27,7 @@ class Steps {
   }
   void sent(uint64_t last) { controller_->on_sent(last, now_ms_); }
   double keepalive() {
-    controller_->on_keepalive(now_ms_);
+    controller_->on_keepalive({.now_ms = now_ms_, .now_us = now_ms_ * 1000, .in_flight = 0});
     return controller_->window();
   }
   double window() const { return controller_->window(); }

@@ -13,7 +13,7 @@ Ack ack_of(uint64_t number, uint64_t delivered, int64_t now_us, int64_t rtt_us) 
           .received_ms = 0,
           .ack_received_ms = 0,
           .now_us = now_us,
-          .measured_rtt_us = rtt_us,
+          .rtt_us = rtt_us,
           .delivered = delivered};
 }
 
@@ -87,11 +87,11 @@ TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 4; ++number) rate.on_sent(number, 1000);
   Ack ack = ack_of(0, 1, 1'100'000, 100'000);
-  ack.flight = 3;
+  ack.in_flight = 3;
   EXPECT_EQUAL(rate.on_ack(ack)->flight, 1);
   rate.on_sent(4, 1100);
   ack = ack_of(3, 2, 1'101'000, 101'000);
-  ack.flight = 1;
+  ack.in_flight = 1;
   ack.lost = 2;
   const auto sample = rate.on_ack(ack);
   EXPECT_EQUAL(sample->flight, 4);

@@ -33,6 +33,16 @@ TEST(hybla_grows_as_a_short_connection_would) {
   EXPECT_NEAR(other.ack(40), 13, exact);
 }
 
+// Linux's hybla_init: the window begins with rho.
+TEST(hybla_begins_with_rho_packets) {
+  Clocked flow("hybla", {});
+  EXPECT_NEAR(flow.window(), 1, exact);
+  EXPECT_NEAR(flow.ack(75), 3 + 7, exact);
+  EXPECT_NEAR(flow.ack(75), 10 + 7, exact);
+  Clocked near("hybla", {});
+  EXPECT_NEAR(near.ack(10), 2, exact);
+}
+
 TEST(hybla_is_reno_until_it_has_measured_an_rtt) {
   Clocked flow("hybla", {{"initial_window", 10}, {"initial_ssthresh", 12}});
   flow.is_tcp = true;
@@ -43,7 +53,7 @@ TEST(hybla_is_reno_until_it_has_measured_an_rtt) {
 
 TEST(hybla_bounds_the_exponent_of_slow_start) {
   Clocked flow("hybla", {{"initial_window", 10}});
-  EXPECT_NEAR(flow.ack(500), 10 + 65535, exact);  // Linux: 16, of a rho of 20
+  EXPECT_NEAR(flow.ack(500), 20 + 65535, exact);  // Linux: 16, of a rho of 20
 }
 
 TEST(hybla_follows_the_least_smoothed_rtt_or_the_present_one) {

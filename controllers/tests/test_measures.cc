@@ -50,7 +50,7 @@ TEST(a_round_ends_with_the_first_packet_that_left_after_it_began) {
                .sent_ms = 0,
                .received_ms = 0,
                .ack_received_ms = 0,
-               .flight = flight};
+               .in_flight = flight};
   };
   EXPECT_EQUAL(rounds.ends(ack(0, 9)), true);
   EXPECT_EQUAL(rounds.ends(ack(9, 5)), false);
@@ -65,10 +65,10 @@ TEST(times_of_an_acknowledgment_are_in_the_units_of_their_names) {
   Ack ack{.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0};
   EXPECT_EQUAL(measures_rtt(ack), false);
   ack.now_us = 1'500'000;
-  ack.measured_rtt_us = 0;
+  ack.rtt_us = 0;
   EXPECT_EQUAL(measures_rtt(ack), true);
   EXPECT_EQUAL(rtt_ms(ack), 1);  // a tick
-  ack.measured_rtt_us = 2500;
+  ack.rtt_us = 2500;
   EXPECT_EQUAL(rtt_ms(ack), 2.5);
   EXPECT_EQUAL(rtt_s(ack), 0.0025);
   EXPECT_EQUAL(now_s(ack), 1.5);

@@ -1,5 +1,8 @@
 #include "transport/contest_datagram.hh"
 
+#include <algorithm>
+#include <string>
+
 namespace kneepoint {
 
 namespace {
@@ -52,15 +55,25 @@ ContestHeader acknowledge(const ContestHeader& data, uint64_t sequence_number,
           .ack_payload_length = payload_length};
 }
 
-std::optional<Ack> to_ack(const ContestHeader& header, uint64_t packets_sent, int64_t now_ms) {
+Ack to_ack(const ContestHeader& header, uint64_t packets_sent, int64_t now_ms) {
   constexpr uint64_t latest_ms = uint64_t{1} << 53;
-  if (not header.is_ack() or header.ack_sequence_number >= packets_sent) return std::nullopt;
-  if (now_ms < 0 or header.ack_send_timestamp > static_cast<uint64_t>(now_ms)) return std::nullopt;
-  if (header.ack_recv_timestamp > latest_ms) return std::nullopt;
-  return Ack{.sequence_number = header.ack_sequence_number,
-             .sent_ms = static_cast<int64_t>(header.ack_send_timestamp),
-             .received_ms = static_cast<int64_t>(header.ack_recv_timestamp),
-             .ack_received_ms = now_ms};
+  const auto require = [](bool holds, const char* what, uint64_t value, const char* why) {
+    if (not holds) {
+      throw ReceiverFailure("the receiver acknowledged a datagram " + std::string(what) + " " +
+                            std::to_string(value) + ", " + why);
+    }
+  };
+  require(header.ack_sequence_number < packets_sent, "of number", header.ack_sequence_number,
+          "which was never sent");
+  require(header.ack_send_timestamp <= static_cast<uint64_t>(std::max<int64_t>(now_ms, 0)),
+          "sent at", header.ack_send_timestamp,
+          "which is later than now (or this clock was set back)");
+  require(header.ack_recv_timestamp <= latest_ms, "received at", header.ack_recv_timestamp,
+          "which no clock shows");
+  return {.sequence_number = header.ack_sequence_number,
+          .sent_ms = static_cast<int64_t>(header.ack_send_timestamp),
+          .received_ms = static_cast<int64_t>(header.ack_recv_timestamp),
+          .ack_received_ms = now_ms};
 }
 
 }  // namespace kneepoint

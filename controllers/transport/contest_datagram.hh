@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stdexcept>
 
 #include "algorithms/controller.hh"
 
@@ -41,9 +42,14 @@ constexpr size_t contest_payload_bytes = 1424;
 ContestHeader acknowledge(const ContestHeader& data, uint64_t sequence_number,
                           uint64_t receive_timestamp, size_t payload_length);
 
-// What a datagram tells a sender that has sent `packets_sent` and received it at `now_ms` of its
-// own clock. None unless it acknowledges one of those, sent no later than now: anybody may send
-// anything. A receiver's clock may have begun with the epoch, but shows no more than 2^53 ms.
-std::optional<Ack> to_ack(const ContestHeader& header, uint64_t packets_sent, int64_t now_ms);
+// A run that ends because its receiver acknowledged what cannot be.
+class ReceiverFailure : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What an acknowledgment tells a sender that has sent `packets_sent` and received it at `now_ms` of
+// its own clock. Throws ReceiverFailure unless it is of one of these, sent no later than now. A
+// receiver's clock may have begun with the epoch, but shows no more than 2^53 ms.
+Ack to_ack(const ContestHeader& header, uint64_t packets_sent, int64_t now_ms);
 
 }  // namespace kneepoint

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "algorithms/needs.hh"
 #include "common/time.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
+#include "transport/missing_numbers.hh"
 #include "transport/pacer.hh"
 
 namespace kneepoint {
@@ -68,13 +71,13 @@ class ContestSender {
     ask_controller();
   }
 
-  // An acknowledgment of that datagram, which reached this host at `arrived_us`, is read. All that
-  // it tells, ack(), is asked for only if somebody hears it.
+  // An acknowledgment of that datagram, one of those sent, which reached this host at
+  // `arrived_us`, is read. All that it tells, ack(), is asked for only if somebody hears it. A
+  // duplicate only ends a silence.
   [[gnu::always_inline]] void acknowledged(uint64_t sequence_number, Microseconds arrived_us,
                                            Microseconds now_us, const auto& ack) {
     if (not has_heartbeats_) last_activity_us_ = now_us;
-    // Ways keep the order of datagrams: what an acknowledgment skips is lost, or its own is.
-    if (sequence_number > next_ack_expected_ and controller_.hears_of_loss()) report_loss(now_us);
+    if (sequence_number != next_ack_expected_ and not is_news(sequence_number, now_us)) return;
     next_ack_expected_ = std::max(next_ack_expected_, sequence_number + 1);
     // A controller that hears of none decides as before.
     window_end_ = next_ack_expected_ + window_packets_;
@@ -87,10 +90,21 @@ class ContestSender {
   // When a keepalive is due if nothing happens until then.
   Microseconds silence_ends_us() const { return last_activity_us_ + silence_us_; }
 
-  // The silence is over: the next datagram is sent regardless of the window.
+  // The silence is over: the next datagram is sent regardless of the window. A rule that hears of
+  // it hears of no loss among what is in flight: one congestion event, one reduction (RFC 9438,
+  // section 4.8). What it sends then is no recovery (RFC 9002, section 7.6.2).
   void keepalive(Microseconds now_us) {
     last_activity_us_ = now_us;
-    controller_.on_keepalive(whole_ms(now_us));
+    const bool is_repeated =
+        std::exchange(expected_in_silence_, next_ack_expected_) == next_ack_expected_;
+    controller_.on_keepalive({.now_ms = whole_ms(now_us),
+                              .now_us = now_us,
+                              .in_flight = packets_sent_ - next_ack_expected_,
+                              .is_repeated = is_repeated});
+    if (controller_.hears_of_keepalives()) {
+      congestion_end_ = packets_sent_;
+      recovery_end_ = 0;
+    }
     ask_controller();
     if (log_ != nullptr) log_->keepalive(now_us, flow_, controller_.window());
   }
@@ -98,10 +112,11 @@ class ContestSender {
  private:
   void tell(Ack ack, Microseconds arrived_us, Microseconds now_us) {
     ack.now_us = now_us;
-    ack.measured_rtt_us = ack.rtt_ms() * 1000;
-    ack.flight = packets_sent_ - next_ack_expected_;
+    ack.rtt_us = ack.rtt_ms() * 1000;
+    ack.in_flight = packets_sent_ - next_ack_expected_;
     ack.delivered = ++delivered_;
     ack.lost = next_ack_expected_ - delivered_;
+    ack.is_recovering = ack.sequence_number < recovery_end_;
     controller_.on_ack(ack);
     ask_controller();
     if (log_ != nullptr) [[unlikely]] {
@@ -110,10 +125,20 @@ class ContestSender {
     }
   }
 
-  // Once for what was sent at the same time.
+  // Of one out of order. Ways keep the order of datagrams: what it skips is lost, or its
+  // acknowledgment is.
+  [[gnu::noinline]] bool is_news(uint64_t sequence_number, Microseconds now_us) {
+    if (sequence_number < next_ack_expected_) return missing_.take(sequence_number);
+    missing_.skip(next_ack_expected_, sequence_number);
+    if (controller_.hears_of_loss()) report_loss(now_us);
+    return true;
+  }
+
+  // Once for what was sent before it is found out; meanwhile windows do not grow (RFC 9002, section
+  // 7.3.2).
   void report_loss(Microseconds now_us) {
-    if (next_ack_expected_ < recovery_end_) return;
-    recovery_end_ = packets_sent_;
+    if (next_ack_expected_ < congestion_end_) return;
+    congestion_end_ = recovery_end_ = packets_sent_;
     controller_.on_loss({.now_ms = whole_ms(now_us),
                          .now_us = now_us,
                          .kind = Loss::Kind::lost,
@@ -144,7 +169,12 @@ class ContestSender {
   uint64_t packets_sent_ = 0;
   uint64_t next_ack_expected_ = 0;
   uint64_t delivered_ = 0;
-  uint64_t recovery_end_ = 0;  // the first number sent after the last loss was found
+  MissingNumbers missing_{};
+  // The first numbers sent after the last congestion, of which a loss or a silence told, and after
+  // the loss, if it was one.
+  uint64_t congestion_end_ = 0;
+  uint64_t recovery_end_ = 0;
+  uint64_t expected_in_silence_ = std::numeric_limits<uint64_t>::max();  // at the last keepalive
   uint32_t window_packets_ = 0;
   uint64_t window_end_ = 0;      // the first number that may not be sent yet
   Microseconds silence_us_ = 0;  // until the keepalive

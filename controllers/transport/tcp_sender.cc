@@ -232,7 +232,7 @@ void TcpSender::hear_of_mark(Microseconds now_us) {
   reduce(Loss::Kind::marked, now_us);
 }
 
-void TcpSender::reduce(Loss::Kind kind, Microseconds now_us) {
+void TcpSender::reduce(Loss::Kind kind, Microseconds now_us, bool is_repeated) {
   if (settings_.ecn) {
     reduction_end_ = board_.next();
     must_tell_reduction_ = true;
@@ -240,7 +240,8 @@ void TcpSender::reduce(Loss::Kind kind, Microseconds now_us) {
   controller_.on_loss({.now_ms = whole_ms(now_us),
                        .now_us = now_us,
                        .kind = kind,
-                       .in_flight = board_.outstanding()});
+                       .in_flight = board_.outstanding(),
+                       .is_repeated = is_repeated});
 }
 
 // Of segments that are newly delivered: windows must not grow again by what SACK has reported
@@ -257,19 +258,16 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack,
   const uint64_t marks = settings_.counts_marks ? std::max(ack.marks, marks_) : 0;
   const Ack heard{.sequence_number = newest,
                   .sent_ms = whole_ms(now_us) - whole_ms(rtt_us),
-                  .received_ms = whole_ms(now_us) - whole_ms(rtt_us / 2),
                   .ack_received_ms = whole_ms(now_us),
                   .now_us = now_us,
                   .rtt_us = last_rtt_us_,
                   .acknowledged = deliveries.size(),
                   .in_flight = board_.in_flight(),
-                  .is_recovering = recovery_.is_fast() or ack.echoes_mark,
-                  .measured_rtt_us = last_rtt_us_,
-                  .flight = board_.in_flight(),
                   .delivered = board_.delivered(),
+                  .lost = board_.losses(),
                   .marked = marks - std::exchange(marks_, marks),
-                  .is_buffer_limited = window_packets() > most_outstanding(),
-                  .lost = board_.losses()};
+                  .is_recovering = recovery_.is_fast() or ack.echoes_mark,
+                  .is_buffer_limited = window_packets() > most_outstanding()};
   controller_.on_ack(heard);
   if (log_ != nullptr)
     log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());
@@ -315,7 +313,8 @@ void TcpSender::time_out(Microseconds now_us) {
   }
   must_retransmit_ = true;
   ++loss_events_;
-  reduce(Loss::Kind::timed_out, now_us);
+  const bool is_repeated = std::exchange(timed_out_, board_.una()) == board_.una();
+  reduce(Loss::Kind::timed_out, now_us, is_repeated);
   timer_.start(now_us);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -83,7 +84,7 @@ class TcpSender {
   void undo(const TcpAcknowledgment& ack, Microseconds now_us);
   void begin_recovery(Microseconds now_us);
   void hear_of_mark(Microseconds now_us);
-  void reduce(Loss::Kind kind, Microseconds now_us);
+  void reduce(Loss::Kind kind, Microseconds now_us, bool is_repeated = false);
   void tell_controller(const TcpAcknowledgment& ack,
                        const std::vector<Scoreboard::Delivery>& deliveries, Microseconds now_us);
   void restart_timer(Microseconds now_us);
@@ -109,6 +110,7 @@ class TcpSender {
   Microseconds first_again_us_ = never;  // when a segment was first sent again, in this recovery
   bool must_retransmit_ = false;         // the first of a recovery ignores the window
   bool must_probe_ = false;
+  uint64_t timed_out_ = std::numeric_limits<uint64_t>::max();  // the segment, last of all
   uint64_t reduction_end_ = 0;  // with ECN: what was sent before the last reduction
   bool must_tell_reduction_ = false;
   Ecn ecn_;             // of new data

@@ -35,7 +35,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "keepalive_ms": 1000,
     },
     # Caini & Firrincieli, IJSCN 2004.
-    "hybla": {"rtt0_ms": 25, "beta": 0.5, "initial_window": 10, "keepalive_ms": 1000},
+    "hybla": {"rtt0_ms": 25, "beta": 0.5, "initial_window": 1, "keepalive_ms": 1000},
     # Linux's tcp_bic.c; min_increment: Xu, Harfoush & Rhee, INFOCOM 2004.
     "bic": {
         "max_increment": 16,

@@ -24,10 +24,10 @@ COMPILER = os.environ.get("CXX", "c++").split()
 IN_C = """
 #include "algorithms/interface.h"
 {before}
-static const struct kneepoint_constant window = {{sizeof window, "window", "packets", "in flight",
+static const struct kneepoint_constant window = {{"window", "packets", "in flight",
     5, {low}, 100, 1, 1000, 1, 0}};
 static const struct kneepoint_constant* const constants[] = {{&window}};
-static const struct kneepoint_declaration declared = {{sizeof declared, "{name}", "in C", "a test",
+static const struct kneepoint_declaration declared = {{"{name}", "in C", "a test",
     1, constants{needs}}};
 static double cwnd;
 static const struct kneepoint_declaration* declare(void) {{ {declare} return &declared; }}
@@ -39,15 +39,15 @@ static void destroy(void* controller) {{ (void)controller; }}
 static double get_window(const void* controller) {{ return *(const double*)controller; }}
 static double get_keepalive_ms(const void* controller) {{ (void)controller; return 1000; }}
 static int failed;
-static const struct kneepoint_failure failure = {{sizeof failure, KNEEPOINT_FAILED, "no\\nidea"}};
+static const struct kneepoint_failure failure = {{KNEEPOINT_FAILED, "no\\nidea"}};
 static const struct kneepoint_failure* get_failure(void) {{ return failed ? &failure : 0; }}
 static int on_ack(void* controller, const struct kneepoint_ack* event) {{
   (void)controller;
-  failed = event->size < sizeof *event || {fails};
+  failed = event->rtt_us < 0 || {fails};
   return failed;
 }}
 static double get_pacing_us(const void* controller) {{ (void)controller; return {gap_us}; }}
-static const struct kneepoint_interface interface = {{{size}, {version}, declare, create,
+static const struct kneepoint_interface interface = {{{version}, declare, create,
     destroy, get_window, get_keepalive_ms, get_failure, 0, on_ack, 0, 0, get_pacing_us}};
 const struct kneepoint_interface* {symbol}(void) {{ return &interface; }}
 """
@@ -58,7 +58,6 @@ PLAIN = {
     "fails": "0",
     "needs": "",
     "gap_us": "0",
-    "size": "sizeof interface",
     "version": "KNEEPOINT_INTERFACE_VERSION",
     "symbol": "kneepoint_controller",
 }
@@ -114,7 +113,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 REASONS = {
-    "version": "has version 2 of the interface, not 1; build it again",
+    "version": "has version 3 of the interface, not 2; build it again",
     "symbol": "has no symbol kneepoint_controller; include algorithms/registry.hh",
     "nonsense": "declares the parameter window, but its low is not below its high",
     "needs_more": "has a need that this program does not know; build a newer program",

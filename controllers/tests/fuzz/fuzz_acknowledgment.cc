@@ -12,6 +12,7 @@
 #include "tests/fuzz/require.hh"
 #include "tests/running.hh"
 #include "transport/contest_datagram.hh"
+#include "transport/contest_sender.hh"
 
 using namespace kneepoint;
 
@@ -43,21 +44,27 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto controller =
       test::make_controller(names[std::to_integer<size_t>(bytes[0]) % names.size()]);
   std::span<const std::byte> rest = std::span(bytes).subspan(1);
+  ContestSender sender(0, controller, nullptr);
+  sender.start(0);
   int64_t now_ms = 0;
-  for (uint64_t packets_sent = 1; rest.size() > 2; ++packets_sent) {
+  while (rest.size() > 2) {
     now_ms += std::to_integer<int64_t>(rest[0]) << 8 | std::to_integer<int64_t>(rest[1]);
     const size_t length = std::min(rest.size() - 2, ContestHeader::bytes);
     const auto header = ContestHeader::decode(rest.subspan(2, length));
     rest = rest.subspan(2 + length);
-    controller->on_sent(packets_sent - 1, now_ms);
-    if (not header) continue;
+    if (now_ms * 1000 >= sender.silence_ends_us()) sender.keepalive(now_ms * 1000);
+    sender.sent(now_ms * 1000);
+    if (not header or not header->is_ack()) continue;
     const ContestHeader again = *ContestHeader::decode(header->encode());
     fuzz::require(again.ack_send_timestamp == header->ack_send_timestamp);
-    const auto ack = to_ack(*header, packets_sent, now_ms);
-    if (not ack) continue;
-    fuzz::require(ack->sequence_number < packets_sent);
-    fuzz::require(ack->rtt_ms() >= 0 and ack->rtt_ms() <= now_ms);
-    controller->on_ack(*ack);
+    try {
+      const Ack ack = to_ack(*header, sender.packets_sent(), now_ms);
+      fuzz::require(ack.sequence_number < sender.packets_sent());
+      fuzz::require(ack.rtt_ms() >= 0 and ack.rtt_ms() <= now_ms);
+      sender.acknowledged(ack.sequence_number, now_ms * 1000, now_ms * 1000, [&] { return ack; });
+    } catch (const ReceiverFailure&) {
+      break;
+    }
     fuzz::require(controller->window() >= 0);
     fuzz::require(controller->keepalive_ms() >= 1);
   }

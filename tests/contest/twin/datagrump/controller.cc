@@ -20,7 +20,9 @@ unsigned int Controller::window_size() { return static_cast<unsigned int>(rule_-
 
 void Controller::datagram_was_sent(uint64_t sequence_number, uint64_t send_timestamp,
                                    bool after_timeout) {
-  if (after_timeout) rule_->on_keepalive(ms(send_timestamp));
+  if (after_timeout)
+    rule_->on_keepalive(
+        {.now_ms = ms(send_timestamp), .now_us = ms(send_timestamp) * 1000, .in_flight = 0});
   rule_->on_sent(sequence_number, ms(send_timestamp));
 }
 

@@ -1,0 +1,42 @@
+// Which of the datagrams below the next expected one have not been acknowledged.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace kneepoint {
+
+class MissingNumbers {
+ public:
+  // [begin, end), above all before, is skipped.
+  void skip(uint64_t begin, uint64_t end) {
+    ranges_.push_back({begin, end});
+    if (ranges_.size() > most_) ranges_.pop_front();
+  }
+
+  // Whether the number was missing; it is no longer.
+  bool take(uint64_t number) {
+    const auto after = std::ranges::upper_bound(ranges_, number, {}, &Range::begin);
+    if (after == ranges_.begin()) return false;
+    Range& range = *(after - 1);
+    if (number >= range.end) return false;
+    const Range rest{number + 1, range.end};
+    range.end = number;
+    if (rest.begin < rest.end) ranges_.insert(after, rest);
+    return true;
+  }
+
+ private:
+  struct Range {
+    uint64_t begin;
+    uint64_t end;
+  };
+
+  // A datagram that is missing for longer counts as lost, whatever arrives.
+  static constexpr size_t most_ = 1 << 14;
+  std::deque<Range> ranges_{};
+};
+
+}  // namespace kneepoint
