@@ -36,6 +36,37 @@ TEST(drophead_drops_the_oldest) {
   EXPECT_EQUAL(queue->dequeue(0)->sequence_number, 2u);
 }
 
+// Of 12.032 Mbit/s a datagram's tokens arrive in a millisecond; the bucket holds three.
+TEST(a_policer_passes_a_burst_and_then_a_rate) {
+  const auto queue = make_packet_queue("policer:rate_mbps=12.032,burst=4512", 0);
+  EXPECT_EQUAL(fill(*queue, 5), 2u);
+  EXPECT_EQUAL(fill(*queue, 2, 1), 1u);
+  queue->enqueue(datagram(0), 1999);
+  EXPECT_EQUAL(queue->take_drops().packets, 1u);  // a microsecond early, which takes no tokens
+  EXPECT_EQUAL(fill(*queue, 1, 2), 0u);
+  EXPECT_EQUAL(fill(*queue, 5, 1000), 2u);  // no more than a burst gathers
+  EXPECT_EQUAL(queue->packets(), 8u);
+  EXPECT_EQUAL(queue->dequeue(1'000'000)->sequence_number, 0u);
+  // Bytes, not packets.
+  const auto mixed = make_packet_queue("policer:rate_mbps=1,burst=1504", 0);
+  const Packet small{.bytes = 752};
+  for (int i = 0; i < 3; ++i) mixed->enqueue(small, 0);
+  EXPECT_EQUAL(mixed->take_drops().packets, 1u);
+}
+
+TEST(a_policer_may_stand_before_a_finite_buffer) {
+  const auto queue = make_packet_queue("policer:rate_mbps=12.032,burst=15040,packets=2", 0);
+  EXPECT_EQUAL(fill(*queue, 5), 3u);
+  // What the buffer dropped took no tokens: eight are left.
+  for (int i = 0; i < 2; ++i) queue->dequeue(0);
+  uint64_t passed = 0;
+  for (int i = 0; i < 10; ++i) {
+    passed += 1 - fill(*queue, 1);
+    queue->dequeue(0);
+  }
+  EXPECT_EQUAL(passed, 8u);
+}
+
 TEST(codel_drops_nothing_below_its_target) {
   const auto queue = make_packet_queue("codel:target=5,interval=100", 0);
   for (Milliseconds t = 0; t < 1000; ++t) {
@@ -325,6 +356,9 @@ TEST(queue_descriptions_are_checked) {
   expect_refused(make("codel:target=5"), "needs interval=NUMBER");
   expect_refused(make("pie:qdelay_ref=5"), "needs max_burst=NUMBER");
   expect_refused(make("pie:qdelay_ref=5,max_burst=5,ecn=2"), "ecn 2 is outside [0, 1]");
+  expect_refused(make("policer:rate_mbps=5"), "policer needs burst=NUMBER");
+  expect_refused(make("policer:rate_mbps=0,burst=1504"), "rate_mbps must be above 0");
+  expect_refused(make("policer:rate_mbps=5,burst=1500"), "burst 1500 is outside");
   expect_refused(make("red:min=5"), "red needs max=NUMBER");
   expect_refused(make("red:min=5,max=5"), "min must be below max");
   expect_refused(make("red:min=5,max=15,max_p=1.5"), "max_p 1.5 is outside [0, 1]");

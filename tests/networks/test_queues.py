@@ -30,6 +30,8 @@ def candidates(which: str) -> list[str]:
         )
         if kind == "red":
             base = {"min": "2", "max": "7"}
+        if kind == "policer":
+            base = {"rate_mbps": "2", "burst": "3008"}
         if kind == "reordering":
             base = {"share": "0.5", "delay": "7"}
         for bound in ({}, {"packets": "9"}, {"bytes": "9000"}, {"packets": "9", "bytes": "9000"}):
