@@ -17,6 +17,7 @@ from analysis import audit
 from analysis.frames import Record, records
 from analysis.host_fits import host_ends
 from analysis.results import Results, added_frame
+from common.json_text import parse_json
 from engines.base import EngineSettings, RunSpec
 from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
@@ -129,10 +130,10 @@ def _runs(
 ) -> list[PlannedRun]:
     """A seed depends on the setting and the run's number, not on other runs."""
     controller, network = job.controller(setting[0]), job.network(setting[2])
-    for name, value in json.loads(setting[3] or "{}").items():
+    for name, value in parse_json(setting[3] or "{}").items():
         value = round(value) if name.endswith("_us") else value
         network = network.with_host(setting_of(name), value)
-    constants = controller.complete(json.loads(setting[1]), "added_runs")
+    constants = controller.complete(parse_json(setting[1]), "added_runs")
     return [
         PlannedRun(
             trial,

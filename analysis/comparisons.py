@@ -3,7 +3,6 @@
 A figure is a metric of a flow, of a probe or of the link: `ping.rtt_mean_ms`, `link.utilization`.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -17,6 +16,7 @@ from analysis import labels, over_time, statistics
 from analysis.frames import CONSTANT, Parts, Record, records, select
 from analysis.metrics import FIGURES, THROUGHPUT
 from analysis.results import Compared, Results, StudyRuns
+from common.json_text import parse_json
 from common.tables import Tables
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from experiments.models.study import EMULATOR, KERNEL, Engine
@@ -398,7 +398,7 @@ def epochs(tables: Tables) -> pd.DataFrame:
     for key in records(select(tables["comparison_runs"], flows=1)):
         window = select(windows, run=key["run"])
         time_s, packets = (window[name].to_numpy() for name in ("time_s", "value"))
-        constants = json.loads(key.pop("constants"))
+        constants = parse_json(key.pop("constants"))
         told = epochs_of(time_s, packets, constants) if len(window) else []
         rows += [{**key, "flow": window["flow"].iloc[0], **epoch} for epoch in told]
     return pd.DataFrame(rows, columns=None if rows else ["run", "epoch"])

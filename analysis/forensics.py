@@ -26,7 +26,7 @@ from analysis.checks import MEAN_OF_RATIOS, resolution
 from analysis.frames import STEP
 from common.config_file import quote, read_config
 from common.errors import KneepointError
-from experiments.published import NUMBER, Column, TableDescription, last_digit, read_csv
+from experiments.published import NUMBER, Column, TableDescription, last_digit, read_rows
 
 _UNITS: Mapping[str, float] = {
     **{"mbps": 1, "mbit s": 1, "mbit s s": 1, "kbps": 1e-3, "kbit s": 1e-3, "gbps": 1e3},
@@ -182,7 +182,7 @@ def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
     Raises:
         KneepointError: it is no table, two columns hold the same, or none is known.
     """
-    header, lines = read_csv(path)
+    header, lines = read_rows(path)
     beside = path.with_suffix(".yaml")
     description = read_config(beside, TableDescription) if beside.is_file() else None
     headings: dict[int, Heading] = {}

@@ -1,8 +1,9 @@
 """Rows of frames as plain dictionaries, and other helpers for frames of runs."""
 
-import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
+
+from common.json_text import parse_json
 
 if TYPE_CHECKING:  # slow to import, and not needed to plot one run
     import pandas as pd
@@ -49,7 +50,7 @@ def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
 
     texts = runs["constants"].drop_duplicates()
-    values = pd.DataFrame([json.loads(text) for text in texts], index=texts).astype(float)
+    values = pd.DataFrame([parse_json(text) for text in texts], index=texts).astype(float)
     columns = values.add_prefix(CONSTANT).loc[runs["constants"]].set_index(runs.index)
     return runs.join(columns)
 

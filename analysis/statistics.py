@@ -5,7 +5,6 @@ A frame of runs has the columns of the results schema and, for each constant, on
 from ending "fault" (only a probe has such); neither counts in anything but the table exclusions.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from analysis.frames import CONSTANT, Record
 from analysis.metrics import METRICS, POWER
 from analysis.results import StudyRuns
 from analysis.spread import Floats, Selection, figures
+from common.json_text import parse_json
 
 
 def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
@@ -255,7 +255,7 @@ def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection |
     row |= {"runs": len(ours), "constants": constants, "settings": len(settings)}
     row["nearest"] = ""
     if len(settings) > 1:
-        differing = labels.differing(json.loads(constants), map(json.loads, settings))
+        differing = labels.differing(parse_json(constants), map(parse_json, settings))
         row["nearest"] = labels.constants(differing)
     row["failed"] = len(failed)
     row["failure"] = str(failed.iloc[0]) if len(failed) else ""

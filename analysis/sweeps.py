@@ -12,6 +12,7 @@ from analysis.frames import CONSTANT, STEP, Parts, Record, constants_in, records
 from analysis.metrics import METRICS, POWER
 from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
 from analysis.statistics import Chance
+from common.json_text import parse_json
 from common.tables import Tables
 
 FEWEST = 8
@@ -68,7 +69,7 @@ def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str
             continue
         varied = _varied(study.runs)
         if len(varied) == 1:
-            held = json.loads(study.runs["constants"].iloc[0])
+            held = parse_json(study.runs["constants"].iloc[0])
             others = json.dumps({name: held[name] for name in held if name != varied[0]})
             alike = config.controller, config.networks[0], varied[0], others
             groups.setdefault(alike, []).append(study)

@@ -149,7 +149,11 @@ def read_yaml(path: Path, *, as_text: bool = False) -> Any:
 
     Raises KneepointError if the file is missing, too large, or is not YAML.
     """
-    text = read_text(path, _MOST_BYTES)
+    return parse_yaml(read_text(path, _MOST_BYTES), path, as_text=as_text)
+
+
+def parse_yaml(text: str, path: Path, *, as_text: bool = False) -> Any:
+    """Returns the content of a text in YAML (see read_yaml); errors name the file `path`."""
     try:
         _check_size(text)
         return yaml.load(text, _TextLoader if as_text else _PlainLoader)  # noqa: S506 (safe)

@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import stat
@@ -17,6 +16,7 @@ from typing import Any, TextIO
 from uuid import uuid4
 
 from common.errors import KneepointError, of_file
+from common.json_text import parse_json
 
 
 def sha256_of(content: bytes) -> str:
@@ -116,10 +116,7 @@ def read_text(path: Path, most_bytes: int) -> str:
 
 def read_json(path: Path) -> Any:
     """Returns the content of a JSON file; raises OSError, or ValueError if it is not JSON."""
-    try:
-        return json.loads(path.read_bytes())
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    return parse_json(path.read_bytes())
 
 
 def require_folder(path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from common.errors import KneepointError
 from common.files import sha256_of, write_whole
+from common.json_text import parse_json
 from contest.config import Contest
 from contest.standing import Json
 
@@ -41,10 +42,10 @@ def with_history(found: Json, contest: Contest, path: Path) -> Json:
 def _read(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             if not all(isinstance(row[key], str) for key in ("rules", "author", "name", "digest")):
                 raise ValueError("it is not text")
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             raise KneepointError(
                 f"{path}, line {number}: is damaged; restore the file, or remove the line, and its "
                 "submission counts as new"

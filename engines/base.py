@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from common.errors import KneepointError, printable
 from common.files import read_bytes, sha256_of
+from common.json_text import parse_json
 from engines.catalogue import Controller
 from engines.entry import Entry
 from engines.limits import EMULATOR, LIMITS, Limits
@@ -213,7 +214,7 @@ class RunRecord:
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
         """Reads what `to_json` wrote; raises ValueError, KeyError or TypeError on anything else."""
-        content = json.loads(line)
+        content = parse_json(line)
         for name in ("scheduling_delays_us", "flows", "probes", "queue_by_interval_packets"):
             if content.get(name) is not None:
                 content[name] = tuple(content[name])

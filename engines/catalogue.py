@@ -1,6 +1,5 @@
 """The controllers and their parameters, as `build/emulate --list` declares them."""
 
-import json
 import math
 import re
 import subprocess
@@ -12,6 +11,7 @@ from typing import Any, Self
 
 from common.code import ROOT
 from common.errors import KneepointError, require_known
+from common.json_text import parse_json
 from networks.declared import marks_packets
 
 
@@ -159,7 +159,7 @@ def load_catalogue(emulate: Path) -> Catalogue:
     """Asks the emulator for its controllers; raises KneepointError if it does not answer."""
     try:
         result = subprocess.run([emulate, "--list"], check=True, capture_output=True, timeout=60)
-        return Catalogue(json.loads(result.stdout))
+        return Catalogue(parse_json(result.stdout))
     except FileNotFoundError:
         raise KneepointError(f"{emulate}: not built; run `make build`") from None
     except (OSError, subprocess.SubprocessError, ValueError) as error:

@@ -1,7 +1,6 @@
 """The virtual-time emulator: one persistent `emulate --batch` process, restarted if it dies."""
 
 import contextlib
-import json
 import select
 import signal
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from common.errors import KneepointError
+from common.json_text import parse_json
 from engines.base import (
     EngineSettings,
     MachineFaultError,
@@ -164,7 +164,7 @@ class EmulatorEngine:
 
     def _record(self, spec: RunSpec, line: bytes) -> RunRecord:
         try:
-            answer: dict[str, Any] = json.loads(line)
+            answer: dict[str, Any] = parse_json(line)
             status = answer["status"]
         except (ValueError, KeyError, TypeError):
             self.close()

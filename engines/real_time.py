@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from common.code import ROOT
+from common.json_text import parse_json
 from engines.base import (
     EngineSettings,
     MachineFaultError,
@@ -150,7 +151,7 @@ def _ask(
         raise MachineFaultError(f"the run's supervisor did not answer within {limit_s:g} s")
     line = supervisor.stdout.readline()
     try:
-        answer: dict[str, Any] = json.loads(line)
+        answer: dict[str, Any] = parse_json(line)
     except ValueError:
         raise MachineFaultError("the run's supervisor was killed") from None
     return answer

@@ -1,12 +1,12 @@
 """Controllers that hear the acknowledgments of other senders' logs: a `replay` process."""
 
-import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from common.errors import KneepointError
+from common.json_text import parse_json
 from engines.built import REPLAY
 
 
@@ -33,7 +33,7 @@ class Replay:
         try:
             process.stdin.write(" ".join(words) + "\n")
             process.stdin.flush()
-            found: dict[str, Any] = json.loads(process.stdout.readline())
+            found: dict[str, Any] = parse_json(process.stdout.readline())
         except (BrokenPipeError, ValueError):
             said = process.stderr.read().strip().removeprefix("error: ")
             if said:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from common.errors import KneepointError
+from common.json_text import parse_json
 
 START_AND_END_S = 30.0
 """Time limit of a run beyond its duration (s)."""
@@ -79,7 +80,7 @@ class StopWatch:
 
 def serve(carry_out: Callable[[dict[str, Any], StopWatch], Mapping[str, Any]]) -> None:
     """A supervisor's side: reads and executes the request, and prints the answer."""
-    request = json.loads(sys.stdin.readline())
+    request = parse_json(sys.stdin.readline())
     try:
         answer = {"status": "ok", **carry_out(request, StopWatch())}
     except RunEndedError as error:

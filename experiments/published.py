@@ -1,7 +1,5 @@
 """Published tables: a CSV file as printed, and a YAML file that describes it."""
 
-import csv
-import io
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -13,8 +11,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from common.config_file import ConfigModel, matching, names_in, quote, read_config
+from common.csv_text import read_csv
 from common.errors import KneepointError, require_known
-from common.files import read_text
 from engines.catalogue import Catalogue
 from networks.config import Name
 
@@ -235,7 +233,7 @@ def load_table(config: Path, name: str) -> PublishedTable:
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
     require_known(name, names_in(folder), f"{description_path}: no such table")
     description = read_config(description_path, TableDescription)
-    header, lines = read_csv(path)
+    header, lines = read_rows(path)
     _check_header(path, description_path, description, header)
     rows = []
     for number, (place, cells) in enumerate(lines):
@@ -244,28 +242,16 @@ def load_table(config: Path, name: str) -> PublishedTable:
     return PublishedTable(name, description, rows)
 
 
-def read_csv(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Reads the header of a CSV file, and each row: the number of its line, and its cells.
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Reads the header of a table, and each row: the number of its line, and its cells.
 
     Raises:
-        KneepointError: it is no CSV file, has no rows, or one that is longer or shorter than the
-            header.
+        KneepointError: see read_csv; or it has no rows.
     """
-    reader = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
-    try:
-        lines = [(reader.line_num, cells) for cells in reader if cells]
-    except csv.Error as error:
-        raise KneepointError(f"{path}, line {reader.line_num}: {error}; correct it") from None
-    if len(lines) < 2:
+    header, rows = read_csv(path, _MOST_BYTES)
+    if not (found := list(rows)):
         raise KneepointError(f"{path}: has no rows; give it a header and some")
-    (_, header), *rows = lines
-    for place, cells in rows:
-        if len(cells) != len(header):
-            raise KneepointError(
-                f"{path}, line {place}: has {len(cells)} cells, but the header has {len(header)}; "
-                "make them agree"
-            )
-    return header, rows
+    return header, found
 
 
 def _check_header(
@@ -278,8 +264,6 @@ def _check_header(
                 f"there are: {', '.join(header)}"
             )
     for column in header:
-        if header.count(column) > 1:
-            raise KneepointError(f"{path}: column {column!r} appears twice; remove one")
         if column not in description.columns and column not in description.ignore:
             raise KneepointError(
                 f"{description_path}: column {column!r} of {path} has no description; "

@@ -1,6 +1,5 @@
 """`kneepoint again`: repeats a run of the results and compares it with the recorded metrics."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import click
 import pyarrow.compute as pc
 
 from common.errors import KneepointError
+from common.json_text import parse_json
 from engines.base import COUNTS, METRICS, RunSpec
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
@@ -104,7 +104,7 @@ def _spec(job: Job, row: Row) -> RunSpec:
     spec = RunSpec.on(
         engine=engine,
         controller=job.controller(row["controller"]),
-        constants=json.loads(row["constants"]),
+        constants=parse_json(row["constants"]),
         network=engine.place(_network(job, row)),
         seed=row["seed"],
         traffic=job.traffic(row["traffic"]) if row["traffic"] else ALONE,

@@ -23,6 +23,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from common.config_file import ConfigModel, complaint_of
 from common.errors import KneepointError, require_known
 from common.files import LOCK_PATIENCE_S, hold_lock, read_bytes, sha256_of
+from common.json_text import parse_json
 from contest.classes import ARCHIVE
 from contest.collect import submission_at
 from contest.config import ScoreName, score_of
@@ -309,8 +310,8 @@ def _append(log: Path, noted: Mapping[str, str]) -> None:
 
 def _content_of(candidate: Mapping[str, Any] | str) -> Mapping[str, Any]:
     try:
-        content = json.loads(candidate) if isinstance(candidate, str) else candidate
-    except (ValueError, RecursionError):
+        content = parse_json(candidate) if isinstance(candidate, str) else candidate
+    except ValueError:
         content = None
     if not isinstance(content, Mapping):
         raise KneepointError("is no JSON object; give one candidate a line")

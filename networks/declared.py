@@ -15,6 +15,7 @@ from typing import Any, Self
 from common.code import ROOT
 from common.errors import run_command_line, suggestion
 from common.files import read_json, write_whole
+from common.json_text import parse_json
 
 FILE = ROOT / "networks/declared.json"
 
@@ -139,7 +140,7 @@ def marks_packets(queue: str) -> bool:
 
 def declaration_of(emulate: Path) -> str:
     """Returns the text of declared.json for an emulator."""
-    listed = json.loads(subprocess.run([emulate, "--list"], check=True, capture_output=True).stdout)
+    listed = parse_json(subprocess.run([emulate, "--list"], check=True, capture_output=True).stdout)
     kept = {key: listed[key] for key in ("queues", "host_models", "impairments")}
     return json.dumps(kept, indent=1) + "\n"
 

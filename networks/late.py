@@ -1,10 +1,10 @@
 """References between what senders reach and the omniscient bound: senders that learn late."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from common.errors import KneepointError
+from common.json_text import parse_json
 from common.programs import run_built
 from networks.scenario import PreparedNetwork
 from networks.traces import times_of
@@ -53,5 +53,5 @@ def late_senders(network: PreparedNetwork) -> Late:
     )
     if status != 0:
         raise KneepointError(f"{LATE_SENDERS}: {complaint}")
-    found = json.loads(printed)
+    found = parse_json(printed)
     return Late(found["fitted"], found["even"], found["odd"], found["forecast"])

@@ -1,7 +1,5 @@
 """Recordings of links: a trace's capacity over time, and traces from measurements."""
 
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from common.config_file import quote
+from common.csv_text import read_csv
 from common.errors import KneepointError
-from common.files import read_text
 from networks.traces import (
     MOST_OPPORTUNITIES,
     OPPORTUNITY_BITS,
@@ -185,16 +183,15 @@ def read_recording(
 
 
 def _read(path: Path, time: str | None, column: str) -> list[tuple[Fraction, Fraction]]:
-    lines = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
-    header = [name.strip() for name in next(lines, [])]
+    header, lines = read_csv(path, _MOST_BYTES)
     for name in filter(None, (time, column)):
         if name not in header:
             known = ", ".join(header) or "none"
             raise KneepointError(f"{path}: has no column {name!r}; its columns: {known}")
     places = [header.index(time) if time else None, header.index(column)]
     rows = []
-    for line in filter(None, lines):
-        where = f"{path}, line {lines.line_num}"
+    for number, line in lines:
+        where = f"{path}, line {number}"
         moment, value = (_number(line, place, header, where) for place in places)
         if value < 0:
             raise KneepointError(
@@ -207,8 +204,6 @@ def _read(path: Path, time: str | None, column: str) -> list[tuple[Fraction, Fra
 def _number(line: list[str], place: int | None, header: list[str], where: str) -> Fraction:
     if place is None:
         return Fraction(0)
-    if place >= len(line):
-        raise KneepointError(f"{where}: has no cell for column {header[place]!r}; add it")
     text = line[place].strip()
     try:
         if len(text) <= 40 and "/" not in text and abs(float(text)) < 1e18:

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
-import yaml
 from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
 from analysis.frames import Record, records
 from analysis.schema import TABLES
 from common.code import ROOT
+from common.config_file import parse_yaml
 from common.errors import KneepointError
 from common.files import read_json, sha256_of, write_whole
 from common.made_by import NAME as MADE_BY
@@ -157,7 +157,7 @@ def _crate(
     crate.datePublished = provenance["committed"] or "1980-01-01"
     licence = {"@type": "CreativeWork", "name": "MIT License", "url": _LICENCE}
     crate.license = crate.add(ContextEntity(crate, _LICENCE, licence))
-    citation = yaml.safe_load(files["CITATION.cff"])
+    citation = parse_yaml(files["CITATION.cff"].decode(), Path("CITATION.cff"))
     own = workflow.settings.report
     authors = own.authors if own and own.authors else [each["name"] for each in citation["authors"]]
     people = [

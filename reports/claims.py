@@ -3,7 +3,6 @@
 Every number is one of the analysis's tables. What the command prints lies between `low` and `high`.
 """
 
-import json
 import math
 import shlex
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ import pandas as pd
 from analysis.frames import Record, records, select
 from analysis.metrics import METRICS, POWER, as_printed
 from analysis.schema import AGREEING
+from common.json_text import parse_json
 from common.tables import Tables
 from reports import parts
 
@@ -153,4 +153,4 @@ def _run(controller: str, network: str, constants: str) -> list[str]:
 
 
 def _pairs(constants: str) -> list[str]:
-    return [f"{name}={value!r}" for name, value in json.loads(constants).items()]
+    return [f"{name}={value!r}" for name, value in parse_json(constants).items()]

@@ -1,6 +1,5 @@
 """The report from its templates, and their vocabulary: filters for names, numbers and rows."""
 
-import json
 import math
 import statistics
 import traceback
@@ -29,6 +28,7 @@ from analysis.metrics import FIGURES, METRICS, as_printed, in_steps, printed
 from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
+from common.json_text import parse_json
 from common.tables import Tables
 from engines.limits import LIMITS
 from experiments.models.report import Report, Section
@@ -197,7 +197,7 @@ def environment() -> jinja2.Environment:
         "capital": lambda text: text[:1].upper() + text[1:],
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
-        "from_json": json.loads,
+        "from_json": parse_json,
         "markdown": own_words,
         "other_values": other_values,
         "distinct": lambda items: list(dict.fromkeys(items)),
@@ -325,5 +325,5 @@ def bounds_kept(bounds: Mapping[str, float]) -> str:
 
 
 def _values(values: Mapping[str, float] | str) -> Mapping[str, float]:
-    found: Mapping[str, float] = json.loads(values) if isinstance(values, str) else values
+    found: Mapping[str, float] = parse_json(values) if isinstance(values, str) else values
     return found

@@ -12,6 +12,7 @@ from typing import Any
 
 from common.errors import KneepointError, unusable
 from common.files import read_json
+from common.json_text import parse_json
 from experiments.results import FinishedTrial, read_table, trial_row
 
 LOG = "trials.jsonl"
@@ -42,7 +43,7 @@ def read_trials(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     try:
         if path.exists():
             lines = path.read_bytes().splitlines(keepends=True)
-            whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
+            whole = [parse_json(line) for line in lines if line.endswith(b"\n")]
             return (whole[0], whole[1:]) if whole else ({}, [])
     except (OSError, ValueError) as error:
         raise KneepointError(f"{path}: cannot be read ({error}); remove it") from None

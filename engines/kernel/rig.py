@@ -9,7 +9,6 @@ This process holds everything: nothing has to be undone.
 """
 
 import fcntl
-import json
 import os
 import struct
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import KneepointError
+from common.json_text import parse_json
 from engines.kernel.diagnosis import TUN
 from engines.kernel.namespaces import Namespace
 from engines.kernel.scenario import HEADERS_BYTES, SEGMENT_BYTES, Link, Scenario
@@ -66,7 +66,7 @@ class Rig:
         self._wire.terminate()
         output, _ = self._wire.communicate()
         try:
-            delays: dict[str, Any] = json.loads(output)
+            delays: dict[str, Any] = parse_json(output)
         except ValueError:
             raise KneepointError("the delay line ended during the run; run it again") from None
         return delays

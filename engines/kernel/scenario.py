@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from common.config_file import complaint_of
 from common.errors import KneepointError
 from common.files import read_bytes
+from common.json_text import parse_json
 from engines.limits import KERNEL
 from networks.traffic import LINUX, Tcp, TrafficFlow
 from networks.traffic import Probe as TrafficProbe
@@ -232,8 +233,8 @@ _OF_EMULATED_HOST = ("host_model", "host_latency_us")
 def read_scenario(path: Path) -> dict[str, Any]:
     """Reads a scenario from a file and checks it (see scenario_of)."""
     try:
-        content: dict[str, Any] = json.loads(read_bytes(path))
-    except (ValueError, RecursionError) as error:
+        content: dict[str, Any] = parse_json(read_bytes(path))
+    except ValueError as error:
         raise KneepointError(f"{path}: not JSON ({error}); correct it") from None
     scenario_of(content, str(path))
     return content

@@ -10,7 +10,6 @@ its firewall rules behind. The processes also end if the supervisor itself is ki
 
 import contextlib
 import io
-import json
 import math
 import os
 import shutil
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
 from common.files import hold_lock, runtime_folder
+from common.json_text import parse_json
 from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import (
@@ -317,7 +317,7 @@ class KernelTcp(Supervisor):
 
 def _json(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

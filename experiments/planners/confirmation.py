@@ -3,7 +3,6 @@
 The trial numbers of all runs count the settings, which settings.parquet lists.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from common.errors import unusable
+from common.json_text import parse_json
 from common.tables import read_rows
 from engines.base import EngineSettings, canonical_json
 from experiments.exchanged import AGREEMENT, AUDIT, CONTRADICTED, REPORTS, UNEXPLAINED
@@ -144,7 +144,7 @@ def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any
     settings = [
         ConfirmedSetting(
             controller=row["controller"],
-            constants=json.loads(row["constants"]),
+            constants=parse_json(row["constants"]),
             origins=row["origins"].split(","),
             rows=row["rows"].split(","),
         )
@@ -186,7 +186,7 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]
         for found in read_table(results / "hold_out" / "settings.parquet").to_pylist():
             if found["best"]:
                 place = "" if found["table"] is None else f"{found['table']} {found['row']}"
-                constants = json.loads(found["constants"])
+                constants = parse_json(found["constants"])
                 setting = Setting(controller=found["controller"], constants=constants)
                 yield setting, found["origin"], place
     if wanted.contradicted:

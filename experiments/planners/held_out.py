@@ -10,7 +10,6 @@ of the studies that tune it there. All run again, on the training network as wel
 trials is biased by selection, whereas a fresh run is not.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -19,6 +18,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from common.errors import unusable
+from common.json_text import parse_json
 from common.study_record import StudyRecord
 from engines.base import canonical_json
 from experiments.job import Job
@@ -188,7 +188,7 @@ def _found(
 ) -> FoundSetting:
     """The setting of a study's runs; without runs, its controller's declared defaults."""
     controller = job.controller(job.workflow.studies[study].controller)
-    given = json.loads(runs[0]["constants"]) if runs else {}
+    given = parse_json(runs[0]["constants"]) if runs else {}
     powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
     return FoundSetting(
         controller=controller.name,

@@ -71,7 +71,7 @@ def test_rates_need_no_times(tmp_path: Path) -> None:
         ("t,size\n1,nan\n", "bytes", "size", "'nan' is not a number"),
         ("t,size\n1,1/3\n", "bytes", "size", "'1/3' is not a number"),
         ("t,size\n1,-4\n", "bytes", "size", "line 2, column size: -4 is below 0; correct it"),
-        ("t,size\n1\n", "bytes", "size", "line 2: has no cell for column 'size'; add it"),
+        ("t,size\n1\n", "bytes", "size", "line 2: has 1 cells, but line 1 has 2"),
         ("t,size\n2,1504\n1,1504\n", "bytes", "size", "row 2: its time is before that of the row"),
         ("t,size\n1,1503\n2,0\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
         ("t,size\n", "bytes", "size", "has less than a packet of 1504 bytes after"),

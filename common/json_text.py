@@ -1,0 +1,87 @@
+"""JSON text, of which nothing is lost: Python's reader keeps the last of equal keys silently."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+_Pairs = list[tuple[str, Any]]
+_BRACE = re.compile(r"^\{", re.MULTILINE)
+_TRIES = 16
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Returns the value that a JSON text holds.
+
+    Raises ValueError if it is no JSON, is nested too deeply, or an object has a key twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def decoder(second: Mapping[str, str]) -> json.JSONDecoder:
+    """Returns a decoder for a tool that prints keys twice and means two things.
+
+    Args:
+        second: the name of a key's second value; if it is the key itself, further values, which
+            nobody reads, are left out.
+    """
+
+    def renamed(pairs: _Pairs) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            name = second.get(key) if key in found else key
+            if name is None or (name in found and name != key):
+                raise _twice(key)
+            found.setdefault(name, value)
+        return found
+
+    return json.JSONDecoder(object_pairs_hook=renamed)
+
+
+def first_object(text: str, reader: json.JSONDecoder) -> tuple[Any, tuple[str, str]]:
+    """Returns the first whole value of a text, and what stands before and after it.
+
+    It begins the text, or a line with a brace. Raises ValueError, as `parse_json`, if there is
+    none.
+    """
+    begin = len(text) - len(text.lstrip())
+    places = [begin, *(each.start() for each in islice(_BRACE.finditer(text, begin + 1), _TRIES))]
+    mistake: ValueError | None = None
+    for place in places:
+        try:
+            found, end = reader.raw_decode(text, place)
+            return found, (text[:place], text[end:])
+        except json.JSONDecodeError as error:
+            mistake = mistake or error
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+    raise mistake or ValueError("it is empty")
+
+
+def first_twice(names: Iterable[str]) -> str | None:
+    """Returns the first name that appears again, if one does."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def _object(pairs: _Pairs) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _twice(first_twice(key for key, _ in pairs))
+    return found
+
+
+def _twice(key: str | None) -> ValueError:
+    return ValueError(f"key {key!r} appears twice")
+
+
+UNIQUE = json.JSONDecoder(object_pairs_hook=_object)
+"""Reads as `parse_json` does."""
