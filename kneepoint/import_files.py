@@ -23,6 +23,7 @@ from kneepoint.cli import PATH, json_option, print_result, subcommand
 from kneepoint.comparison import COMPARABLE, compare_settings, text_of
 
 ENGINE = "imported"
+_SUFFIXES = re.compile(r"(?:\.[a-zA-Z]\w*)+$")  # .flent.gz, but not the .9 of cubic-3.9.json
 _COUNTED = re.compile(r"(?P<name>.+?)[-_](?:run)?(?P<number>\d{1,9})")
 
 
@@ -95,7 +96,7 @@ def _placed(
     taken: dict[tuple[str, str], dict[int, Path]] = defaultdict(dict)
     found = []
     for each in measurements:
-        stem = each.path.name.partition(".")[0]
+        stem = _SUFFIXES.sub("", each.path.name)
         counted = _COUNTED.fullmatch(stem)
         name = each.controller or controller or (counted["name"] if counted else stem)
         link = each.network or network or each.path.resolve().parent.name

@@ -4,6 +4,7 @@ Means and medians are those of `flent -f summary`: the mean that the tool behind
 else that of its raw values (flent's combiners.py, MeanReducer and MedianReducer).
 """
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,11 +12,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analysis import over_time
-from analysis.imported.measurement import Format, Measurement, complete, read_object
+from analysis.imported.measurement import Format, Measurement, agree, complete, read_object
 from analysis.link_log import percentile
 
 _VERSION = 4  # FILEFORMAT_VERSION of flent's resultset.py
 _KEYS = (b'"FLENT_VERSION"', b'"NETPERF_WRAPPER_VERSION"', b'"SERIES_META"')
+_FLOW = re.compile(r"(TCP|UDP|SCTP)\b")
+_PING = re.compile(r"Ping\b")
+_WAY = re.compile(r"\b(up|down)load\b", re.IGNORECASE)
 _CONVERT = "flent.resultset.load(OLD).dump_file(NEW) converts it"
 
 
@@ -25,10 +29,11 @@ def _recognises(head: bytes) -> bool:
 
 def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     with complete(FORMAT, path):
-        return [_measurement(path, read_object(FORMAT, path, stream))]
+        found, notes = read_object(FORMAT, path, stream)
+        return [_measurement(path, found, notes)]
 
 
-def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
+def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> Measurement:
     version = int(found.get("version", 1))
     if version != _VERSION:
         remedy = _CONVERT if version < _VERSION else "export it with flent 2.3"
@@ -45,15 +50,13 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
         if any(later["t"] < each["t"] for each, later in pairwise(values)):
             raise FORMAT.refuse(path, f"the times of {name} run backward; is it one test?")
     # Sums and averages of series have no raw values.
-    units = {name: told.get(name, {}).get("UNITS") for name, values in raw.items() if values}
-    rates = [name for name, unit in units.items() if unit == "Mbits/s"]
-    pings = [name for name, unit in units.items() if unit == "ms"]
+    measured = {name: told.get(name, {}).get("UNITS") for name, values in raw.items() if values}
+    rates, pings, others = _sorted(path, measured)
     if not rates:
         raise FORMAT.refuse(path, "it has no rate in Mbits/s; import a test with flows")
-    mean = {
-        name: float(told.get(name, {}).get("MEAN_VALUE") or np.mean(_values(raw[name])))
-        for name in (*rates, *pings)
-    }
+    if others:
+        notes += (f"left out: {', '.join(others)}; neither a flow's rate nor an RTT",)
+    mean = {name: _mean(path, name, told.get(name, {}), raw[name]) for name in (*rates, *pings)}
     throughput_mbps = float(sum(mean[name] for name in rates))
     every_ms = [value for name in pings for value in _values(raw[name])]
     together: dict[str, object] = {"name": "all", "throughput_mbps": throughput_mbps}
@@ -62,11 +65,17 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
         together |= _rtt(every_ms, float(np.mean(every_ms)))
     else:
         absent.append("RTT: the test had no ping")
-    if len({name.rpartition("::")[0].split()[1:2] != ["upload"] for name in rates}) > 1:
-        absent.append("one direction alone: the throughput is of both")
     used = {str(told.get(name, {}).get("CONG_CONTROL") or "") for name in rates}
     controller = used.pop() if len(used) == 1 else ""
-    flows = [together] + [{"name": name, "throughput_mbps": mean[name]} for name in rates]
+    ways = dict.fromkeys(map(_way, rates), 0.0)
+    for name in rates:
+        ways[_way(name)] += mean[name]
+    flows = [together]
+    if len(ways) > 1:
+        each = " and ".join(f"{way} {mbps:.4g}" for way, mbps in ways.items())
+        notes += (f"the throughput is the sum of two directions: {each} Mbit/s",)
+        flows += [{"name": way, "throughput_mbps": mbps} for way, mbps in ways.items()]
+    flows += [{"name": name, "throughput_mbps": mean[name]} for name in rates]
     flows += [{"name": name, **_rtt(_values(raw[name]), mean[name])} for name in pings]
     of = [found["results"].get(name) or [None] * len(times_s) for name in rates]
     sums = [sum(value or 0 for value in values) for values in zip(*of, strict=True)]
@@ -78,7 +87,34 @@ def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
     length_s = times_s[-1] - times_s[0]
     metrics, long = {"throughput_mbps": throughput_mbps}, over_time.long(series)
     parts = (path, FORMAT.name, length_s, metrics, tuple(flows), long, tuple(absent))
-    return Measurement(*parts, controller)
+    return Measurement(*parts, controller, notes=notes)
+
+
+def _sorted(path: Path, units: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    """The rates of flows, the RTTs, and others: a file over HTTP takes many round trips."""
+    rates = [name for name, unit in units.items() if unit == "Mbits/s" and _FLOW.match(name)]
+    pings = [name for name, unit in units.items() if unit == "ms" and _PING.match(name)]
+    others = [name for name in units if name not in (*rates, *pings)]
+    for name in others:
+        if _FLOW.match(name) or _PING.match(name):
+            why = f"{name} is in {units[name]}; flent writes Mbits/s and ms"
+            raise FORMAT.refuse(path, why)
+    return rates, pings, others
+
+
+def _way(name: str) -> str:
+    found = _WAY.search(name)
+    return found[0].lower() if found else "other"
+
+
+def _mean(path: Path, name: str, told: dict[str, Any], raw: list[dict[str, Any]]) -> float:
+    """What the tool behind a series reported, which its values must confirm; else their mean."""
+    own = float(np.mean(_values(raw)))
+    mean = float(told.get("MEAN_VALUE") or own)
+    if not agree(mean, own, 100):  # UDP_RR counts transactions, its values times
+        why = f"the mean of {name} is {mean:g}, but its values have {own:g}; correct its unit"
+        raise FORMAT.refuse(path, why)
+    return mean
 
 
 def _values(raw: list[dict[str, Any]]) -> list[float]:

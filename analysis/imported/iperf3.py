@@ -1,9 +1,12 @@
-"""iperf3's JSON (`iperf3 -J`): the means of its end, the rates and RTTs of its intervals.
+"""iperf3's JSON, of `iperf3 -J` or `--json-stream`: its means, and rates and RTTs of its intervals.
 
-Its keys are those of iperf3's iperf_api.c (JSON_Append), 3.1 to 3.20. Rates are of payload.
+Its keys are those of iperf3's iperf_api.c from 3.1 to 3.21. Until 3.10, `--bidir` prints the sums
+of both directions under one key, and UDP has a single sum, of what was sent. Rates are of payload.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,10 +14,24 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analysis import over_time
-from analysis.imported.measurement import Format, Measurement, complete, read_object
+from analysis.imported.measurement import (
+    Format,
+    Measurement,
+    agree,
+    complete,
+    read_object,
+    read_records,
+)
 from analysis.link_log import percentile
+from common.json_text import decoder
 
 _VERSION = re.compile(rb'"version":\s*"iperf 3')
+_EVENT = re.compile(rb'\s*\{\s*"event"')
+_BACK = "_bidir_reverse"
+_READER = decoder(
+    {name: name + _BACK for name in ("sum", "sum_sent", "sum_received")}
+    | {name: name for name in ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual")}  # of each stream
+)
 
 
 def _recognises(head: bytes) -> bool:
@@ -23,60 +40,164 @@ def _recognises(head: bytes) -> bool:
 
 def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     with complete(FORMAT, path):
-        return [_measurement(path, read_object(FORMAT, path, stream))]
+        is_stream = _EVENT.match(stream.read(1024))
+        stream.seek(0)
+        read = _of_stream if is_stream else _of_object
+        return [_measurement(path, *read(path, stream))]
 
 
-def _measurement(path: Path, found: dict[str, Any]) -> Measurement:
+def _of_object(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
+    return read_object(FORMAT, path, stream, _READER)
+
+
+def _of_stream(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The object that the events make together, and what stands after its end."""
+    found: dict[str, Any] = {"intervals": []}
+    records = read_records(FORMAT, path, stream)
+    for record in records:
+        event, data = record["event"], record.get("data")
+        if event == "interval":
+            found["intervals"].append(data)
+        elif event in found:
+            raise FORMAT.refuse(path, f"a second {event} comes before its end; copy each run")
+        else:
+            found[event] = data
+        if event in ("end", "error"):
+            break
+    if not {"end", "error"} & set(found):
+        raise FORMAT.refuse(path, "its end is missing; copy the whole file")
+    return found, ("left out: what follows the stream's end",) if any(records) else ()
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What the end says of all streams of one direction."""
+
+    mbps: float
+    seconds: float
+    told: Mapping[str, object]  # of FLOW_METRICS
+    counts: Mapping[str, int]  # of packets
+    is_sender: bool | None
+    absent: str | None = None
+
+
+def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> Measurement:
     if "error" in found:
         raise FORMAT.refuse(path, f"iperf3 failed: {found['error']}; run it again")
-    if "event" in found:
-        raise FORMAT.refuse(path, "it is a stream; write one object: iperf3 -J")
-    end, start = found["end"], found["start"]["test_start"]
+    end = found["end"]
     every = [each for each in found["intervals"] if not each["sum"]["omitted"]]
     begins = [each["sum"]["start"] for each in every]
     if begins != sorted(begins):
         raise FORMAT.refuse(path, "its intervals run backward; is it one test?")
-    sent, received = end["sum_sent"], end["sum_received"]
-    if not sent["bytes"] and not received["bytes"]:
-        raise FORMAT.refuse(path, "nothing was sent; did the test run?")
+    is_tcp, has_back = found["start"]["test_start"]["protocol"] == "TCP", any(map(_is_back, end))
+    sums = _sums(path, end, "", is_tcp)
+    _check_intervals(path, end, every)
     absent = ["capacity, signal and queueing delay: iperf3 does not see the link"]
-    counted = received
-    if not received["bytes"]:  # a run that is too short, or without the other end's results
-        counted = sent
-        absent.append("what arrived: the throughput is what was sent")
-    if any(key.endswith("bidir_reverse") for key in end):
-        absent.append("the flows of the reverse direction: import a run of each direction")
-    metrics = {"throughput_mbps": counted["bits_per_second"] / 1e6}
-    rtts_ms = [_rtts_ms(every, place) for place in range(len(end["streams"]))]
-    together: dict[str, object] = {"throughput_mbps": metrics["throughput_mbps"]}
-    if start["protocol"] == "TCP":
-        together["retransmissions"] = sent.get("retransmits")
-    else:
-        metrics["packets_sent"] = received["packets"]
-        metrics["packets_delivered"] = received["packets"] - received["lost_packets"]
-        together["loss"] = received["lost_packets"] / max(received["packets"], 1)
-    flows = [{"name": "all", **together, **_rtt([*chain(*rtts_ms)])}]
-    for number, (ends, measured) in enumerate(zip(end["streams"], rtts_ms, strict=True), 1):
-        sender = ends.get("sender") or ends["udp"]
-        own = ends.get("receiver") or sender
-        own = own if own["bytes"] else sender
-        flow = {"throughput_mbps": own["bits_per_second"] / 1e6} | _rtt(measured)
-        if "retransmits" in sender:
-            flow["retransmissions"] = sender["retransmits"]
-        if sender.get("mean_rtt"):
-            flow["rtt_mean_ms"] = sender["mean_rtt"] / 1000
-        flows.append({"name": str(number), **flow})
-    ends_s = [each["sum"]["end"] for each in every]
-    rates = [each["sum"]["bits_per_second"] / 1e6 for each in every]
-    series = {over_time.RATES[-1]: (begins, rates)}
+    absent += [sums.absent] if sums.absent else []
+    streams = [
+        (ends, _rtts_ms(every, place))
+        for place, ends in enumerate(end["streams"])
+        if not has_back or _of_sender(ends).get("sender") == sums.is_sender
+    ]
+    rtts_ms = [measured for _, measured in streams]
+    overall = {"name": "all", "throughput_mbps": sums.mbps, **sums.told, **_rtt([*chain(*rtts_ms)])}
+    flows = [overall, *(_flow(path, n, *each) for n, each in enumerate(streams, 1))]
+    if has_back:
+        back = _sums(path, end, _BACK, is_tcp)
+        flows.append({"name": "reverse", "throughput_mbps": back.mbps, **back.told})
+        notes += ("of both directions, the figures are those of what this end sent",)
+    series = {
+        over_time.RATES[-1]: (begins, [each["sum"]["bits_per_second"] / 1e6 for each in every])
+    }
     if any(rtts_ms):
+        ends_s = [each["sum"]["end"] for each in every]
         timed = [(t, rtt) for stream in rtts_ms for t, rtt in zip(ends_s, stream, strict=False)]
         series[over_time.RTT] = ([t for t, _ in timed], [rtt for _, rtt in timed])
     else:
         absent.append("RTT: only the sender of a TCP test knows it")
-    long = over_time.long(series)
-    told = (path, FORMAT.name, counted["seconds"], metrics, tuple(flows), long, tuple(absent))
-    return Measurement(*told, str(end.get("sender_tcp_congestion", "")))
+    return Measurement(
+        path,
+        FORMAT.name,
+        sums.seconds,
+        {"throughput_mbps": sums.mbps, **sums.counts},
+        tuple(flows),
+        over_time.long(series),
+        tuple(absent),
+        str(end.get("sender_tcp_congestion", "")),
+        notes=notes,
+    )
+
+
+def _is_back(key: str) -> bool:
+    return key.endswith(_BACK)
+
+
+def _sums(path: Path, end: dict[str, Any], suffix: str, is_tcp: bool) -> _Sums:
+    if f"sum_sent{suffix}" in end:
+        sent, received = end[f"sum_sent{suffix}"], end[f"sum_received{suffix}"]
+        own = received if received["bytes"] else sent  # too short, or without the other end's
+        why = None if own is received else "what arrived: the throughput is what was sent"
+    else:
+        sent = received = own = end[f"sum{suffix}"]
+        why = "what arrived: the throughput is what was sent, less the share of lost packets"
+    if not own["bytes"]:
+        raise FORMAT.refuse(path, "nothing was sent; did the test run?")
+    mbps, is_sender = _mbps(path, own), sent.get("sender")
+    if is_tcp:
+        told = {"retransmissions": sent.get("retransmits")}
+        return _Sums(mbps, own["seconds"], told, {}, is_sender, why)
+    loss = _loss(received)
+    counts = {"packets_sent": received["packets"]}
+    counts["packets_delivered"] = received["packets"] - received["lost_packets"]
+    mbps *= 1 - loss if sent is received else 1
+    return _Sums(mbps, own["seconds"], {"loss": loss}, counts, is_sender, why)
+
+
+def _loss(of: Mapping[str, Any]) -> float:
+    return float(of["lost_packets"] / max(of["packets"], 1))
+
+
+def _of_sender(ends: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = ends["sender"] if "sender" in ends else ends["udp"]
+    return found
+
+
+def _flow(path: Path, number: int, ends: Mapping[str, Any], rtts_ms: list[float]) -> dict[str, Any]:
+    sender = _of_sender(ends)
+    own = ends.get("receiver") or sender
+    own = own if own["bytes"] else sender
+    flow = {"name": str(number), "throughput_mbps": _mbps(path, own), **_rtt(rtts_ms)}
+    if "udp" in ends:
+        flow |= {"loss": _loss(sender)}
+        flow["throughput_mbps"] *= 1 - flow["loss"]  # its bytes are those sent
+    if "retransmits" in sender:
+        flow["retransmissions"] = sender["retransmits"]
+    if mean_us := sender.get("mean_rtt"):
+        if rtts_ms and not agree(mean_us / 1000, flow["rtt_mean_ms"], 30):
+            why = f"mean_rtt {mean_us} contradicts the RTTs of its intervals; are all in us?"
+            raise FORMAT.refuse(path, why)
+        flow["rtt_mean_ms"] = mean_us / 1000
+    return flow
+
+
+def _mbps(path: Path, of: Mapping[str, Any]) -> float:
+    """The rate, which bytes and seconds confirm; seconds of the other end differ a little."""
+    rate, seconds = float(of["bits_per_second"]), float(of["seconds"])
+    if seconds > 0 and not agree(rate, of["bytes"] * 8 / seconds, 1.5):
+        why = f"{of['bytes']} bytes in {seconds:g} s are not {rate:g} bits_per_second; correct it"
+        raise FORMAT.refuse(path, why)
+    return rate / 1e6
+
+
+def _check_intervals(path: Path, end: Mapping[str, Any], every: list[dict[str, Any]]) -> None:
+    """The bytes of all intervals are those that were sent, or those that were received."""
+    total = sum(each["sum"]["bytes"] for each in every)
+    ends = [end[key]["bytes"] for key in ("sum", "sum_sent", "sum_received") if key in end]
+    for each in every:
+        _mbps(path, each["sum"])
+    if every and not any(agree(total, bytes_, 2) for bytes_ in ends):
+        why = f"its intervals have {total} bytes, its end {max(ends)}; copy the whole file"
+        raise FORMAT.refuse(path, why)
 
 
 def _rtts_ms(intervals: list[dict[str, Any]], place: int) -> list[float]:
@@ -85,7 +206,7 @@ def _rtts_ms(intervals: list[dict[str, Any]], place: int) -> list[float]:
     return found if any(found) else []
 
 
-def _rtt(rtts_ms: list[float]) -> dict[str, object]:
+def _rtt(rtts_ms: list[float]) -> dict[str, Any]:
     if not rtts_ms:
         return {}
     return {"rtt_mean_ms": float(np.mean(rtts_ms)), "rtt_p95_ms": percentile(rtts_ms, 0.95)}

@@ -1,12 +1,12 @@
 """mahimahi's link log: `analysis.link_log` has the format, with and without drops."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from analysis.imported.measurement import Format, Measurement, series_of
 from common.code import ROOT
+from common.json_text import parse_json
 from common.programs import run_built
 from engines.base import COUNTS, METRICS
 
@@ -24,8 +24,12 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     if not found["logs_drops"]:
         del metrics["packets_dropped"]
         absent.append("drops: the log has none, or they were not logged")
-    series = series_of(found["over_time"])
-    return [Measurement(path, FORMAT.name, found["duration_s"], metrics, (), series, tuple(absent))]
+    series, others = series_of(found["over_time"]), found["other_events"]
+    notes = [f"left out: {count} events of the kind {kind!r}" for kind, count in others.items()]
+    if longer := found["longer_events"]:
+        notes.append(f"left out: what follows the figures of mahimahi in {longer} events")
+    told = (path, FORMAT.name, found["duration_s"], metrics, (), series, tuple(absent))
+    return [Measurement(*told, notes=tuple(notes))]
 
 
 def measured(known: Format, path: Path, stream: BinaryIO, option: str) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def measured(known: Format, path: Path, stream: BinaryIO, option: str) -> dict[s
     printed, status, complaint = run_built(ROOT / "build/measure", option, content=stream)
     if status:
         raise known.refuse(path, complaint.removeprefix("log -").lstrip(", "))
-    found: dict[str, Any] = json.loads(printed)
+    found: dict[str, Any] = parse_json(printed)
     if found["is_torn"]:
         raise known.refuse(path, "its last line is cut off; copy the whole file")
     if not found["packets_delivered"]:

@@ -1,12 +1,13 @@
 """What a file of any tool says: one form for all formats."""
 
+import codecs
 import gzip
 import json
 import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -16,8 +17,16 @@ import pandas as pd
 
 from analysis import over_time
 from common.errors import KneepointError
+from common.json_text import UNIQUE, first_object, parse_json
 
 _MOST_JSON_BYTES = 2**28
+_CHUNK_BYTES = 2**20
+_MOST_LAYERS = 2  # of gzip
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _MOST_INTERVALS = 4096
 
 
@@ -27,9 +36,9 @@ class Measurement:
 
     `metrics` are fields of `engines.base.RunRecord`; what is missing stands in `absent`. `flows`
     have the name and FLOW_METRICS; the first is that of all together. `series` is that of
-    `analysis.over_time`. `notes` say how the figures were read where the file leaves a choice.
-    `controller`, of all flows, `network` and `number`, the run's, are "" or None where the file
-    says nothing.
+    `analysis.over_time`. `notes` say how the figures were read where the file leaves a choice, and
+    what was left out. `controller`, of all flows, `network` and `number`, the run's, are "" or None
+    where the file says nothing.
     """
 
     path: Path
@@ -64,34 +73,83 @@ class Format:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """A file's content, unpacked if it is compressed by gzip.
+    """A file's content: unpacked, if it is compressed by gzip, also twice; text is in UTF-8.
 
     Raises:
         KneepointError: there is no such file, or it cannot be unpacked.
     """
     try:
-        with path.open("rb") as packed:
-            is_packed = packed.read(2) == b"\x1f\x8b"
-            packed.seek(0)
-            with gzip.open(packed) if is_packed else nullcontext(packed) as content:
-                yield cast(BinaryIO, content)
+        with ExitStack() as stack:
+            content: Any = stack.enter_context(path.open("rb"))
+            for _ in range(_MOST_LAYERS + 1):
+                if (head := content.peek(4)[:4])[:2] != b"\x1f\x8b":
+                    break
+                content = stack.enter_context(gzip.open(content))
+            else:
+                raise KneepointError(f"{path}: compressed again and again; unpack it: gunzip")
+            named = (encoding for mark, encoding in _MARKS.items() if head.startswith(mark))
+            if encoding := next(named, None):
+                content = codecs.EncodedFile(content, "utf-8", encoding)
+            yield cast(BinaryIO, content)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise KneepointError(f"{path}: cannot be unpacked: {error}; was it cut off?") from None
+    except UnicodeError as error:
+        raise KneepointError(f"{path}: cannot be decoded: {error}; save it as UTF-8") from None
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; name a file") from None
 
 
-def read_object(known: Format, path: Path, stream: BinaryIO) -> dict[str, Any]:
-    """The JSON object that is the whole file; raises KneepointError if it is none."""
+def read_object(
+    known: Format, path: Path, stream: BinaryIO, reader: json.JSONDecoder = UNIQUE
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The first whole JSON object of a file, and a note of what stands around it.
+
+    Raises:
+        KneepointError: there is none, or its text is too large.
+    """
     data = stream.read(_MOST_JSON_BYTES + 1)
     if len(data) > _MOST_JSON_BYTES:
         raise known.refuse(path, f"it has more than {_MOST_JSON_BYTES} bytes; shorten the run")
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        found, around = first_object(data.decode(), reader)
+    except ValueError as error:
         raise known.refuse(path, f"it is no JSON: {error}; copy the whole file") from None
     if not isinstance(found, dict):
         raise known.refuse(path, "it is no JSON object; name a file that the tool wrote")
+    left = [each.strip() for each in around if each.strip()]
+    what = "another object" if any(each.startswith("{") for each in left) else "text"
+    return found, (f"left out: {what} beside the first whole object",) if left else ()
+
+
+def read_records(
+    known: Format, path: Path, stream: BinaryIO, separator: bytes = b"\n"
+) -> Iterator[dict[str, Any]]:
+    """The objects of NDJSON or, separated by 0x1E, of RFC 7464, in constant memory.
+
+    Raises:
+        KneepointError: a record is no JSON object.
+    """
+    number, rest = 0, b""
+    while chunk := stream.read(_CHUNK_BYTES):
+        *parts, rest = (rest + chunk).split(separator)
+        if len(rest) > _MOST_JSON_BYTES:
+            raise known.refuse(path, f"record {number + 1} is too large; is it one a line?")
+        for part in filter(bytes.strip, parts):
+            number += 1
+            yield _record(known, path, number, part)
+    if rest.strip():
+        yield _record(known, path, number + 1, rest)
+
+
+def _record(known: Format, path: Path, number: int, text: bytes) -> dict[str, Any]:
+    try:
+        found = parse_json(text)
+    except ValueError as error:
+        raise known.refuse(
+            path, f"record {number} is no JSON: {error}; copy the whole file"
+        ) from None
+    if not isinstance(found, dict):
+        raise known.refuse(path, f"record {number} is no JSON object; name a file of the tool")
     return found
 
 
@@ -105,6 +163,11 @@ def complete(known: Format, path: Path) -> Iterator[None]:
         raise known.refuse(path, why) from None
 
 
+def agree(one: float, other: float, factor: float) -> bool:
+    """Whether two figures of one quantity differ by less than a factor: a wrong unit shows."""
+    return one == other or min(one, other) * factor > max(one, other)
+
+
 class Delays:
     """How many delays there are of each whole microsecond."""
 
@@ -115,7 +178,7 @@ class Delays:
         """Counts one."""
         self._counts[round(delay_s * 1e6)] += 1
 
-    def figures(self, kind: str) -> dict[str, object]:
+    def figures(self, kind: str) -> dict[str, float]:
         """Mean, median and 95th percentile in ms, of FLOW_METRICS with this prefix, if any."""
         if not self._counts:
             return {}

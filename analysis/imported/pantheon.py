@@ -66,7 +66,7 @@ def _is_metadata(head: bytes) -> bool:
 
 
 def _read_metadata(path: Path, stream: BinaryIO) -> list[Measurement]:
-    content = read_object(METADATA, path, stream)
+    content, notes = read_object(METADATA, path, stream)
     schemes = content["cc_schemes"]
     schemes = schemes.split() if isinstance(schemes, str) else schemes
     if not isinstance(schemes, list):
@@ -76,7 +76,7 @@ def _read_metadata(path: Path, stream: BinaryIO) -> list[Measurement]:
     for log in _logs(path, content, schemes):
         with log.open("rb") as events:
             (measurement,) = _read_log(log, events)
-        found.append(replace(measurement, network=network))
+        found.append(replace(measurement, network=network, notes=notes))
     if not found:
         raise METADATA.refuse(path, f"there is no log of {', '.join(schemes)} beside it; copy them")
     return found

@@ -19,7 +19,8 @@ const char* const usage =
 
 Prints the metrics of a log of mm-link, or of emulate --uplink-log, as JSON.
 --over-time: also rates, the greatest delay and the queue, in at most 4096 intervals; and is_torn,
-             whether the last line has no end. It is left out.
+             whether the last line has no end. It is left out. So is what forks of mahimahi log
+             besides: other_events, by their kind, and words after longer_events.
 --tunnel: the same of a log of Pantheon's tunnel, with the metrics of each flow.
 A log of any length is read in constant memory.
 )";
@@ -36,7 +37,11 @@ void describe_over_time(JsonWriter& json, const LogFigures& figures) {
   describe(json, figures)
       .field("duration_s", static_cast<double>(figures.end_ms - figures.begin_ms) / 1000)
       .field("logs_drops", uint64_t{figures.logs_drops})
-      .field("is_torn", uint64_t{figures.is_torn});
+      .field("is_torn", uint64_t{figures.is_torn})
+      .field("longer_events", figures.longer_events);
+  json.key("other_events").begin_object();
+  for (const auto& [kind, count] : figures.other_events) json.field(kind, count);
+  json.end_object();
   figures.over_time.write(json, figures.logs_drops);
   json.end_object();
 }
@@ -72,7 +77,7 @@ int run(const Words& words) {
   std::ios::sync_with_stdio(false);
   JsonWriter json;
   if (words[0] == "--over-time") {
-    describe_over_time(json, log_figures("-", std::cin));
+    describe_over_time(json, log_figures("-", std::cin, Dialect::any_fork));
   } else if (words[0] == "--tunnel") {
     describe(json, tunnel_figures("-", std::cin));
   } else {

@@ -1,6 +1,7 @@
 #include "measure/log_figures.hh"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <fstream>
@@ -20,10 +21,15 @@ namespace kneepoint {
 namespace {
 
 constexpr std::string_view base_header = "# base timestamp: ";
+constexpr std::string_view delay_label = "delay:";  // of Octopus's fork
+constexpr size_t longest_kind = 16;
+constexpr size_t most_kinds = 16;
 
 // A partly read log.
 class Reader {
  public:
+  explicit Reader(Dialect dialect) : dialect_(dialect) {}
+
   void take(std::string_view line) {
     if (not line.starts_with('#')) return take_event(EventWords(line));
     if (has_event()) throw std::invalid_argument("a second header: log one link to one file");
@@ -43,33 +49,62 @@ class Reader {
             .begin_ms = first_ms_,
             .end_ms = last_ms_,
             .is_torn = is_torn,
-            .over_time = std::move(over_time_)};
+            .over_time = std::move(over_time_),
+            .other_events = std::move(other_events_),
+            .longer_events = longer_events_};
   }
 
  private:
   void take_header(std::string_view line) {
     if (line.starts_with(base_header)) {
+      if (line.ends_with('\r')) line.remove_suffix(1);
       base_ms_ = to_whole(line.substr(base_header.size()), "timestamp");
     }
   }
 
   void take_event(const EventWords& words) {
-    if (words.count < 3) throw std::invalid_argument("is no event");
-    const Milliseconds time_ms = take_time(to_whole(words[0], "time"), words[1] == "d");
-    const bool has_two = words.count == 4;
-    if (words[1] == "+" and words.count == 3) {
+    if (words.count < 3 or words[1].size() != 1) return leave_out(words);
+    const char kind = words[1][0];
+    const bool has_label = kind == '-' and words[3] == delay_label;
+    const size_t needs = kind == '+' or kind == '#' ? 3 : kind == '-' or kind == 'd' ? 4 : 0;
+    if (needs == 0) return leave_out(words);
+    if (words.count < needs + has_label) throw std::invalid_argument("is no event");
+    if (words.count > needs) {
+      refuse_unless_fork();
+      ++longer_events_;
+    }
+    size_t& usual = words_of_[static_cast<unsigned char>(kind) % words_of_.size()];
+    if (usual != 0 and usual != words.count) throw std::invalid_argument("is no event");  // torn?
+    usual = words.count;
+    const Milliseconds time_ms = take_time(to_whole(words[0], "time"), kind == 'd');
+    if (kind == '+') {
       take_arrival(time_ms, to_bytes(words[2]));
-    } else if (words[1] == "#" and words.count == 3) {
+    } else if (kind == '#') {
       over_time_.at(time_ms).capacity_bytes += to_bytes(words[2]);
       meter_.opportunities(1);
-    } else if (words[1] == "-" and has_two) {
-      take_departure(time_ms, to_bytes(words[2]), to_whole(words[3], "delay"));
-    } else if (words[1] == "d" and has_two) {
+    } else if (kind == '-') {
+      take_departure(time_ms, to_bytes(words[2]), to_whole(words[3 + has_label], "delay"));
+    } else {
       take_drop(time_ms, to_whole(words[2], "packets"));
       to_whole(words[3], "bytes");
-    } else {
-      throw std::invalid_argument("is no event");
     }
+  }
+
+  // An event of another kind: a time, and a word that is no number.
+  void leave_out(const EventWords& words) {
+    refuse_unless_fork();
+    const std::string_view kind = words[1];
+    const bool is_kind =
+        not kind.empty() and kind.size() <= longest_kind and
+        std::ranges::all_of(kind, [](char c) { return c > '9' ? c <= '~' : c > ' ' and c < '0'; });
+    if (words.count < 2 or not is_kind) throw std::invalid_argument("is no event");
+    to_whole(words[0], "time");
+    ++other_events_[std::string(kind)];
+    if (other_events_.size() > most_kinds) throw std::invalid_argument("is no event");
+  }
+
+  void refuse_unless_fork() const {
+    if (dialect_ == Dialect::mahimahi) throw std::invalid_argument("is no event");
   }
 
   // The time of an event since the base timestamp.
@@ -155,6 +190,7 @@ class Reader {
     uint64_t packets;
   };
 
+  Dialect dialect_;
   Meter meter_{};
   OverTime over_time_{};
   std::vector<bool> arrived_{};    // by millisecond
@@ -169,12 +205,15 @@ class Reader {
   Milliseconds first_ms_ = never;
   Milliseconds last_ms_ = 0;
   Milliseconds latest_ms_ = 0;  // of the events that come in the order of time
+  std::map<std::string, uint64_t> other_events_{};
+  uint64_t longer_events_ = 0;
+  std::array<size_t, 128> words_of_{};  // of an event of each kind
 };
 
 }  // namespace
 
-LogFigures log_figures(const std::string& name, std::istream& log) {
-  Reader reader;
+LogFigures log_figures(const std::string& name, std::istream& log, Dialect dialect) {
+  Reader reader(dialect);
   const bool is_torn =
       read_lines(name, log, "mm-link", [&](std::string_view line) { reader.take(line); });
   if (not reader.has_event()) {
@@ -185,7 +224,7 @@ LogFigures log_figures(const std::string& name, std::istream& log) {
 
 LogFigures read_log_figures(const std::filesystem::path& path) {
   std::ifstream log = open_file(path, "log");
-  return log_figures(path.string(), log);
+  return log_figures(path.string(), log, Dialect::mahimahi);
 }
 
 }  // namespace kneepoint

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <istream>
+#include <map>
 #include <string>
 
 #include "common/time.hh"
@@ -22,13 +23,19 @@ struct LogFigures {
   Milliseconds end_ms = 0;    // of the last
   bool is_torn = false;       // the last line has no end
   OverTime over_time{};       // since the log's base timestamp
+  // What forks of mahimahi log besides: events of other kinds, and words after those of an event.
+  std::map<std::string, uint64_t> other_events{};
+  uint64_t longer_events = 0;
 };
 
-// Reads a log of link_log.hh's format in constant memory; a last line without its end is left out.
-// Throws std::invalid_argument, naming `name` and the line, when it is none or holds no event.
-LogFigures log_figures(const std::string& name, std::istream& log);
+enum class Dialect { mahimahi, any_fork };
 
-// The same of a file.
+// Reads a log of link_log.hh's format in constant memory; a last line without its end is left out.
+// Throws std::invalid_argument, naming `name` and the line, when it is none or holds no event, or
+// has what a fork adds, unless `dialect` allows it.
+LogFigures log_figures(const std::string& name, std::istream& log, Dialect dialect);
+
+// The same of a file of mahimahi.
 LogFigures read_log_figures(const std::filesystem::path& path);
 
 }  // namespace kneepoint

@@ -14,6 +14,7 @@ namespace kneepoint {
 // The words of an event, between single blanks.
 struct EventWords {
   explicit EventWords(std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
     while (count < words.size()) {
       const size_t end = line.find(' ');
       words[count++] = line.substr(0, end);
@@ -25,7 +26,7 @@ struct EventWords {
 
   std::string_view operator[](size_t place) const { return words[place]; }
 
-  std::array<std::string_view, 6> words{};
+  std::array<std::string_view, 8> words{};
   size_t count = 0;
 };
 

@@ -38,7 +38,7 @@ class Reader {
  public:
   void take(std::string_view line) {
     if (line.starts_with('#') and not has_event()) return;
-    const EventWords words(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+    const EventWords words(line);
     if (words.count < 3 or words[1].size() != 1) throw std::invalid_argument("is no event");
     const Microseconds time_us = take_time(to_microseconds(words[0], "time"));
     const uint64_t bytes = to_whole(words[2], "bytes", 0, most_bytes);

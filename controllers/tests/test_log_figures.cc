@@ -11,9 +11,10 @@ using kneepoint::test::TemporaryFile;
 
 namespace {
 
-LogFigures log_figures(const std::string& name, const std::string& text) {
+LogFigures log_figures(const std::string& name, const std::string& text,
+                       Dialect dialect = Dialect::mahimahi) {
   std::istringstream log(text);
-  return kneepoint::log_figures(name, log);
+  return kneepoint::log_figures(name, log, dialect);
 }
 
 }  // namespace
@@ -62,6 +63,25 @@ TEST(figures_of_a_log_whose_link_woke_late) {
       "log", "# base timestamp: 0\n1 + 1504\n2 + 1504\n4 d 1 1504\n3 # 1504\n3 - 1504 1\n");
   EXPECT_EQUAL(figures.packets_dropped, 1u);
   EXPECT_EQUAL(figures.end_ms, 4);
+}
+
+TEST(what_forks_of_mahimahi_log_besides_is_left_out) {
+  const std::string head = "# base timestamp: 7\r\n";
+  const LogFigures plain = log_figures("log", head + "8 + 1504\n9 # 1504\n9 - 1504 1\n");
+  const std::string more = head +
+                           "8 + 1504 1\r\n8 m 3 4\n9 # 1504\n9 cwnd 5\n9 m\n"
+                           "9 - 1504 delay: 1 queue_size: 3\n";
+  const LogFigures figures = log_figures("log", more, Dialect::any_fork);
+  EXPECT_EQUAL(figures.metrics.throughput_mbps, plain.metrics.throughput_mbps);
+  EXPECT_EQUAL(figures.metrics.queueing_delay_p95_ms, 1);
+  EXPECT_EQUAL(figures.longer_events, 2u);
+  const std::map<std::string, uint64_t> others{{"cwnd", 1}, {"m", 2}};
+  EXPECT_EQUAL(figures.other_events == others, true);
+  test::expect_refused([&] { log_figures("log", more); }, "line 2: is no event");
+  for (const char* const text : {"1 + 1504\n2\n", "1 + 1504\n2 3 4\n",
+                                 "1 + 1504\n1 + 15 1 # 1504\n", "x m 1\n", "1 - 1504\n"}) {
+    test::expect_refused([&] { log_figures("log", text, Dialect::any_fork); }, "is ");
+  }
 }
 
 TEST(figures_of_what_is_no_log_are_refused) {

@@ -1,6 +1,7 @@
 """Files of other tools: the figures that these tools print, and what is refused."""
 
 import calendar
+import codecs
 import datetime
 import gzip
 import io
@@ -85,6 +86,23 @@ def test_a_link_log_has_the_figures_of_its_definition(tmp_path: Path, seed: int)
 def test_a_link_that_wakes_late_drops_ahead_of_its_log(tmp_path: Path) -> None:
     late = HEADER + EVENTS.replace("110 d 2 3008\n", "109 + 1504\n112 d 1 1504\n110 # 1504\n")
     assert read(tmp_path / "log", late).metrics["packets_dropped"] == 1
+
+
+FORKS: dict[str, Callable[[str], str]] = {
+    "packet numbers": lambda text: re.sub(r"(?m)^(\d+ [-+d] .*)$", r"\1 17", text),
+    "labels": lambda text: re.sub(r"(?m)^(\d+ - \d+) (\d+)$", r"\1 delay: \2 queue_size: 5", text),
+    "another event": lambda text: re.sub(r"(?m)^(\d+) (# .*)$", r"\1 \2\n\1 cwnd 12.5", text),
+}
+
+
+@pytest.mark.parametrize("fork", FORKS)
+def test_logs_of_forks_have_the_same_figures_and_say_what_is_left_out(
+    tmp_path: Path, fork: str
+) -> None:
+    plain = read(tmp_path / "a.log", LINK)
+    found = read(tmp_path / "b.log", FORKS[fork](LINK))
+    assert found.metrics == plain.metrics and plain.notes == ()
+    assert [note.startswith("left out") for note in found.notes] == [True]
 
 
 def test_a_long_log_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
@@ -232,14 +250,20 @@ IPERF3: dict[str, Any] = {
     "intervals": [
         {
             "streams": [{"rtt": 2000}],
-            "sum": {"start": k, "end": k + 1, "bits_per_second": 8e6, "omitted": k == 0},
+            "sum": {
+                **{"start": k, "end": k + 1, "seconds": 1, "omitted": k == 0},
+                **{"bits_per_second": 8e6, "bytes": 10**6},
+            },
         }
         for k in range(4)
     ],
     "end": {
-        "streams": [{"sender": {"bits_per_second": 9e6, "bytes": 9}}],
-        "sum_sent": {"bytes": 4, "bits_per_second": 9e6, "seconds": 3, "retransmits": 2},
-        "sum_received": {"bytes": 3, "bits_per_second": 8e6, "seconds": 3},
+        "streams": [{"sender": {"bits_per_second": 9e6, "bytes": 3_375_000, "seconds": 3}}],
+        "sum_sent": {
+            **{"bytes": 3_375_000, "bits_per_second": 9e6, "seconds": 3},
+            "retransmits": 2,
+        },
+        "sum_received": {"bytes": 3_000_000, "bits_per_second": 8e6, "seconds": 3},
         "sender_tcp_congestion": "bbr",
     },
 }
@@ -577,7 +601,7 @@ BAD = {
         "nothing was sent",
     ),
     "iperf3, backward": (iperf3_object(intervals=IPERF3["intervals"][::-1]), "backward"),
-    "iperf3, a stream": ('{"event":"start","data":{"version":"iperf 3.17"}}', "stream"),
+    "iperf3, a stream cut off": ('{"event":"start","data":{"version":"iperf 3.17"}}', "its end"),
     "flent, cut off": (flent_object()[:-9], "JSON"),
     "flent, packed, cut off": (gzip.compress(flent_object().encode())[:-9], "unpacked"),
     "flent, too old": (flent_object(version=3), "version 3"),
@@ -596,7 +620,7 @@ BAD = {
     "capture of no packets": (pcap([]), "no TCP or UDP"),
     "capture of one moment": (pcap(SENT[:1]), "one time"),
     "qlog, cut off": (qlog_file(0)[:-5], "JSON"),
-    "qlog, sequence cut off": (SEQUENCE[:-5], "line"),
+    "qlog, sequence cut off": (SEQUENCE[:-5], "record"),
     "qlog of no trace": ('{"qlog_version": "0.3", "traces": []}', "no trace"),
     "qlog of no packets": ('{"qlog_version": "0.3", "traces": [{"events": []}]}', "no packet"),
     "qlog, backward": (SEQUENCE + SEQUENCE.split("\n")[1] + "\n", "backward"),
@@ -610,6 +634,69 @@ def test_bad_files_are_one_line(tmp_path: Path, content: str | bytes, named: str
         read(tmp_path / "bad.file", content)
     message = str(raised.value)
     assert "bad.file" in message and named in message and "\n" not in message
+
+
+# How a file arrives ---------------------------------------------------------------------------
+
+TEXTS = {
+    **{"link log": LINK, "tunnel log": TUNNEL, "sequence": SEQUENCE, "qlog": qlog_file(0)},
+    **{"iperf3": iperf3_object(), "flent": flent_object()},
+}
+WAYS_HERE: dict[str, Callable[[str], bytes]] = {
+    "gzip twice": lambda text: gzip.compress(gzip.compress(text.encode())),
+    "signature": lambda text: text.encode("utf-8-sig"),
+    "UTF-16": lambda text: text.encode("utf-16"),
+    "all": lambda text: gzip.compress(text.replace("\n", "\r\n").encode("utf-16")),
+    "Windows": lambda text: text.replace("\n", "\r\n").encode(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_HERE)
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_file_may_have_been_on_another_system(tmp_path: Path, kind: str, way: str) -> None:
+    expected = read(tmp_path / "plain", TEXTS[kind])
+    found = read(tmp_path / "other", WAYS_HERE[way](TEXTS[kind]))
+    assert (found.metrics, found.flows) == (expected.metrics, expected.flows)
+    assert found.metrics and found.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (gzip.compress(gzip.compress(gzip.compress(b"x"))), "gunzip"),
+        (codecs.BOM_UTF16_LE + b"\x00\xd8A\x00", "UTF-8"),
+    ],
+    ids=["thrice", "odd"],
+)
+def test_what_cannot_be_unpacked_is_one_line(tmp_path: Path, content: bytes, named: str) -> None:
+    with pytest.raises(KneepointError, match=named):
+        read(tmp_path / "a", content)
+
+
+@pytest.mark.parametrize("kind", ["iperf3", "flent", "qlog"])
+@pytest.mark.parametrize(
+    ("changed", "noted"),
+    [
+        (lambda text: text + "\n" + text, "another object"),
+        (lambda text: text + "\niperf Done.\n", "text"),
+        (lambda text: text[:-9] + "\n" + text, "another object"),
+    ],
+)
+def test_the_first_whole_object_is_taken(
+    tmp_path: Path, kind: str, changed: Callable[[str], str], noted: str
+) -> None:
+    expected = read(tmp_path / "plain", TEXTS[kind])
+    found = read(tmp_path / "other", changed(TEXTS[kind]))
+    assert found.metrics == expected.metrics
+    assert [noted in note for note in found.notes] == [True]
+
+
+@pytest.mark.parametrize("kind", ["iperf3", "flent", "qlog", "sequence"])
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path, kind: str) -> None:
+    text = TEXTS[kind]
+    place = text.rindex("{") + 1
+    with pytest.raises(KneepointError, match="appears twice"):
+        read(tmp_path / "a", f'{text[:place]}"new": 1, "new": 2, {text[place:]}')
 
 
 def test_every_file_is_of_one_format() -> None:

@@ -92,6 +92,24 @@ def test_files_that_do_not_say_are_named_and_numbered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "controller", "run"),
+    [
+        ("cubic-3.9.log", "cubic-3.9", 1),
+        ("cubic-3.9.log.gz", "cubic-3.9", 1),
+        ("linux-6.1-cubic-4.log", "linux-6.1-cubic", 4),
+        ("bbr_run7.uplink.log", "bbr", 7),
+    ],
+)
+def test_a_version_in_a_name_is_no_run(
+    tmp_path: Path, name: str, controller: str, run: int
+) -> None:
+    (tmp_path / name).write_text(link_log_of(1))
+    assert run_kneepoint("import", name, "--into", "out", cwd=tmp_path).returncode == 0
+    runs = open_results(tmp_path / "out").runs
+    assert runs[["controller", "seed"]].to_numpy().tolist() == [[controller, run]]
+
+
+@pytest.mark.parametrize(
     ("words", "named"),
     [
         (("copa_datalink_run1.log", "bad"), "bad"),

@@ -14,7 +14,7 @@ using namespace kneepoint;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     std::istringstream log(std::string(reinterpret_cast<const char*>(data), size));
-    const LogFigures figures = log_figures("l", log);
+    const LogFigures figures = log_figures("l", log, Dialect::any_fork);
     fuzz::require(figures.packets_delivered <= figures.packets_sent);
     fuzz::require(figures.packets_dropped <= figures.packets_sent - figures.packets_delivered);
     fuzz::require(figures.end_ms >= 0 and figures.end_ms <= longest_run_ms);
