@@ -35,7 +35,7 @@ class Bic final : public SlowStarting {
                                    "paper; 0: a quarter, and a third more, as in Linux")) {}
 
   void on_ack(const Ack& ack) override {
-    if (ack.is_recovering or ack.is_buffer_limited) return;
+    if (ack.is_recovering or not ack.is_cwnd_limited) return;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + acknowledged, ssthresh_);

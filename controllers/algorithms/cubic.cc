@@ -128,7 +128,7 @@ class Cubic final : public SlowStarting {
     }
     // As in Linux, the acknowledgment that ends slow start no longer lets the window double.
     if (has_hystart_ and cwnd_ < ssthresh_ and hystart_.sees_the_end(ack, cwnd_)) ssthresh_ = cwnd_;
-    if (ack.is_buffer_limited) return;
+    if (not ack.is_cwnd_limited) return;
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + static_cast<double>(ack.acknowledged), ssthresh_);
     } else if (whole_packets_.are_counted()) {

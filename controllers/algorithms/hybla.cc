@@ -40,7 +40,7 @@ class Hybla final : public SlowStarting {
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) measure(rtt_ms(ack));
-    if (ack.is_recovering or ack.is_buffer_limited) return;
+    if (ack.is_recovering or not ack.is_cwnd_limited) return;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + acknowledged * slow_start_step_, ssthresh_);

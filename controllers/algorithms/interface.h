@@ -79,7 +79,9 @@ struct kneepoint_ack {
   uint64_t marked KNEEPOINT_DEFAULT(0);
   /* It left before the last loss was found, and that is being repaired: no window grows by it. */
   int is_recovering KNEEPOINT_DEFAULT(0);
-  int is_buffer_limited KNEEPOINT_DEFAULT(0); /* a socket's buffer holds less than the window */
+  /* The window bounds what is in flight, not the application or a socket's buffer: elsewhere no
+   * window grows (RFC 9002, section 7.8). */
+  int is_cwnd_limited KNEEPOINT_DEFAULT(1);
 
 #ifdef __cplusplus
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }

@@ -24,7 +24,7 @@ class Reno final : public SlowStarting {
   }
 
   void on_ack(const Ack& ack) override {
-    if (ack.is_recovering or ack.is_buffer_limited) return;
+    if (ack.is_recovering or not ack.is_cwnd_limited) return;
     auto acknowledged = static_cast<double>(ack.acknowledged);
     if (cwnd_ < ssthresh_) {
       const double room = ssthresh_ - cwnd_;

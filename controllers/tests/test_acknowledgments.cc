@@ -60,3 +60,24 @@ TEST(tcp_without_sack_counts_duplicates_of_a_recovery_as_delivered) {
   t.acknowledge(2, {}, 300'000);
   EXPECT_EQUAL(t.controller.acks.back().delivered, 5u);  // 0, 1 and what made three duplicates
 }
+
+TEST(tcp_tells_whether_the_window_bounds_what_is_in_flight) {
+  Opened endless;
+  endless.send(100'000);
+  endless.acknowledge(2, {}, 200'000);
+  EXPECT_EQUAL(endless.controller.acks.back().is_cwnd_limited, true);
+  Opened last({}, 10);  // as many as the window
+  last.send(100'000);
+  last.acknowledge(2, {}, 200'000);
+  EXPECT_EQUAL(last.controller.acks.back().is_cwnd_limited, true);
+  last.acknowledge(4, {}, 200'000);
+  EXPECT_EQUAL(last.controller.acks.back().is_cwnd_limited, false);
+  Opened few({}, 9);
+  few.send(100'000);
+  few.acknowledge(2, {}, 200'000);
+  EXPECT_EQUAL(few.controller.acks.back().is_cwnd_limited, false);
+  Opened narrow({.send_buffer_bytes = 5 * 1448});
+  narrow.send(100'000);
+  narrow.acknowledge(2, {}, 200'000);
+  EXPECT_EQUAL(narrow.controller.acks.back().is_cwnd_limited, false);
+}

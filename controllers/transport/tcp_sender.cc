@@ -244,6 +244,14 @@ void TcpSender::reduce(Loss::Kind kind, Microseconds now_us, bool is_repeated) {
                        .is_repeated = is_repeated});
 }
 
+// Before so many were delivered.
+bool TcpSender::is_cwnd_limited(uint64_t delivered) const {
+  const uint64_t window = window_packets();
+  const bool has_all_sent = board_.next() >= end_;
+  return window <= most_outstanding() and
+         not(has_all_sent and board_.in_flight() + delivered < window);
+}
+
 // Of segments that are newly delivered: windows must not grow again by what SACK has reported
 // before (DeliveredData of RFC 6937).
 void TcpSender::tell_controller(const TcpAcknowledgment& ack,
@@ -267,7 +275,7 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack,
                   .lost = board_.losses(),
                   .marked = marks - std::exchange(marks_, marks),
                   .is_recovering = recovery_.is_fast() or ack.echoes_mark,
-                  .is_buffer_limited = window_packets() > most_outstanding()};
+                  .is_cwnd_limited = is_cwnd_limited(deliveries.size())};
   controller_.on_ack(heard);
   if (log_ != nullptr)
     log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());

@@ -378,6 +378,22 @@ def test_requests_follow_each_other_over_one_connection(tmp_path: Path) -> None:
     assert figures["flows"][0]["packets_received"] == 15
 
 
+@pytest.mark.parametrize("controller", ["reno", "cubic", "bic", "hybla"])
+def test_a_window_that_is_not_needed_does_not_grow(tmp_path: Path, controller: str) -> None:
+    """RFC 9002, section 7.8: answers of five segments never fill a window of ten."""
+    flow = tcp(controller, bytes=1448 * 5, request_bytes=100, requests=40, think_s=0.1)
+    flow["constants"] = {"initial_window": 10}
+    figures = run(
+        tmp_path,
+        uplink=HTTP_LINK,
+        downlink=HTTP_LINK,
+        flows=[flow],
+        duration_s=20,
+        interval_s=1,
+    )["flows"][0]
+    assert max(figures["window_by_interval_packets"]) == 10
+
+
 def test_lost_requests_and_answers_are_sent_again(tmp_path: Path) -> None:
     link = {**HTTP_LINK, "loss_probability": 0.05}
     for seed in range(5):
