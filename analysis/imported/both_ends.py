@@ -1,101 +1,232 @@
-"""Captures of both ends of a path: packets that stand in both tell one-way delay and loss.
+"""Captures of both ends of a path: what stands in both tells one-way delay and loss.
 
-What left and what came is written as a log of Pantheon's tunnel, whose figures these are.
+Bytes of TCP are matched by their sequence numbers, other packets by their headers. What left and
+what came is written as a log of Pantheon's tunnel, whose figures these are.
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from heapq import merge
-from itertools import chain, combinations
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from itertools import combinations
+from typing import IO, BinaryIO, cast
 
-from analysis.imported import packets
+from analysis.imported.byte_ranges import ByteRanges, Match
+from analysis.imported.copies import Copies
+from analysis.imported.headers import Packet, name_of
 from analysis.imported.measurement import Measurement, opened
-from analysis.imported.packets import FORMAT, Packet, read_packets
+from analysis.imported.packets import FORMAT, MERGED, OFFLOADS_OFF, Capture, Passed, read_packets
 from analysis.imported.pantheon import measurement_of
+from common.errors import KneepointError
 
 _PATIENCE_S = 60.0  # for a packet at the other end
+_MOST_UNSEEN = 0.01  # of what came, without having left
 
 
 def join_ends(measurements: Sequence[Measurement]) -> list[Measurement]:
     """One measurement, at the sender's place, instead of two captures of the same packets.
 
     Raises:
-        KneepointError: their clocks disagree.
+        KneepointError: their clocks disagree, or what left cannot be recognised in what came.
     """
     found = list(measurements)
-    for pair in combinations([each for each in found if each.format == FORMAT.name], 2):
-        one, other = (set(_flows(each)) - {"all"} for each in pair)
-        if not one & other or any(each not in found for each in pair):
+    for one, other in combinations([each for each in found if isinstance(each, Capture)], 2):
+        if one not in found or other not in found:
+            continue
+        shared = set(one.passed) & set(other.passed)
+        if not shared:
+            _refuse_translated(one, other)
+        if not any(_is_same(one.passed[flow], other.passed[flow]) for flow in shared):
             continue
         # The whole RTT is seen where the sender is.
-        first, second = sorted(pair, key=lambda each: -_rtt_ms(each))
+        first, second = sorted((one, other), key=lambda each: -_rtt_ms(each))
         is_known = _rtt_ms(first) > _rtt_ms(second)
         both = _joined(first, second, is_known) or _joined(second, first, False)
-        if both:
-            found[found.index(first if both.path == first.path else second)] = both
-            found = [each for each in found if each not in pair]
+        if both is None:
+            raise _unmatched(first, second, "the same flow, but other packets")
+        found[found.index(first if both.path == first.path else second)] = both
+        found = [each for each in found if each not in (one, other)]
     return found
-
-
-def _flows(measurement: Measurement) -> dict[str, Any]:
-    return {str(flow["name"]): flow for flow in measurement.flows}
 
 
 def _rtt_ms(measurement: Measurement) -> float:
     return float(cast(float, measurement.flows[0].get("rtt_p50_ms", 0)))
 
 
-def _joined(sender: Measurement, receiver: Measurement, is_known: bool) -> Measurement | None:
-    """None unless most packets that came had left before; `is_known` whether that must be."""
-    flows = _flows(sender)
-    numbers = {name: number for number, name in enumerate(flows)}
-    waiting: dict[bool, dict[tuple[int, ...], float]] = {True: {}, False: {}}
-    forward = backward = 0
+def _is_same(one: Passed, other: Passed) -> bool:
+    """Whether these are the same flow, if they have the same name."""
+    if one.has_first and other.has_first and one.sequence and other.sequence:
+        return one.sequence[0] == other.sequence[0]
+    if one.first_s > other.last_s or other.first_s > one.last_s:
+        return False
+    if one.sequence is None or other.sequence is None:
+        return one.sequence == other.sequence
+    (begins, ends), (other_begins, other_ends) = one.sequence, other.sequence
+    after = (other_begins - begins) % 2**32
+    return after < (ends - begins) % 2**32 or -after % 2**32 < (other_ends - other_begins) % 2**32
+
+
+def _refuse_translated(one: Capture, other: Capture) -> None:
+    for flow, passed in one.passed.items():
+        for alias, own in other.passed.items():
+            if passed.has_first and own.has_first and _is_same(passed, own):
+                names = f"{name_of(flow)} is {name_of(alias)} in {other.path}"
+                why = f"{names}: capture where addresses are not translated"
+                raise FORMAT.refuse(one.path, why)
+
+
+def _unmatched(sender: Capture, receiver: Capture, what: str) -> KneepointError:
+    return FORMAT.refuse(
+        sender.path,
+        f"{receiver.path} has {what}; offloads may have merged them, or tcpdump dropped some: "
+        f"capture both again, first {OFFLOADS_OFF}",
+    )
+
+
+@dataclass
+class _Flow:
+    """What was seen at one end only, so far; by ends, the receiver's and the sender's."""
+
+    number: int
+    packets: tuple[dict[object, float], dict[object, float]] = field(
+        default_factory=lambda: ({}, {})
+    )
+    ranges: tuple[ByteRanges, ByteRanges] = field(
+        default_factory=lambda: (ByteRanges(_PATIENCE_S), ByteRanges(_PATIENCE_S))
+    )
+    newest: int | None = None  # sequence number that left, unwrapped
+    _unseen_bytes: float | None = None  # came since the last match, without having left
+
+    def take(self, packet: Packet, is_sent: bool) -> list[Match]:
+        """What was seen at the other end before; the rest waits."""
+        if packet.acked is None or packet.begins == packet.ends:
+            return self._take_packet(packet, is_sent)
+        begins = self._unwrapped(packet.begins)
+        ends = begins + packet.ends - packet.begins
+        matches = self.ranges[not is_sent].take(packet, begins)
+        has_left = self.newest is not None and ends <= self.newest
+        if is_sent and not has_left:
+            self.newest = ends
+        # What came and has left before came twice, or the sender's capture lacks it.
+        if not matches and (is_sent or not has_left):
+            self.ranges[is_sent].add(packet, begins)
+        return matches
+
+    def _take_packet(self, packet: Packet, is_sent: bool) -> list[Match]:
+        before_s = self.packets[not is_sent].pop(packet.identity, None)
+        if before_s is not None:
+            return [Match(before_s, packet.bytes_, 1, True)]
+        own = self.packets[is_sent]
+        own[packet.identity] = packet.time_s
+        while own[oldest := next(iter(own))] < packet.time_s - _PATIENCE_S:
+            del own[oldest]
+        return []
+
+    def unseen(self, bytes_: int, share: float) -> float:
+        """Bytes that came between two matches without having left, once the second is there."""
+        before = self._unseen_bytes or 0
+        if share:
+            self._unseen_bytes = bytes_ * (1 - share)
+            return before
+        if self._unseen_bytes is not None:
+            self._unseen_bytes += bytes_
+        return 0
+
+    def _unwrapped(self, number: int) -> int:
+        if self.newest is None:
+            return number
+        return self.newest + (number - self.newest + 2**31) % 2**32 - 2**31
+
+
+@dataclass
+class _Ends:
+    """What was seen at both ends, in all."""
+
+    forward: int = 0
+    backward: int = 0
+    forward_bytes: float = 0
+    came_bytes: int = 0
+    unseen_bytes: float = 0
+    parts: int = 0  # of packets
+    greatest_s: float = 0
+
+
+def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement | None:
+    """None unless most bytes that came had left before; `is_known` whether that must be."""
+    numbers = {flow: number for number, flow in enumerate(sender.passed, 1)}
     with tempfile.TemporaryFile() as log:
-        for packet, is_sent in _merged(sender.path, receiver.path):
-            number = numbers.get(packets.name_of(packet.source, packet.destination))
-            if number is None:
-                continue
-            time_s, key = packet.time_s, packet.identity
-            before_s = waiting[not is_sent].pop(key, None)
-            if is_sent:
-                log.write(b"%.3f + %d %d\n" % (time_s * 1000, packet.bytes_, number))
-                backward += before_s is not None
-            elif before_s is not None:
-                words = (time_s * 1000, packet.bytes_, (time_s - before_s) * 1000, number)
-                log.write(b"%.3f - %d %.3f %d\n" % words)
-                forward += 1
-            if before_s is None:
-                own = waiting[is_sent]
-                own[key] = time_s
-                while own[oldest := next(iter(own))] < time_s - _PATIENCE_S:
-                    del own[oldest]
-        if backward > forward / 100 and (is_known or backward <= forward):
+        ends = _match(sender, receiver, numbers, log)
+        if ends.backward > ends.forward / 100 and (is_known or ends.backward <= ends.forward):
             why = f"packets came to {receiver.path} before they left; correct a clock: editcap -t"
             raise FORMAT.refuse(sender.path, why)
-        if not forward or forward < max(backward, len(waiting[False])):
+        if ends.forward <= ends.backward or 2 * ends.forward_bytes < ends.came_bytes:
             return None
+        if ends.unseen_bytes > _MOST_UNSEEN * ends.came_bytes:
+            share = ends.unseen_bytes / ends.came_bytes
+            raise _unmatched(sender, receiver, f"{share:.1%} of bytes that did not leave here")
+        if not ends.greatest_s:
+            why = f"{receiver.path} is the same, at the same times; give each capture once"
+            raise FORMAT.refuse(sender.path, why)
         log.seek(0)
         found = measurement_of(FORMAT, sender.path, cast(BinaryIO, log))
-    named = {str(number): name for name, number in numbers.items()} | {"all": "all"}
-    joined = [
-        {**flows[name], **flow, "name": name}
-        for flow in found.flows
-        if (name := named[str(flow["name"])])
-    ]
-    return replace(found, format=f"{FORMAT.name} of both ends", flows=tuple(joined))
+    joined = []
+    for flow in found.flows:
+        own = sender.flows[0 if flow["name"] == "all" else int(str(flow["name"]))]
+        joined.append({**own, **flow, "name": own["name"]})
+    metrics, absent = dict(found.metrics), found.absent
+    if ends.parts or "packets_sent" not in sender.metrics:
+        absent = (*absent, f"packets, retransmissions, headers in the throughput: {MERGED}")
+        metrics = {name: v for name, v in metrics.items() if not name.startswith("packets")}
+        for each in joined:
+            each.pop("retransmissions", None)
+    return replace(
+        found,
+        format=f"{FORMAT.name} of both ends",
+        flows=tuple(joined),
+        metrics=metrics,
+        absent=absent,
+        notes=tuple(f"{each.path}: {said}" for each in (sender, receiver) for said in each.notes),
+    )
 
 
-def _merged(sent: Path, came: Path) -> Iterator[tuple[Packet, bool]]:
-    """The packets of both, in the order of time; none if they begin at different times."""
-    with opened(sent) as one, opened(came) as other:
-        first, second = read_packets(sent, one), read_packets(came, other)
-        begins = next(first), next(second)
-        if abs(begins[0].time_s - begins[1].time_s) > _PATIENCE_S:
-            return
-        left = ((packet, True) for packet in chain(begins[:1], first))
-        right = ((packet, False) for packet in chain(begins[1:], second))
+def _match(
+    sender: Capture, receiver: Capture, numbers: Mapping[bytes, int], log: IO[bytes]
+) -> _Ends:
+    """What was seen at both ends of these flows; its log."""
+    flows: dict[bytes, _Flow | None] = {}
+    ends = _Ends()
+    for packet, is_sent in _merged(sender, receiver):
+        if packet.flow not in flows:
+            number = numbers.get(packet.flow)
+            flows[packet.flow] = None if number is None else _Flow(number)
+        if (flow := flows[packet.flow]) is None:
+            continue
+        matches = flow.take(packet, is_sent)
+        if is_sent:
+            log.write(b"%.3f + %d %d\n" % (packet.time_s * 1000, packet.bytes_, flow.number))
+            ends.backward += len(matches)
+            continue
+        for match in matches:
+            waited_s = packet.time_s - match.time_s
+            words = (packet.time_s * 1000, match.bytes_, waited_s * 1000, flow.number)
+            log.write(b"%.3f - %d %.3f %d\n" % words)
+            ends.parts += not match.is_whole
+            ends.greatest_s = max(ends.greatest_s, waited_s)
+        ends.forward += len(matches)
+        ends.unseen_bytes += flow.unseen(packet.bytes_, share := sum(m.share for m in matches))
+        ends.came_bytes += packet.bytes_
+        ends.forward_bytes += packet.bytes_ * share
+    return ends
+
+
+def _merged(sent: Capture, came: Capture) -> Iterator[tuple[Packet, bool]]:
+    """The packets of the link of both, in the order of time."""
+    with opened(sent.path) as one, opened(came.path) as other:
+        left = ((packet, True) for packet in _split(one, sent))
+        right = ((packet, False) for packet in _split(other, came))
         yield from merge(left, right, key=lambda each: each[0].time_s)
+
+
+def _split(stream: BinaryIO, capture: Capture) -> Iterator[Packet]:
+    for packet in read_packets(stream, Copies(capture.copies)):
+        yield from packet.split()

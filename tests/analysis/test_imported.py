@@ -354,7 +354,8 @@ def transfer(seed: int, kind: str = "tcp") -> tuple[Seen, Seen, list[float]]:
     sender: Seen = []
     receiver: Seen = []
     delays_s = []
-    sequence, at_s = 2**32 - 50_000, 1_700_000_000.0  # it wraps
+    sequence = drawn.randrange(2**32) if seed % 4 == 1 else 2**32 - 50_000  # it wraps
+    at_s = 1_700_000_000.0
     for number in range(300):
         at_s = round(at_s + drawn.uniform(0.001, 0.01), 6)
         size = drawn.randint(100, 1400)
@@ -613,7 +614,6 @@ BAD = {
     "capture, header cut off": (pcap(SENT)[:20], "cut off"),
     "capture, cut after a packet's header": (pcap(SENT) + struct.pack("<4I", 1, 1, 60, 60), "cut"),
     "capture of another link": (pcap(SENT, link=105), "105"),
-    "capture of snap length 0": (pcap(SENT, snaplen=0), "snap length"),
     "capture, headers cut": (pcap([(at, data[:30]) for at, data in SENT]), "no TCP or UDP"),
     "capture, a record of 1 GB": (pcap(SENT) + struct.pack("<4I", 1, 1, 2**30, 60), "record"),
     "capture, backward": (pcap(SENT[::-1]), "backward"),

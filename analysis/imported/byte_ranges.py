@@ -1,0 +1,86 @@
+"""What one end of a TCP flow sent, and what of it came to the other, by sequence numbers.
+
+Offloads merge segments differently at both ends, so ranges of bytes are matched, not packets.
+"""
+
+from bisect import bisect_left, insort
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from analysis.imported.headers import Packet
+
+
+@dataclass(order=True, slots=True)
+class _Range:
+    """Bytes of a packet that wait to be seen at the other end."""
+
+    begins: int
+    ends: int
+    time_s: float
+    packet: Packet = field(compare=False)
+    origin: int = field(compare=False)  # where the packet begins
+
+    def whole(self) -> tuple[int, int]:
+        """The range of all of the packet."""
+        return self.origin, self.origin + self.packet.ends - self.packet.begins
+
+    def bytes_up_to(self, place: int) -> int:
+        """Of the packet's bytes on the link, those of what lies before; all, of all."""
+        packet = self.packet
+        return packet.bytes_ * (place - self.origin) // (packet.ends - packet.begins)
+
+
+class Match(NamedTuple):
+    """What was seen at both ends, and when at the first."""
+
+    time_s: float
+    bytes_: int
+    share: float  # of the packet that was taken
+    is_whole: bool  # and was the whole packet at the other end
+
+
+class ByteRanges:
+    """The bytes that were seen at one end only, so far."""
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._ranges: list[_Range] = []
+        self._longest = 0
+
+    def add(self, packet: Packet, begins: int) -> None:
+        """Bytes that wait, from the sequence number `begins`, unwrapped."""
+        length = packet.ends - packet.begins
+        self._longest = max(length, self._longest)
+        insort(self._ranges, _Range(begins, begins + length, packet.time_s, packet, begins))
+        while self._ranges[0].time_s < packet.time_s - self._patience_s:
+            del self._ranges[0]
+
+    def take(self, packet: Packet, begins: int) -> list[Match]:
+        """What waits of these bytes: of those that were sent again, the same packet or the last."""
+        ends = begins + packet.ends - packet.begins
+        low = bisect_left(self._ranges, begins - self._longest, key=lambda each: each.begins)
+        high = bisect_left(self._ranges, ends, low, key=lambda each: each.begins)
+        found = [each for each in self._ranges[low:high] if each.ends > begins]
+        found.sort(key=lambda each: (each.packet.own == packet.own, each.time_s), reverse=True)
+        wanted, matches = [(begins, ends)], []
+        for each in found:
+            left = []
+            for first, last in wanted:
+                one, other = max(first, each.begins), min(last, each.ends)
+                if one >= other:
+                    left.append((first, last))
+                    continue
+                is_whole = (begins, ends) == (one, other) == each.whole()
+                bytes_ = each.bytes_up_to(other) - each.bytes_up_to(one)
+                share = (other - one) / (ends - begins)
+                matches.append(Match(each.time_s, bytes_, share, is_whole))
+                self._cut(each, one, other)
+                left += [(a, b) for a, b in ((first, one), (other, last)) if a < b]
+            wanted = left
+        return matches
+
+    def _cut(self, each: _Range, begins: int, ends: int) -> None:
+        del self._ranges[bisect_left(self._ranges, each)]
+        for one, other in ((each.begins, begins), (ends, each.ends)):
+            if one < other:
+                insort(self._ranges, _Range(one, other, each.time_s, each.packet, each.origin))
