@@ -378,6 +378,25 @@ def test_requests_follow_each_other_over_one_connection(tmp_path: Path) -> None:
     assert figures["flows"][0]["packets_received"] == 15
 
 
+@pytest.mark.parametrize("transport", ["tcp", "datagrams"])
+@pytest.mark.parametrize("controller", ["reno", "cubic"])
+def test_an_outage_costs_little_more_than_its_time(
+    tmp_path: Path, controller: str, transport: str
+) -> None:
+    """RFC 5681, section 3.1, and RFC 9438, section 4.8: one outage reduces ssthresh once."""
+    link = {"rate_mbps": 12, "queue": "droptail:packets=100", "delay_ms": 25}
+    linux = {"least_rto_ms": 1, "least_rto_margin_ms": 200, "rack": True, "prr": True, "undo": True}
+    details = {"tcp": linux} if transport == "tcp" else {}
+    figures = run(
+        tmp_path,
+        uplink={**link, "impairments": ["on_off:on=10,off=1"]},
+        downlink={"rate_mbps": 1000, "delay_ms": 25},
+        flows=[{"controller": controller, "transport": transport, **details}],
+        duration_s=110,
+    )["uplink"]
+    assert figures["throughput_mbps"] > 0.93 * 12 * 10 / 11
+
+
 @pytest.mark.parametrize("controller", ["reno", "cubic", "bic", "hybla"])
 def test_a_window_that_is_not_needed_does_not_grow(tmp_path: Path, controller: str) -> None:
     """RFC 9002, section 7.8: answers of five segments never fill a window of ten."""
