@@ -143,6 +143,7 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
       if (not is_down) link.observe(meter_);
       buffer.know_capacity(
           [&link](Microseconds until_us) { return link.capacity_bytes(until_us); });
+      if (inputs.measures_flows) link.observe_delays();
       if (inputs.measures_flows and scenario_.interval_s > 0) {
         link.observe_queue(in_us(scenario_.interval_s), duration_us());
       }
@@ -337,7 +338,7 @@ void Rig::write_link(JsonWriter& json, const Direction& direction) {
   json.begin_object();
   if (direction.rate_link != nullptr) {
     const RateLink& link = *direction.rate_link;
-    Samples delays(link.queueing_delays_us());
+    const Samples& delays = link.queueing_delays();
     const double throughput_mbps =
         static_cast<double>(link.bytes_carried()) * 8 / static_cast<double>(duration_us());
     json.field("throughput_mbps", throughput_mbps)

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
+#include "common/time.hh"
 #include "host/junctions.hh"
+#include "measure/samples.hh"
 
 namespace kneepoint {
 
@@ -22,8 +23,7 @@ class ProbeProcess final : public Process {
 
   void arrive(Microseconds time_us, const Packet& packet) override {
     const auto number = static_cast<Microseconds>(packet.sequence_number);
-    rtts_us_[packet.sequence_number] =
-        static_cast<uint32_t>(time_us - (start_us_ + number * interval_us_));
+    rtts_us_[packet.sequence_number] = time_us - (start_us_ + number * interval_us_);
   }
 
   void act(Microseconds now_us) override {
@@ -35,18 +35,16 @@ class ProbeProcess final : public Process {
   }
 
   void write(JsonWriter& json) const {
-    std::vector<uint32_t> answered_us;
+    Samples rtts;
     std::vector<double> rtts_ms;
-    for (const uint32_t rtt_us : rtts_us_) {
+    for (const Microseconds rtt_us : rtts_us_) {
       const bool is_answered = rtt_us != unanswered_;
-      if (is_answered) answered_us.push_back(rtt_us);
+      if (is_answered) rtts.add(rtt_us);
       rtts_ms.push_back(is_answered ? static_cast<double>(rtt_us) / 1000
                                     : std::numeric_limits<double>::quiet_NaN());
     }
-    const uint64_t answered = answered_us.size();
-    Samples rtts(std::move(answered_us));
     json.field("sent", uint64_t{rtts_us_.size()})
-        .field("answered", answered)
+        .field("answered", rtts.size())
         .field("rtt_mean_ms", rtts.mean_ms())
         .field("rtt_p50_ms", rtts.quantile_ms(0.5))
         .field("rtt_p95_ms", rtts.quantile_ms(0.95))
@@ -54,14 +52,14 @@ class ProbeProcess final : public Process {
   }
 
  private:
-  static constexpr uint32_t unanswered_ = std::numeric_limits<uint32_t>::max();
+  static constexpr Microseconds unanswered_ = -1;
 
   Endpoint end_;
   Microseconds start_us_;
   Microseconds interval_us_;
   uint64_t count_;
   uint16_t bytes_;
-  std::vector<uint32_t> rtts_us_{};  // of each that was sent
+  std::vector<Microseconds> rtts_us_{};  // of each that was sent
 };
 
 // Sends every packet back.

@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "host/process.hh"
 #include "links/delay_trace.hh"
 #include "links/timed_packets.hh"
 #include "measure/metrics.hh"
+#include "measure/samples.hh"
 #include "measure/step_series.hh"
 #include "queues/packet_queue.hh"
 
@@ -32,7 +32,12 @@ class RateLink final : public Process {
         next_(next) {}
 
   // It must outlive the link, which measures nothing without it.
-  void observe(Meter* meter) { meter_ = meter; }
+  void observe(Meter* meter) {
+    meter_ = meter;
+    if (meter != nullptr) meter->know_waiting([this] { return queue_->oldest_us(); });
+  }
+  // Measures how long packets wait.
+  void observe_delays() { queueing_delays_.emplace(); }
   // Keeps the number of waiting packets over time, without the one in transit.
   void observe_queue(Microseconds interval_us, Microseconds run_us) {
     queued_packets_.emplace(interval_us, run_us);
@@ -65,7 +70,8 @@ class RateLink final : public Process {
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
   uint64_t bytes_carried() const { return bytes_carried_; }
-  const std::vector<uint32_t>& queueing_delays_us() const { return queueing_delays_us_; }
+  // Of an observed link.
+  const Samples& queueing_delays() const { return *queueing_delays_; }
   std::optional<StepSeries>& queued_packets() { return queued_packets_; }
 
  private:
@@ -93,7 +99,7 @@ class RateLink final : public Process {
       return;
     }
     in_transit_ = *packet;
-    queueing_delays_us_.push_back(static_cast<uint32_t>(now_us - in_transit_.queued_us));
+    if (queueing_delays_) queueing_delays_->add(now_us - in_transit_.queued_us);
     const uint16_t bytes = by_packets_ ? datagram_bytes : in_transit_.bytes;
     // Fractions of microseconds add up while the link is busy.
     const double begun_us = std::max(free_us_, static_cast<double>(now_us));
@@ -107,13 +113,13 @@ class RateLink final : public Process {
   std::unique_ptr<PacketQueue> queue_;
   Hop& next_;
   Meter* meter_ = nullptr;
+  std::optional<Samples> queueing_delays_{};
   std::optional<StepSeries> queued_packets_{};
   Packet in_transit_{};
   Microseconds departs_us_ = never;
   double free_us_ = 0;
   uint64_t packets_dropped_ = 0;
   uint64_t bytes_carried_ = 0;
-  std::vector<uint32_t> queueing_delays_us_{};
 };
 
 // Delays each packet; none overtakes another.

@@ -1,6 +1,7 @@
 // A trace-driven link, with the semantics of mahimahi's mm-link.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -31,12 +32,17 @@ class Link {
         queue_(std::move(queue)),
         decides_on_arrival_(queue_->is_infinite()) {}
 
-  // Observers, both optional; they must outlive the link. Before the first packet. The meter hears
+  // Observers, both optional; they must outlive the link, which stays where it is. Before the first
+  // packet. The meter hears
   // of departures up to and including `end_ms`, and of arrivals and opportunities from report().
   void observe(Meter* meter, LinkLog* log, Milliseconds end_ms) {
     meter_ = meter;
     log_ = log;
-    if (meter != nullptr) end_ms_ = end_ms;
+    if (meter == nullptr) return;
+    end_ms_ = end_ms;
+    meter->know_waiting([this] {
+      return std::min(queue_->oldest_us(), bytes_left_ > 0 ? in_transit_.queued_us : never);
+    });
   }
 
   // Queues a packet, after advance(now_ms) where that was due.
@@ -119,7 +125,7 @@ class Link {
   void record_drops(Milliseconds now_ms);
 
   template <class Deliver>
-  void use_opportunity(Milliseconds now_ms, const Deliver& deliver) {
+  [[gnu::noinline]] void use_opportunity(Milliseconds now_ms, const Deliver& deliver) {
     const Milliseconds opportunity_ms = opportunities_.next_ms();
     if (log_ != nullptr) log_->opportunity(opportunity_ms);
     uint32_t capacity_bytes = datagram_bytes;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 
 namespace kneepoint {
 
@@ -12,20 +11,6 @@ namespace {
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
-
-double Samples::quantile_ms(double q) {
-  if (times_us_.empty()) return undefined;
-  const auto rank = static_cast<std::ptrdiff_t>(q * static_cast<double>(times_us_.size()));
-  const auto nth = times_us_.begin() + rank;
-  std::nth_element(times_us_.begin(), nth, times_us_.end());
-  return static_cast<double>(*nth) / 1000;
-}
-
-double Samples::mean_ms() const {
-  if (times_us_.empty()) return undefined;
-  const uint64_t sum_us = std::accumulate(times_us_.begin(), times_us_.end(), uint64_t{0});
-  return static_cast<double>(sum_us) / static_cast<double>(times_us_.size()) / 1000;
-}
 
 FlowMeter::FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds interval_us,
                      Microseconds run_us)

@@ -2,29 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "common/json.hh"
 #include "common/time.hh"
+#include "measure/samples.hh"
 
 namespace kneepoint {
-
-// Times in whole microseconds, for percentiles.
-class Samples {
- public:
-  Samples() = default;
-  explicit Samples(std::vector<uint32_t> times_us) : times_us_(std::move(times_us)) {}
-
-  void add(Microseconds time_us) { times_us_.push_back(static_cast<uint32_t>(time_us)); }
-  void clear() { times_us_.clear(); }
-  // Of the n sorted samples element floor(q n), in ms; NaN without any, as is the mean.
-  double quantile_ms(double q);
-  double mean_ms() const;
-
- private:
-  std::vector<uint32_t> times_us_{};
-};
 
 class FlowMeter {
  public:

@@ -159,7 +159,6 @@ class Reader {
     }
     ++packets_departed_;
     meter_.departure(arrival_ms, time_ms, bytes);
-    meter_.settle();
     over_time_.departure(arrival_ms, time_ms, bytes, static_cast<double>(delay_ms));
     if (arrival_ms > newest_ms_) {
       newest_ms_ = arrival_ms;

@@ -12,16 +12,12 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-// The value of element floor(q n) of n sorted delays, whose counts by delay next() returns one
-// after the other.
-template <class Next>
-double quantile(double q, uint64_t total, Next next) {
-  if (total == 0) return undefined;
-  const auto rank = static_cast<uint64_t>(q * static_cast<double>(total));  // as in Perl
-  uint64_t below = 0;
-  size_t delay = 0;
-  while ((below += next()) <= rank) ++delay;
-  return static_cast<double>(delay);
+// So many delays in ms, four minutes, are counted in an array; longer ones are rare.
+constexpr size_t most_short = 1 << 18;
+
+// As in Perl.
+uint64_t rank_of(double q, uint64_t total) {
+  return static_cast<uint64_t>(q * static_cast<double>(total));
 }
 
 }  // namespace
@@ -37,47 +33,86 @@ JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics) {
 }
 
 void Meter::start() {
-  signal_ = {};
-  first_departures_.clear();
+  signal_.clear();
+  end_ = first_departures_.data();
   last_arrival_ms_ = -1;
   in_order_ = true;
+  waiting_since_us_ = {};
   std::ranges::fill(packets_by_delay_, 0);
+  longer_delays_ms_.clear();
   departed_bytes_ = opportunities_ = 0;
   first_event_ms_ = never;
   last_event_ms_ = 0;
 }
 
-void Meter::make_room_for(size_t delay_ms) {
-  packets_by_delay_.resize(2 * delay_ms + 1);
+void Meter::make_room() {
+  static constexpr size_t least = 64;
+  static constexpr size_t most_unsettled = 1 << 18;
+  if (departures().size() >= most_unsettled) settle();
+  const size_t count = departures().size();
+  if (count > first_departures_.size() / 2 or first_departures_.empty()) {
+    first_departures_.resize(std::max(least, 2 * first_departures_.size()));
+  }
+  end_ = first_departures_.data() + count;
+  block_end_ = first_departures_.data() + first_departures_.size();
+}
+
+void Meter::count_longer(size_t delay_ms) {
+  if (delay_ms >= most_short) return longer_delays_ms_.add(delay_ms);
+  packets_by_delay_.resize(std::min(2 * delay_ms + 1, most_short));
   delays_ = packets_by_delay_.size();
+  ++packets_by_delay_[delay_ms];
 }
 
 double Meter::queueing_delay_p95_ms() const {
-  auto count = packets_by_delay_.begin();
-  return quantile(0.95,
-                  std::accumulate(packets_by_delay_.begin(), packets_by_delay_.end(), uint64_t{0}),
-                  [&] { return *count++; });
+  const uint64_t shorter =
+      std::accumulate(packets_by_delay_.begin(), packets_by_delay_.end(), uint64_t{0});
+  const uint64_t total = shorter + longer_delays_ms_.total();
+  if (total == 0) return undefined;
+  const uint64_t rank = rank_of(0.95, total);
+  if (rank >= shorter) return static_cast<double>(longer_delays_ms_.element(rank - shorter));
+  size_t delay_ms = 0;
+  for (uint64_t below = 0; (below += packets_by_delay_[delay_ms]) <= rank;) ++delay_ms;
+  return static_cast<double>(delay_ms);
 }
 
 std::vector<Meter::FirstDeparture> Meter::sorted_departures() const {
-  auto departures = first_departures_;
-  std::ranges::stable_sort(departures, {}, &FirstDeparture::arrival_ms);
+  std::vector<FirstDeparture> sorted(departures().begin(), departures().end());
+  std::ranges::stable_sort(sorted, {}, &FirstDeparture::arrival_ms);
   const auto arrive_together = [](const FirstDeparture& one, const FirstDeparture& other) {
     return one.arrival_ms == other.arrival_ms;
   };
-  departures.erase(std::unique(departures.begin(), departures.end(), arrive_together),
-                   departures.end());
-  return departures;
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), arrive_together), sorted.end());
+  return sorted;
 }
 
 void Meter::settle() {
-  static constexpr size_t most = 1 << 18;
-  if (first_departures_.size() < most) return;
-  if (not in_order_) first_departures_ = sorted_departures();
-  const auto half = first_departures_.begin() + most / 2;
-  if (first_departures_.end() <= half) return;
-  signal_.add({first_departures_.begin(), half});
-  first_departures_.erase(first_departures_.begin(), half);
+  FirstDeparture* const begin = first_departures_.data();
+  if (not in_order_) end_ = std::ranges::copy(sorted_departures(), begin).out;
+  FirstDeparture* first_kept = begin + (end_ - begin) / 2;
+  if (waiting_since_us_) {
+    const Microseconds since_us = waiting_since_us_();
+    first_kept = since_us == never ? end_
+                                   : std::ranges::lower_bound(begin, end_, whole_ms(since_us), {},
+                                                              &FirstDeparture::arrival_ms);
+  }
+  signal_.add({begin, first_kept});
+  end_ = std::copy(first_kept, end_, begin);
+}
+
+void Meter::SignalDelay::clear() {
+  std::ranges::fill(changes, 0);
+  begin.clear();
+  cease.clear();
+  first_ms = last_ms = -1;
+}
+
+// One millisecond of each delay from `begin_ms` on, up to `end_ms`, which is none.
+inline void Meter::SignalDelay::count(size_t begin_ms, size_t end_ms) {
+  if (end_ms >= changes.size()) [[unlikely]]
+    return count_longer(begin_ms, end_ms);
+  ++changes[begin_ms];
+  --changes[end_ms];
 }
 
 // An arrival of delay d, and the k milliseconds without one before it, have d, d + 1, ..., d + k.
@@ -87,22 +122,60 @@ void Meter::SignalDelay::add(std::span<const FirstDeparture> departures) {
     first_ms = departures.front().arrival_ms;
     last_ms = first_ms - 1;
   }
+  int32_t before_ms = last_ms;
   for (const auto [arrival_ms, delay_ms] : departures) {
-    if (arrival_ms == last_ms) continue;  // its first departure is settled
-    const auto end_ms = static_cast<size_t>(delay_ms + arrival_ms - last_ms);
-    if (end_ms >= changes.size()) changes.resize(2 * end_ms);
-    ++changes[static_cast<size_t>(delay_ms)];
+    if (arrival_ms == before_ms) continue;  // its first departure is settled
+    count(static_cast<size_t>(delay_ms), static_cast<size_t>(delay_ms + arrival_ms - before_ms));
+    before_ms = arrival_ms;
+  }
+  last_ms = before_ms;
+}
+
+void Meter::SignalDelay::count_longer(size_t begin_ms, size_t end_ms) {
+  changes.resize(std::min(2 * end_ms, most_short));
+  if (begin_ms < changes.size()) {
+    ++changes[begin_ms];
+  } else {
+    begin.add(begin_ms);
+  }
+  if (end_ms < changes.size()) {
     --changes[end_ms];
-    last_ms = arrival_ms;
+  } else {
+    cease.add(end_ms);
   }
 }
 
 double Meter::SignalDelay::quantile_ms(double q) const {
   if (first_ms < 0) return undefined;
-  size_t delay_ms = 0;
+  const uint64_t rank = rank_of(q, static_cast<uint64_t>(last_ms - first_ms + 1));
+  uint64_t below = 0;
   uint32_t count = 0;
-  return quantile(q, static_cast<uint64_t>(last_ms - first_ms + 1),
-                  [&] { return count += changes[delay_ms++]; });
+  uint64_t delay_ms = 0;
+  for (; delay_ms < changes.size(); ++delay_ms) {
+    count += changes[delay_ms];
+    below += count;
+    if (below > rank) return static_cast<double>(delay_ms);
+  }
+  // Between two changes all have the same count.
+  Counts::Walk begins(begin);
+  Counts::Walk ceases(cease);
+  while (true) {
+    const uint64_t change_ms =
+        begins.is_over() ? ceases.number() : std::min(begins.number(), ceases.number());
+    if (below + count * (change_ms - delay_ms) > rank) {
+      return static_cast<double>(delay_ms + (rank - below) / count);
+    }
+    below += count * (change_ms - delay_ms);
+    delay_ms = change_ms;
+    if (not begins.is_over() and begins.number() == change_ms) {
+      count += static_cast<uint32_t>(begins.count());
+      begins.advance();
+    }
+    if (ceases.number() == change_ms) {
+      count -= static_cast<uint32_t>(ceases.count());
+      ceases.advance();
+    }
+  }
 }
 
 Metrics Meter::metrics(std::optional<double> rate_mbps) const {
@@ -115,7 +188,7 @@ Metrics Meter::metrics(std::optional<double> rate_mbps) const {
   result.queueing_delay_p95_ms = queueing_delay_p95_ms();
   SignalDelay signal = signal_;
   if (in_order_) {
-    signal.add(first_departures_);
+    signal.add(departures());
   } else {
     signal.add(sorted_departures());  // a queue let packets overtake each other
   }

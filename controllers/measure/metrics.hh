@@ -3,12 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/json.hh"
 #include "common/time.hh"
+#include "measure/counts.hh"
 
 namespace kneepoint {
 
@@ -29,6 +32,10 @@ JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics);
 // Gathers the events of one link, in any number of runs one after the other.
 class Meter {
  public:
+  Meter() = default;
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
   // Forgets all; the blocks of memory stay.
   void start();
 
@@ -46,11 +53,15 @@ class Meter {
     if (arrival_ms != last_arrival_ms_) {
       in_order_ = in_order_ and arrival_ms > last_arrival_ms_;
       last_arrival_ms_ = arrival_ms;
-      first_departures_.push_back({stamp(arrival_ms), static_cast<int32_t>(delay_ms)});
+      if (end_ == block_end_) [[unlikely]]
+        make_room();
+      *end_++ = {stamp(arrival_ms), static_cast<int32_t>(delay_ms)};
     }
-    if (delay_ms >= delays_) [[unlikely]]
-      make_room_for(delay_ms);
-    ++packets_by_delay_[delay_ms];
+    if (delay_ms >= delays_) [[unlikely]] {
+      count_longer(delay_ms);
+    } else {
+      ++packets_by_delay_[delay_ms];
+    }
   }
 
   // Throughput and capacity: bits over the time from the first event to the last.
@@ -61,9 +72,12 @@ class Meter {
   // The capacity is that of the opportunities, or, of a link of constant rate, the rate.
   Metrics metrics(std::optional<double> rate_mbps = {}) const;
 
-  // Keeps the memory constant, however long the run is: takes it for granted that no more packets
-  // depart that arrived before `settled_ms()`, which is far behind.
-  void settle();
+  // When the packet that has waited longest joined the queue, never without one: what arrived
+  // before it counts no longer singly, and the memory stays constant, however long the run is.
+  // Without this nothing departs that arrived before `settled_ms()`, a hundred thousand departures
+  // ago.
+  using Waiting = std::function<Microseconds()>;
+  void know_waiting(Waiting since_us) { waiting_since_us_ = std::move(since_us); }
   Milliseconds settled_ms() const { return signal_.last_ms; }
 
  private:
@@ -75,25 +89,39 @@ class Meter {
 
   // How many milliseconds have which signal delay.
   struct SignalDelay {
+    void clear();
     void add(std::span<const FirstDeparture> departures);
     double quantile_ms(double q) const;
 
     // For each delay, the milliseconds that begin to have it minus those that cease to.
     std::vector<uint32_t> changes{};
+    Counts begin{};  // the same of longer ones
+    Counts cease{};
     int32_t first_ms = -1;  // the first arrival
     int32_t last_ms = -1;
+
+   private:
+    void count(size_t begin_ms, size_t end_ms);
+    void count_longer(size_t begin_ms, size_t end_ms);
   };
 
-  void make_room_for(size_t delay_ms);
+  void make_room();
+  void settle();
+  void count_longer(size_t delay_ms);
   double queueing_delay_p95_ms() const;
+  std::span<const FirstDeparture> departures() const { return {first_departures_.data(), end_}; }
   std::vector<FirstDeparture> sorted_departures() const;
 
   SignalDelay signal_{};                            // of departures that are settled
-  std::vector<FirstDeparture> first_departures_{};  // the others
-  Milliseconds last_arrival_ms_ = -1;               // of those
-  bool in_order_ = true;                            // the arrivals of those
-  std::vector<uint32_t> packets_by_delay_{};        // by delay in ms
-  size_t delays_ = 0;                               // how many packets_by_delay_ has room for
+  std::vector<FirstDeparture> first_departures_{};  // room for the others
+  FirstDeparture* end_ = nullptr;                   // of these
+  FirstDeparture* block_end_ = nullptr;             // of the room
+  Milliseconds last_arrival_ms_ = -1;               // of the last one
+  bool in_order_ = true;                            // their arrivals
+  Waiting waiting_since_us_{};
+  std::vector<uint64_t> packets_by_delay_{};  // by delay in ms
+  size_t delays_ = 0;                         // how many packets_by_delay_ has room for
+  Counts longer_delays_ms_{};
   uint64_t departed_bytes_ = 0;
   uint64_t opportunities_ = 0;
   Milliseconds first_event_ms_ = never;

@@ -1,6 +1,5 @@
 #include "measure/tunnel_figures.hh"
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -111,7 +110,6 @@ class Reader {
       throw std::invalid_argument("has a packet that a hundred thousand later ones overtook");
     }
     meter_.departure(arrival_ms, time_ms + longest_run_ms, 0);
-    meter_.settle();
   }
 
   TunnelFigures found_{};
@@ -124,21 +122,6 @@ class Reader {
 };
 
 }  // namespace
-
-double DelayCounts::nearest_ms(double q) const {
-  if (total_ == 0) return undefined;
-  const auto rank = static_cast<uint64_t>(std::nearbyint(q * static_cast<double>(total_ - 1)));
-  uint64_t below = 0;
-  for (const auto& [start, counts] : counts_) {
-    for (size_t us = 0; us < counts.size(); ++us) {
-      below += counts[us];
-      if (below > rank) {
-        return static_cast<double>(start * page + static_cast<Microseconds>(us)) / 1000;
-      }
-    }
-  }
-  return undefined;
-}
 
 double TunnelFlow::throughput_mbps() const {
   return mbps(departed_bytes, last_departure_us - first_departure_us);

@@ -1,7 +1,6 @@
 // The metrics of a run, from a log of Pantheon's tunnel.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <istream>
 #include <map>
@@ -10,24 +9,9 @@
 #include "common/time.hh"
 #include "measure/metrics.hh"
 #include "measure/over_time.hh"
+#include "measure/samples.hh"
 
 namespace kneepoint {
-
-// How many packets had which delay, as exact as a microsecond, in as much memory as delays vary.
-class DelayCounts {
- public:
-  void add(Microseconds delay_us) {
-    ++counts_[delay_us / page][static_cast<size_t>(delay_us % page)];
-    ++total_;
-  }
-  // Element round(q (n - 1)) of the n sorted delays, as numpy's method `nearest`; NaN without any.
-  double nearest_ms(double q) const;
-
- private:
-  static constexpr Microseconds page = 1000;
-  std::map<Microseconds, std::array<uint32_t, page>> counts_{};
-  uint64_t total_ = 0;
-};
 
 // Of one flow, or of all.
 struct TunnelFlow {
@@ -35,7 +19,7 @@ struct TunnelFlow {
   uint64_t departed_bytes = 0;
   Microseconds first_departure_us = 0;
   Microseconds last_departure_us = 0;
-  DelayCounts delays{};
+  Samples delays{};
 
   // From the first to the last departure; 0 for one.
   double throughput_mbps() const;

@@ -62,6 +62,14 @@ class DrrQueue final : public PacketQueue {
     }
   }
 
+  Microseconds oldest_us() const override {
+    Microseconds oldest_us = never;
+    for (const auto& [number, share] : shares_) {
+      oldest_us = std::min(oldest_us, share.fifo.oldest_us());
+    }
+    return oldest_us;
+  }
+
  private:
   struct Share {
     Fifo fifo{};

@@ -67,6 +67,10 @@ class DualPi2Queue final : public PacketQueue {
     return nullptr;
   }
 
+  Microseconds oldest_us() const override {
+    return std::min(l4s_.fifo.oldest_us(), classic_.fifo.oldest_us());
+  }
+
  private:
   struct Part {
     Fifo fifo{};

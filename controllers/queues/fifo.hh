@@ -22,6 +22,8 @@ class FifoQueue : public PacketQueue {
 
   const Packet* dequeue(Microseconds) override { return empty() ? nullptr : &pop(fifo_); }
 
+  Microseconds oldest_us() const override { return fifo_.oldest_us(); }
+
  protected:
   bool is_full_for(const Packet& packet) const {
     return limit_.is_exceeded_by(packets() + 1, bytes() + packet.bytes);

@@ -62,6 +62,14 @@ class FqCodelQueue final : public PacketQueue {
     return nullptr;
   }
 
+  Microseconds oldest_us() const override {
+    Microseconds oldest_us = never;
+    for (const auto& bucket : buckets_) {
+      if (bucket != nullptr) oldest_us = std::min(oldest_us, bucket->fifo.oldest_us());
+    }
+    return oldest_us;
+  }
+
  private:
   struct Bucket {
     explicit Bucket(const Codel& rule) : codel(rule) {}

@@ -36,6 +36,8 @@ class Fifo {
   uint64_t packets() const { return packets_.size(); }
   uint64_t bytes() const { return bytes_; }
   const Packet& front() const { return packets_.front(); }
+  // When the first packet joined; never, without any.
+  Microseconds oldest_us() const { return empty() ? never : front().queued_us; }
 
   void push(const Packet& packet, Microseconds now_us) {
     Packet& queued = packets_.push();
@@ -71,6 +73,9 @@ class PacketQueue {
   // The next packet to transmit, to be used before the next enqueue; null when the queue is empty
   // or all that was left was dropped.
   virtual const Packet* dequeue(Microseconds now_us) = 0;
+
+  // When the packet that has waited longest joined; never, without any.
+  virtual Microseconds oldest_us() const = 0;
 
   // Whether it holds every packet, and transmits in order of arrival.
   virtual bool is_infinite() const { return false; }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -47,21 +49,95 @@ TEST(metrics_of_packets_that_overtake_each_other) {
   EXPECT_EQUAL(meter.metrics().signal_delay_p95_ms, 7);
 }
 
+namespace {
+
+// The signal delay by its definition.
+class Definition {
+ public:
+  void departure(Milliseconds arrival_ms, Milliseconds departure_ms) {
+    const auto place = static_cast<size_t>(arrival_ms);
+    if (place >= least_ms_.size()) least_ms_.resize(place + 1, never);
+    least_ms_[place] = std::min(least_ms_[place], departure_ms - arrival_ms);
+  }
+
+  double quantile_ms(double q) const {
+    std::vector<Milliseconds> values;
+    for (size_t i = least_ms_.size(); i-- > 0;) {
+      values.push_back(least_ms_[i] == never ? values.back() + 1 : least_ms_[i]);
+    }
+    while (least_ms_[least_ms_.size() - values.size()] == never) values.pop_back();
+    std::ranges::sort(values);
+    return static_cast<double>(values[static_cast<size_t>(q * static_cast<double>(values.size()))]);
+  }
+
+ private:
+  std::vector<Milliseconds> least_ms_{};
+};
+
+void expect_same(const Meter& meter, const Definition& definition) {
+  EXPECT_EQUAL(meter.metrics().signal_delay_p50_ms, definition.quantile_ms(0.5));
+  EXPECT_EQUAL(meter.metrics().signal_delay_p95_ms, definition.quantile_ms(0.95));
+}
+
+}  // namespace
+
 // Half a million arrivals, of which every other one is overtaken by its successor.
 TEST(metrics_in_constant_memory_are_the_same) {
-  Meter whole, settled;
+  Meter meter;
+  Definition definition;
   for (Milliseconds pair = 0; pair < 500'000; pair += 2) {
     for (const Milliseconds arrival_ms : {pair + 1, pair}) {
       const Milliseconds departure_ms = pair + 10 + pair * pair % 97;
-      whole.departure(arrival_ms, departure_ms, 1504);
-      EXPECT_EQUAL(arrival_ms >= settled.settled_ms(), true);
-      settled.departure(arrival_ms, departure_ms, 1504);
-      settled.settle();
+      EXPECT_EQUAL(arrival_ms >= meter.settled_ms(), true);
+      meter.departure(arrival_ms, departure_ms, 1504);
+      definition.departure(arrival_ms, departure_ms);
     }
   }
-  EXPECT_EQUAL(settled.settled_ms() > 0, true);
-  EXPECT_EQUAL(settled.metrics().signal_delay_p50_ms, whole.metrics().signal_delay_p50_ms);
-  EXPECT_EQUAL(settled.metrics().signal_delay_p95_ms, whole.metrics().signal_delay_p95_ms);
+  EXPECT_EQUAL(meter.settled_ms() > 0, true);
+  expect_same(meter, definition);
+}
+
+// One packet in a thousand waits until half a million later ones have left; the queue knows it.
+TEST(metrics_wait_for_a_packet_that_the_queue_still_holds) {
+  Meter meter;
+  Definition definition;
+  std::deque<Milliseconds> held;
+  meter.know_waiting([&] { return held.empty() ? never : held.front() * 1000; });
+  const auto depart = [&](Milliseconds arrival_ms, Milliseconds departure_ms) {
+    EXPECT_EQUAL(arrival_ms >= meter.settled_ms(), true);
+    meter.departure(arrival_ms, departure_ms, 1504);
+    definition.departure(arrival_ms, departure_ms);
+  };
+  for (Milliseconds now_ms = 0; now_ms < 1'200'000; ++now_ms) {
+    if (now_ms % 1000 == 7) {
+      held.push_back(now_ms);
+    } else {
+      depart(now_ms, now_ms + 5);
+    }
+    if (now_ms % 1000 == 9 and now_ms > 500'000) {
+      depart(held.front(), now_ms);
+      held.pop_front();
+    }
+  }
+  EXPECT_EQUAL(meter.settled_ms() > 0, true);
+  expect_same(meter, definition);
+}
+
+// Delays of minutes to hours, and gaps between arrivals as long: too many to have a counter each.
+TEST(metrics_of_hours_of_delay_are_exact) {
+  Meter meter;
+  Definition definition;
+  std::vector<Milliseconds> delays_ms;
+  for (Milliseconds i = 0; i < 200; ++i) {
+    const Milliseconds arrival_ms = i * i * 500;
+    const Milliseconds departure_ms = 200'000 + i * 120'000;
+    meter.departure(arrival_ms, departure_ms, 1504);
+    definition.departure(arrival_ms, departure_ms);
+    delays_ms.push_back(departure_ms - arrival_ms);
+  }
+  std::ranges::sort(delays_ms);
+  EXPECT_EQUAL(meter.metrics().queueing_delay_p95_ms, static_cast<double>(delays_ms[190]));
+  expect_same(meter, definition);
 }
 
 // 10,000 ms are too many for intervals of 1 or 2 ms.

@@ -3,8 +3,10 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,15 +83,77 @@ def test_a_trace_of_another_digest_is_refused(small_link: Link) -> None:
 
 
 def test_memory_that_runs_out_is_no_failure_of_the_controller(small_link: Link) -> None:
-    line = _line(small_link, "--duration-s", "86400")
-    batch = f"ulimit -v 100000; echo '{line}' | '{EMULATE}' --batch"
+    line = _line(small_link, "--set window=1000000 --host-model event-loop:device_packets=0")
+    batch = f"ulimit -v 50000; echo '{line}' | '{EMULATE}' --batch"
     answer = subprocess.run(["sh", "-c", batch], capture_output=True, text=True)
     assert json.loads(answer.stdout)["status"] == "fault"
     assert json.loads(answer.stdout)["reason"].startswith("out of memory; ")
-    single = f"ulimit -v 100000; '{EMULATE}' {line}"
+    single = f"ulimit -v 50000; '{EMULATE}' {line}"
     result = subprocess.run(["sh", "-c", single], capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: out of memory; ")
+
+
+def _memory_mib(scenario: dict[str, Any]) -> float:
+    """Returns the most that the process of a measured run held."""
+    request = json.dumps({"scenario": scenario, "flows": True})
+    with subprocess.Popen(
+        [EMULATE, "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as batch:
+        assert batch.stdin is not None and batch.stdout is not None
+        batch.stdin.write(f"{request}\n")
+        batch.stdin.flush()
+        assert json.loads(batch.stdout.readline())["status"] == "ok"
+        status = Path(f"/proc/{batch.pid}/status").read_text()
+        batch.stdin.close()
+    most = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    assert most is not None
+    return int(most[1]) / 1024
+
+
+@pytest.mark.parametrize("hours", [2, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("link", "transport"), [("rate", "tcp"), ("trace", "datagrams"), ("fair", "tcp")]
+)
+def test_memory_does_not_grow_with_the_length_of_a_run(
+    tmp_path: Path, link: str, transport: str, hours: int
+) -> None:
+    """Of 415 packets a second, each of which once took 13 to 23 bytes."""
+    trace = tmp_path / "mbps5.trace"
+    trace.write_text("".join(f"{ms}\n" for ms in range(2, 10_001) if ms * 5 % 12 < 5))
+    queue = "fq_codel:target=5,interval=100" if link == "fair" else "droptail:packets=100"
+    shape = {"trace": str(trace)} if link == "trace" else {"rate_mbps": 5}
+    scenario = {
+        "uplink": {**shape, "delay_ms": 20, "queue": queue},
+        "downlink": {"rate_mbps": 100, "delay_ms": 20},
+        "flows": [{"controller": "reno", "transport": transport}],
+        "duration_s": hours * 3600,
+    }
+    assert _memory_mib(scenario) < 25
+
+
+def test_delays_of_hours_are_those_of_the_link(tmp_path: Path) -> None:
+    """8,000 packets of 1504 bytes take 9,625.6 s at 10 kbit/s: 2^32 us are 4,295 s."""
+    scenario = tmp_path / "slow.json"
+    content: dict[str, Any] = {
+        "uplink": {"rate_mbps": 0.01, "delay_ms": 20},
+        "downlink": {"rate_mbps": 100, "delay_ms": 20},
+        "flows": [
+            {"controller": "fixed_window", "constants": {"window": 8000, "keepalive_ms": 1e6}}
+        ],
+        "probes": [{"start_s": 10, "count": 1}],
+        "host_model": "ideal",
+        "duration_s": 43_200,
+    }
+    scenario.write_text(json.dumps(content))
+    figures = json.loads(_run("--scenario", str(scenario)).stdout)
+    (flow,) = figures["flows"]
+    (probe,) = figures["probes"]
+    assert flow["delay_p95_ms"] == pytest.approx(9_625_600, rel=1e-4)
+    assert flow["rtt_p95_ms"] == pytest.approx(9_625_600, rel=1e-4)
+    assert probe["rtt_p95_ms"] == pytest.approx(9_625_600, rel=1e-3)
+    assert figures["uplink"]["queueing_delay_p95_ms"] == pytest.approx(9_624_400, rel=1e-3)
+    assert figures["queueing_delay_p95_ms"] == pytest.approx(9_625_600, rel=1e-4)
 
 
 @pytest.mark.parametrize(
