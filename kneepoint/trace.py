@@ -12,15 +12,25 @@ from kneepoint.cli import FIGURE, PATH, columns, examples, json_option, print_re
 from networks.config import Cut
 from networks.prepare import cut_trace
 from networks.recordings import (
+    RATE_UNITS,
     TIME_UNITS,
     Amount,
     Summary,
     capacity_over_time,
     guess_unit,
+    improbable,
     read_recording,
     summarise,
+    unit_of,
 )
-from networks.traces import InvalidTraceError, format_trace, parse_trace, read_trace
+from networks.traces import (
+    InvalidTraceError,
+    format_trace,
+    open_trace,
+    parse_trace,
+    read_trace,
+    times_of,
+)
 
 into_option = click.option(
     "--into", type=PATH, required=True, help="File to write; it must not exist."
@@ -106,7 +116,9 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
         raise KneepointError(
             f"trace cut, from {from_s:g} to {to_s:g}: {what}; correct it"
         ) from None
-    _write(cut_trace(read_trace(file), part), into, as_json)
+    with open_trace(file) as content:
+        times_ms = times_of(cut_trace(content, str(file), part))
+    _write(times_ms, into, as_json)
 
 
 @command.command()
@@ -114,6 +126,7 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
     kneepoint trace convert log.csv --time t --unit ms --bytes size --into mine.down
     kneepoint trace convert log.csv --time t --packets n --into mine.down
     kneepoint trace convert rates.csv --rate mbps --every-s 1 --into mine.down
+    kneepoint trace convert norway.log --time 2 --unit ms --bytes 5 --into mine.down
 """)
 @click.argument("file", type=PATH)
 @click.option("--time", metavar="COLUMN", help="Column of the times.")
@@ -125,7 +138,10 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
 )
 @click.option("--bytes", "of_bytes", metavar="COLUMN", help="Column of bytes that arrived.")
 @click.option("--packets", metavar="COLUMN", help="Column of full packets that arrived.")
-@click.option("--rate", metavar="COLUMN", help="Column of rates (Mbit/s), each until the next row.")
+@click.option("--rate", metavar="COLUMN", help="Column of rates, each until the next row.")
+@click.option(
+    "--rate-unit", type=click.Choice(list(RATE_UNITS)), help="[default: its name's, or Mbit/s]"
+)
 @into_option
 @json_option
 def convert(
@@ -136,16 +152,21 @@ def convert(
     of_bytes: str | None,
     packets: str | None,
     rate: str | None,
+    rate_unit: str | None,
     into: Path,
     as_json: bool,
 ) -> None:
-    """Make a trace from FILE, a CSV file with a header: times and bytes, packets or rates.
+    """Make a trace from FILE, a table in text: times and bytes, packets or rates.
+
+    Commas, semicolons, tabs or spaces separate its columns; decimals may have a comma. Without a
+    header, columns are called 1, 2 and so on. Times are numbers, or dates (ISO 8601).
 
     The recording must have saturated the link: unused capacity leaves no record. Every 1504
     bytes make an opportunity, when the last of them has passed, rounded up to a whole
     millisecond. Times count from the first row's. Without --unit, the name of the column of times
     tells it, or how long the recording would be and its rate; the command says which, and refuses
-    to choose between units that both could be.
+    to choose between units that both could be. A unit in the name of a column of rates or bytes
+    (dl_kbps, rx_kB) is read.
     """
     columns_of: dict[Amount, str | None] = {"bytes": of_bytes, "packets": packets, "rate": rate}
     given = [(amount, column) for amount, column in columns_of.items() if column is not None]
@@ -157,7 +178,10 @@ def convert(
     if time is not None and unit is None:
         unit, why = guess_unit(file, time, amount, column)
         click.echo(f"{file}: column {time!r} is in {unit}, {why}; if not, give --unit", err=True)
-    _write(read_recording(file, time, amount, column, unit or "s", every_s), into, as_json)
+    _, why = unit_of(file, amount, column, rate_unit)
+    if why:
+        click.echo(f"{file}: {why}", err=True)
+    _write(read_recording(file, time, amount, column, unit, every_s, rate_unit), into, as_json)
 
 
 def _checked(path: Path, outage_s: float) -> dict[str, object]:
@@ -169,7 +193,8 @@ def _checked(path: Path, outage_s: float) -> dict[str, object]:
     found = summarise(times_ms, outage_s)
     digest = sha256_of(content)
     text = _text(found, outage_s, digest)
-    return {"file": str(path), "problem": None, "sha256": digest, "text": text, **asdict(found)}
+    said = {"sha256": digest, "improbable": improbable(found)}
+    return {"file": str(path), "problem": None, **said, "text": text, **asdict(found)}
 
 
 def _text(found: Summary, outage_s: float, digest: str) -> str:
@@ -185,7 +210,8 @@ def _text(found: Summary, outage_s: float, digest: str) -> str:
         rows.append(
             ("  longest", f"{longest.duration_s:.3f} s", f"from {longest.start_s:.3f} s on")
         )
-    return f"{columns(rows)}\n  sha256 {digest}"
+    doubt = improbable(found)
+    return f"{columns(rows)}\n  sha256 {digest}" + (f"\n  improbable: {doubt}" if doubt else "")
 
 
 def _write(times_ms: list[int], into: Path, as_json: bool) -> None:
@@ -196,6 +222,7 @@ def _write(times_ms: list[int], into: Path, as_json: bool) -> None:
     write_whole(into, content)
     summary, digest = summarise(times_ms), sha256_of(content)
     listed = f"{into.name}: {{sha256: {digest}}}"
-    found = {"file": str(into), "sha256": digest, "traces_yaml": listed, **asdict(summary)}
+    said = {"sha256": digest, "traces_yaml": listed, "improbable": improbable(summary)}
+    found = {"file": str(into), **said, **asdict(summary)}
     text = f"{into}\n{_text(summary, 1, digest)}\n\nIn traces.yaml: {listed}"
     print_result(found, text, as_json)

@@ -7,6 +7,7 @@ import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from common.errors import KneepointError, run_command_line, unusable
 from common.files import sha256_of, write_whole
@@ -27,7 +28,9 @@ from networks.traces import (
     changing_rate_trace,
     constant_rate_trace,
     format_trace,
+    open_trace,
     parse_trace,
+    part_of_trace,
     times_of,
 )
 
@@ -68,15 +71,8 @@ def _content(link: LinkTrace, duration_s: float | None, build: Path) -> bytes:
     if link.synthetic is not None:
         return _synthesize(link.synthetic, build / "synthesize")
     path = build / "traces" / str(link.trace)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise KneepointError(
-            f"trace {path} cannot be read: {error.strerror}; fetch it first"
-        ) from None
-    if link.cut is None:
-        return content
-    return format_trace(cut_trace(parse_trace(content, str(path)), link.cut))
+    with open_trace(path, "fetch it first") as file:
+        return cut_trace(file, str(path), link.cut) if link.cut else file.read()
 
 
 def _synthesize(synthetic: Synthetic, program: Path) -> bytes:
@@ -89,25 +85,9 @@ def _synthesize(synthetic: Synthetic, program: Path) -> bytes:
     return made
 
 
-def cut_trace(times_ms: list[int], cut: Cut) -> list[int]:
-    """Returns the opportunities (ms) in part of a trace, shifted to start at 0 (see Cut).
-
-    Raises:
-        KneepointError: the part exceeds the trace or has no opportunity.
-    """
-    start_ms, end_ms = round(cut.start_s * 1000), round(cut.end_s * 1000)
-    if end_ms > times_ms[-1]:
-        raise KneepointError(
-            f"cut.end_s: {cut.end_s:g} is beyond the end of the trace; "
-            f"give at most {times_ms[-1] / 1000:g}"
-        )
-    part = [time_ms - start_ms for time_ms in times_ms if start_ms < time_ms <= end_ms]
-    if not part:
-        raise KneepointError(
-            f"cut: the trace has no opportunity from {cut.start_s:g} s to {cut.end_s:g} s; "
-            "choose another part"
-        )
-    return part
+def cut_trace(content: BinaryIO, name: str, cut: Cut) -> bytes:
+    """Returns part of a trace, of any length (see Cut); raises InvalidTraceError without such."""
+    return part_of_trace(content, name, round(cut.start_s * 1000), round(cut.end_s * 1000))
 
 
 def prepare_network(

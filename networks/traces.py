@@ -1,17 +1,19 @@
 """Traces: their files, which build/check_trace validates, and those of constant rates."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 from common.errors import KneepointError
 from common.programs import run_built
 
 OPPORTUNITY_BYTES = 1504
 OPPORTUNITY_BITS = 8 * OPPORTUNITY_BYTES
-MOST_OPPORTUNITIES = 1_000_000
+MOST_OPPORTUNITIES = 10_000_000  # as of controllers/links/trace.hh
 _CHECK_TRACE = Path("build/check_trace")
 """The only implementation of the rules of trace files."""
 
@@ -31,6 +33,19 @@ def parse_trace(content: bytes, name: str) -> list[int]:
     return times_of(content)
 
 
+def part_of_trace(content: BinaryIO, name: str, start_ms: int, end_ms: int) -> bytes:
+    """Returns the opportunities in (start_ms, end_ms] of a trace of any length, shifted to 0.
+
+    Raises:
+        InvalidTraceError: it is no trace, or has no such part.
+    """
+    words = (name, str(start_ms), str(end_ms))
+    part, status, complaint = run_built(_CHECK_TRACE, *words, content=content)
+    if status != 0:
+        raise InvalidTraceError(complaint or f"{_CHECK_TRACE}: exit status {status}")
+    return part
+
+
 def times_of(content: bytes) -> list[int]:
     """Returns the opportunities (ms) of a trace that is known to be valid."""
     return list(map(int, content.split()))
@@ -38,13 +53,18 @@ def times_of(content: bytes) -> list[int]:
 
 def read_trace(path: Path) -> list[int]:
     """Reads and validates a trace file; returns its opportunities (ms)."""
+    with open_trace(path) as file:
+        return parse_trace(file.read(), str(path))
+
+
+@contextmanager
+def open_trace(path: Path, remedy: str = "check the path") -> Iterator[BinaryIO]:
+    """Opens a file; raises KneepointError, with a remedy, if it cannot be read."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except OSError as error:
-        raise KneepointError(
-            f"trace {path} cannot be read: {error.strerror}; check the path"
-        ) from None
-    return parse_trace(content, str(path))
+        raise KneepointError(f"trace {path} cannot be read: {error.strerror}; {remedy}") from None
 
 
 def format_trace(times_ms: list[int]) -> bytes:
@@ -79,13 +99,17 @@ def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
     for lasts_ms, rate_mbps in steps:
         bits_per_ms = rate_mbps * 1000
         end_ms, after = start_ms + lasts_ms, passed + bits_per_ms * lasts_ms
+        # Opportunity k is due at (begun + k * OPPORTUNITY_BITS) / bits_per_ms.
+        begun, (bits, ms) = start_ms * bits_per_ms - passed, bits_per_ms.as_integer_ratio()
         if after // OPPORTUNITY_BITS > MOST_OPPORTUNITIES:
             raise KneepointError(
                 f"{float(rate_mbps):g} Mbit/s until {float(end_ms) / 1000:g} s need a trace of "
                 f"more than {MOST_OPPORTUNITIES} lines; lower the rate or the time, or check units"
             )
-        for k in range(int(passed // OPPORTUNITY_BITS) + 1, int(after // OPPORTUNITY_BITS) + 1):
-            times_ms.append(math.ceil(start_ms + (k * OPPORTUNITY_BITS - passed) / bits_per_ms))
+        first, each = begun.numerator * ms, begun.denominator * OPPORTUNITY_BITS * ms
+        whole = begun.denominator * bits
+        numbers = range(int(passed // OPPORTUNITY_BITS) + 1, int(after // OPPORTUNITY_BITS) + 1)
+        times_ms += [-(-(first + k * each) // whole) for k in numbers]
         start_ms, passed = end_ms, after
     return times_ms
 

@@ -15,6 +15,9 @@ namespace kneepoint {
 
 namespace {
 
+constexpr Milliseconds latest_time_ms =
+    1'000'000'000'000'000'000;  // also of a stamp in microseconds
+
 [[noreturn]] void refuse(const std::string& name, size_t line, const std::string& reason) {
   throw std::invalid_argument("trace " + name + ", line " + std::to_string(line) + ": " + reason);
 }
@@ -38,20 +41,66 @@ ShortLine read_short_line(std::string_view text) {
   return {0, 0};
 }
 
-Milliseconds parse_line(const std::string& name, size_t line, std::string_view text) {
+Milliseconds parse_line(const std::string& name, size_t line, std::string_view text,
+                        Milliseconds most_ms) {
   if (text.empty()) refuse(name, line, "is empty; remove it");
   uint64_t time_ms{};  // unsigned: a minus is no digit
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time_ms);
   if (error == std::errc::invalid_argument or end != text.data() + text.size()) {
     refuse(name, line, shown(text) + " is not a whole number of milliseconds");
   }
-  if (error != std::errc{} or time_ms > longest_run_ms) {
-    refuse(name, line, shown(text) + " ms is more than a day; cut the trace");
+  if (error != std::errc{} or time_ms > static_cast<uint64_t>(most_ms)) {
+    refuse(name, line, shown(text) + " ms is more than a day; cut the trace, or write times in ms");
   }
   return static_cast<Milliseconds>(time_ms);
 }
 
+void require_order(const std::string& name, size_t line, Milliseconds time_ms,
+                   Milliseconds latest_ms) {
+  if (time_ms >= latest_ms) return;
+  refuse(name, line,
+         std::to_string(time_ms) + " ms follows " + std::to_string(latest_ms) +
+             " ms; times must not decrease");
+}
+
+std::string seconds(Milliseconds time_ms) {
+  return to_text(static_cast<double>(time_ms) / 1000) + " s";
+}
+
+[[noreturn]] void refuse_long(const std::string& name, size_t line) {
+  refuse(name, line,
+         "a trace has at most " + std::to_string(Trace::most_opportunities) + " lines; cut it");
+}
+
 }  // namespace
+
+std::vector<Milliseconds> trace_part(const std::string& name, std::istream& text,
+                                     Milliseconds from_ms, Milliseconds to_ms) {
+  std::vector<Milliseconds> part;
+  Milliseconds latest_ms = 0;
+  std::string words;
+  for (size_t line = 1; latest_ms <= to_ms and std::getline(text, words); ++line) {
+    const Milliseconds time_ms = parse_line(name, line, words, latest_time_ms);
+    require_order(name, line, time_ms, latest_ms);
+    latest_ms = time_ms;
+    if (time_ms <= from_ms or time_ms > to_ms) continue;
+    if (part.size() == Trace::most_opportunities) refuse_long(name, line);
+    part.push_back(time_ms - from_ms);
+  }
+  if (latest_ms < to_ms) {
+    throw std::invalid_argument("the part's end, " + seconds(to_ms) +
+                                ", is beyond the end of trace " + name + "; give at most " +
+                                seconds(latest_ms));
+  }
+  if (part.empty()) {
+    throw std::invalid_argument("trace " + name + " has no opportunity from " + seconds(from_ms) +
+                                " to " + seconds(to_ms) + "; choose another part");
+  }
+  if (part.back() > longest_run_ms) {
+    throw std::invalid_argument("the part of trace " + name + " is longer than a day; cut less");
+  }
+  return part;
+}
 
 Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
   size_t line = 0;
@@ -60,17 +109,10 @@ Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
     auto [time_ms, end] = read_short_line(text);
     if (end == 0 or time_ms > longest_run_ms) {
       end = std::min(text.find('\n'), text.size());
-      time_ms = parse_line(name_, line, text.substr(0, end));
+      time_ms = parse_line(name_, line, text.substr(0, end), longest_run_ms);
     }
-    if (not opportunities_ms_.empty() and time_ms < opportunities_ms_.back()) {
-      refuse(name_, line,
-             std::to_string(time_ms) + " ms follows " + std::to_string(opportunities_ms_.back()) +
-                 " ms; times must not decrease");
-    }
-    if (opportunities_ms_.size() == most_opportunities) {
-      refuse(name_, line,
-             "a trace has at most " + std::to_string(most_opportunities) + " lines; cut it");
-    }
+    if (not opportunities_ms_.empty()) require_order(name_, line, time_ms, last_ms());
+    if (opportunities_ms_.size() == most_opportunities) refuse_long(name_, line);
     opportunities_ms_.push_back(static_cast<int32_t>(time_ms));
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -3,12 +3,21 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <istream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/time.hh"
 
 namespace kneepoint {
+
+// The opportunities in (from_ms, to_ms] of a trace of any length, shifted to start at 0, in memory
+// that grows with the part alone; nothing after it is read.
+// Throws std::invalid_argument, naming `name`, for what mahimahi refuses up to there; and if the
+// part ends after the trace, has no opportunity, or is no Trace.
+std::vector<Milliseconds> trace_part(const std::string& name, std::istream& text,
+                                     Milliseconds from_ms, Milliseconds to_ms);
 
 // The delivery opportunities of one direction of a link, as mahimahi's mm-link reads them: a file
 // with one whole number of milliseconds a line, never decreasing; several may share a millisecond.

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "links/trace.hh"
 #include "tests/check.hh"
@@ -51,6 +53,32 @@ TEST(a_trace_has_no_more_lines_than_its_bound) {
   EXPECT_EQUAL(Trace("t", text).size(), Trace::most_opportunities);
   expect_refused([&] { Trace("t", text + "1\n"); },
                  "line 10000001: a trace has at most 10000000 lines; cut it");
+}
+
+std::vector<Milliseconds> part(const std::string& text, Milliseconds from_ms, Milliseconds to_ms) {
+  std::istringstream stream(text);
+  return trace_part("t", stream, from_ms, to_ms);
+}
+
+TEST(a_part_of_a_trace_begins_at_0_and_needs_no_more_of_it) {
+  EXPECT_EQUAL(part("0\n5\n7\n7\n9", 5, 7) == std::vector<Milliseconds>({2, 2}), true);
+  EXPECT_EQUAL(part("1\n2\n3\nx\n", 0, 2) == std::vector<Milliseconds>({1, 2}), true);
+  EXPECT_EQUAL(part("1\n99999999999\n99999999999\n", 99999999990, 99999999999) ==
+                   std::vector<Milliseconds>({9, 9}),
+               true);
+  std::string text = "1\n";
+  for (size_t i = 0; i < Trace::most_opportunities; ++i) text += "2\n";
+  EXPECT_EQUAL(part(text + "9\n", 1, 5).size(), Trace::most_opportunities);
+  expect_refused([&] { part(text + "9\n", 0, 5); }, "line 10000001: a trace has at most");
+}
+
+TEST(what_is_no_part_of_a_trace_is_refused) {
+  expect_refused([] { part("1\n5\n", 0, 6); },
+                 "0.006 s, is beyond the end of trace t; give at most 0.005 s");
+  expect_refused([] { part("1\n5000\n", 1000, 2000); }, "no opportunity from 1 s to 2 s");
+  expect_refused([] { part("5\n4\n", 0, 9); }, "line 2: 4 ms follows 5 ms");
+  expect_refused([] { part("\n4\n", 0, 9); }, "line 1: is empty");
+  expect_refused([] { part("1\n86400002\n", 0, 86400002); }, "longer than a day");
 }
 
 TEST(only_a_regular_file_of_bounded_size_is_read_as_a_trace) {

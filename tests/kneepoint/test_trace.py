@@ -80,7 +80,7 @@ def test_plot_draws_each_trace(trace: Path, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["check", "{folder}/absent"], "absent: No such file or directory; check the path"),
-        (["cut", "{trace}", "--to-s", "9", "--into", "{folder}/x"], "9 is beyond the end"),
+        (["cut", "{trace}", "--to-s", "9", "--into", "{folder}/x"], "9 s, is beyond the end"),
         (
             ["cut", "{trace}", "--from-s", "2", "--to-s", "1", "--into", "{folder}/x"],
             "trace cut, from 2 to 1: end_s 1 must be greater than start_s 2; correct it",
@@ -112,3 +112,40 @@ def test_a_mistake_is_named(trace: Path, tmp_path: Path, words: list[str], messa
     assert result.stderr.count("\n") == 1
     assert trace.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["mine.down"]
+
+
+def test_what_is_too_large_can_be_cut(tmp_path: Path) -> None:
+    large, micro = tmp_path / "5g.down", tmp_path / "in-us.down"
+    large.write_bytes(b"".join(b"%d\n" % ms * 900 for ms in range(11_200)))
+    micro.write_text("".join(f"{1_700_000_000_000_000 + 500 * k}\n" for k in range(100)))
+    for path in (large, micro):
+        (found,) = json.loads(ask("check", path, "--json").stdout)
+        assert "cut" in found["problem"]
+    cut = answer("cut", large, "--from-s", "1", "--to-s", "2", "--into", tmp_path / "part")
+    assert (cut["opportunities"], cut["duration_s"]) == (900_000, 1)
+    words = ("--from-s", "1700000000000", "--to-s", "1700000000040", "--into", tmp_path / "us")
+    assert answer("cut", micro, *words)["opportunities"] == 80
+
+
+def test_a_trace_in_microseconds_is_called_improbable(tmp_path: Path) -> None:
+    path = tmp_path / "us.down"
+    path.write_bytes(format_trace([1000 * ms for ms in range(1, 19_998)]))
+    (found,) = answer("check", path)
+    assert found["duration_s"] == 19_997 and "improbable" in found["improbable"]
+    assert "in ms" in ask("check", path).stdout
+    path.write_bytes(format_trace(TIMES_MS))
+    (found,) = answer("check", path)
+    assert found["improbable"] is None
+
+
+def test_the_units_of_rates_are_read_and_said(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("t_s,throughput_kbps,dl\n" + "0,533,533\n60,533,533\n")
+    words = ("convert", tmp_path / "log.csv", "--time", "t_s", "--unit", "s", "--json")
+    named = ask(*words, "--rate", "throughput_kbps", "--into", tmp_path / "a")
+    assert json.loads(named.stdout)["mean_mbps"] == pytest.approx(0.533, abs=1e-3)
+    assert "kbit/s" in named.stderr
+    taken = ask(*words, "--rate", "dl", "--into", tmp_path / "b")
+    assert json.loads(taken.stdout)["mean_mbps"] == pytest.approx(533, abs=0.1)
+    assert "Mbit/s" in taken.stderr and "--rate-unit" in taken.stderr
+    given = answer(*words[:-1], "--rate", "dl", "--rate-unit", "kbit/s", "--into", tmp_path / "c")
+    assert given["mean_mbps"] == pytest.approx(0.533, abs=1e-3)

@@ -3,6 +3,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from common.files import sha256_of
 from networks.config import Cut, load_network
 from networks.prepare import cut_trace, prepare_network
 from networks.scenario import PreparedNetwork, Traffic, scenario_of
-from networks.traces import read_trace
+from networks.traces import format_trace, read_trace, times_of
 from tests.conftest import ROOT
 from tests.controllers.emulator import EMULATE
 from tests.study_json import study_json
@@ -138,7 +139,7 @@ def test_what_changes_within_a_run_reaches_the_emulator(tmp_path: Path, prepare:
         ("{trace: bad, cut: {end_s: 1}}", "line 2: 4 ms follows 5 ms; times must not decrease"),
         (
             "{trace: a, cut: {end_s: 3}}",
-            "uplink: cut.end_s: 3 is beyond the end of the trace; give at most 2",
+            "uplink: the part's end, 3 s, is beyond the end of trace",
         ),
         (
             "{synthetic: {seed: 8, duration_s: 60, start_rate_mbps: 5, max_rate_mbps: 12}}",
@@ -188,15 +189,15 @@ def test_prepare_refuses_a_study_without_a_host(
 
 def test_cut_trace_parts_join_to_the_whole() -> None:
     times_ms = [0, 1, 999, 1000, 1001, 2000, 3000]
-    first = cut_trace(times_ms, Cut(start_s=0, end_s=1))
-    second = cut_trace(times_ms, Cut(start_s=1, end_s=3))
+    cuts = (Cut(start_s=0, end_s=1), Cut(start_s=1, end_s=3))
+    first, second = (times_of(cut_trace(BytesIO(format_trace(times_ms)), "t", c)) for c in cuts)
     assert first == [1, 999, 1000]
     assert [*first, *(time_ms + 1000 for time_ms in second)] == times_ms[1:]
 
 
 def test_cut_trace_refuses_a_part_without_opportunities() -> None:
-    with pytest.raises(KneepointError, match="the trace has no opportunity from 1 s to 2 s"):
-        cut_trace([1, 5000], Cut(start_s=1, end_s=2))
+    with pytest.raises(KneepointError, match="t has no opportunity from 1 s to 2 s"):
+        cut_trace(BytesIO(b"1\n5000\n"), "t", Cut(start_s=1, end_s=2))
 
 
 def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: Path) -> None:

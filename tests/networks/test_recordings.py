@@ -1,5 +1,6 @@
 """Recordings as traces: the arithmetic, against what can be counted by hand."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
@@ -72,11 +73,16 @@ def test_rates_need_no_times(tmp_path: Path) -> None:
         ("t,size\n1,1/3\n", "bytes", "size", "'1/3' is not a number"),
         ("t,size\n1,-4\n", "bytes", "size", "line 2, column size: -4 is below 0; correct it"),
         ("t,size\n1\n", "bytes", "size", "line 2: has 1 cells, but line 1 has 2"),
-        ("t,size\n2,1504\n1,1504\n", "bytes", "size", "row 2: its time is before that of the row"),
+        ("t,size\n2,1504\n1,1504\n", "bytes", "size", "line 3: its time is before that of the row"),
         ("t,size\n1,1503\n2,0\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
         ("t,size\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
         ("t,mbps\n1,5\n", "rate", "mbps", "a single rate has no end; add a row, or give --every-s"),
-        ("t,n\n1,0\n2,1e7\n", "packets", "n", "has more than 1000000 packets; cut it, or check"),
+        (
+            "t,n\n1,0\n2,2e7\n",
+            "packets",
+            "n",
+            "more than 10000000 packets; convert its first 1 rows",
+        ),
         ("t,mbps\n1,5e9\n9,0\n", "rate", "mbps", "5e+09 Mbit/s until 8 s need a trace of more"),
     ],
 )
@@ -123,3 +129,133 @@ def test_unit_that_nothing_tells_is_asked_for(
     with pytest.raises(KneepointError) as caught:
         guess_unit(path, "time", amount, "n")
     assert all(each in str(caught.value) for each in (str(path), "'time'", "--unit", *choices))
+
+
+# The forms that recordings have ---------------------------------------------------------------
+
+# As the HSDPA logs of Norway: seconds, ms since the beginning, latitude, longitude, bytes, ms.
+NORWAY = "".join(
+    f"{1289406399 + k} {549 + 1000 * k} 59.85 10.77 {125_000 * (1 + k % 2)} 1000\n"
+    for k in range(60)
+)
+# As Pensieve's: seconds and Mbit/s.
+PENSIEVE = "".join(f"{k / 2}\t{1 + k % 2}\n" for k in range(60))
+RATES = [(k / 2, 1 + k % 2) for k in range(60)]
+TRUE_MS = trace_of_rates((Fraction(500), Fraction(rate)) for _, rate in RATES)
+DATED = [(f"2026-01-02T03:04:{int(t):02}.{round(t % 1 * 10)}", rate) for t, rate in RATES]
+IN_BYTES = [(t, rate * 125_000) for t, rate in RATES]
+
+
+def rows(template: str, rates: Iterable[tuple[object, float]] = RATES) -> str:
+    return "".join(template.format(t, rate) for t, rate in rates)
+
+
+FORMS = {
+    "tabs": ("t\tmbps\n" + rows("{}\t{}\n"), "t", "mbps", "s", None),
+    "semicolons": ("t;mbps\n" + rows("{};{}\n").replace(".", ","), "t", "mbps", "s", None),
+    "no header": (PENSIEVE, "1", "2", "s", None),
+    "spaces": (rows("{} {}\n"), "1", "2", "s", None),
+    "dates": (rows("{},{}\n", DATED), "1", "2", None, None),
+    "zones": ("at,mbps\n" + rows("{}+01:00,{}\n", DATED), "at", "mbps", "ms", None),
+    "kbps": ("t,dl_kbps\n" + rows("{},{}000\n"), "t", "dl_kbps", "s", None),
+    "throughput_kbps": ("t,x (Kbit/s)\n" + rows("{},{}000\n"), "t", "x (Kbit/s)", "s", None),
+    "bps": ("t,bits_per_second\n" + rows("{},{}e6\n"), "t", "bits_per_second", "s", None),
+    "camel case": ("t,downMbps\n" + rows("{},{}\n"), "t", "downMbps", "s", None),
+    "bytes": ("t,rate [B/s]\n" + rows("{},{}\n", IN_BYTES), "t", "rate [B/s]", "s", None),
+    "rate unit": ("t,dl\n" + rows("{},{}000\n"), "t", "dl", "s", "kbit/s"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_recording_of_any_form_is_the_same_trace(tmp_path: Path, form: str) -> None:
+    text, time, column, unit, rate_unit = FORMS[form]
+    for mark, end in (("", "\n"), ("\ufeff", "\r\n")):
+        (tmp_path / "log").write_text(mark + text.replace("\n", end), newline="")
+        found = read_recording(tmp_path / "log", time, "rate", column, unit, None, rate_unit)
+        assert found == TRUE_MS
+
+
+def test_norways_logs_have_their_bytes(tmp_path: Path) -> None:
+    (tmp_path / "bus.log").write_text(NORWAY)
+    found = read_recording(tmp_path / "bus.log", "2", "bytes", "5", "ms", None)
+    assert len(found) == sum(125_000 * (1 + k % 2) for k in range(60)) // 1504
+    assert found[-1] == 59_000 and found[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "bytes_"),
+    [("size", 1), ("bytes_in", 1), ("rx_kB", 1000), ("rx (MB)", 10**6), ("bits", 0.125)],
+)
+def test_a_unit_in_the_name_of_amounts_is_read(tmp_path: Path, column: str, bytes_: float) -> None:
+    path = tmp_path / "log"
+    path.write_text(f"t,{column}\n" + "".join(f"{k},{1504 / bytes_!r}\n" for k in range(1, 9)))
+    assert read_recording(path, "t", "bytes", column, "ms", None) == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("amount", "column", "message"),
+    [
+        ("bytes", "rx_kbps", "--rate"),
+        ("packets", "rx_kbps", "--rate"),
+        ("packets", "bytes", "--bytes"),
+        ("rate", "rx_bytes", "--bytes"),
+        ("rate", "DL_MBPS", "bits or bytes"),
+        ("bytes", "size_kb", "bits or bytes"),
+    ],
+)
+def test_a_name_that_says_something_else_is_refused(
+    tmp_path: Path, amount: recordings.Amount, column: str, message: str
+) -> None:
+    (tmp_path / "log").write_text(f"t,{column}\n0,1504\n1,1504\n")
+    with pytest.raises(KneepointError, match=message):
+        read_recording(tmp_path / "log", "t", amount, column, "s", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("t;size\n0,5;1,504\n1,5;1,504.0\n", "thousands or decimals"),
+        ("t;size\n0;1,504\n1;3,008\n", "thousands or decimals"),
+        ("t;size\n0;1,504,000\n1;3,008\n", "thousands or decimals"),
+        ("t,size\n0,5,1,5\n", "4 cells"),
+        ("t,size,size\n0,1504,3\n", "'size' appears twice"),
+        ('[{"t": 0, "size": 1504}]', "JSON"),
+        ("t,size\n2026-01-02T03:04:05,1504\n1,1504\n", "is not a date"),
+        ("t,size\n2026-01-02T03:04:05,1504\n2026-01-02T03:04:04,1504\n", "before"),
+    ],
+)
+def test_a_table_that_can_be_read_in_two_ways_is_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "log").write_text(text)
+    with pytest.raises(KneepointError, match=message):
+        read_recording(tmp_path / "log", "t", "bytes", "size", None, None)
+
+
+def test_dates_have_no_other_unit(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("t,mbps\n2026-01-02 03:04:05,5\n2026-01-02 03:04:06,5\n")
+    assert guess_unit(path, "t", "rate", "mbps")[0] == "ms"
+    with pytest.raises(KneepointError, match="leave --unit out"):
+        read_recording(path, "t", "rate", "mbps", "s", None)
+
+
+def test_a_minute_of_5g_is_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "5g.csv").write_text("mbps\n" + "760\n" * 60)
+    found = read_recording(tmp_path / "5g.csv", None, "rate", "mbps", None, 1)
+    assert len(found) == int(760e6 * 60 / (1504 * 8)) == 3_789_893
+    spacing = Fraction(1504 * 8, 760_000)
+    assert all(found[k - 1] == -(-k * spacing // 1) for k in (1, 2, 3_000_000, 3_789_893))
+
+
+@pytest.mark.parametrize(
+    ("times_ms", "is_improbable"),
+    [
+        (range(1, 20_000), False),
+        (range(1000, 20_000_000, 1000), True),  # the same in microseconds
+        (range(1, 500), True),
+        ([1000, 60_000], True),
+    ],
+)
+def test_a_trace_that_no_link_has_is_said(times_ms: Iterable[int], is_improbable: bool) -> None:
+    assert (recordings.improbable(summarise([*times_ms])) is not None) == is_improbable
