@@ -1,72 +1,29 @@
 // Verus: a delay that follows the short-term changes of the RTT, and the window that has had that
-// delay before. Zaki et al., SIGCOMM 2015, sections 4 and 5.
+// delay before. Zaki et al., SIGCOMM 2015, sections 4 and 5; where the paper is silent, its
+// authors' verus_server.cpp (github.com/yzaki/verus).
 //
-// Epochs end with the first acknowledgment after their time. The paper sends what is missing from
-// the window in the course of the next epoch; here the window itself bounds what is in flight. The
-// profile's curve is piecewise linear between means, not a spline; beyond its last point it goes
-// on.
+// The program sends what is missing from the window in the course of the next epoch; here the
+// window itself bounds what is in flight, and the next acknowledgment decides the epochs since the
+// last one.
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <vector>
+#include <cstdint>
+#include <deque>
+#include <limits>
 
 #include "algorithms/by_number.hh"
+#include "algorithms/delay_profile.hh"
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
 
 namespace kneepoint {
 namespace {
 
-// The delay that each window had, smoothed, and the curve through it.
-class DelayProfile {
- public:
-  void add(double window, double delay_ms, double old_share) {
-    const auto [known, is_new] = delays_ms_.try_emplace(std::floor(window), delay_ms);
-    if (not is_new) known->second = old_share * known->second + (1 - old_share) * delay_ms;
-  }
-
-  // A delay never falls as the window grows: points that disagree share their mean.
-  void fit() {
-    curve_.clear();
-    for (const auto& [window, delay_ms] : delays_ms_) {
-      Point point{window, delay_ms, 1};
-      while (not curve_.empty() and curve_.back().delay_ms >= point.delay_ms) {
-        const Point& other = curve_.back();
-        const double points = point.points + other.points;
-        point = {(point.window * point.points + other.window * other.points) / points,
-                 (point.delay_ms * point.points + other.delay_ms * other.points) / points, points};
-        curve_.pop_back();
-      }
-      curve_.push_back(point);
-    }
-  }
-
-  // The window of that delay; none of fewer than two points.
-  bool is_known() const { return curve_.size() >= 2; }
-  double window_of(double delay_ms) const {
-    const auto above =
-        std::upper_bound(curve_.begin() + 1, curve_.end() - 1, delay_ms,
-                         [](double delay, const Point& point) { return delay < point.delay_ms; });
-    const Point& low = *(above - 1);
-    return low.window + (delay_ms - low.delay_ms) * (above->window - low.window) /
-                            (above->delay_ms - low.delay_ms);
-  }
-
- private:
-  struct Point {
-    double window;
-    double delay_ms;
-    double points;
-  };
-
-  std::map<double, double> delays_ms_{};  // by window, in whole packets
-  std::vector<Point> curve_{};
-};
-
 class Verus final : public TimingOut {
  public:
   explicit Verus(Constants& constants)
-      : TimingOut(constants),
+      : TimingOut(constants, 1),
+        first_window_(cwnd_),
         epoch_s_(constants.real("epoch_ms", 5, {.low = 1, .high = 50, .least = 1}, "ms",
                                 "time between decisions") /
                  1000),
@@ -77,7 +34,7 @@ class Verus final : public TimingOut {
         step_ms_(constants.real("step_ms", 2, {.low = 0.1, .high = 10}, "ms",
                                 "rise an epoch while they do not, fall beyond ratio")),
         old_share_(constants.real("old_share", 0.875, {.low = 0.5, .high = 0.98, .most = 0.999},
-                                  "1", "weight of the old value in averages")),
+                                  "1", "weight of the old value in the profile's averages")),
         kept_(constants.real("kept", 0.7, {.low = 0.5, .high = 0.9, .most = 1}, "1",
                              "what a loss leaves of the window that lost")),
         refit_s_(constants.real("refit_s", 1,
@@ -86,60 +43,125 @@ class Verus final : public TimingOut {
         slow_start_ms_(constants.real("slow_start_ms", 500, {.low = 100, .high = 1000, .least = 1},
                                       "ms", "delay that ends slow start")) {}
 
-  // Timeouts follow the RTT, between 150 ms and a second.
+  // Timeouts follow the last delay, between 150 ms and a second.
   double keepalive_ms() const override {
     const double longest_ms = Controller::keepalive_ms();
-    if (not srtt_ms_.is_known()) return longest_ms;
-    return std::clamp(4 * srtt_ms_.value(), std::min(150.0, longest_ms), longest_ms);
+    if (least_ms_ == unknown_) return longest_ms;
+    return std::clamp(5 * last_ms_, std::min(150.0, longest_ms), longest_ms);
   }
 
   void on_sent(uint64_t sequence_number, int64_t) override {
-    windows_.at_new(sequence_number) = cwnd_;
+    windows_.at_new(sequence_number) = std::floor(cwnd_);
+    next_ = std::max(next_, sequence_number + 1);
   }
 
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
+    pass(now);
+    std::erase_if(missing_,
+                  [&](const Missing& each) { return each.number == ack.sequence_number; });
+    // A late one has no record.
+    if (ack.sequence_number < expected_) return;
+    expected_ = ack.sequence_number + 1;
     const double window_then = windows_.take(ack.sequence_number);
-    if (measures_rtt(ack)) measure(ack, window_then);
-    if (least_ms_.is_empty()) return;
-    if (is_repairing_) {
-      cwnd_ = std::min(cwnd_ + static_cast<double>(ack.acknowledged) / cwnd_, widest_);
-      is_repairing_ = window_then > cwnd_;
-      return;
+    if (ack.sequence_number < first_) return;  // sent before slow start began anew
+    if (is_losing_ and window_then <= cwnd_) {
+      is_losing_ = has_delay_ended_slow_start_ = false;
+      epoch_most_ms_ = 0;
     }
-    if (is_slow_start_) {
-      cwnd_ = std::min(cwnd_ + static_cast<double>(ack.acknowledged), widest_);
-      if (rtt_ms(ack) > slow_start_ms_) leave_slow_start(now);
-      return;
+    if (measures_rtt(ack)) hear(rtt_ms(ack), window_then, now);
+    const auto acknowledged = static_cast<double>(ack.acknowledged);
+    if (is_losing_) {
+      cwnd_ += acknowledged / cwnd_;
+      wanted_ms_ = std::min(wanted_ms_, profile_.delay_ms_of(cwnd_, least_ms_));
     }
-    if (now >= next_fit_s_) fit(now);
-    if (now >= next_epoch_s_) end_epoch(now);
+    if (is_slow_start_) cwnd_ += acknowledged;
+    cwnd_ = std::min(cwnd_, widest_);
   }
 
+  // A packet counts as lost if it has not come 150 ms later, either.
   void on_loss(const Loss& loss) override {
-    const double now = now_s(loss);
-    if (is_slow_start_) leave_slow_start(now);
-    const double lost = is_repairing_ ? cwnd_ : windows_.first();
-    cwnd_ =
-        loss.kind == Loss::Kind::timed_out ? least_window_ : std::max(kept_ * lost, least_window_);
-    is_repairing_ = true;
+    pass(now_s(loss));
+    if (loss.kind == Loss::Kind::timed_out) {
+      time_out(now_s(loss));
+    } else if (expected_ >= first_) {
+      missing_.push_back({expected_, windows_.first(), now_s(loss) + patience_s_});
+    }
   }
+  void on_undo(const Undo&) override { missing_.clear(); }
 
  private:
-  void measure(const Ack& ack, double window_then) {
-    const double delay_ms = rtt_ms(ack);
-    least_ms_.add(delay_ms, now_s(ack), least_span_s_);
-    srtt_ms_.add(delay_ms);
+  struct Missing {
+    uint64_t number;
+    double window;  // with which it left
+    double lost_s;  // when it counts as lost
+  };
+
+  // What was due until now.
+  void pass(double now) {
+    for (; not missing_.empty() and missing_.front().lost_s <= now; missing_.pop_front()) {
+      lose(missing_.front().window, now);
+    }
+    for (; not is_slow_start_ and next_epoch_s_ <= now; next_epoch_s_ += epoch_s_) {
+      if (next_epoch_s_ >= next_fit_s_) fit(next_epoch_s_);
+      end_epoch(next_epoch_s_);
+    }
+  }
+
+  void hear(double delay_ms, double window_then, double now) {
+    last_ms_ = delay_ms;
+    last_s_ = now;
+    least_ms_ = std::min(least_ms_, delay_ms);
+    if (is_slow_start_ and delay_ms > slow_start_ms_) {
+      cwnd_ = std::max(kept_ * window_then, least_window_);
+      is_losing_ = has_delay_ended_slow_start_ = true;
+      leave_slow_start(now);
+    }
     epoch_most_ms_ = std::max(epoch_most_ms_, delay_ms);
-    // While it repairs, delays are those of another time (section 5.3).
-    if (not is_repairing_) profile_.add(window_then, delay_ms, old_share_);
+    // In a loss phase delays are those of another window (section 5.3).
+    if (not is_losing_) profile_.add(window_then, delay_ms, old_share_);
+  }
+
+  void lose(double window, double now) {
+    if (not is_losing_) {
+      is_losing_ = true;
+      cwnd_ = std::max(std::min(cwnd_, kept_ * window), least_window_);
+      wanted_ms_ = profile_.delay_ms_of(cwnd_, least_ms_);
+    }
+    if (is_slow_start_ and std::floor(cwnd_) > 20) {
+      profile_.forget_from(std::max(100.0, window));
+      leave_slow_start(now);
+    }
+  }
+
+  void time_out(double now) {
+    if (least_ms_ == unknown_) return;
+    if (is_slow_start_) {
+      leave_slow_start(now);
+    } else {
+      is_losing_ = true;
+    }
+    missing_.clear();
+    wanted_ms_ = least_ms_;
+    decide();
   }
 
   void leave_slow_start(double now) {
     is_slow_start_ = false;
-    wanted_ms_ = srtt_ms_.value();
     fit(now);
-    next_epoch_s_ = now;
+    wanted_ms_ = profile_.delay_ms_of(cwnd_, least_ms_);
+    next_epoch_s_ = now + epoch_s_;
+  }
+
+  void restart() {
+    is_slow_start_ = true;
+    is_losing_ = has_delay_ended_slow_start_ = false;
+    profile_ = {};
+    missing_.clear();
+    least_ms_ = unknown_;
+    most_ms_ = epoch_most_ms_ = 0;
+    cwnd_ = first_window_;
+    first_ = next_;
   }
 
   void fit(double now) {
@@ -148,26 +170,40 @@ class Verus final : public TimingOut {
   }
 
   void end_epoch(double now) {
-    next_epoch_s_ = now + epoch_s_;
+    const bool has_heard = epoch_most_ms_ > 0;
+    if (not has_heard) epoch_most_ms_ = std::max(most_ms_, 1e3 * (now - last_s_));
     if (most_ms_ == 0) most_ms_ = epoch_most_ms_;
-    const double before_ms = most_ms_;
-    most_ms_ = old_share_ * most_ms_ + (1 - old_share_) * epoch_most_ms_;
-    epoch_most_ms_ = 0;
-    const double least_ms = least_ms_.best();
-    if (most_ms_ > ratio_ * least_ms) {
-      wanted_ms_ -= step_ms_;
+    if (most_ms_ > ratio_ * least_ms_) {
+      if (not has_delay_ended_slow_start_) fall(step_ms_);
+      // The path itself has become longer if nothing is left to give up.
+      if (wanted_ms_ == least_ms_ and has_heard and next_ - expected_ < 2) least_ms_ += 10;
+    } else if (epoch_most_ms_ > most_ms_) {
+      fall(small_step_ms_);
     } else {
-      wanted_ms_ += most_ms_ > before_ms ? -small_step_ms_ : step_ms_;
+      wanted_ms_ += step_ms_;
     }
-    wanted_ms_ = std::max(wanted_ms_, least_ms);
-    const double window = profile_.is_known() ? profile_.window_of(wanted_ms_) : cwnd_ + 1;
-    cwnd_ = std::clamp(window, least_window_, widest_);
+    most_ms_ = 0.2 * most_ms_ + 0.8 * epoch_most_ms_;
+    epoch_most_ms_ = 0;
+    decide();
+  }
+
+  void fall(double step_ms) { wanted_ms_ = std::max(wanted_ms_ - step_ms, least_ms_); }
+
+  // The window of the wanted delay; a delay that has none is another link's.
+  void decide() {
+    if (profile_.maps(wanted_ms_)) {
+      cwnd_ = std::clamp(profile_.window_of(wanted_ms_), least_window_, widest_);
+    } else {
+      restart();
+    }
   }
 
   static constexpr double least_window_ = 1;
-  static constexpr double widest_ = 1 << 14;
-  static constexpr double least_span_s_ = 600;  // routes change
+  static constexpr double widest_ = 40'000;
+  static constexpr double patience_s_ = 0.15;
+  static constexpr double unknown_ = std::numeric_limits<double>::infinity();
 
+  double first_window_;
   double epoch_s_;
   double ratio_;
   double small_step_ms_;
@@ -177,16 +213,22 @@ class Verus final : public TimingOut {
   double refit_s_;
   double slow_start_ms_;
   DelayProfile profile_{};
-  WindowedLeast least_ms_{};
-  ByNumber<double> windows_{};  // when each packet left
-  SmoothedRtt srtt_ms_{};
-  double epoch_most_ms_ = 0;
-  double most_ms_ = 0;
+  ByNumber<double> windows_{};  // in whole packets, when each packet left
+  std::deque<Missing> missing_{};
+  double least_ms_ = unknown_;
+  double last_ms_ = 0;
+  double last_s_ = 0;
+  double epoch_most_ms_ = 0;  // 0 without an acknowledgment
+  double most_ms_ = 0;        // smoothed
   double wanted_ms_ = 0;
   double next_epoch_s_ = 0;
   double next_fit_s_ = 0;
+  uint64_t next_ = 0;      // to be sent
+  uint64_t expected_ = 0;  // to be acknowledged
+  uint64_t first_ = 0;     // sent since slow start began
   bool is_slow_start_ = true;
-  bool is_repairing_ = false;
+  bool is_losing_ = false;  // until what left since a loss arrives
+  bool has_delay_ended_slow_start_ = false;
 };
 
 const Registration<Verus> registration{"verus", "the window that has had a wanted delay before",

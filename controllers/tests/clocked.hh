@@ -49,8 +49,18 @@ class Clocked {
     return window();
   }
 
-  // No acknowledgment will say that they arrived.
+  // No acknowledgment will say that they arrived, but for those that are late.
   void skip(uint64_t packets) { acknowledged_ += packets; }
+  double late(uint64_t number) {
+    controller_->on_ack({.sequence_number = number,
+                         .sent_ms = 0,
+                         .received_ms = now_us_ / 1000,
+                         .ack_received_ms = now_us_ / 1000,
+                         .now_us = now_us_,
+                         .delivered = ++delivered_});
+    return window();
+  }
+  uint64_t next_acknowledged() const { return acknowledged_; }
 
   double lose(Loss::Kind kind = Loss::Kind::lost) {
     const bool is_timeout = kind == Loss::Kind::timed_out;

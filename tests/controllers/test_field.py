@@ -114,7 +114,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "keepalive_ms": 100,
     },
     "sprout_ewma": {"new_share": 0.125, "horizon_ms": 100, "keepalive_ms": 100},
-    # Zaki et al., SIGCOMM 2015; old_share is ours.
+    # Zaki et al., SIGCOMM 2015, and its authors' verus.hpp and verus_server.cpp.
     "verus": {
         "epoch_ms": 5,
         "ratio": 6,
@@ -124,7 +124,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "refit_s": 1,
         "slow_start_ms": 500,
         "old_share": 0.875,
-        "initial_window": 10,
+        "initial_window": 1,
         "keepalive_ms": 1000,
     },
     # Dong et al., NSDI 2018, section 5.
@@ -229,6 +229,28 @@ def test_figure_2b_is_met(
     )
     assert link["utilization"] == pytest.approx(utilization, abs=0.06)
     assert 100 + link["queueing_delay_p95_ms"] == pytest.approx(delay_ms, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("rate_mbps", "packets", "most"),
+    [(6, 60, 0.1), (None, 100, 0.2)],  # the trace of figure 2b
+)
+def test_verus_loses_what_its_rule_explains(
+    contest: Link, tmp_path: Path, rate_mbps: int | None, packets: int, most: float
+) -> None:
+    """A delay that saturates behind drop-tail maps no window without bound."""
+    link = {"trace": str(contest.uplink)} if rate_mbps is None else {"rate_mbps": rate_mbps}
+    figures = measured(
+        tmp_path,
+        {
+            "uplink": {**link, "queue": f"droptail:packets={packets}", "delay_ms": 25},
+            "downlink": {"rate_mbps": 48, "delay_ms": 25},
+            "flows": [{"controller": "verus", "constants": {"ratio": 4}}],
+            "duration_s": 60,
+        },
+    )
+    assert figures["flows"][0]["loss"] < most
+    assert figures["uplink"]["utilization"] > 0.8
 
 
 @pytest.mark.parametrize("rate_mbps", [40, 100])
