@@ -17,6 +17,7 @@ ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
 endif
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --require-hashes -r
 STAMP := $(VENV)/.kneepoint-requirements
+INCOMPLETE := $(VENV).incomplete
 SITE_STAMP := $(VENV)/.kneepoint-site-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
@@ -192,17 +193,20 @@ define need_python
 	  echo "error: $(PYTHON) is $$($(PYTHON) -V); Kneepoint needs Python 3.11 to 3.14: install one, or name it: make PYTHON=..." >&2; exit 2; }
 endef
 
-# uv is much faster than pip; if uv cannot reach its index, pip may.
+# What was interrupted while it was made is made anew. uv is much faster than pip; if uv cannot reach
+# its index, pip may.
 $(STAMP): requirements.txt
 	$(need_python)
-	@test -x $(VENV)/bin/python || { $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
-	  echo "error: $(PYTHON) has no module venv; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }; \
-	  echo "Making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@if [ ! -x $(VENV)/bin/python ] || [ -e $(INCOMPLETE) ]; then \
+	  $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "error: $(PYTHON) has no module venv; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }; \
+	  echo "Making $(VENV)"; touch $(INCOMPLETE) && $(PYTHON) -m venv --clear $(VENV); fi
 	@echo "Installing the packages of requirements.txt into $(VENV)"
 	@awk '/^[a-z]/ { uv = /^uv==/ } uv' requirements.txt > $(VENV)/uv.txt
 	@command -v uv >/dev/null || $(PIP_INSTALL) $(VENV)/uv.txt || true
 	@$(call INSTALL,requirements.txt)
 	@touch $@
+	@rm -f $(INCOMPLETE)
 
 $(SITE_STAMP): docs/requirements.txt | $(STAMP)
 	@echo "Installing the packages of docs/requirements.txt into $(VENV)"

@@ -9,12 +9,17 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from pwd import getpwuid
 from typing import NoReturn
 
 _NO_ROOM = "free some space and run the command again"
 _IN_THE_WAY = "move the existing file away or choose another folder"
 _REMEDIES: Mapping[int, str] = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _NO_ROOM),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _NO_ROOM),
+    errno.EFBIG: "raise the limit of file size (ulimit -f)",
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), "raise the limit of open files (ulimit -n)"),
+    errno.ENOMEM: "free some memory, or raise the limit of address space (ulimit -v)",
+    errno.EAGAIN: "end some processes, or raise their limit (ulimit -u)",
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
     **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), _IN_THE_WAY),
     **dict.fromkeys((errno.ENAMETOOLONG, errno.ELOOP), "choose another path"),
@@ -75,7 +80,27 @@ def of_file(error: OSError) -> KneepointError | None:
     if remedy is None:
         return None
     path = error.filename2 or error.filename
+    if error.errno in (errno.EACCES, errno.EPERM) and (owner := _other_owner(path)):
+        remedy = f"it belongs to {owner}: ask them, or use another folder"
     return KneepointError(f"{f'{path}: ' if path else ''}{error.strerror}; {remedy}")
+
+
+def _other_owner(path: object) -> str | None:
+    """Returns the owner of a file, or of the nearest folder that exists, if it is not this user."""
+    if not isinstance(path, str | os.PathLike):
+        return None
+    for each in (Path(path), *Path(path).absolute().parents):
+        try:
+            owner = each.stat().st_uid
+        except OSError:
+            continue
+        if owner == os.geteuid():
+            return None
+        try:
+            return f"user {getpwuid(owner).pw_name}"
+        except KeyError:
+            return f"user {owner}"
+    return None
 
 
 _reporting = threading.Lock()
@@ -111,6 +136,8 @@ def run_command_line(main: Callable[[], None]) -> None:
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except MemoryError:
+        refuse(f"there is not enough memory; {_REMEDIES[errno.ENOMEM]}")
     except OSError as error:
         mistake = of_file(error)
         if mistake is None:

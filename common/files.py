@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 from typing import Any, TextIO
 from uuid import uuid4
 
@@ -71,16 +71,70 @@ def write_folder(
 
 
 @contextmanager
-def private_folder(prefix: str) -> Iterator[Path]:
+def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     """Makes a temporary folder and removes it with all that others put there, however deep.
 
-    Python's own removal calls itself for each level (until 3.13).
+    First removes the folders of killed processes of this user. A folder's owner is who has locked
+    it, so that the kernel says whether it lives.
+
+    Args:
+        name: what it is for.
+        parent: a folder other than the system's for temporary files.
+
+    Raises:
+        KneepointError: no folder can be made there.
     """
-    folder = Path(mkdtemp(prefix=prefix))
+    place = Path(gettempdir()) if parent is None else parent
+    _remove_abandoned(place)
+    folder, owner = _make_owned(place, name)
     try:
         yield folder
     finally:
-        subprocess.run(["rm", "-rf", "--", folder], check=False)
+        _remove(folder)
+        os.close(owner)
+
+
+_PRIVATE = "kneepoint."
+
+
+def _make_owned(parent: Path, name: str) -> tuple[Path, int]:
+    while True:
+        try:
+            folder = Path(mkdtemp(prefix=f"{_PRIVATE}{name}.", dir=parent))
+            owner = _own(folder)
+        except OSError as error:
+            raise of_file(error) or error from None
+        if owner is not None:  # nobody took it for abandoned before it was locked
+            return folder, owner
+
+
+def _own(folder: Path) -> int | None:
+    """Locks a folder of this user's; None if another process has, or has removed it."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_uid == os.geteuid() and folder.exists():
+            return descriptor
+    except BlockingIOError:
+        pass
+    os.close(descriptor)
+    return None
+
+
+def _remove_abandoned(parent: Path) -> None:
+    for folder in parent.glob(f"{_PRIVATE}*"):
+        owner = _own(folder)
+        if owner is not None:
+            _remove(folder)
+            os.close(owner)
+
+
+def _remove(folder: Path) -> None:
+    # Python's own removal calls itself for each level (until 3.13).
+    subprocess.run(["rm", "-rf", "--", folder], check=False)
 
 
 def read_bytes(path: Path, remedy: str = "check the path") -> bytes:
@@ -159,16 +213,32 @@ LOCK_PATIENCE_S = 5.0
 """The processes of a killed workflow end within this time."""
 
 
+class LockHeldError(KneepointError):
+    """Another living process holds a lock.
+
+    Attributes:
+        holder: its process id; empty: it has not said so yet.
+    """
+
+    def __init__(self, message: str, holder: str) -> None:
+        super().__init__(message)
+        self.holder = holder
+
+
 def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
     """Takes an exclusive lock on the file `path` (made if absent), until the result is closed.
 
     The lock ends with its process, however that ends, so that no lock is stale.
 
     Raises:
-        KneepointError: another living process holds it, still after `patience_s`.
+        LockHeldError: another living process holds it, still after `patience_s`.
+        KneepointError: the file is not writable.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("a+")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+")
+    except OSError as error:
+        raise of_file(error) or error from None
     deadline_s = time.monotonic() + patience_s
     while True:
         try:
@@ -181,8 +251,8 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
             file.seek(0)
             holder = file.read().strip()
             file.close()
-            raise KneepointError(
-                f"{path}: process {holder} holds the lock; wait for it to finish or end it"
+            raise LockHeldError(
+                f"{path}: process {holder} holds the lock; wait for it to finish or end it", holder
             ) from None
     file.truncate(0)
     file.write(str(os.getpid()))

@@ -3,13 +3,12 @@
 import math
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.paired import paired_ratio
+from common.files import private_folder
 from contest.entries import ContestEntry
 from contest.standing import Json
 from engines.emulator import EmulatorSettings
@@ -37,9 +36,9 @@ def watch(
         NoSenderError: a run failed, or a log tells no packets apart.
         KneepointError: the machine prevented a run.
     """
-    with TemporaryDirectory(prefix="kneepoint-behaviour-") as folder:
+    with private_folder("behaviour") as folder:
         specs = [sender.spec(engine, network, seeds[0]) for network in watched]
-        nearest, *others = identify(log_runs(engine, specs, Path(folder)), known, seeds[0])
+        nearest, *others = identify(log_runs(engine, specs, folder), known, seeds[0])
     rule = ContestEntry("", controller=(nearest.family.controller, dict(nearest.constants)))
     specs = [
         side.spec(engine, network, seed)

@@ -132,7 +132,7 @@ class Compiler:
             KneepointError: there is no compiler, or something ended it.
         """
         defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
-        with private_folder("kneepoint-objects-") as work:
+        with private_folder("objects") as work:
             build = _Build(tree, work, self.budget)
             built = self._build_in_any_standard(build, defined)
             made = [each for each in work.iterdir() if each.suffix in (".o", ".so")]
@@ -196,7 +196,7 @@ class Compiler:
         name = f"{self.digest('compile', *words, *content)}.o"
 
         def make(copy: Path) -> None:
-            with private_folder("kneepoint-tree-") as stage:
+            with private_folder("tree") as stage:
                 for each in names:
                     (stage / each).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(build.root / each, stage / each)
@@ -245,7 +245,7 @@ class Compiler:
         """Runs a command that makes a file of a folder's; see `own_part` for `own` and `names`."""
         for _ in range(_TRIES):
             build.spend(commands=1)
-            with private_folder("kneepoint-build-") as work:
+            with private_folder("build") as work:
                 out = work / "out"
                 words: list[str | Path] = [*command, "-o", out]
                 environment = {"TMPDIR": str(work), "HOME": str(work), "SOURCE_DATE_EPOCH": "0"}

@@ -38,7 +38,7 @@ def compiler_of(compiler: Compiler) -> Compiler:
     precompiled = place.with_name(f"{place.name}.gch")
     if not (place.is_file() and precompiled.is_file()):
         write_whole(place, text)
-        with private_folder("kneepoint-headers-") as work:
+        with private_folder("headers") as work:
             part = work / "headers.gch"
             result = run_program([*words, str(place), "-o", str(part)], work)
             if result.returncode != 0:

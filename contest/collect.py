@@ -275,7 +275,7 @@ def _archive(source: Path, repository: Repository, into: Path, confined: Confine
     if not source.is_dir():
         raise KneepointError(f"{repository.git}: no such repository")
     revision = repository.commit or repository.branch or "HEAD"
-    with private_folder("kneepoint-git-") as work:
+    with private_folder("git") as work:
         copy_repository(source, work / "copy")
         (work / "config").write_text(_SAFE)
         environment = {

@@ -102,7 +102,7 @@ class EntryBuilder:
             KneepointError: the machine is at fault.
         """
         entry = ContestEntry(submission.name, submission.author, submission)
-        with private_folder("kneepoint-entry-") as work:
+        with private_folder("entry") as work:
             folder = work / "tree"
             known = (folder, submission.path.parent.resolve(), Path.cwd())
 
@@ -141,7 +141,7 @@ class EntryBuilder:
             KneepointError: the machine is at fault.
         """
         entry = ContestEntry(name, digest=sha256_of(source.encode()))
-        with private_folder("kneepoint-class-") as folder:
+        with private_folder("class") as folder:
             try:
                 if language == "python":
                     (folder / "candidate.py").write_text(source, encoding="utf-8")

@@ -125,7 +125,7 @@ def read_plain(path: Path) -> IO[bytes]:
 
 def unpack_stream(file: IO[bytes], into: Path) -> None:
     """Unpacks a tar or zip file that is open (see `unpack`)."""
-    with private_folder("kneepoint-unpacked-") as work:
+    with private_folder("unpacked") as work:
         taken = _Taken(work / "tree")
         try:
             if zipfile.is_zipfile(file):

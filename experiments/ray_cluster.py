@@ -11,20 +11,18 @@ import platform
 import secrets
 import shutil
 import socket
-import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from common.errors import KneepointError, of_file
-from common.files import hold_lock, runtime_folder, sha256_of, write_whole
+from common.files import hold_lock, private_folder, runtime_folder, sha256_of, write_whole
 from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_while_sound
 
 CODE = Path(__file__).resolve().parent.parent
@@ -56,9 +54,6 @@ cluster; otherwise it binds to the external address even when given 127.0.0.1.""
 
 
 _PARENT = Path("/tmp")  # noqa: S108 (mkdtemp makes it safe; paths of sockets must be short)
-_PREFIX = "kneepoint-ray-"
-_OWNER = "owner"
-"""The file that the owner of a folder has locked."""
 
 
 @dataclass(frozen=True)
@@ -317,24 +312,12 @@ def _answers(address: str) -> bool:
     return True
 
 
-@contextmanager
-def ray_folder() -> Iterator[Path]:
-    """Makes a folder and removes it afterwards; first removes those of killed owners.
+def ray_folder() -> AbstractContextManager[Path]:
+    """Makes a folder and removes it afterwards (see private_folder).
 
     Ray opens its own folder to everybody, so that must lie in this one.
     """
-    lock = runtime_folder() / "ray.lock"
-    with hold_lock(lock, math.inf):
-        for left in _PARENT.glob(f"{_PREFIX}*"):
-            _remove_if_left(left)
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_PARENT))
-        owner = hold_lock(folder / _OWNER)
-    try:
-        yield folder
-    finally:
-        with hold_lock(lock, math.inf):  # or another owner would see a folder that is being removed
-            shutil.rmtree(folder, ignore_errors=True)
-            owner.close()
+    return private_folder("ray", _PARENT)
 
 
 def write_token(folder: Path) -> Path:
@@ -372,19 +355,6 @@ def find_token() -> Path:
             "it to all nodes, or name its file in RAY_AUTH_TOKEN_PATH"
         )
     return path
-
-
-def _remove_if_left(folder: Path) -> None:
-    """Removes a folder of ours whose owner is gone."""
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-        return
-    try:
-        owner = hold_lock(folder / _OWNER)
-    except KneepointError:  # the owner is alive
-        return
-    shutil.rmtree(folder, ignore_errors=True)
-    owner.close()
 
 
 class Worker:

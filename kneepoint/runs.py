@@ -1,12 +1,14 @@
 """What commands that run something share: making and describing a run's inputs."""
 
+import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from common.files import read_bytes, sha256_of
+from common.files import LockHeldError, read_bytes, sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import EMULATE, current_catalogue, out_of_date
 from engines.catalogue import load_catalogue, own_sources, require_sources
@@ -19,6 +21,7 @@ from networks.scenario import PreparedNetwork
 from search.rules.language import RuleError, parse
 
 NETWORKS = Path("build/networks")
+_POLL_S = 0.5
 
 
 def is_path(controller: str) -> bool:
@@ -64,6 +67,8 @@ def make_what_is_missing(
 ) -> None:
     """Calls Snakemake, which takes seconds, only if a file is missing or older than its source.
 
+    Waits while another process makes files here: it may make these.
+
     Args:
         config: configuration file of the workflow.
         networks: to prepare.
@@ -75,13 +80,26 @@ def make_what_is_missing(
     Raises:
         KneepointError: a network or a controller is unknown, or something cannot be made.
     """
-    wanted = [description_of(name) for name in networks if not is_prepared(config, name)]
     named = [name for name in controllers if not is_path(name)]
     require_sources(dict.fromkeys(named, where), own_sources(config))
-    wanted += out_of_date(named, own_sources(config))
-    wanted += [program for program in programs if not program.exists()]
-    if wanted:
-        make(config, wanted, quiet=True, keep_going=keep_going)
+
+    def missing() -> list[Path]:
+        wanted = [description_of(name) for name in networks if not is_prepared(config, name)]
+        wanted += out_of_date(named, own_sources(config))
+        return wanted + [program for program in programs if not program.exists()]
+
+    is_said = False
+    while wanted := missing():
+        try:
+            make(config, wanted, quiet=True, keep_going=keep_going)
+            break
+        except LockHeldError as held:
+            if not is_said:
+                what = ", ".join(path.as_posix() for path in wanted)
+                message = f"waiting for process {held.holder}, which builds here, for {what}"
+                print(message, file=sys.stderr, flush=True)
+            is_said = True
+            time.sleep(_POLL_S)
 
 
 def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, quiet: bool) -> None:

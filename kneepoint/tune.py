@@ -2,10 +2,10 @@
 
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
+from common.files import private_folder
 from contest.collect import submission_at, take
 from contest.tree import recognize
 from contest.tuning import plan_tuning, tuned_text
@@ -59,8 +59,8 @@ def command(
     engine = EmulatorSettings.of(EMULATE)
     folder = load_workflow(config).results / "contests/tuned" / submission.name
     progress = Progress(f"tune {submission.name}", trials * len(networks))
-    with TemporaryDirectory(prefix="kneepoint-entry-") as work, open_journal(folder) as journal:
-        place = Path(work) / "tree"
+    with private_folder("entry") as work, open_journal(folder) as journal:
+        place = work / "tree"
         take(submission, place, builder.compiler.confined)
         tree = recognize(place)
         prepared = [prepared_network(name) for name in networks]

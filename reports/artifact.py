@@ -9,7 +9,6 @@ import io
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -21,7 +20,7 @@ from analysis.schema import TABLES
 from common.code import ROOT
 from common.config_file import parse_yaml
 from common.errors import KneepointError
-from common.files import read_json, sha256_of, write_whole
+from common.files import private_folder, read_json, sha256_of, write_whole
 from common.made_by import NAME as MADE_BY
 from common.tables import TableFolder
 from experiments.config import load_workflow
@@ -66,9 +65,9 @@ def write_artifact(config: Path, into: Path) -> None:
     files = {name: path.read_bytes() for name, path in sorted(_files(workflow).items())}
     files["claims.csv"] = found.to_csv(index=False, lineterminator="\n").encode()
     files["README.md"] = _readme(title, provenance, found).encode()
-    with TemporaryDirectory(prefix="kneepoint-") as folder:
+    with private_folder("crate") as folder:
         _crate(workflow, provenance, title, files).metadata.write(folder)
-        files["ro-crate-metadata.json"] = next(Path(folder).iterdir()).read_bytes()
+        files["ro-crate-metadata.json"] = next(folder.iterdir()).read_bytes()
     write_whole(into, _zipped(files))
 
 

@@ -2,13 +2,13 @@
 
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pandas as pd
 
 from analysis import link_log, over_time
 from analysis.flow_log import mean_window, read_flow_log
 from analysis.frames import Record
+from common.files import private_folder
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from reports.figures import run_over_time, style
 
@@ -22,8 +22,8 @@ def run_and_draw(
     dpi: float | None = None,
 ) -> RunRecord:
     """Executes a run, and plots it if it succeeds; see `draw`."""
-    with TemporaryDirectory(prefix="kneepoint-logs-") as folder:
-        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
+    with private_folder("logs") as folder:
+        log, flow_log = folder / "uplink.log", folder / "flow.log"
         with closing(settings.keeping(log, flow_log).open()) as engine:
             record = run_reliably(engine, spec)
         if record.status == "ok":

@@ -5,7 +5,6 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -15,6 +14,7 @@ import typst
 from markupsafe import Markup
 
 from common.errors import KneepointError
+from common.files import private_folder
 from reports.document import MOST_ROWS, Document
 from reports.inline_svg import Inliner
 from reports.templating import plain_text, templates_in
@@ -59,8 +59,8 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
     body = copy.deepcopy(document.body)
     _leave_out_supplements(body, document.supplements)
     _shorten_tables(body)
-    with TemporaryDirectory() as folder:
-        source = Path(folder) / "report.typ"
+    with private_folder("typst") as folder:
+        source = folder / "report.typ"
         for image in body.iter("img"):
             name = image.attrib["src"]
             image.set("src", f"{name}.svg")
@@ -88,7 +88,7 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
         try:
             return typst.compile(
                 source,
-                root=Path(folder),
+                root=folder,
                 ignore_system_fonts=True,
                 font_paths=[FONTS],
                 format="pdf",

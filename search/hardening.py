@@ -8,14 +8,13 @@ numbered through all searches.
 """
 
 import math
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from common.files import private_folder
 from common.study_record import BestTrial
 from engines.base import canonical_json
 from experiments.job import Job
@@ -124,8 +123,8 @@ def _repeat(
 
 def _search(planned: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], _Found]:
     """Searches; the log of the trials is not kept: the dashboard shows only configured studies."""
-    with tempfile.TemporaryDirectory() as folder:
-        outcome, best = yield from search(Path(folder), planned)
+    with private_folder("search") as folder:
+        outcome, best = yield from search(folder, planned)
     return _Found(planned, best, list(outcome.runs))
 
 

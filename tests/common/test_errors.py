@@ -2,15 +2,17 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from pwd import getpwuid
 
 import pytest
 
 from common.complaints import complaints
-from common.errors import KneepointError, run_command_line, suggestion
+from common.errors import KneepointError, of_file, run_command_line, suggestion
 from common.files import require_folder, write_whole
 from tests.conftest import ROOT
 
@@ -32,6 +34,43 @@ def test_long_message_keeps_its_file_and_its_remedy() -> None:
     assert len(output) < 2100
     assert output.startswith("a.yaml: ")
     assert output.endswith("; remove it")
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        (errno.EMFILE, "ulimit -n"),
+        (errno.ENFILE, "ulimit -n"),
+        (errno.ENOMEM, "ulimit -v"),
+        (errno.EFBIG, "ulimit -f"),
+        (errno.EAGAIN, "ulimit -u"),
+        (errno.ENOSPC, "free some space"),
+    ],
+)
+def test_a_limit_that_is_met_is_named(code: int, word: str) -> None:
+    error = of_file(OSError(code, os.strerror(code)))
+    assert os.strerror(code) in str(error)
+    assert word in str(error)
+
+
+def test_memory_that_runs_out_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    with pytest.raises(SystemExit, match="2"):
+        run_command_line(fail)
+    assert re.fullmatch(r"error: .*memory.*ulimit -v.*\n", capsys.readouterr().err)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_somebody_else_is_named_as_such(tmp_path: Path) -> None:
+    os.chown(tmp_path, 1, 1)
+    refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(tmp_path / "a/b"))
+    assert f"user {getpwuid(1).pw_name}" in str(of_file(refused))
+    os.chown(tmp_path, 123456, 1)
+    assert "user 123456" in str(of_file(refused))
+    os.chown(tmp_path, os.geteuid(), 1)
+    assert "make it writable" in str(of_file(refused))
 
 
 def _write_into_a_file(folder: Path) -> None:

@@ -110,7 +110,7 @@ def test_names_that_are_no_names_are_refused(tmp_path: Path, way: str, name: str
 
 
 def test_a_private_folder_is_removed_however_deep() -> None:
-    with private_folder("kneepoint-test-") as work:
+    with private_folder("test") as work:
         deep(work)
     assert not work.exists()
 

@@ -8,6 +8,7 @@ import pytest
 from common.errors import KneepointError
 from common.files import hold_lock
 from common.locks import PASSED_LOCK, WORKFLOW_LOCK, hold_workflow_lock
+from kneepoint import runs
 from kneepoint.runs import make_what_is_missing
 from kneepoint.workflow import LOG, VERBOSE, make
 
@@ -47,6 +48,37 @@ def test_lock_that_was_not_passed_is_taken(monkeypatch: pytest.MonkeyPatch, pass
     monkeypatch.setenv(PASSED_LOCK, passed)
     with hold_workflow_lock(), pytest.raises(KneepointError, match="holds the lock"):
         hold_lock(WORKFLOW_LOCK)
+
+
+def test_preparations_wait_for_what_another_process_makes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They look again, and go on as soon as nothing is missing, or it is their turn."""
+    program = Path("build/program")
+    monkeypatch.setattr(runs, "out_of_date", lambda *_: [])
+    holder = hold_lock(WORKFLOW_LOCK)
+
+    def look_later(_: float) -> None:
+        program.parent.mkdir()
+        program.touch()
+
+    monkeypatch.setattr(runs.time, "sleep", look_later)
+    make_what_is_missing(Path("config.yaml"), [], [], [program])
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert str(os.getpid()) in said
+    assert "build/program" in said
+    program.unlink()
+    monkeypatch.setattr(runs.time, "sleep", lambda _: holder.close())
+    made: list[Path] = []
+
+    def make_if_free(_: Path, wanted: list[Path], **__: object) -> None:
+        hold_lock(WORKFLOW_LOCK).close()
+        made.extend(wanted)
+
+    monkeypatch.setattr(runs, "make", make_if_free)
+    make_what_is_missing(Path("config.yaml"), [], [], [program])
+    assert made == [program]
 
 
 def test_controller_whose_source_is_gone_is_unknown(folder: Path) -> None:

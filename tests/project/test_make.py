@@ -52,6 +52,24 @@ def test_setup_refuses_a_python(tmp_path: Path, script: str, message: str) -> No
     assert not (tmp_path / "venv").exists()
 
 
+def test_an_environment_that_was_interrupted_is_made_anew(tmp_path: Path) -> None:
+    """Python's own venv has no pip until its last step."""
+    environment = tmp_path / "env"
+    program(tmp_path / "uv", "exit 0")
+    here = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VENV": str(environment)}
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin/python").symlink_to(sys.executable)
+    (tmp_path / "env.incomplete").touch()
+    made = make("setup", f"PYTHON={sys.executable}", **here)
+    assert made.returncode == 0, made.stderr
+    subprocess.run([environment / "bin/python", "-c", "import pip"], check=True)
+    assert not (tmp_path / "env.incomplete").exists()
+    (environment / "mine").touch()
+    (environment / ".kneepoint-requirements").unlink()
+    assert make("setup", f"PYTHON={sys.executable}", **here).returncode == 0
+    assert (environment / "mine").exists()  # what was whole is only brought up to date
+
+
 def test_setup_refuses_a_python_that_is_not_there(tmp_path: Path) -> None:
     result = make("setup", "PYTHON=python-absent", f"VENV={tmp_path / 'venv'}")
     assert result.returncode == 2

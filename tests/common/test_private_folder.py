@@ -1,0 +1,83 @@
+"""Temporary folders are private; the next owner removes the folders of killed processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from common.files import private_folder
+from experiments.ray_cluster import write_token
+from tests.conftest import ROOT
+
+KILLED = """
+import os, pathlib, signal
+from common.files import private_folder
+with private_folder("test", pathlib.Path({parent!r})) as folder:
+    (folder / "made").mkdir()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def leave_one(tmp_path: Path) -> Path:
+    """Returns the folder of an owner that was killed."""
+    before = set(tmp_path.iterdir())
+    script = KILLED.format(parent=str(tmp_path))
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False)
+    (left,) = set(tmp_path.iterdir()) - before
+    return left
+
+
+def test_a_folder_is_private_and_does_not_stay(tmp_path: Path) -> None:
+    with private_folder("test", tmp_path) as folder:
+        token = write_token(folder)
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert token.stat().st_mode & 0o777 == 0o600
+        assert len(token.read_text()) >= 32
+        with private_folder("test", tmp_path) as other:
+            assert write_token(other).read_text() != token.read_text()
+        assert folder.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_owner_is_removed(tmp_path: Path) -> None:
+    with private_folder("test", tmp_path) as living:
+        left = leave_one(tmp_path)
+        assert (left / "made").exists()
+        with private_folder("test", tmp_path) as folder:
+            assert sorted(tmp_path.iterdir()) == sorted([living, folder])
+
+
+MANY = """
+import pathlib
+from common.files import private_folder
+for _ in range(100):
+    with private_folder("test", pathlib.Path({parent!r})) as folder:
+        (folder / "made").mkdir()
+"""
+
+
+def test_owners_that_come_and_go_at_once_do_not_meet(tmp_path: Path) -> None:
+    script = MANY.format(parent=str(tmp_path))
+    owners = [
+        subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    assert [owner.communicate()[1] for owner in owners] == [b""] * 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_only_looks_like_a_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
+    goal = tmp_path / "goal"
+    goal.mkdir()
+    (goal / "precious").touch()
+    (tmp_path / "kneepoint.test.link").symlink_to(goal)
+    (tmp_path / "kneepoint.test.file").touch()
+    if os.geteuid() == 0:
+        others = tmp_path / "kneepoint.test.others"
+        others.mkdir()
+        os.chown(others, 65534, 65534)
+    before = sorted(tmp_path.iterdir())
+    with private_folder("test", tmp_path):
+        pass
+    assert sorted(tmp_path.iterdir()) == before
+    assert [path.name for path in goal.iterdir()] == ["precious"]
