@@ -1,9 +1,7 @@
 // BBR, version 1: paces at the bottleneck's rate, with a window of twice its bandwidth-delay
-// product, and probes for both in turn. draft-cardwell-iccrg-bbr-congestion-control-00, section 4.
-//
-// Senders here always have data: only ProbeRTT limits what they send.
+// product, and probes for both in turn. draft-cardwell-iccrg-bbr-congestion-control-00, section 4,
+// and, of timeouts and spurious losses, Linux's tcp_bbr.c.
 #include <algorithm>
-#include <utility>
 
 #include "algorithms/bbr_model.hh"
 #include "algorithms/delivery_rate.hh"
@@ -28,185 +26,228 @@ class Bbr final : public Windowed {
         full_growth_(
             constants.real("full_growth", 1.25, {.low = 1.05, .high = 2, .least = 1}, "1",
                            "the pipe is full when the rate has grown by less in three rounds")),
-        least_span_s_(constants.real("min_rtt_s", 10, {.low = 1, .high = 30, .least = 0.1}, "s",
-                                     "the least RTT is that of so long")),
-        probe_rtt_(constants, "time at four packets that finds the least RTT") {}
+        rtprop_filter_s_(constants.real("min_rtt_s", 10, {.low = 1, .high = 30, .least = 0.1}, "s",
+                                        "the least RTT is that of so long")),
+        probe_rtt_(constants, "time at four packets that finds the least RTT"),
+        initial_cwnd_(cwnd_),
+        pacing_rate_(high_gain_, initial_cwnd_) {
+    set_send_quantum();
+  }
 
   static constexpr bool governs_recovery = true;
 
-  double window() const override {
-    return state_ == State::probe_rtt ? std::min(cwnd_, least_window_) : cwnd_;
-  }
-
-  double pacing_us() const override { return gap_us_; }
+  double pacing_us() const override { return pacing_rate_.gap_us(); }
 
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
+    if (idle_.ends(static_cast<double>(now_ms) / 1e3, delivery_)) {
+      restart_from_idle(static_cast<double>(now_ms) / 1e3);
+    }
     delivery_.on_sent(sequence_number, now_ms);
+    idle_.sent(now_ms, pacing_rate_.gap_us());
   }
 
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
-    const auto sample = delivery_.on_ack(ack);
-    const bool ends_round = sample and round_.ends(*sample, delivery_);
-    if (ends_round) {
-      ++rounds_;
-      conserves_ = false;
-    }
-    if (sample and (not sample->is_limited or sample->packets_per_s >= rate())) {
-      rate_.add(sample->packets_per_s, rounds_, rate_rounds_);
-    }
-    if (ends_round and not sample->is_limited) pipe_.look(rate(), full_growth_);
-    const bool is_stale = has_rtt() and now > least_found_s_ + least_span_s_;
-    if (measures_rtt(ack) and (rtt_s(ack) <= least_s_ or is_stale)) {
-      least_s_ = rtt_ms(ack) / 1e3;
-      least_found_s_ = now;
-    }
-    if (rate_.is_empty() or not has_rtt()) return;
-    move(now, ends_round, is_stale);
-    const double wanted = pacing_gain() * rate();
-    if (wanted != pacing_rate_ and (pipe_.is_full or wanted > pacing_rate_)) set_rate(wanted);
-    const auto acknowledged = static_cast<double>(ack.acknowledged);
-    repair(ack, acknowledged);
-    set_window(acknowledged);
+    const auto rs = delivery_.on_ack(ack);
+    const auto acked = static_cast<double>(ack.acknowledged);
+    if (measures_rtt(ack) and pacing_rate_.init(rtt_of(ack))) set_send_quantum();
+    update_btlbw(rs);
+    if (state_ == State::probe_bw) check_cycle_phase(now);
+    if (round_start_ and not rs->is_app_limited) full_bw_.check(btlbw_.best(), full_growth_);
+    if (state_ == State::startup and full_bw_.reached) state_ = State::drain;
+    if (state_ == State::drain and delivery_.in_flight() <= inflight(1)) enter_probe_bw(now);
+    update_rtprop(ack, now);
+    set_pacing_rate(pacing_gain());
+    set_cwnd(ack, acked);
   }
 
+  // Section 4.2.3.4; bbr_ssthresh and bbr_set_state of Linux.
   void on_loss(const Loss& loss) override {
+    if (loss.kind == Loss::Kind::marked) return;
     delivery_.on_loss(loss);
-    if (not is_recovering_ and cwnd_ >= least_window_) before_recovery_ = cwnd_;
-    if (loss.kind == Loss::Kind::lost) has_lost_ = true;
+    save_cwnd();
+    recovery_.begin(delivery_);
     if (loss.kind != Loss::Kind::timed_out) return;
     cwnd_ = 1;
-    is_recovering_ = conserves_ = false;
+    is_repairing_ = packet_conservation_ = false;
+    full_bw_.reset();
   }
 
   // A pipe that is not known to be full is looked at anew (bbr_undo_cwnd of Linux).
   void on_undo(const Undo&) override {
-    cwnd_ = std::max(cwnd_, before_recovery_);
-    pipe_.begin();
+    leave_recovery();
+    recovery_.undo();
+    full_bw_.reset();
   }
 
  private:
   enum class State { startup, drain, probe_bw, probe_rtt };
 
-  bool has_rtt() const { return least_s_ < infinity; }
-  double rate() const { return rate_.best(); }
+  // Section 4.1.1.
+  void update_btlbw(const std::optional<RateSample>& rs) {
+    round_start_ = false;
+    if (not rs or rs->delivery_rate <= 0) return;
+    round_start_ = round_.update_round(*rs, delivery_);
+    if (round_start_) {
+      ++round_count_;
+      packet_conservation_ = false;
+    }
+    if (rs->delivery_rate >= btlbw_.best() or not rs->is_app_limited) {
+      btlbw_.add(rs->delivery_rate, round_count_, rate_rounds_);
+    }
+  }
 
-  // Packets in flight that `gain` bandwidth-delay products are, and what hosts aggregate (section
-  // 4.2.3.2).
-  double inflight(double gain) const { return gain * rate() * least_s_ + 3 * quantum_; }
+  // Section 4.1.2, and 4.3.5 of its search.
+  void update_rtprop(const Ack& ack, double now) {
+    const bool is_expired = now > rtprop_stamp_ + rtprop_filter_s_;
+    if (measures_rtt(ack) and (rtt_of(ack) <= rtprop_ or is_expired)) {
+      rtprop_ = rtt_of(ack);
+      rtprop_stamp_ = now;
+    }
+    if (is_expired and state_ != State::probe_rtt and not idle_restart_) {
+      save_cwnd();
+      state_ = State::probe_rtt;
+      probe_rtt_.begin();
+    }
+    if (state_ == State::probe_rtt and
+        probe_rtt_.handle(now, min_pipe_cwnd, round_start_, delivery_, round_)) {
+      exit_probe_rtt(now);
+    }
+    idle_restart_ = false;
+  }
 
-  // Section 4.2.2: a quantum is a segment below 1.2 Mbit/s, two below 24, then what a millisecond
-  // holds.
-  void set_rate(double packets_per_s) {
-    pacing_rate_ = packets_per_s;
-    gap_us_ = 1e6 / packets_per_s;
-    const double rate_mbps = packets_per_s * segment_bits_ / 1e6;
-    quantum_ = rate_mbps < 1.2  ? 1
-               : rate_mbps < 24 ? 2
-                                : std::min(packets_per_s / 1e3, 64e3 * 8 / segment_bits_);
+  void exit_probe_rtt(double now) {
+    rtprop_stamp_ = now;
+    cwnd_ = prior_cwnd_.restored(cwnd_);
+    state_ = State::startup;
+    if (full_bw_.reached) enter_probe_bw(now);
+  }
+
+  // Section 4.3.1.3, and as in Linux a search that ended while the sender was idle.
+  void restart_from_idle(double now) {
+    idle_restart_ = true;
+    if (state_ == State::probe_bw) {
+      set_pacing_rate(1);
+    } else if (state_ == State::probe_rtt and probe_rtt_.is_done(now)) {
+      exit_probe_rtt(now);
+    }
+  }
+
+  // The draft begins at a random phase other than the draining one; here after it, always.
+  void enter_probe_bw(double now) {
+    state_ = State::probe_bw;
+    cycle_index_ = 2;
+    cycle_stamp_ = now;
+  }
+
+  // Section 4.3.4.3.
+  void check_cycle_phase(double now) {
+    if (not is_next_cycle_phase(now - cycle_stamp_ > rtprop_)) return;
+    cycle_index_ = (cycle_index_ + 1) % cycle_length_;
+    cycle_stamp_ = now;
+  }
+  bool is_next_cycle_phase(bool is_full_length) const {
+    const double prior_inflight = delivery_.prior_in_flight();
+    if (cycle_index_ == 0) {
+      return is_full_length and
+             (delivery_.newly_lost() > 0 or prior_inflight >= inflight(probe_gain_));
+    }
+    return is_full_length or (cycle_index_ == 1 and prior_inflight <= inflight(1));
   }
 
   double pacing_gain() const {
     if (state_ == State::startup) return high_gain_;
     if (state_ == State::drain) return 1 / high_gain_;
-    if (state_ == State::probe_rtt or phase_ > 1) return 1;
-    return phase_ == 0 ? probe_gain_ : 2 - probe_gain_;
+    if (state_ == State::probe_rtt or cycle_index_ > 1) return 1;
+    return cycle_index_ == 0 ? probe_gain_ : 2 - probe_gain_;
   }
 
-  void move(double now, bool ends_round, bool is_stale) {
-    if (state_ == State::startup and pipe_.is_full) state_ = State::drain;
-    if (state_ == State::drain and delivery_.flight() <= inflight(1)) cruise(now);
-    if (state_ == State::probe_bw) advance_cycle(now);
-    if (is_stale and state_ != State::probe_rtt) {
-      state_ = State::probe_rtt;
-      probe_rtt_.begin();
-    }
-    if (state_ != State::probe_rtt or
-        not probe_rtt_.is_over(now, least_window_, ends_round, delivery_, round_)) {
+  // Section 4.2.1.
+  void set_pacing_rate(double pacing_gain) {
+    const double rate = pacing_gain * btlbw_.best();
+    if (rate == pacing_rate_.rate() or (not full_bw_.reached and rate < pacing_rate_.rate())) {
       return;
     }
-    least_found_s_ = now;
-    state_ = State::startup;
-    if (pipe_.is_full) cruise(now);
+    pacing_rate_.set(rate);
+    set_send_quantum();
   }
 
-  // The draft begins at a random phase other than the draining one; here after it, always.
-  void cruise(double now) {
-    state_ = State::probe_bw;
-    phase_ = 2;
-    phase_began_s_ = now;
+  // Section 4.2.2: a segment below 1.2 Mbit/s, two below 24, then what a millisecond holds.
+  void set_send_quantum() {
+    const double rate_mbps = pacing_rate_.rate() * smss_bits / 1e6;
+    send_quantum_ = rate_mbps < 1.2  ? 1
+                    : rate_mbps < 24 ? 2
+                                     : std::min(pacing_rate_.rate() / 1e3, 64e3 * 8 / smss_bits);
   }
 
-  void advance_cycle(double now) {
-    const double flight = delivery_.flight();
-    const bool is_lossy = delivery_.lost() > 0;
-    const bool is_long_enough = now - phase_began_s_ > least_s_;
-    const bool is_over = phase_ == 0
-                             ? is_long_enough and (is_lossy or flight >= inflight(probe_gain_))
-                         : phase_ == 1 ? is_long_enough or flight <= inflight(1)
-                                       : is_long_enough;
-    if (not is_over) return;
-    phase_ = (phase_ + 1) % phases_;
-    phase_began_s_ = now;
+  // Section 4.2.3.2: `gain` bandwidth-delay products, and what hosts aggregate.
+  double inflight(double gain) const {
+    if (rtprop_ == infinity) return initial_cwnd_;
+    return gain * btlbw_.best() * rtprop_ + 3 * send_quantum_;
   }
 
-  // Section 4.2.3.4: the first round of a recovery sends as much as is delivered, and its end
-  // restores the window.
-  void repair(const Ack& ack, double acknowledged) {
-    const bool has_lost = std::exchange(has_lost_, false);
-    if (has_lost and ack.is_recovering and not is_recovering_) {
-      is_recovering_ = conserves_ = true;
-      round_.begin(delivery_);
-      cwnd_ = delivery_.flight() + acknowledged;
-    } else if (is_recovering_ and not ack.is_recovering) {
-      is_recovering_ = conserves_ = false;
-      cwnd_ = std::max(cwnd_, before_recovery_);
-    } else {
-      cwnd_ = std::max(cwnd_ - delivery_.lost(), 1.0);
+  // Section 4.2.3.4.
+  void save_cwnd() { prior_cwnd_.save(cwnd_, recovery_.is_on() or state_ == State::probe_rtt); }
+  void leave_recovery() {
+    is_repairing_ = packet_conservation_ = false;
+    cwnd_ = prior_cwnd_.restored(cwnd_);
+  }
+  void modulate_cwnd_for_recovery(const Ack& ack, double acked) {
+    cwnd_ = std::max(cwnd_ - delivery_.newly_lost(), 1.0);
+    if (recovery_.ends(ack)) {
+      leave_recovery();
+    } else if (ack.is_recovering and recovery_.is_on() and not is_repairing_) {
+      is_repairing_ = packet_conservation_ = true;
+      round_.start_round(delivery_);
+      cwnd_ = delivery_.in_flight() + acked;
     }
+    if (packet_conservation_) cwnd_ = std::max(cwnd_, delivery_.in_flight() + acked);
   }
 
-  void set_window(double acknowledged) {
-    const double target = inflight(pipe_.is_full ? cwnd_gain_ : high_gain_);
-    if (conserves_) {
-      cwnd_ = std::max(cwnd_, delivery_.flight() + acknowledged);
-    } else if (pipe_.is_full) {
-      cwnd_ = std::min(cwnd_ + acknowledged, target);
-    } else if (cwnd_ < target or delivery_.delivered() < initial_delivered_) {
-      cwnd_ += acknowledged;
+  // Section 4.2.3.6.
+  void set_cwnd(const Ack& ack, double acked) {
+    modulate_cwnd_for_recovery(ack, acked);
+    if (not packet_conservation_) {
+      const double target_cwnd = inflight(full_bw_.reached ? cwnd_gain_ : high_gain_);
+      if (full_bw_.reached) {
+        cwnd_ = std::min(cwnd_ + acked, target_cwnd);
+      } else if (cwnd_ < target_cwnd or delivery_.delivered() < initial_cwnd_) {
+        cwnd_ += acked;
+      }
+      cwnd_ = std::clamp(cwnd_, min_pipe_cwnd, widest_window);
     }
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
+    if (state_ == State::probe_rtt) cwnd_ = std::min(cwnd_, min_pipe_cwnd);
   }
 
-  static constexpr int phases_ = 8;
-  static constexpr double least_window_ = 4;
-  static constexpr double initial_delivered_ = 10;
-  static constexpr double segment_bits_ = 1448 * 8;
+  static constexpr int cycle_length_ = 8;
 
   double high_gain_;
   double cwnd_gain_;
   double probe_gain_;
   double rate_rounds_;
   double full_growth_;
-  double least_span_s_;
+  double rtprop_filter_s_;
   ProbeRtt probe_rtt_;
+  double initial_cwnd_;
+  PacingRate pacing_rate_;
+  double send_quantum_ = 0;
   DeliveryRate delivery_{};
-  WindowedMost rate_{};     // packets/s, by rounds
-  double pacing_rate_ = 0;  // packets/s
-  double gap_us_ = 0;
-  double quantum_ = 0;
+  WindowedMost btlbw_{};  // by rounds
   DeliveryRounds round_{};
-  double rounds_ = 0;
-  FullPipe pipe_{};
-  double least_s_ = infinity;
-  double least_found_s_ = 0;
+  double round_count_ = 0;
+  bool round_start_ = false;
+  FullBw full_bw_{};
+  double rtprop_ = infinity;
+  double rtprop_stamp_ = infinity;
   State state_ = State::startup;
-  int phase_ = 0;
-  double phase_began_s_ = 0;
-  bool has_lost_ = false;
-  bool is_recovering_ = false;
-  bool conserves_ = false;
-  double before_recovery_ = 0;
+  int cycle_index_ = 0;
+  double cycle_stamp_ = 0;
+  IdleRestart idle_{};
+  bool idle_restart_ = false;
+  LossRecovery recovery_{};
+  bool is_repairing_ = false;  // in a fast recovery that has begun to conserve packets
+  bool packet_conservation_ = false;
+  PriorCwnd prior_cwnd_{};
 };
 
 const Registration<Bbr> registration{"bbr", "paces at the greatest rate that was delivered",

@@ -1,9 +1,12 @@
-// BBR, version 3: like the first, with bounds of rate and flight that follow losses, and probes for
-// more at a time that suits flows of Reno. draft-ietf-ccwg-bbr.
+// BBR, version 3: paces at the bottleneck's rate within bounds of rate and flight that follow
+// losses, and probes for more at a time that suits flows of Reno. draft-ietf-ccwg-bbr; functions
+// and variables have its names, and stand in the order of its sections.
 //
-// Senders here always have data. What the draft draws at random has its mean. Losses are judged by
-// the packet whose acknowledgment tells of them.
+// What the draft draws at random has its mean, or 0 of 0 and 1. A packet is a segment: the draft's
+// bytes are packets here.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "algorithms/bbr3_model.hh"
 #include "algorithms/bbr_model.hh"
@@ -17,295 +20,470 @@ class Bbr3 final : public Windowed {
  public:
   explicit Bbr3(Constants& constants)
       : Windowed(constants, 1000),
-        startup_gain_(constants.real("startup_gain", 2.77, {.low = 1.5, .high = 4, .least = 1}, "1",
-                                     "gain of the rate until the pipe is full")),
-        cwnd_gain_(cwnd_gain(constants)),
-        up_gain_(constants.real("up_gain", 1.25, {.low = 1, .high = 1.5, .least = 1}, "1",
-                                "gain of the rate while it probes for more")),
-        loss_threshold_(constants.real("loss_threshold", 0.02,
-                                       {.low = 0.005, .high = 0.2, .most = 1, .scale = Scale::log},
-                                       "1", "share of losses that ends a probe")),
+        startup_pacing_gain_(constants.real("startup_gain", 2.77,
+                                            {.low = 1.5, .high = 4, .least = 1}, "1",
+                                            "gain of the rate until the pipe is full")),
+        default_cwnd_gain_(cwnd_gain(constants)),
+        probe_up_pacing_gain_(constants.real("up_gain", 1.25, {.low = 1, .high = 1.5, .least = 1},
+                                             "1", "gain of the rate while it probes for more")),
+        loss_thresh_(constants.real("loss_threshold", 0.02,
+                                    {.low = 0.005, .high = 0.2, .most = 1, .scale = Scale::log},
+                                    "1", "share of losses that ends a probe")),
         beta_(constants.real("beta", 0.7, {.low = 0.5, .high = 0.9, .most = 1}, "1",
                              "least share of a bound that losses leave")),
-        probe_wait_s_(constants.real("probe_wait_s", 2.5, {.low = 1, .high = 5, .least = 0.1}, "s",
-                                     "longest time between probes for more")),
+        bw_probe_wait_(constants.real("probe_wait_s", 2.5, {.low = 1, .high = 5, .least = 0.1}, "s",
+                                      "longest time between probes for more")),
         probe_rtt_(constants, "time at half the product that finds it"),
-        initial_window_(cwnd_) {}
+        initial_cwnd_(cwnd_),
+        pacing_rate_(startup_pacing_gain_, initial_cwnd_) {
+    set_send_quantum();
+  }
 
   static constexpr bool governs_recovery = true;
 
-  double pacing_us() const override { return gap_us_; }
+  double pacing_us() const override { return pacing_rate_.gap_us(); }
 
+  // Section 5.2.2.
   void on_sent(uint64_t sequence_number, int64_t now_ms) override {
+    const double now = static_cast<double>(now_ms) / 1e3;
+    if (idle_.ends(now, delivery_)) handle_restart_from_idle(now);
     delivery_.on_sent(sequence_number, now_ms);
+    idle_.sent(now_ms, pacing_rate_.gap_us());
+    if (delivery_.in_flight() > cwnd_ - 1) cwnd_limited_end_ = sequence_number + 1;
   }
 
+  // Section 5.2.3.
   void on_ack(const Ack& ack) override {
     const double now = now_s(ack);
-    if (is_recovering_ and not ack.is_recovering) cwnd_ = std::max(cwnd_, before_.cwnd);
-    is_recovering_ = ack.is_recovering;
-    is_limited_by_window_ = delivery_.flight() > cwnd_ - 1;
-    const auto sample = delivery_.on_ack(ack);
-    if (delivery_.lost() > 0) short_.lose(delivery_);
-    if (sample) learn(*sample);
-    if (measures_rtt(ack)) rtt_.add(rtt_ms(ack) / 1e3, now);
-    if (not sample or not rtt_.is_known()) return;
-    const auto acknowledged = static_cast<double>(ack.acknowledged);
-    extra_.add(acknowledged, now, rate(), cwnd_, rounds_, pipe_.is_full ? 10 : 1);
-    move(*sample, acknowledged, now);
-    short_.advance(*sample, delivery_);
-    control(acknowledged);
+    const auto generated = delivery_.on_ack(ack);
+    for (const LostPacket& packet : delivery_.lost_packets()) handle_lost_packet(packet, now);
+    if (measures_rtt(ack) and pacing_rate_.init(rtt_of(ack))) set_send_quantum();
+    const RateSample rs = generated.value_or(RateSample{});
+    if (generated) is_cwnd_limited_ = ack.sequence_number < cwnd_limited_end_;
+    update_model_and_state(rs, ack, now);
+    if (recovery_.ends(ack)) restore_cwnd();
+    update_control_parameters(static_cast<double>(ack.acknowledged));
   }
 
+  // Section 5.6.4.4. What is in flight beside the segment after a timeout is not told.
   void on_loss(const Loss& loss) override {
+    if (loss.kind == Loss::Kind::marked) return;
+    const bool has_timed_out = loss.kind == Loss::Kind::timed_out;
     delivery_.on_loss(loss);
-    save();
-    if (loss.kind == Loss::Kind::timed_out) cwnd_ = 1;
+    if (has_timed_out or not recovery_.is_on()) save_state_upon_loss();
+    recovery_.begin(delivery_);
+    if (has_timed_out) cwnd_ = 1;
   }
 
-  // Section 5.5.11.2.
+  // HandleSpuriousLossDetection, section 5.5.11.2.
   void on_undo(const Undo&) override {
-    cwnd_ = std::max(cwnd_, before_.cwnd);
-    pipe_.begin();
-    short_.undo(before_.short_rate, before_.short_flight);
-    long_.reach(before_.long_flight);
-    if (has_left_startup_) pipe_.is_full = false;
+    recovery_.undo();
+    restore_cwnd();
+    full_bw_.reset();
+    short_term_.undo(undo_bw_shortterm_, undo_inflight_shortterm_);
+    long_term_.raise_to(undo_inflight_longterm_);
+    const auto undo_state = std::exchange(undo_state_, std::nullopt);
+    if (not undo_state or undo_state == state_) return;
+    if (undo_state == State::startup) full_bw_.reached = false;
     if (state_ == State::probe_rtt) return;
-    if (has_left_startup_) {
+    if (undo_state == State::startup) {
       state_ = State::startup;
-    } else if (has_left_up_ and state_ != State::up) {
-      refill();
+    } else {
+      start_probe_bw_refill();
     }
   }
 
  private:
-  enum class State { startup, drain, down, cruise, refill, up, probe_rtt };
-
-  // What is in force when a recovery begins (section 5.5.11.1 and, of the window, 5.6.4.4).
-  struct Before {
-    double cwnd = 0;
-    double short_rate = 0;
-    double short_flight = 0;
-    double long_flight = 0;
+  enum class State {
+    startup,
+    drain,
+    probe_bw_down,
+    probe_bw_cruise,
+    probe_bw_refill,
+    probe_bw_up,
+    probe_rtt
   };
+  enum class AckPhase { init, refilling, probe_starting, probe_feedback, probe_stopping };
 
-  void save() {
-    const bool is_reduced = is_recovering_ or state_ == State::probe_rtt or cwnd_ < least_window_;
-    before_ = {is_reduced ? std::max(before_.cwnd, cwnd_) : cwnd_, short_.rate(), short_.flight(),
-               long_.flight()};
-    has_left_startup_ = has_left_up_ = false;
+  void update_model_and_state(const RateSample& rs, const Ack& ack, double now) {
+    short_term_.update_latest_delivery_signals(rs, delivery_);
+    update_congestion_signals(rs);
+    extra_acked_.update_ack_aggregation(static_cast<double>(ack.acknowledged), now, bw_, cwnd_,
+                                        round_count_, full_bw_.reached);
+    if (round_start_ and not rs.is_app_limited) full_bw_.check(rs.delivery_rate, 1.25);
+    check_startup_done(rs, ack);
+    check_drain_done(now);
+    update_probe_bw_cycle_phase(rs, static_cast<double>(ack.acknowledged), now);
+    min_rtt_.update_min_rtt(measures_rtt(ack) ? rtt_of(ack) : -1, now);
+    check_probe_rtt(rs, now);
+    short_term_.advance_latest_delivery_signals(rs);
+    bw_ = std::min(max_bw(), short_term_.bw_shortterm());  // BoundBWForModel
   }
 
-  double most_rate() const { return rates_.best(); }
-  double rate() const { return std::min(most_rate(), short_.rate()); }
-  double bdp(double gain) const { return gain * rate() * rtt_.least_s(); }
-  bool is_probing() const {
-    return state_ == State::startup or state_ == State::refill or state_ == State::up;
-  }
-  bool is_in_probe_bw() const { return state_ >= State::down and state_ <= State::up; }
-
-  // A quantum, of a millisecond, is what TCP's hosts send at once (section 5.5.7).
-  void set_rate(double packets_per_s) {
-    pacing_rate_ = std::max(packets_per_s, 1.0);
-    gap_us_ = 1e6 / pacing_rate_;
-    quantum_ = std::max(std::min(pacing_rate_ / 1e3, 64e3 * 8 / segment_bits_), 2.0);
-  }
-  // Room for three.
-  double with_quanta(double packets) const {
-    return std::max(packets, std::max(3 * quantum_, least_window_)) + (state_ == State::up ? 2 : 0);
-  }
-  double probe_rtt_window() const { return std::max(bdp(0.5), least_window_); }
-  double target_flight() const { return std::min(bdp(1), cwnd_); }
-
-  // Rounds, the greatest rate of two cycles, and the bounds of losses.
-  void learn(const RateSample& sample) {
-    ends_round_ = round_.ends(sample, delivery_);
-    if (ends_round_) {
-      ++rounds_;
-      ++rounds_since_probe_;
-    }
-    if (sample.packets_per_s >= most_rate() or not sample.is_limited) {
-      rates_.add(sample.packets_per_s, cycles_, 1);
-    }
-    if (not short_.learn(sample, delivery_)) return;
-    const bool is_lossy = short_.lost() > loss_threshold_ * sample.flight;
-    if (state_ == State::startup and is_lossy and short_.ranges() >= 6) {
-      pipe_.is_full = has_left_startup_ = true;
-      long_.bound(std::max(bdp(1), short_.latest_flight()));
-    }
-    if (not is_probing()) short_.bound(most_rate(), cwnd_, beta_);
-    short_.end_round();
+  void update_control_parameters(double newly_acked) {
+    set_pacing_rate_with_gain(pacing_gain());
+    set_cwnd(newly_acked);
   }
 
-  void move(const RateSample& sample, double acknowledged, double now) {
-    if (ends_round_ and not sample.is_limited) pipe_.look(sample.packets_per_s, 1.25);
-    if (state_ == State::startup and pipe_.is_full) {
-      state_ = State::drain;
-      drain_round_ = rounds_;
-    }
-    if (state_ == State::drain and
-        (delivery_.flight() <= with_quanta(bdp(1)) or rounds_ > drain_round_ + 3)) {
-      go_down(now);
-    }
-    if (pipe_.is_full and not adapt(sample, acknowledged, now) and is_in_probe_bw()) {
-      advance(sample, now);
-    }
-    if (rtt_.is_stale() and state_ != State::probe_rtt) {
-      state_ = State::probe_rtt;
-      probe_rtt_.begin();
-      is_stopping_ = true;
-      round_.begin(delivery_);
-    }
-    if (state_ != State::probe_rtt or
-        not probe_rtt_.is_over(now, probe_rtt_window(), ends_round_, delivery_, round_)) {
-      return;
-    }
-    rtt_.probed(now);
-    short_.forget();
-    state_ = State::startup;
-    if (not pipe_.is_full) return;
-    go_down(now);
-    state_ = State::cruise;
+  // Section 5.3.1.
+  void check_startup_done(const RateSample& rs, const Ack& ack) {
+    if (state_ != State::startup) return;
+    check_startup_high_loss(rs, ack);
+    if (not full_bw_.reached) return;
+    state_ = State::drain;
+    drain_start_round_ = round_count_;
   }
 
-  // What a probe's acknowledgments say of the flight; whether they have decided the state.
-  bool adapt(const RateSample& sample, double acknowledged, double now) {
-    if (is_stopping_ and ends_round_) {
-      is_probe_sample_ = is_stopping_ = false;
-      if (is_in_probe_bw() and not sample.is_limited) ++cycles_;
-      if (is_in_probe_bw() and was_cautious_ and not was_too_high_) {
-        refill();
+  void check_startup_high_loss(const RateSample& rs, const Ack& ack) {
+    if (not short_term_.loss_round_start()) return;
+    const bool is_high = is_inflight_too_high(rs.lost, rs.tx_in_flight) and
+                         lost_ranges_in_round_ >= startup_full_loss_cnt_;
+    lost_ranges_in_round_ = 0;
+    if (not is_high or not recovery_.has_lasted_a_round(ack)) return;
+    undo_state_ = State::startup;
+    full_bw_.reached = true;
+    long_term_.bound(std::max(bdp(), short_term_.inflight_latest()));
+  }
+
+  // Section 5.3.2.
+  void check_drain_done(double now) {
+    if (state_ != State::drain) return;
+    const bool is_late = round_count_ > drain_start_round_ + 3;
+    if (is_late or delivery_.in_flight() <= inflight(bw_)) start_probe_bw_down(now);
+  }
+
+  // Section 5.3.3.5.
+  bool is_time_to_probe_bw(double now) const {
+    return now > cycle_stamp_ + bw_probe_wait_ or
+           rounds_since_probe_up_ >= std::min(target_inflight(), 63.0);
+  }
+  double target_inflight() const { return std::min(bdp(), cwnd_); }
+
+  // Section 5.3.3.6.
+  void start_probe_bw_down(double now) {
+    short_term_.reset_congestion_signals();
+    long_term_.start_down();
+    rounds_since_probe_up_ = 0;
+    cycle_stamp_ = now;
+    ack_phase_ = AckPhase::probe_stopping;
+    round_.start_round(delivery_);
+    state_ = State::probe_bw_down;
+  }
+
+  void start_probe_bw_refill() {
+    short_term_.reset_short_term_model();
+    long_term_.start_refill();
+    prev_probe_precautionary_ = false;
+    ack_phase_ = AckPhase::refilling;
+    round_.start_round(delivery_);
+    state_ = State::probe_bw_refill;
+  }
+
+  void start_probe_bw_up(const RateSample& rs) {
+    ack_phase_ = AckPhase::probe_starting;
+    round_.start_round(delivery_);
+    full_bw_.reset(rs.delivery_rate);
+    state_ = State::probe_bw_up;
+    long_term_.raise_inflight_longterm_slope(cwnd_);
+  }
+
+  void update_probe_bw_cycle_phase(const RateSample& rs, double newly_acked, double now) {
+    if (not full_bw_.reached or adapt_long_term_model(rs, newly_acked)) return;
+    switch (state_) {
+      case State::probe_bw_down:
+        if (is_time_to_probe_bw(now)) return start_probe_bw_refill();
+        if (is_time_to_cruise()) state_ = State::probe_bw_cruise;
+        return;
+      case State::probe_bw_cruise:
+        if (is_time_to_probe_bw(now)) start_probe_bw_refill();
+        return;
+      case State::probe_bw_refill:
+        if (not round_start_) return;
+        is_bw_probe_sample_ = true;
+        return start_probe_bw_up(rs);
+      case State::probe_bw_up:
+        if (not is_time_to_go_down(rs)) return;
+        prev_probe_too_high_ = false;
+        return start_probe_bw_down(now);
+      default:
+        return;
+    }
+  }
+
+  bool is_in_a_probe_bw_state() const {
+    return state_ >= State::probe_bw_down and state_ <= State::probe_bw_up;
+  }
+  bool is_probing_bw() const {
+    return state_ == State::startup or state_ == State::probe_bw_refill or
+           state_ == State::probe_bw_up;
+  }
+
+  bool is_time_to_cruise() const {
+    return delivery_.in_flight() <=
+           std::min(long_term_.inflight_with_headroom(min_pipe_cwnd), inflight(max_bw()));
+  }
+
+  bool is_bounded_by_inflight_longterm() const {
+    return is_cwnd_limited_ and cwnd_ >= long_term_.inflight_longterm();
+  }
+
+  bool is_time_to_go_down(const RateSample& rs) {
+    if (prev_probe_too_high_ and delivery_.in_flight() >= long_term_.inflight_longterm()) {
+      prev_probe_precautionary_ = true;
+      return true;
+    }
+    if (is_bounded_by_inflight_longterm()) {
+      full_bw_.reset(rs.delivery_rate);
+      return false;
+    }
+    return full_bw_.now;
+  }
+
+  // Whether it has decided the state.
+  bool adapt_long_term_model(const RateSample& rs, double newly_acked) {
+    if (round_start_ and ack_phase_ == AckPhase::probe_starting) {
+      ack_phase_ = AckPhase::probe_feedback;
+    }
+    if (round_start_ and ack_phase_ == AckPhase::probe_stopping) {
+      is_bw_probe_sample_ = false;
+      ack_phase_ = AckPhase::init;
+      if (is_in_a_probe_bw_state() and not rs.is_app_limited) max_bw_.advance_max_bw_filter();
+      if (is_in_a_probe_bw_state() and prev_probe_precautionary_ and not prev_probe_too_high_) {
+        start_probe_bw_refill();
         return true;
       }
     }
-    if (sample.lost > loss_threshold_ * sample.flight) {
-      if (not is_probe_sample_) return false;
-      was_too_high_ = true;
-      is_probe_sample_ = false;
-      if (not sample.is_limited) long_.bound(std::max(sample.flight, beta_ * target_flight()));
-      if (state_ == State::up) {
-        has_left_up_ = true;
-        go_down(now);
-      }
-      return state_ == State::down;
-    }
-    if (not long_.is_known()) return false;
-    long_.reach(sample.flight);
-    if (state_ == State::up and is_limited_by_window_ and cwnd_ >= long_.flight()) {
-      long_.raise(acknowledged);
-      if (ends_round_) long_.steepen(cwnd_);
+    if (not long_term_.is_set() or is_inflight_too_high(rs.lost, rs.tx_in_flight)) return false;
+    long_term_.raise_to(rs.tx_in_flight);
+    if (state_ == State::probe_bw_up and is_bounded_by_inflight_longterm()) {
+      long_term_.probe_inflight_longterm_upward(newly_acked, cwnd_, round_start_);
     }
     return false;
   }
 
-  void advance(const RateSample& sample, double now) {
-    if (state_ == State::down or state_ == State::cruise) {
-      const bool is_time = now > cycle_began_s_ + probe_wait_s_ or
-                           rounds_since_probe_ >= std::min(target_flight(), 63.0);
-      if (is_time) return refill();
-      const bool is_drained =
-          delivery_.flight() <= std::min(long_.with_headroom(least_window_), with_quanta(bdp(1)));
-      if (state_ == State::down and is_drained) state_ = State::cruise;
-    } else if (state_ == State::refill) {
-      if (not ends_round_) return;
-      is_probe_sample_ = true;
-      round_.begin(delivery_);
-      pipe_.begin(sample.packets_per_s);
-      state_ = State::up;
-      long_.steepen(cwnd_);
-    } else {
-      was_cautious_ = was_too_high_ and delivery_.flight() >= long_.flight();
-      const bool is_bounded = is_limited_by_window_ and cwnd_ >= long_.flight();
-      if (is_bounded) pipe_.begin(sample.packets_per_s);
-      if (not was_cautious_ and not pipe_.is_full_now) return;
-      was_too_high_ = false;
-      go_down(now);
+  // Section 5.3.4.3.
+  void check_probe_rtt(const RateSample& rs, double now) {
+    if (min_rtt_.probe_rtt_expired() and state_ != State::probe_rtt and not idle_restart_) {
+      save_cwnd();
+      state_ = State::probe_rtt;
+      probe_rtt_.begin();
+      ack_phase_ = AckPhase::probe_stopping;
+      round_.start_round(delivery_);
+    }
+    if (state_ == State::probe_rtt and
+        probe_rtt_.handle(now, probe_rtt_cwnd(), round_start_, delivery_, round_)) {
+      exit_probe_rtt(now);
+    }
+    if (rs.delivered > 0) idle_restart_ = false;
+  }
+
+  // Section 5.3.4.4.
+  void exit_probe_rtt(double now) {
+    min_rtt_.schedule_probe_rtt(now);
+    restore_cwnd();
+    short_term_.reset_short_term_model();
+    state_ = State::startup;
+    if (not full_bw_.reached) return;
+    start_probe_bw_down(now);
+    state_ = State::probe_bw_cruise;
+  }
+
+  // Section 5.4.1.
+  void handle_restart_from_idle(double now) {
+    idle_restart_ = true;
+    extra_acked_.restart(now);
+    if (is_in_a_probe_bw_state()) {
+      set_pacing_rate_with_gain(1);
+    } else if (state_ == State::probe_rtt and probe_rtt_.is_done(now)) {
+      exit_probe_rtt(now);
     }
   }
 
-  void go_down(double now) {
-    state_ = State::down;
-    short_.begin();
-    long_.end_probe();
-    rounds_since_probe_ = 0;
-    cycle_began_s_ = now;
-    is_stopping_ = true;
-    round_.begin(delivery_);
+  // Sections 5.5.1 and 5.5.10.3.
+  void update_congestion_signals(const RateSample& rs) {
+    round_start_ = round_.update_round(rs, delivery_);
+    if (round_start_) {
+      ++round_count_;
+      ++rounds_since_probe_up_;
+    }
+    max_bw_.update_max_bw(rs);
+    if (not short_term_.loss_round_start()) return;
+    short_term_.adapt_lower_bounds_from_congestion(max_bw(), cwnd_, beta_, is_probing_bw());
   }
 
-  void refill() {
-    state_ = State::refill;
-    short_.forget();
-    long_.begin_probe();
-    was_cautious_ = is_stopping_ = false;
-    round_.begin(delivery_);
+  double max_bw() const { return max_bw_.max_bw(); }
+
+  // Section 5.5.10.2.
+  bool is_inflight_too_high(double lost, double tx_in_flight) const {
+    return lost > tx_in_flight * loss_thresh_;
   }
 
+  void handle_inflight_too_high(double inflight_at_loss, bool is_app_limited, double now) {
+    prev_probe_too_high_ = true;
+    is_bw_probe_sample_ = false;
+    if (not is_app_limited) {
+      long_term_.bound(std::max(inflight_at_loss, target_inflight() * beta_));
+    }
+    if (state_ != State::probe_bw_up) return;
+    undo_state_ = State::probe_bw_up;
+    start_probe_bw_down(now);
+  }
+
+  void handle_lost_packet(const LostPacket& packet, double now) {
+    if (short_term_.note_loss(delivery_) and not recovery_.is_on()) save_state_upon_loss();
+    lost_ranges_in_round_ += packet.begins_range;
+    if (not is_bw_probe_sample_ or not is_inflight_too_high(packet.lost, packet.tx_in_flight)) {
+      return;
+    }
+    handle_inflight_too_high(inflight_at_loss(packet), packet.is_app_limited, now);
+  }
+
+  // At which part of the packet losses crossed the threshold: not before it, as in Google's.
+  double inflight_at_loss(const LostPacket& packet) const {
+    const double inflight_prev = packet.tx_in_flight - 1;
+    const double lost_prev = packet.lost - 1;
+    const double lost_prefix = (loss_thresh_ * inflight_prev - lost_prev) / (1 - loss_thresh_);
+    return inflight_prev + std::max(lost_prefix, 0.0);
+  }
+
+  // Section 5.5.11.1.
+  void save_state_upon_loss() {
+    save_cwnd();
+    undo_state_.reset();
+    undo_bw_shortterm_ = short_term_.bw_shortterm();
+    undo_inflight_shortterm_ = short_term_.inflight_shortterm();
+    undo_inflight_longterm_ = long_term_.inflight_longterm();
+  }
+
+  // Section 5.6.1.
   double pacing_gain() const {
-    return state_ == State::startup ? startup_gain_
-           : state_ == State::drain ? 0.5
-           : state_ == State::down  ? 0.9
-           : state_ == State::up    ? up_gain_
-                                    : 1;
-  }
-
-  void control(double acknowledged) {
-    const double paced = pacing_gain() * rate() * 0.99;  // a percent less, against queues
-    if (paced != pacing_rate_ and (pipe_.is_full or paced > pacing_rate_)) set_rate(paced);
-    const double gain = cwnd_gain_ + (state_ == State::up ? 0.25 : 0);
-    const double most = with_quanta(bdp(gain) + extra_.most());
-    if (pipe_.is_full) {
-      cwnd_ = std::min(cwnd_ + acknowledged, most);
-    } else if (cwnd_ < most or delivery_.delivered() < initial_window_) {
-      cwnd_ += acknowledged;
+    switch (state_) {
+      case State::startup:
+        return startup_pacing_gain_;
+      case State::drain:
+        return 0.5;
+      case State::probe_bw_down:
+        return 0.9;
+      case State::probe_bw_up:
+        return probe_up_pacing_gain_;
+      default:
+        return 1;
     }
-    if (state_ == State::probe_rtt) cwnd_ = std::min(cwnd_, probe_rtt_window());
-    const bool has_room = state_ == State::cruise or state_ == State::probe_rtt;
-    const double bound = has_room           ? long_.with_headroom(least_window_)
-                         : is_in_probe_bw() ? long_.flight()
-                                            : widest_window;
-    cwnd_ = std::min(cwnd_, std::min(bound, short_.flight()));
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
+  }
+  double cwnd_gain_now() const {
+    return state_ == State::probe_bw_up ? default_cwnd_gain_ + 0.25
+           : state_ == State::probe_rtt ? probe_rtt_cwnd_gain_
+                                        : default_cwnd_gain_;
   }
 
-  static constexpr double least_window_ = 4;
-  static constexpr double segment_bits_ = 1448 * 8;
+  // Section 5.6.2; a percent less than the rate, against queues.
+  void set_pacing_rate_with_gain(double pacing_gain) {
+    const double rate = pacing_gain * bw_ * 0.99;
+    if (rate == pacing_rate_.rate() or (not full_bw_.reached and rate < pacing_rate_.rate())) {
+      return;
+    }
+    pacing_rate_.set(rate);
+    set_send_quantum();
+  }
 
-  double startup_gain_;
-  double cwnd_gain_;
-  double up_gain_;
-  double loss_threshold_;
+  // Section 5.6.3: what a millisecond holds.
+  void set_send_quantum() {
+    send_quantum_ = std::max(std::min(pacing_rate_.rate() / 1e3, 64e3 * 8 / smss_bits), 2.0);
+  }
+
+  // Section 5.6.4.2, with the offload budget of TCP's hosts.
+  double bdp() const { return bw_ * min_rtt_.min_rtt(); }
+  double bdp_multiple(double bw, double gain) const {
+    return min_rtt_.min_rtt() == infinity ? initial_cwnd_ : gain * bw * min_rtt_.min_rtt();
+  }
+  double quantization_budget(double inflight_cap) const {
+    const double budget = std::max(3 * send_quantum_, min_pipe_cwnd);
+    return std::max(inflight_cap, budget) + (state_ == State::probe_bw_up ? 2 : 0);
+  }
+  double inflight(double bw) const { return quantization_budget(bdp_multiple(bw, 1)); }
+
+  // Section 5.6.4.4.
+  void save_cwnd() { prior_cwnd_.save(cwnd_, recovery_.is_on() or state_ == State::probe_rtt); }
+  void restore_cwnd() { cwnd_ = prior_cwnd_.restored(cwnd_); }
+
+  // Section 5.6.4.5.
+  double probe_rtt_cwnd() const {
+    return std::max(bdp_multiple(bw_, probe_rtt_cwnd_gain_), min_pipe_cwnd);
+  }
+
+  // Section 5.6.4.6.
+  void set_cwnd(double newly_acked) {
+    const double max_inflight =
+        quantization_budget(bdp_multiple(bw_, cwnd_gain_now()) + extra_acked_.extra_acked());
+    if (full_bw_.reached) {
+      cwnd_ = std::min(cwnd_ + newly_acked, max_inflight);
+    } else if (cwnd_ < max_inflight or delivery_.delivered() < initial_cwnd_) {
+      cwnd_ += newly_acked;
+    }
+    cwnd_ = std::clamp(cwnd_, min_pipe_cwnd, widest_window);
+    if (state_ == State::probe_rtt) cwnd_ = std::min(cwnd_, probe_rtt_cwnd());
+    bound_cwnd_for_model();
+  }
+
+  // Section 5.6.4.7.
+  void bound_cwnd_for_model() {
+    double cap = infinity;
+    if (state_ == State::probe_rtt or state_ == State::probe_bw_cruise) {
+      cap = long_term_.inflight_with_headroom(min_pipe_cwnd);
+    } else if (is_in_a_probe_bw_state()) {
+      cap = long_term_.inflight_longterm();
+    }
+    cap = std::max(std::min(cap, short_term_.inflight_shortterm()), min_pipe_cwnd);
+    cwnd_ = std::min(cwnd_, cap);
+  }
+
+  static constexpr int startup_full_loss_cnt_ = 6;
+  static constexpr double probe_rtt_cwnd_gain_ = 0.5;
+
+  double startup_pacing_gain_;
+  double default_cwnd_gain_;
+  double probe_up_pacing_gain_;
+  double loss_thresh_;
   double beta_;
-  double probe_wait_s_;
+  double bw_probe_wait_;
   ProbeRtt probe_rtt_;
-  double initial_window_;
-  double pacing_rate_ = 0;  // packets/s
-  double gap_us_ = 0;
-  double quantum_ = 2;
+  double initial_cwnd_;
+  PacingRate pacing_rate_;
+  double send_quantum_ = 0;
+
   State state_ = State::startup;
   DeliveryRate delivery_{};
-  WindowedMost rates_{};  // by cycles
-  Aggregation extra_{};
-  LeastRtt rtt_{};
-  FullPipe pipe_{};
-  ShortTerm short_{};
-  LongTerm long_{};
+  MaxBwFilter max_bw_{};
+  MinRtt min_rtt_{};
+  ExtraAcked extra_acked_{};
+  FullBw full_bw_{};
+  ShortTermModel short_term_{};
+  LongTermModel long_term_{};
+  double bw_ = 0;
+
   DeliveryRounds round_{};
-  double rounds_ = 0;
-  double cycles_ = 0;
-  double drain_round_ = 0;
-  double rounds_since_probe_ = 0;
-  double cycle_began_s_ = 0;
-  bool ends_round_ = false;
-  bool is_limited_by_window_ = false;
-  bool is_probe_sample_ = false;
-  bool is_stopping_ = false;  // the acknowledgments of a probe end with this round
-  bool was_too_high_ = false;
-  bool was_cautious_ = false;
-  Before before_{};
-  bool is_recovering_ = false;
-  bool has_left_startup_ = false;  // as losses of this recovery had it
-  bool has_left_up_ = false;
+  bool round_start_ = false;
+  double round_count_ = 0;
+  double drain_start_round_ = 0;
+  bool is_cwnd_limited_ = false;
+  uint64_t cwnd_limited_end_ = 0;  // after the last packet that filled the window
+
+  AckPhase ack_phase_ = AckPhase::init;
+  bool is_bw_probe_sample_ = false;
+  bool prev_probe_too_high_ = false;
+  bool prev_probe_precautionary_ = false;
+  double rounds_since_probe_up_ = 0;
+  double cycle_stamp_ = 0;
+  IdleRestart idle_{};
+  bool idle_restart_ = false;
+
+  LossRecovery recovery_{};
+  int lost_ranges_in_round_ = 0;
+  PriorCwnd prior_cwnd_{};
+  std::optional<State> undo_state_{};
+  double undo_bw_shortterm_ = 0;
+  double undo_inflight_shortterm_ = 0;
+  double undo_inflight_longterm_ = 0;
 };
 
 const Registration<Bbr3> registration{

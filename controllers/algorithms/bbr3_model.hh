@@ -1,151 +1,195 @@
-// What BBR, version 3, knows of a path: draft-ietf-ccwg-bbr, section 5.5.
+// What BBR, version 3, knows of a path: draft-ietf-ccwg-bbr, section 5.5, whose names it has. Rates
+// are in packets/s, volumes in packets, times in seconds.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 
 #include "algorithms/delivery_rate.hh"
 #include "algorithms/measures.hh"
 
 namespace kneepoint {
 
-// The least RTT of ten seconds. It wants to be looked for when five have found none as short.
-class LeastRtt {
+// The greatest delivery rate of the present cycle and the one before (sections 5.5.5 and 5.5.6).
+class MaxBwFilter {
  public:
-  void add(double rtt, double now) {
-    is_stale_ = is_known() and now > probed_s_ + 5;
-    if (rtt < probed_least_s_ or is_stale_) {
-      probed_least_s_ = rtt;
-      probed_s_ = now;
-    }
-    if (probed_least_s_ < least_s_ or now > found_s_ + 10) {
-      least_s_ = probed_least_s_;
-      found_s_ = probed_s_;
-    }
+  void update_max_bw(const RateSample& rs) {
+    if (rs.delivery_rate <= 0 or (rs.is_app_limited and rs.delivery_rate < max_bw_)) return;
+    this_cycle_ = std::max(this_cycle_, rs.delivery_rate);
+    max_bw_ = std::max(this_cycle_, previous_cycle_);
   }
-  void probed(double now) { probed_s_ = now; }
+  void advance_max_bw_filter() {
+    previous_cycle_ = this_cycle_;
+    this_cycle_ = 0;
+  }
 
-  bool is_known() const { return least_s_ < infinity; }
-  bool is_stale() const { return is_stale_; }
-  double least_s() const { return least_s_; }
+  double max_bw() const { return max_bw_; }
 
  private:
-  double least_s_ = infinity;
-  double found_s_ = 0;
-  double probed_least_s_ = infinity;
-  double probed_s_ = 0;
-  bool is_stale_ = false;
+  double max_bw_ = 0;
+  double this_cycle_ = 0;
+  double previous_cycle_ = 0;
 };
 
-// The most packets that arrived beyond the rate, since when they last arrived below it.
-class Aggregation {
+// The least RTT of ten seconds, and whether the least of five is due for a search (section
+// 5.3.4.3).
+class MinRtt {
  public:
-  void add(double acknowledged, double now, double rate, double most, double round, double rounds) {
-    double expected = rate * (now - began_s_);
-    if (delivered_ <= expected) {
-      delivered_ = expected = 0;
-      began_s_ = now;
+  // A negative RTT is none.
+  void update_min_rtt(double rtt, double now) {
+    probe_rtt_expired_ = now > probe_rtt_min_stamp_ + probe_rtt_interval_;
+    if (rtt >= 0 and (rtt < probe_rtt_min_delay_ or probe_rtt_expired_)) {
+      probe_rtt_min_delay_ = rtt;
+      probe_rtt_min_stamp_ = now;
     }
-    delivered_ += acknowledged;
-    extra_.add(std::min(delivered_ - expected, most), round, rounds);
+    if (probe_rtt_min_delay_ < min_rtt_ or now > min_rtt_stamp_ + min_rtt_filter_len_) {
+      min_rtt_ = probe_rtt_min_delay_;
+      min_rtt_stamp_ = probe_rtt_min_stamp_;
+    }
   }
-  double most() const { return extra_.best(); }
+  void schedule_probe_rtt(double now) { probe_rtt_min_stamp_ = now; }
+
+  double min_rtt() const { return min_rtt_; }
+  bool probe_rtt_expired() const { return probe_rtt_expired_; }
 
  private:
-  WindowedMost extra_{};
-  double began_s_ = 0;
+  static constexpr double probe_rtt_interval_ = 5;
+  static constexpr double min_rtt_filter_len_ = 10;
+
+  double min_rtt_ = infinity;
+  double min_rtt_stamp_ = infinity;
+  double probe_rtt_min_delay_ = infinity;
+  double probe_rtt_min_stamp_ = infinity;
+  bool probe_rtt_expired_ = false;
+};
+
+// The most packets that arrived beyond the rate, since when they last arrived below it (section
+// 5.5.9).
+class ExtraAcked {
+ public:
+  void update_ack_aggregation(double newly_acked, double now, double bw, double cwnd,
+                              double round_count, bool full_bw_reached) {
+    double expected_delivered = bw * (now - interval_start_);
+    if (delivered_ <= expected_delivered) {
+      delivered_ = expected_delivered = 0;
+      interval_start_ = now;
+    }
+    delivered_ += newly_acked;
+    filter_.add(std::min(delivered_ - expected_delivered, cwnd), round_count,
+                full_bw_reached ? filter_len_ : 1);
+  }
+  void restart(double now) { interval_start_ = now; }
+
+  double extra_acked() const { return filter_.best(); }
+
+ private:
+  static constexpr double filter_len_ = 10;  // round trips
+  WindowedMost filter_{};
+  double interval_start_ = 0;
   double delivered_ = 0;
 };
 
-// Losses by rounds, and the bounds that they set until the next probe for more.
-class ShortTerm {
+// Losses by round trips, and the bounds that they set until the next probe for bandwidth (section
+// 5.5.10.3).
+class ShortTermModel {
  public:
-  void lose(const DeliveryRate& delivery) {
-    if (not is_lossy_) {
-      round_.begin(delivery);
-      lost_ = 0;
+  // NoteLoss, but for what is saved; whether it is the first of a round trip.
+  bool note_loss(const DeliveryRate& delivery) {
+    if (is_loss_in_round_) return false;
+    round_.start_round(delivery);
+    return is_loss_in_round_ = true;
+  }
+  void update_latest_delivery_signals(const RateSample& rs, const DeliveryRate& delivery) {
+    bw_latest_ = std::max(bw_latest_, rs.delivery_rate);
+    inflight_latest_ = std::max(inflight_latest_, rs.delivered);
+    loss_round_start_ = round_.update_round(rs, delivery);
+  }
+  void advance_latest_delivery_signals(const RateSample& rs) {
+    if (not loss_round_start_) return;
+    bw_latest_ = rs.delivery_rate;
+    inflight_latest_ = rs.delivered;
+  }
+  void reset_congestion_signals() {
+    is_loss_in_round_ = false;
+    bw_latest_ = inflight_latest_ = 0;
+  }
+  // At the end of a round trip; bounds follow losses unless these are a probe's.
+  void adapt_lower_bounds_from_congestion(double max_bw, double cwnd, double beta,
+                                          bool is_probing_bw) {
+    if (is_loss_in_round_ and not is_probing_bw) {
+      if (bw_shortterm_ == infinity) bw_shortterm_ = max_bw;
+      if (inflight_shortterm_ == infinity) inflight_shortterm_ = cwnd;
+      bw_shortterm_ = std::max(bw_latest_, beta * bw_shortterm_);
+      inflight_shortterm_ = std::max(inflight_latest_, beta * inflight_shortterm_);
     }
-    is_lossy_ = true;
-    ++ranges_;
-    lost_ += delivery.lost();
+    is_loss_in_round_ = false;
+  }
+  void reset_short_term_model() { bw_shortterm_ = inflight_shortterm_ = infinity; }
+  // Losses that were none.
+  void undo(double bw_shortterm, double inflight_shortterm) {
+    is_loss_in_round_ = false;
+    bw_shortterm_ = std::max(bw_shortterm_, bw_shortterm);
+    inflight_shortterm_ = std::max(inflight_shortterm_, inflight_shortterm);
   }
 
-  // Whether a round ends with it.
-  bool learn(const RateSample& sample, const DeliveryRate& delivery) {
-    latest_rate_ = std::max(latest_rate_, sample.packets_per_s);
-    latest_flight_ = std::max(latest_flight_, delivery.delivered() - sample.delivered_before);
-    return ends_round_ = round_.ends(sample, delivery);
-  }
-  void bound(double rate, double window, double beta) {
-    if (not is_lossy_) return;
-    rate_ = std::max(latest_rate_, beta * std::min(rate_, rate));
-    flight_ = std::max(latest_flight_, beta * std::min(flight_, window));
-  }
-  void end_round() {
-    is_lossy_ = false;
-    ranges_ = 0;
-    lost_ = 0;
-  }
-  void advance(const RateSample& sample, const DeliveryRate& delivery) {
-    if (not ends_round_) return;
-    latest_rate_ = sample.packets_per_s;
-    latest_flight_ = delivery.delivered() - sample.delivered_before;
-  }
-  void begin() {
-    is_lossy_ = false;
-    latest_rate_ = latest_flight_ = 0;
-  }
-  void undo(double rate, double flight) {
-    is_lossy_ = false;
-    rate_ = std::max(rate_, rate);
-    flight_ = std::max(flight_, flight);
-  }
-  void forget() { rate_ = flight_ = infinity; }
-
-  double rate() const { return rate_; }
-  double flight() const { return flight_; }
-  double latest_flight() const { return latest_flight_; }
-  double lost() const { return lost_; }  // in this round
-  int ranges() const { return ranges_; }
+  double bw_shortterm() const { return bw_shortterm_; }
+  double inflight_shortterm() const { return inflight_shortterm_; }
+  double inflight_latest() const { return inflight_latest_; }
+  bool loss_round_start() const { return loss_round_start_; }
 
  private:
-  double rate_ = infinity;
-  double flight_ = infinity;
-  double latest_rate_ = 0;
-  double latest_flight_ = 0;
-  double lost_ = 0;
+  double bw_shortterm_ = infinity;
+  double inflight_shortterm_ = infinity;
+  double bw_latest_ = 0;
+  double inflight_latest_ = 0;
   DeliveryRounds round_{};
-  int ranges_ = 0;
-  bool is_lossy_ = false;
-  bool ends_round_ = false;
+  bool loss_round_start_ = false;
+  bool is_loss_in_round_ = false;
 };
 
-// The flight that losses allow, and how a probe for more raises it: in each round by twice as much
-// as in the one before.
-class LongTerm {
+// The flight that losses allow, and how a probe for bandwidth raises it: in each round trip by
+// twice as much as in the one before (section 5.3.3.6).
+class LongTermModel {
  public:
-  bool is_known() const { return flight_ < infinity; }
-  double flight() const { return flight_; }
-  // Less what is left to others.
-  double with_headroom(double least) const {
-    return is_known() ? std::max(flight_ - std::max(1.0, 0.15 * flight_), least) : infinity;
+  bool is_set() const { return inflight_longterm_ < infinity; }
+  double inflight_longterm() const { return inflight_longterm_; }
+  double inflight_with_headroom(double least) const {
+    if (not is_set()) return infinity;
+    const double headroom = std::max(1.0, headroom_ * inflight_longterm_);
+    return std::max(inflight_longterm_ - headroom, least);
   }
 
-  void bound(double packets) { flight_ = packets; }
-  void reach(double packets) { flight_ = std::max(flight_, packets); }
+  void bound(double inflight) { inflight_longterm_ = inflight; }
+  void raise_to(double inflight) { inflight_longterm_ = std::max(inflight_longterm_, inflight); }
 
-  void begin_probe() { rounds_ = 0; }
-  void steepen(double window) {
-    packets_for_one_ = std::max(window / std::exp2(rounds_), 1.0);
-    ++rounds_;
+  void start_refill() {
+    bw_probe_up_rounds_ = 0;
+    bw_probe_up_acked_ = 0;
   }
-  void raise(double acknowledged) { flight_ += acknowledged / packets_for_one_; }
-  void end_probe() { packets_for_one_ = infinity; }
+  void raise_inflight_longterm_slope(double cwnd) {
+    const auto growth_this_round = static_cast<double>(1 << bw_probe_up_rounds_);
+    bw_probe_up_rounds_ = std::min(bw_probe_up_rounds_ + 1, 30);
+    probe_up_acked_per_inc_ = std::max(cwnd / growth_this_round, 1.0);
+  }
+  void probe_inflight_longterm_upward(double newly_acked, double cwnd, bool round_start) {
+    bw_probe_up_acked_ += newly_acked;
+    if (bw_probe_up_acked_ >= probe_up_acked_per_inc_) {
+      const auto delta =
+          static_cast<double>(static_cast<int64_t>(bw_probe_up_acked_ / probe_up_acked_per_inc_));
+      bw_probe_up_acked_ -= delta * probe_up_acked_per_inc_;
+      inflight_longterm_ += delta;
+    }
+    if (round_start) raise_inflight_longterm_slope(cwnd);
+  }
+  void start_down() { probe_up_acked_per_inc_ = infinity; }
 
  private:
-  double flight_ = infinity;
-  double packets_for_one_ = infinity;
-  double rounds_ = 0;
+  static constexpr double headroom_ = 0.15;
+
+  double inflight_longterm_ = infinity;
+  int bw_probe_up_rounds_ = 0;
+  double bw_probe_up_acked_ = 0;
+  double probe_up_acked_per_inc_ = infinity;
 };
 
 }  // namespace kneepoint

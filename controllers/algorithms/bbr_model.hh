@@ -1,7 +1,10 @@
 // What both versions of BBR have: draft-cardwell-iccrg-bbr-congestion-control-00, section 4, and
-// draft-ietf-ccwg-bbr, section 5.
+// draft-ietf-ccwg-bbr, section 5, whose names it has. Rates are in packets/s, volumes in packets,
+// times in seconds.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,63 +18,161 @@ inline double cwnd_gain(Constants& constants) {
                         "window, in bandwidth-delay products");
 }
 
-// Whether a pipe is full: after three rounds in which the rate has grown by less than a factor
-// (sections 4.3.2.2 and 5.3.1.2).
-class FullPipe {
+// BBRMinPipeCwnd, BBR.MinPipeCwnd.
+inline constexpr double min_pipe_cwnd = 4;
+// The draft counts 64 KB and rates in bytes: of payload, as TCP's.
+inline constexpr double smss_bits = 1448 * 8;
+
+// Of an acknowledgment that measures one; shorter than a tick of datagrams' clocks is a tick.
+inline double rtt_of(const Ack& ack) { return ack.rtt_us > 0 ? rtt_s(ack) : 1e-3; }
+
+// The time between packets. A rate has a floor, as in Linux, whose unit is a packet in 2^24 us.
+class PacingRate {
  public:
-  // At the end of a round whose rate is not limited by the sender.
-  void look(double packets_per_s, double growth) {
-    if (is_full_now) return;
-    if (packets_per_s >= growth * rate_) {
-      begin(packets_per_s);
-    } else if (++rounds_ >= 3) {
-      is_full_now = is_full = true;
-    }
-  }
-  void begin(double packets_per_s = 0) {
-    rate_ = packets_per_s;
-    rounds_ = 0;
-    is_full_now = false;
+  // InitPacingRate: before an RTT is known, it is taken for a millisecond.
+  PacingRate(double gain, double initial_cwnd) : nominal_(gain * initial_cwnd) {
+    set(nominal_ / 1e-3);
   }
 
-  bool is_full = false;  // once
-  bool is_full_now = false;
+  // Whether it changes, with the first RTT.
+  bool init(double srtt) {
+    if (nominal_ <= 0) return false;
+    set(nominal_ / srtt);
+    nominal_ = 0;
+    return true;
+  }
+  void set(double rate) {
+    rate_ = std::max(rate, least_);
+    gap_us_ = 1e6 / rate_;
+  }
+
+  double rate() const { return rate_; }
+  double gap_us() const { return gap_us_; }
 
  private:
+  static constexpr double least_ = 1e6 / (1 << 24);
+  double nominal_;  // packets in an RTT; 0 once that is known
   double rate_ = 0;
-  int rounds_ = 0;
+  double gap_us_ = 0;
+};
+
+// Whether a sender has been idle (sections 4.3.1.3 and 5.4.1). Controllers do not hear of the
+// application: what leaves later than pacing lets it, with nothing in flight, had to wait for it.
+class IdleRestart {
+ public:
+  // Before a packet leaves; then samples are limited until what leaves now is delivered.
+  bool ends(double now, DeliveryRate& delivery) const {
+    if (delivery.in_flight() > 0 or now <= next_send_time_ + lateness_) return false;
+    delivery.mark_connection_app_limited();
+    return true;
+  }
+  void sent(int64_t now_ms, double gap_us) {
+    next_send_time_ = (static_cast<double>(now_ms) * 1e3 + gap_us) / 1e6;
+  }
+
+ private:
+  static constexpr double lateness_ = 0.002;  // of clocks of a millisecond, and of timers
+  double next_send_time_ = infinity;
+};
+
+// Whether a pipe is full: three rounds without much growth (sections 4.3.2.2 and 5.3.1.2).
+class FullBw {
+ public:
+  // At the end of a round whose rate is not limited by the application.
+  void check(double delivery_rate, double growth) {
+    if (now) return;
+    if (delivery_rate >= growth * full_bw_) {
+      reset(delivery_rate);
+    } else if (++count_ >= 3) {
+      now = reached = true;
+    }
+  }
+  void reset(double delivery_rate = 0) {
+    full_bw_ = delivery_rate;
+    count_ = 0;
+    now = false;
+  }
+
+  bool reached = false;  // ever
+  bool now = false;      // since it was reset
+
+ private:
+  double full_bw_ = 0;
+  int count_ = 0;
+};
+
+// When a sender is in loss recovery: as long as the transport says so, or where it does not, until
+// what left after the last loss was found is delivered (RFC 9002, section 7.3.2).
+class LossRecovery {
+ public:
+  void begin(const DeliveryRate& delivery) {
+    end_ = delivery.next_to_send();
+    if (not is_on_) first_round_end_ = end_;
+    is_on_ = true;
+    was_told_ = false;
+  }
+  // Whether it is over with an acknowledgment.
+  bool ends(const Ack& ack) {
+    if (not is_on_) return false;
+    was_told_ = was_told_ or ack.is_recovering;
+    is_on_ = ack.is_recovering or (not was_told_ and ack.sequence_number < end_);
+    return not is_on_;
+  }
+  void undo() { is_on_ = false; }
+
+  bool is_on() const { return is_on_; }
+  bool has_lasted_a_round(const Ack& ack) const {
+    return is_on_ and ack.sequence_number >= first_round_end_;
+  }
+
+ private:
+  bool is_on_ = false;
+  bool was_told_ = false;
+  uint64_t end_ = 0;
+  uint64_t first_round_end_ = 0;
+};
+
+// The last window that neither a recovery nor ProbeRTT had reduced (sections 4.2.3.4 and 5.6.4.4).
+class PriorCwnd {
+ public:
+  void save(double cwnd, bool is_reduced) { cwnd_ = is_reduced ? std::max(cwnd_, cwnd) : cwnd; }
+  double restored(double cwnd) const { return std::max(cwnd_, cwnd); }
+
+ private:
+  double cwnd_ = 0;
 };
 
 // Few packets in flight, for a while and a round trip, so that the least RTT shows (sections 4.3.5
-// and 5.3.4).
+// and 5.3.4.3).
 class ProbeRtt {
  public:
   ProbeRtt(Constants& constants, const std::string& meaning)
-      : length_s_(constants.real("probe_rtt_ms", 200, {.low = 50, .high = 500, .least = 1}, "ms",
+      : duration_(constants.real("probe_rtt_ms", 200, {.low = 50, .high = 500, .least = 1}, "ms",
                                  meaning) /
                   1000) {}
 
-  void begin() { ends_s_.reset(); }
+  void begin() { done_stamp_.reset(); }
 
-  // Whether it is over, at an acknowledgment that may end a round.
-  bool is_over(double now, double window, bool ends_round, DeliveryRate& delivery,
-               DeliveryRounds& rounds) {
-    delivery.limit();
-    if (ends_s_) {
-      has_passed_round_ = has_passed_round_ or ends_round;
-      return has_passed_round_ and now > *ends_s_;
+  // Whether it is over, at an acknowledgment that may start a round (HandleProbeRTT).
+  bool handle(double now, double cwnd, bool round_start, DeliveryRate& delivery,
+              DeliveryRounds& rounds) {
+    delivery.mark_connection_app_limited();
+    if (done_stamp_) {
+      round_done_ = round_done_ or round_start;
+      return round_done_ and is_done(now);
     }
-    if (delivery.flight() > window) return false;
-    ends_s_ = now + length_s_;
-    has_passed_round_ = false;
-    rounds.begin(delivery);
+    if (delivery.in_flight() > cwnd) return false;
+    done_stamp_ = now + duration_;
+    round_done_ = false;
+    rounds.start_round(delivery);
     return false;
   }
+  bool is_done(double now) const { return done_stamp_ and now > *done_stamp_; }
 
  private:
-  double length_s_;
-  std::optional<double> ends_s_{};
-  bool has_passed_round_ = false;
+  double duration_;
+  std::optional<double> done_stamp_{};
+  bool round_done_ = false;
 };
 
 }  // namespace kneepoint

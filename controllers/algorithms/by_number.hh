@@ -14,16 +14,18 @@ class ByNumber {
     if (number - first_ >= records_.size()) widen(number);
     return at(number);
   }
+  // Of one that has left, and was not forgotten.
+  Record& at(uint64_t number) { return records_[number & (records_.size() - 1)]; }
   // Of one that is acknowledged, and all before it.
   const Record& take(uint64_t number) {
-    first_ = number + 1;
+    forget_before(number + 1);
     return at(number);
   }
+  void forget_before(uint64_t number) { first_ = number; }
   // Of the first in flight.
   const Record& first() { return at(first_); }
 
  private:
-  Record& at(uint64_t number) { return records_[number & (records_.size() - 1)]; }
   void widen(uint64_t number) {
     std::vector<Record> narrow(2 * records_.size());
     narrow.swap(records_);

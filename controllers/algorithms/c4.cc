@@ -53,7 +53,7 @@ class C4 final : public Controller {
     const auto sample = delivery_.on_ack(ack);
     // Part of the first window would say less than all of it.
     const bool is_assessable = delivery_.delivered() >= initial_window_ and not is_congested_;
-    if (sample and is_assessable) rate_ = std::max(rate_, sample->packets_per_s);
+    if (sample and is_assessable) rate_ = std::max(rate_, sample->delivery_rate);
     // This acknowledgment, and those until the next era, are of packets sent in the era that ends.
     if (rounds_.ends(ack)) end_era();
     hear_losses(ack);
@@ -82,7 +82,7 @@ class C4 final : public Controller {
   }
 
   void hear_losses(const Ack& ack) {
-    loss_share_ = 1 - (1 - loss_share_) * kept(delivery_.lost());
+    loss_share_ = 1 - (1 - loss_share_) * kept(delivery_.newly_lost());
     loss_share_ *= kept(static_cast<double>(ack.acknowledged));
   }
 

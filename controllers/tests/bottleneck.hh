@@ -49,6 +49,7 @@ class Bottleneck {
   // Packets that wait now.
   double queue() const { return std::max(served_until_us_ - now_us_, 0.0) / gap_us_; }
   uint64_t delivered() const { return delivered_; }
+  uint64_t lost() const { return lost_; }
   void lose(Loss::Kind kind) {
     const auto now_us = static_cast<int64_t>(now_us_);
     controller_->on_loss(
@@ -64,6 +65,8 @@ class Bottleneck {
   }
 
   bool is_recovering = false;
+  bool tells_of_losses = true;
+  bool is_idle = false;  // the application has nothing to send
 
  private:
   static constexpr double never_ = 1e300;
@@ -75,6 +78,7 @@ class Bottleneck {
   };
 
   double next_send_us() const {
+    if (is_idle) return never_;
     return flight() < std::floor(controller_->window()) ? std::max(now_us_, may_send_us_) : never_;
   }
   double next_ack_us() const { return out_.empty() ? never_ : out_.front().ack_us; }
@@ -93,6 +97,12 @@ class Bottleneck {
       ++lost_;
       return;
     }
+    // As transports do, at most once in a round trip.
+    if (lost_ > told_ and packet.number >= recovery_end_) {
+      recovery_end_ = sent_;
+      if (tells_of_losses) lose(Loss::Kind::lost);
+    }
+    told_ = lost_;
     const auto rtt_us = static_cast<int64_t>(std::llround(now_us_ - packet.sent_us));
     const auto now_us = static_cast<int64_t>(std::llround(now_us_));
     controller_->on_ack({.sequence_number = packet.number,
@@ -118,6 +128,8 @@ class Bottleneck {
   uint64_t delivered_ = 0;
   uint64_t lost_every_ = 0;
   uint64_t lost_ = 0;
+  uint64_t told_ = 0;
+  uint64_t recovery_end_ = 0;
 };
 
 // How long each rate of sending lasts, from now on, in shares of `rate`.

@@ -32,9 +32,10 @@ void run_until_rate(Bottleneck& link, double least, double most) {
 
 TEST(bbr_doubles_in_startup_until_the_rate_grows_by_less_than_a_quarter) {
   Bottleneck link("bbr", {}, rate, 100);
-  // Ten packets at once: a tenth of a second later the first is delivered, at 1/least_s.
+  // Section 4.2.1: the initial window in the first RTT, which is a millisecond until it is known.
+  EXPECT_NEAR(link.sending_rate(), 2.885 * 10 / 1e-3, 1e-6);
   link.run_until(1.1021);
-  EXPECT_NEAR(link.sending_rate(), 2.885 / least_s, 0.01 * rate);
+  EXPECT_NEAR(link.sending_rate(), 2.885 * 10 / least_s, 1e-6);
   link.run_until(1.25);
   EXPECT_EQUAL(link.window() > 19, true);
   link.run_until(2);
@@ -225,4 +226,111 @@ TEST(bbr_probes_for_the_least_rtt_as_long_as_it_is_told) {
   const double began_s = link.now_s();
   while (link.window() == 4) link.run_until(link.now_s() + 0.001);
   EXPECT_NEAR(link.now_s() - began_s, 0.3 + least_s, 0.03);
+}
+
+// Section 4.2.3.4: the window returns when the recovery is over, here with the first packet that
+// left after the timeout. Grown by what is delivered it would have 60 then.
+TEST(bbr_restores_its_window_when_the_recovery_from_a_timeout_is_over) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  const double before = link.window();
+  link.lose(Loss::Kind::timed_out);
+  double grown = 1;
+  while (link.window() < before - 1) {
+    grown = link.window();
+    link.run_until(link.now_s() + 0.001);
+  }
+  EXPECT_EQUAL(grown < 0.65 * before, true);
+  EXPECT_EQUAL(link.now_s() < 4.4, true);
+}
+
+// Of a further timeout, too, which finds a window of one.
+TEST(bbr_restores_what_its_window_was_before_the_first_of_two_timeouts) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  const double before = link.window();
+  link.lose(Loss::Kind::timed_out);
+  link.lose(Loss::Kind::timed_out);
+  link.run_until(4.4);
+  EXPECT_EQUAL(link.window() > before - 1, true);
+}
+
+// Linux forgets with a timeout how fast the pipe seemed: two rounds without growth before it, and
+// two after it, end no startup.
+TEST(bbr_looks_anew_whether_the_pipe_is_full_after_a_timeout) {
+  Bottleneck link("bbr", {}, rate, 100);
+  while (link.window() < 5 * bdp / 2) link.run_until(link.now_s() + 0.001);
+  link.run_until(link.now_s() + 0.3);
+  const double began_s = link.now_s();
+  link.lose(Loss::Kind::timed_out);
+  while (link.sending_rate() > rate) link.run_until(link.now_s() + 0.001);
+  EXPECT_EQUAL(link.now_s() > began_s + 0.6, true);
+}
+
+// In Linux the unit of rates is a packet in 2^24 us.
+TEST(bbr_has_a_least_rate) {
+  Bottleneck link("bbr", {{"min_rtt_s", 1e6}}, 0.01, 100);
+  double least = 1e9;
+  for (int i = 0; i < 300; ++i) {
+    link.run_until(100 * i);
+    least = std::min(least, link.sending_rate());
+  }
+  EXPECT_NEAR(least, 1e6 / 16'777'216, 1e-6);
+}
+
+// Section 4.3.4.3: 1.25 products and three quanta, 69.75, before the acknowledgment.
+TEST(bbr_ends_its_probe_with_enough_in_flight_before_an_acknowledgment) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  run_until_rate(link, 1.2 * rate, 1e9);
+  double before = 0;
+  while (link.sending_rate() > 1.2 * rate) {
+    before = link.flight();
+    link.run_until(link.now_s() + 0.0001);
+  }
+  EXPECT_EQUAL(before, 70);
+}
+
+// Section 4.3.1.3: what follows a silence leaves at the rate, whichever the phase is, and the
+// silence stands for a search for the least RTT.
+TEST(bbr_paces_at_its_rate_after_a_silence) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  run_until_rate(link, 1.2 * rate, 1e9);
+  link.is_idle = true;
+  link.run_until(link.now_s() + 12);
+  link.is_idle = false;
+  link.run_until(link.now_s() + 0.001);
+  EXPECT_NEAR(link.sending_rate(), rate, 1);
+  double least = 1e9;
+  for (int i = 0; i < 1000; ++i) {
+    link.run_until(link.now_s() + 0.001);
+    least = std::min(least, link.window());
+  }
+  EXPECT_EQUAL(least > bdp, true);
+}
+
+// What returns from a flight that began in a silence says how much there was to send.
+TEST(bbr_keeps_its_rate_when_the_application_sends_little) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(4);
+  for (int i = 0; i < 40; ++i) {
+    link.is_idle = false;
+    link.run_until(link.now_s() + 0.01);
+    link.is_idle = true;
+    link.run_until(link.now_s() + 0.2);
+  }
+  link.is_idle = false;
+  link.run_until(link.now_s() + 0.01);
+  EXPECT_EQUAL(link.sending_rate() > 0.74 * rate, true);
+}
+
+// Sections 4.2.3.4 and 4.3.5: the window that ProbeRTT found returns with its end.
+TEST(bbr_restores_its_window_after_its_search_for_the_least_rtt) {
+  Bottleneck link("bbr", {}, rate, 100);
+  link.run_until(5);
+  const double before = link.window();
+  while (link.window() > 4) link.run_until(link.now_s() + 0.001);
+  while (link.window() == 4) link.run_until(link.now_s() + 0.001);
+  EXPECT_NEAR(link.window(), before, 1);
 }

@@ -23,15 +23,15 @@ TEST(a_rate_is_what_was_delivered_over_the_longer_of_both_intervals) {
   DeliveryRate rate;
   // Packets 0 to 4 leave 10 ms apart from 1 s on; their acknowledgments arrive 20 ms apart.
   for (int i = 0; i < 5; ++i) rate.on_sent(static_cast<uint64_t>(i), 1000 + 10 * i);
-  EXPECT_NEAR(rate.on_ack(ack_of(0, 1, 1'100'000, 100'000))->packets_per_s, 1 / 0.1, 1e-9);
-  EXPECT_NEAR(rate.on_ack(ack_of(1, 2, 1'120'000, 110'000))->packets_per_s, 2 / 0.12, 1e-9);
+  EXPECT_NEAR(rate.on_ack(ack_of(0, 1, 1'100'000, 100'000))->delivery_rate, 1 / 0.1, 1e-9);
+  EXPECT_NEAR(rate.on_ack(ack_of(1, 2, 1'120'000, 110'000))->delivery_rate, 2 / 0.12, 1e-9);
   rate.on_sent(5, 1120);
-  EXPECT_EQUAL(rate.on_ack(ack_of(4, 5, 1'180'000, 140'000))->delivered_before, 0);
+  EXPECT_EQUAL(rate.on_ack(ack_of(4, 5, 1'180'000, 140'000))->prior_delivered, 0);
   // Packet 5 left when 2 were delivered, at 1.12 s, and the last of these at 1.01 s. It is the
   // sixth at 1.3 s: four in the longer of .11 and .18 s.
   const auto sample = rate.on_ack(ack_of(5, 6, 1'300'000, 180'000));
-  EXPECT_NEAR(sample->packets_per_s, 4 / 0.18, 1e-9);
-  EXPECT_EQUAL(sample->delivered_before, 2);
+  EXPECT_NEAR(sample->delivery_rate, 4 / 0.18, 1e-9);
+  EXPECT_EQUAL(sample->prior_delivered, 2);
   EXPECT_EQUAL(rate.delivered(), 6);
 }
 
@@ -43,14 +43,14 @@ TEST(a_rate_is_bounded_by_the_rate_of_sending) {
   rate.on_sent(1, 1100);
   rate.on_sent(2, 1300);
   rate.on_ack(ack_of(1, 2, 1'400'000, 300'000));
-  EXPECT_NEAR(rate.on_ack(ack_of(2, 3, 1'400'100, 100'100))->packets_per_s, 2 / 0.3001, 1e-9);
+  EXPECT_NEAR(rate.on_ack(ack_of(2, 3, 1'400'100, 100'100))->delivery_rate, 2 / 0.3001, 1e-9);
 }
 
 TEST(deliveries_by_sack_count) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 10; ++number) rate.on_sent(number, 1000);
   // Nine were reported before, by acknowledgments that the controller did not hear.
-  EXPECT_NEAR(rate.on_ack(ack_of(9, 10, 1'200'000, -1))->packets_per_s, 50, 1e-9);
+  EXPECT_NEAR(rate.on_ack(ack_of(9, 10, 1'200'000, -1))->delivery_rate, 50, 1e-9);
 }
 
 TEST(a_repetition_and_an_impossible_interval_give_no_rate) {
@@ -61,9 +61,9 @@ TEST(a_repetition_and_an_impossible_interval_give_no_rate) {
   EXPECT_EQUAL(rate.on_ack(ack_of(0, 1, 1'110'000, -1)).has_value(), false);
   rate.on_ack(ack_of(1, 2, 1'150'000, 150'000));
   rate.on_sent(2, 1200);
-  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'298'000, -1)).has_value(), false);  // 98 of 100 ms
+  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'298'000, -1))->delivery_rate, 0);  // 98 of 100 ms
   rate.on_sent(3, 1300);
-  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'399'500, -1)).has_value(), true);  // a clock's tick
+  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'399'500, -1))->delivery_rate > 0, true);  // a tick
 }
 
 TEST(what_is_sent_under_a_limit_gives_limited_samples) {
@@ -72,15 +72,17 @@ TEST(what_is_sent_under_a_limit_gives_limited_samples) {
   rate.on_ack(ack_of(0, 1, 1'100'000, 100'000));
   rate.on_sent(1, 1100);
   rate.on_sent(2, 1100);
-  rate.limit();
+  rate.mark_connection_app_limited();
   rate.on_sent(3, 1100);
-  EXPECT_EQUAL(rate.on_ack(ack_of(1, 2, 1'200'000, 100'000))->is_limited, false);
+  EXPECT_EQUAL(rate.on_ack(ack_of(1, 2, 1'200'000, 100'000))->is_app_limited, false);
   rate.on_sent(4, 1200);
-  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'201'000, 101'000))->is_limited, false);
+  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'201'000, 101'000))->is_app_limited, false);
   rate.on_sent(5, 1201);
-  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'202'000, 102'000))->is_limited, true);
-  EXPECT_EQUAL(rate.on_ack(ack_of(4, 5, 1'300'000, 100'000))->is_limited, true);
-  EXPECT_EQUAL(rate.on_ack(ack_of(5, 6, 1'301'000, 100'000))->is_limited, false);
+  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'202'000, 102'000))->is_app_limited, true);
+  EXPECT_EQUAL(rate.on_ack(ack_of(4, 5, 1'300'000, 100'000))->is_app_limited, true);
+  rate.on_sent(6, 1301);
+  EXPECT_EQUAL(rate.on_ack(ack_of(5, 6, 1'301'000, 100'000))->is_app_limited, true);
+  EXPECT_EQUAL(rate.on_ack(ack_of(6, 7, 1'401'000, 100'000))->is_app_limited, false);
 }
 
 TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
@@ -88,29 +90,85 @@ TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
   for (uint64_t number = 0; number < 4; ++number) rate.on_sent(number, 1000);
   Ack ack = ack_of(0, 1, 1'100'000, 100'000);
   ack.in_flight = 3;
-  EXPECT_EQUAL(rate.on_ack(ack)->flight, 1);
+  EXPECT_EQUAL(rate.on_ack(ack)->tx_in_flight, 1);
   rate.on_sent(4, 1100);
   ack = ack_of(3, 2, 1'101'000, 101'000);
   ack.in_flight = 1;
   ack.lost = 2;
   const auto sample = rate.on_ack(ack);
-  EXPECT_EQUAL(sample->flight, 4);
+  EXPECT_EQUAL(sample->tx_in_flight, 4);
   EXPECT_EQUAL(sample->lost, 2);
-  EXPECT_EQUAL(rate.lost(), 2);
-  EXPECT_EQUAL(rate.flight(), 1);
-  // One of them was not lost, and a timeout says nothing of a third.
+  EXPECT_EQUAL(rate.newly_lost(), 2);
+  EXPECT_EQUAL(rate.in_flight(), 1);
+  // One of them was not lost; what a timer marks is lost, but not newly with an acknowledgment.
   ack = ack_of(1, 3, 1'102'000, -1);
   ack.lost = 1;
   rate.on_ack(ack);
-  EXPECT_EQUAL(rate.lost(), 0);
+  EXPECT_EQUAL(rate.newly_lost(), 0);
   rate.on_loss(
       {.now_ms = 1103, .now_us = 1'103'000, .kind = Loss::Kind::timed_out, .in_flight = 1});
   ack = ack_of(4, 4, 1'200'000, 100'000);
   ack.lost = 2;
   const auto after_timeout = rate.on_ack(ack);
-  EXPECT_EQUAL(after_timeout->flight, 4);
-  EXPECT_EQUAL(after_timeout->lost, 2);
-  EXPECT_EQUAL(rate.lost(), 0);
+  EXPECT_EQUAL(after_timeout->tx_in_flight, 4);
+  EXPECT_EQUAL(after_timeout->lost, 3);
+  EXPECT_EQUAL(rate.newly_lost(), 0);
+}
+
+// Packet n leaves with n + 1 in flight. A transport says how many are lost, and when.
+TEST(a_lost_packet_is_the_oldest_of_which_nothing_was_heard) {
+  DeliveryRate rate;
+  for (uint64_t number = 0; number < 10; ++number) rate.on_sent(number, 1000);
+  const auto hear = [&rate](uint64_t number, uint64_t acknowledged, uint64_t delivered,
+                            uint64_t lost, uint64_t flight) {
+    Ack ack = ack_of(number, delivered, 1'100'000 + static_cast<int64_t>(number), 100'000);
+    ack.acknowledged = acknowledged;
+    ack.lost = lost;
+    ack.in_flight = flight;
+    rate.on_ack(ack);
+    return rate.lost_packets();
+  };
+  EXPECT_EQUAL(hear(0, 1, 1, 0, 9).size(), 0u);
+  // By SACK 3 and 4, which pass 1 and 2; only later are these lost, one after the other.
+  EXPECT_EQUAL(hear(4, 2, 3, 0, 7).size(), 0u);
+  const auto first = hear(5, 1, 4, 1, 5);
+  EXPECT_EQUAL(first.size(), 1u);
+  EXPECT_EQUAL(first[0].tx_in_flight, 2);
+  EXPECT_EQUAL(first[0].lost, 1);
+  EXPECT_EQUAL(first[0].begins_range, true);
+  const auto second = hear(6, 1, 5, 2, 3);
+  EXPECT_EQUAL(second.at(0).tx_in_flight, 3);
+  EXPECT_EQUAL(second.at(0).lost, 2);
+  EXPECT_EQUAL(second.at(0).begins_range, false);
+  // Datagrams: what is passed, 7 and 8, is lost.
+  const auto passed = hear(9, 1, 6, 4, 0);
+  EXPECT_EQUAL(passed.size(), 2u);
+  EXPECT_EQUAL(passed[0].tx_in_flight, 8);
+  EXPECT_EQUAL(passed[0].begins_range, true);
+  EXPECT_EQUAL(passed[1].tx_in_flight, 9);
+  EXPECT_EQUAL(passed[1].lost, 4);
+  EXPECT_EQUAL(passed[1].begins_range, false);
+}
+
+// 1 is late, 2 lost; and 4 arrives with 6, as an acknowledgment of both tells.
+TEST(what_was_late_is_not_taken_for_lost) {
+  DeliveryRate rate;
+  for (uint64_t number = 0; number < 9; ++number) rate.on_sent(number, 1000);
+  const auto hear = [&rate](uint64_t number, uint64_t acknowledged, uint64_t delivered,
+                            uint64_t lost, uint64_t flight) {
+    Ack ack = ack_of(number, delivered, 1'100'000 + static_cast<int64_t>(delivered), 100'000);
+    ack.acknowledged = acknowledged;
+    ack.lost = lost;
+    ack.in_flight = flight;
+    rate.on_ack(ack);
+    return rate.lost_packets();
+  };
+  hear(0, 1, 1, 0, 8);
+  hear(3, 1, 2, 0, 7);
+  hear(1, 1, 3, 0, 6);
+  EXPECT_EQUAL(hear(5, 1, 4, 1, 4).at(0).tx_in_flight, 3);
+  EXPECT_EQUAL(hear(6, 2, 6, 1, 2).size(), 0u);
+  EXPECT_EQUAL(hear(8, 1, 7, 2, 0).at(0).tx_in_flight, 8);
 }
 
 TEST(a_flight_may_be_wider_than_any_ring) {
@@ -125,6 +183,6 @@ TEST(a_flight_may_be_wider_than_any_ring) {
   for (uint64_t number = 59; number < 600; ++number) {
     const auto now_us = static_cast<int64_t>(2'000'000 + 1000 * number);
     const auto sample = rate.on_ack(ack_of(number, number + 1, now_us, 10'000));
-    EXPECT_EQUAL(sample->delivered_before, static_cast<double>(number / 10));
+    EXPECT_EQUAL(sample->prior_delivered, static_cast<double>(number / 10));
   }
 }
