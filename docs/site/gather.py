@@ -17,7 +17,7 @@ DOCS = ROOT / "docs"
 CONTENTS: Mapping[str, tuple[str, ...]] = {
     "First hour": ("tutorial", "own-report"),
     "How to": ("how-to/*",),
-    "Reference": ("reference", "controllers", "field"),
+    "Reference": ("reference", "controllers", "field", "bbr-cases"),
     "Explanation": (
         *("emulator", "entries", "limits", "networks", "searches", "statistics", "contest"),
         *("real-runs", "kernel-tcp", "many-machines", "workflow", "decisions/index"),
