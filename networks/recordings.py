@@ -242,19 +242,21 @@ def read_recording(
             raise KneepointError(
                 f"{path}, line {line}: its time is before that of the row above; sort the file"
             )
-    if amount == "rate":
-        lasts = [after - before for (before, _), (after, _) in pairwise(timed)]
-        if time is None:
-            lasts = [every_ms]
-        if not lasts:
-            raise KneepointError(f"{path}: a single rate has no end; add a row, or give --every-s")
-        lasts += lasts[-1:] * (len(timed) - len(lasts))
-        times_ms = trace_of_rates(
-            (last, rate) for last, (_, rate) in zip(lasts, timed, strict=True)
-        )
-    else:
-        worth = OPPORTUNITY_BYTES if amount == "packets" else 1
-        times_ms = trace_of_amounts((moment, value * worth) for moment, value in timed)
+    lasts = [after - before for (before, _), (after, _) in pairwise(timed)]
+    if time is None:
+        lasts = [every_ms]
+    if amount == "rate" and not lasts:
+        raise KneepointError(f"{path}: a single rate has no end; add a row, or give --every-s")
+    worth = OPPORTUNITY_BYTES if amount == "packets" else 1
+    try:
+        if amount == "rate":
+            lasts += lasts[-1:] * (len(timed) - len(lasts))
+            steps = zip(lasts, timed, strict=True)
+            times_ms = trace_of_rates((last, rate) for last, (_, rate) in steps)
+        else:
+            times_ms = trace_of_amounts((moment, value * worth) for moment, value in timed)
+    except KneepointError as error:
+        raise KneepointError(f"{path}: {error}") from None
     if not times_ms or times_ms[-1] == 0:
         raise KneepointError(
             f"{path}: column {column!r} has less than a packet of {OPPORTUNITY_BYTES} bytes after "

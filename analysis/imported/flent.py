@@ -5,6 +5,7 @@ else that of its raw values (flent's combiners.py, MeanReducer and MedianReducer
 """
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,7 +57,11 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         raise FORMAT.refuse(path, "it has no rate in Mbits/s; import a test with flows")
     if others:
         notes += (f"left out: {', '.join(others)}; neither a flow's rate nor an RTT",)
-    mean = {name: _mean(path, name, told.get(name, {}), raw[name]) for name in (*rates, *pings)}
+    results = found["results"]
+    mean = {
+        name: _mean(path, name, told.get(name, {}), _values(raw[name]), results.get(name) or ())
+        for name in (*rates, *pings)
+    }
     throughput_mbps = float(sum(mean[name] for name in rates))
     every_ms = [value for name in pings for value in _values(raw[name])]
     together: dict[str, object] = {"name": "all", "throughput_mbps": throughput_mbps}
@@ -77,7 +82,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         flows += [{"name": way, "throughput_mbps": mbps} for way, mbps in ways.items()]
     flows += [{"name": name, "throughput_mbps": mean[name]} for name in rates]
     flows += [{"name": name, **_rtt(_values(raw[name]), mean[name])} for name in pings]
-    of = [found["results"].get(name) or [None] * len(times_s) for name in rates]
+    of = [results.get(name) or [None] * len(times_s) for name in rates]
     sums = [sum(value or 0 for value in values) for values in zip(*of, strict=True)]
     series = {over_time.RATES[-1]: (times_s, sums)}
     if every_ms:
@@ -107,13 +112,20 @@ def _way(name: str) -> str:
     return found[0].lower() if found else "other"
 
 
-def _mean(path: Path, name: str, told: dict[str, Any], raw: list[dict[str, Any]]) -> float:
-    """What the tool behind a series reported, which its values must confirm; else their mean."""
-    own = float(np.mean(_values(raw)))
+def _mean(
+    path: Path, name: str, told: dict[str, Any], raw: list[float], shown: Sequence[float | None]
+) -> float:
+    """What the tool behind a series reported, else the mean of its values, which must agree.
+
+    Of UDP_RR the one is of transactions and the other of time: a factor of ten is none of units.
+    """
+    own = float(np.mean(raw))
     mean = float(told.get("MEAN_VALUE") or own)
-    if not agree(mean, own, 100):  # UDP_RR counts transactions, its values times
-        why = f"the mean of {name} is {mean:g}, but its values have {own:g}; correct its unit"
-        raise FORMAT.refuse(path, why)
+    at_times = [value for value in shown if value is not None]
+    for other in (own, float(np.mean(at_times)) if at_times else own):
+        if not agree(mean, other, 100):
+            why = f"the mean of {name} is {mean:g} here, and {other:g} there; correct its unit"
+            raise FORMAT.refuse(path, why)
     return mean
 
 

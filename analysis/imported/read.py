@@ -1,6 +1,6 @@
 """Reads files of any known format."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,12 @@ FORMATS: tuple[Format, ...] = (
     *(packets.FORMAT, qlog.FORMAT),
 )
 _HEAD = 65_536
+_PROBABLE = {
+    "duration_s": (0.05, 86_400),
+    "throughput_mbps": (1e-3, 4e5),
+    "rtt_mean_ms": (5e-3, 6e4),
+    "loss": (-1, 0.98),
+}
 
 
 def read_measurements(paths: Iterable[Path]) -> list[Measurement]:
@@ -23,9 +29,22 @@ def read_measurements(paths: Iterable[Path]) -> list[Measurement]:
         KneepointError: one of them is missing, damaged or of no known format.
     """
     return [
-        replace(each, flows=tuple({"controller": each.controller, **flow} for flow in each.flows))
+        replace(
+            each,
+            flows=tuple({"controller": each.controller, **flow} for flow in each.flows),
+            notes=(*each.notes, *_doubts(each)),
+        )
         for each in join_ends([each for path in paths for each in _read(path)])
     ]
+
+
+def _doubts(run: Measurement) -> Iterator[str]:
+    """Figures that no link of today has: the file may be in another unit than its format's."""
+    told = {"duration_s": run.duration_s, **(run.flows[0] if run.flows else {}), **run.metrics}
+    for name, (least, most) in _PROBABLE.items():
+        value = told.get(name)
+        if isinstance(value, int | float) and not least <= value <= most:
+            yield f"improbable: {name} {value:.3g}; are the file's units those of its format?"
 
 
 def _read(path: Path) -> list[Measurement]:

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -62,6 +63,12 @@ class Reader {
   bool has_event() const { return first_us_ != never; }
 
   TunnelFigures finish(bool is_torn) {
+    if (found_.all.sent_bytes > 0 and found_.all.departed_bytes / 2 > found_.all.sent_bytes) {
+      throw std::invalid_argument("the log has " + std::to_string(found_.all.departed_bytes) +
+                                  " bytes that left the tunnel, but " +
+                                  std::to_string(found_.all.sent_bytes) +
+                                  " that entered it; write all sizes in bytes");
+    }
     const bool has_link = last_opportunity_us_ > first_opportunity_us_;
     found_.capacity_mbps =
         has_link ? mbps(capacity_bytes_, last_opportunity_us_ - first_opportunity_us_) : undefined;

@@ -55,4 +55,5 @@ TEST(figures_of_what_is_no_tunnel_log_are_refused) {
   refused("1.0000000001 + 80\n", "line 1: is no event");
   refused("1 + 80\n86400002 + 80\n", "line 2: is more than a day after the first event");
   refused(std::string(300'000, '1'), "line 1: is too long for an event");
+  refused("1 + 1500\n2 - 1500000 1\n", "1500000 bytes that left the tunnel, but 1500 that entered");
 }

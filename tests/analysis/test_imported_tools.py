@@ -5,6 +5,7 @@
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 from analysis.imported.measurement import Measurement
 from analysis.imported.read import read_measurements
+from common.errors import KneepointError
+from tests.analysis.test_imported import quic
 
 FILES = Path(__file__).with_name("files")
 
@@ -134,3 +137,119 @@ def test_a_qlog_of_aioquic_has_the_figures_of_its_events(version: str) -> None:
     assert found.metrics["throughput_mbps"] == pytest.approx(bits / found.duration_s / 1e6)
     assert found.flows[0]["rtt_mean_ms"] == pytest.approx(np.mean(rtts_ms), rel=1e-3)
     assert 1 < np.mean(rtts_ms) < 100
+
+
+# qlog in each draft ---------------------------------------------------------------------------
+
+EVENTS, FIGURES = quic(3)
+
+
+def draft_00() -> dict[str, Any]:
+    """Arrays in capitals, with the time since the event before, in microseconds."""
+    times = [event["time"] for event in EVENTS]
+    deltas = [1000 * (time - before) for before, time in zip([0, *times], times, strict=False)]
+    return arrays("draft-00", str.upper, "delta_time", deltas, ("EVENT_TYPE", "DATA"))
+
+
+def draft_01(unit: str = "us") -> dict[str, Any]:
+    """Arrays, with the time since the beginning."""
+    scale = {"us": 1000, "ms": 1}[unit]
+    times = [scale * event["time"] for event in EVENTS]
+    return arrays("draft-01", str.lower, "relative_time", times, ("event", "data"), unit)
+
+
+def arrays(
+    version: str,
+    named: Callable[[str], str],
+    time: str,
+    times: list[float],
+    fields: tuple[str, str],
+    unit: str = "us",
+) -> dict[str, Any]:
+    events = []
+    for at, event in zip(times, EVENTS, strict=True):
+        name = event["name"].split(":")[1].replace("recovery_", "")
+        data = json.loads(json.dumps(event["data"]))
+        if version == "draft-00":
+            name = name.replace("metrics_updated", "metric_update")
+        if "latest_rtt" in data:
+            data["latest_rtt"] *= 1000 if unit == "us" else 1
+        if "raw" in data:  # the size stood in the header
+            data.setdefault("header", {})["packet_size"] = data.pop("raw")["length"]
+        events.append([at, "transport", named(name), data])
+    trace = {
+        **{"vantage_point": {"type": "client"}, "configuration": {"time_units": unit}},
+        **{"event_fields": [time, "category", *fields], "events": events},
+    }
+    return {"qlog_version": version, "traces": [trace]}
+
+
+def records(**header: object) -> list[dict[str, Any]]:
+    trace = {"vantage_point": {"type": "client"}, "common_fields": {"time_format": "relative"}}
+    return [{"qlog_version": "0.3", **header, "trace": trace}, *EVENTS]
+
+
+def sequence(separator: str, end: str, indent: int | None = None) -> str:
+    return "".join(
+        f"{separator}{json.dumps(each, indent=indent)}{end}"
+        for each in records(qlog_format="JSON-SEQ")
+    )
+
+
+def whole(version: str, **more: Any) -> dict[str, Any]:
+    return {"qlog_version": version, "traces": [{"events": EVENTS}], **more}
+
+
+TRACE_ERROR = {"error_description": "File could not be found", "uri": "/srv/latest.qlog"}
+EPOCH = {"common_fields": {"time_format": "relative_to_epoch"}, "events": EVENTS}
+DRAFTS = {
+    "draft-00": json.dumps(draft_00()),
+    "draft-01": json.dumps(draft_01()),
+    "draft-01 in ms": json.dumps(draft_01("ms"), indent=2),
+    "draft-02": json.dumps(whole("draft-02", qlog_format="JSON")),
+    "draft-02, NDJSON": "\n".join(map(json.dumps, records(qlog_format="NDJSON"))),
+    "NDJSON, blank lines": "\n\n".join(map(json.dumps, records(qlog_format="NDJSON"))) + "\n\n",
+    "0.3": json.dumps(whole("0.3")),
+    "sequence": sequence("\x1e", "\n"),
+    "sequence without line feeds": sequence("\x1e", ""),
+    "sequence, pretty": sequence("\x1e", "\n", 2),
+    "sequence, blank lines": sequence("\n\x1e", "\n\n"),
+    "sequence, a trailing separator": sequence("\x1e", "\n") + "\x1e",
+    "0.4": json.dumps({"file_schema": "urn:ietf:params:qlog:file:contained", "traces": [EPOCH]}),
+    "a trace that is an error": json.dumps(whole("0.3") | {"traces": [TRACE_ERROR, EPOCH]}),
+}
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_a_qlog_of_each_draft_has_the_figures_of_its_events(tmp_path: Path, draft: str) -> None:
+    path = tmp_path / "a.qlog"
+    path.write_text(DRAFTS[draft])
+    (found,) = read_measurements([path])
+    assert found.metrics["throughput_mbps"] == pytest.approx(FIGURES["throughput_mbps"], rel=1e-6)
+    assert found.metrics["packets_dropped"] == FIGURES["lost"]
+    assert found.flows[0]["rtt_p95_ms"] == pytest.approx(FIGURES["rtt_p95_ms"])
+    assert [("could not be found" in note) for note in found.notes] == [True] * ("error" in draft)
+
+
+def test_a_qlog_of_errors_alone_says_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.qlog"
+    path.write_text(json.dumps({"qlog_version": "0.3", "traces": [TRACE_ERROR]}))
+    with pytest.raises(KneepointError, match="could not be found"):
+        read_measurements([path])
+
+
+@pytest.mark.parametrize("scaled", ["latest_rtt", "time"])
+@pytest.mark.parametrize("factor", [1000, 0.001])
+def test_rtts_that_the_times_contradict_are_refused(
+    tmp_path: Path, scaled: str, factor: float
+) -> None:
+    """Draft 01 said microseconds; some write seconds."""
+    events = json.loads(json.dumps(EVENTS))
+    for event in events:
+        of = event if scaled == "time" else event["data"]
+        if isinstance(of, dict) and scaled in of:
+            of[scaled] *= factor
+    path = tmp_path / "a.qlog"
+    path.write_text(json.dumps({"qlog_version": "0.3", "traces": [{"events": events}]}))
+    with pytest.raises(KneepointError, match="latest_rtt"):
+        read_measurements([path])
