@@ -1,13 +1,15 @@
-"""What one end of a TCP flow sent, and what of it came to the other, by sequence numbers.
+"""Which bytes of a TCP flow were seen, by sequence numbers: at both ends, or acknowledged.
 
 Offloads merge segments differently at both ends, so ranges of bytes are matched, not packets.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from analysis.imported.headers import Packet
+
+_MOST_HOLES = 1024
 
 
 @dataclass(order=True, slots=True)
@@ -84,3 +86,52 @@ class ByteRanges:
         for one, other in ((each.begins, begins), (ends, each.ends)):
             if one < other:
                 insort(self._ranges, _Range(one, other, each.time_s, each.packet, each.origin))
+
+
+class Acknowledged:
+    """How many bytes of a flow were acknowledged, and how many of them were not seen before."""
+
+    def __init__(self) -> None:
+        self.bytes_ = self.unseen = 0
+        self._seen: list[tuple[int, int]] = []  # apart, by sequence numbers, unwrapped
+        self._floor: int | None = None  # everything below is counted
+        self._acked = 0
+
+    def begin(self) -> None:
+        """A connection begins, perhaps on the ports of an earlier one."""
+        self.count()
+        self._seen, self._floor = [], None
+
+    def see(self, begins: int, ends: int) -> None:
+        """Bytes passed."""
+        if self._floor is None:
+            self._floor = self._acked = begins
+        length, begins = ends - begins, self._unwrapped(begins)
+        ends = begins + length
+        low = bisect_left(self._seen, begins, key=lambda each: each[1])
+        high = bisect_right(self._seen, ends, low, key=lambda each: each[0])
+        if low < high:
+            begins, ends = min(begins, self._seen[low][0]), max(ends, self._seen[high - 1][1])
+        self._seen[low:high] = [(begins, ends)]
+        if len(self._seen) > _MOST_HOLES:
+            self.count()
+
+    def acknowledge(self, acked: int) -> None:
+        """All before this sequence number was acknowledged."""
+        if self._floor is not None:
+            self._acked = max(self._acked, self._unwrapped(acked))
+
+    def count(self) -> None:
+        """Counts what was acknowledged since the last time."""
+        if self._floor is None or self._acked <= self._floor:
+            return
+        seen = 0
+        for begins, ends in self._seen:
+            seen += max(0, min(ends, self._acked) - max(begins, self._floor))
+        self.bytes_ += self._acked - self._floor
+        self.unseen += self._acked - self._floor - seen
+        self._floor = self._acked
+        self._seen = [each for each in self._seen if each[1] > self._acked]
+
+    def _unwrapped(self, number: int) -> int:
+        return self._acked + (number - self._acked + 2**31) % 2**32 - 2**31

@@ -37,8 +37,8 @@ class Packet(NamedTuple):
     """A packet, or `segments` of them that were merged, which `split` tells apart.
 
     `bytes_` are those of IP, of all. `own` is the IP identification (then `is_own`), or else the
-    timestamp of TCP; the sequence numbers `begins` and `ends` and the acknowledged are TCP's,
-    `content` is UDP's. `place` is the interface, and whether it came or left.
+    timestamp of TCP. The sequence numbers `begins` and `ends` are TCP's, and so is what is `acked`,
+    -1 if nothing, None for UDP; `content` is UDP's. `place` is the interface and the direction.
     """
 
     time_s: float
@@ -154,6 +154,8 @@ class Dissector:
         if mss is not None and payload > (mss := mss - length + 20) > 0:
             count = -(-payload // mss)
             bytes_ += (count - 1) * (header - ip.extra)
+        if not flags & _ACK:
+            acked = -1
         own = ip.own
         if not own and data[at + 20 : at + 24] == _TIMESTAMPS:
             own = int.from_bytes(data[at + 24 : at + 28], "big")

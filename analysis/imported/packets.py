@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from analysis import over_time
+from analysis.imported.byte_ranges import Acknowledged
 from analysis.imported.copies import Copies
 from analysis.imported.headers import Dissector, Packet, back_of, name_of
 from analysis.imported.measurement import Delays, Format, Gathered, Measurement, series_of
 from analysis.imported.records import MAGICS, UnreadableError, read_records
 
+_MOST_UNSEEN = 0.01  # of the acknowledged
+_FEW_BYTES = 1500  # such as that of a FIN
 _MOST_SEGMENTS = 65_536  # that wait for their acknowledgment
 OFFLOADS_OFF = "ethtool -K DEV tso off gso off gro off"
 MERGED = (
@@ -42,14 +45,18 @@ class _Flow:
     newest: int | None = None
     waiting: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_MOST_SEGMENTS))
     rtts: Delays = field(default_factory=Delays)
+    acked: Acknowledged = field(default_factory=Acknowledged)
 
     def take(self, packet: Packet) -> None:
         self.last = packet
         self.bytes_ += packet.bytes_
         self.count += packet.segments
         self.may_be_merged = self.may_be_merged or packet.may_be_merged
+        if packet.is_first:
+            self.acked.begin()
         if packet.acked is None or packet.begins == packet.ends:
             return
+        self.acked.see(packet.begins, packet.ends)
         if self.newest is None or _is_after(packet.ends, self.newest):
             self.newest = packet.ends % 2**32
             self.waiting.append((self.newest, packet.time_s))
@@ -60,6 +67,7 @@ class _Flow:
     def acknowledge(self, acked: int, time_s: float) -> float | None:
         """The RTT that an acknowledgment measures."""
         rtt_s = None
+        self.acked.acknowledge(acked)
         while self.waiting and not _is_after(self.waiting[0][0], acked):
             ends, sent_s = self.waiting.popleft()
             if ends == acked:
@@ -132,7 +140,7 @@ class _Read:
         flow.take(packet)
         time_s = packet.time_s - self.first_s
         self.seen[flow.is_forward].add("egress_bytes", time_s, packet.bytes_)
-        if flow.other and packet.acked is not None:
+        if flow.other and packet.acked is not None and packet.acked >= 0:
             way, rtt_s = not flow.is_forward, flow.other.acknowledge(packet.acked, packet.time_s)
             if rtt_s is not None:
                 self.rtts[way].add(rtt_s)
@@ -177,6 +185,7 @@ def _measurement(
     if not own or read.first_s is None:
         raise UnreadableError("it has no TCP or UDP packet over IP; did a flow run?")
     _refuse_translated(own)
+    _refuse_dropped(own)
     span_s = max(f.last.time_s for f in own.values()) - min(f.first.time_s for f in own.values())
     if not span_s:
         raise UnreadableError("all at one time; did it run on?")
@@ -215,6 +224,19 @@ def _measurement(
 def _passed(flow: _Flow) -> Passed:
     sequence = None if flow.newest is None else (flow.first.begins % 2**32, flow.newest)
     return Passed(flow.first.time_s, flow.last.time_s, sequence, flow.first.is_first)
+
+
+def _refuse_dropped(flows: Mapping[bytes, _Flow]) -> None:
+    """Flows whose hosts acknowledged much that the capture lacks."""
+    for flow in flows.values():
+        flow.acked.count()
+    unseen = sum(flow.acked.unseen for flow in flows.values())
+    bytes_ = sum(flow.acked.bytes_ for flow in flows.values())
+    if unseen > _MOST_UNSEEN * bytes_ + _FEW_BYTES:
+        raise UnreadableError(
+            f"{unseen / bytes_:.1%} of the bytes that were acknowledged are not in it: tcpdump "
+            "dropped them; capture again, less (-s 128) with more memory (-B 65536)"
+        )
 
 
 def _refuse_translated(flows: Mapping[bytes, _Flow]) -> None:

@@ -427,6 +427,11 @@ BAD_PAIRS = {
         pcap(CAME),
         "dropped",
     ),
+    "a receiver's capture that lacks a tenth": (
+        PLAIN,
+        pcap([each for k, each in enumerate(CAME) if k < 3 or k % 10]),
+        "dropped",
+    ),
 }
 
 

@@ -355,7 +355,7 @@ def transfer(seed: int, kind: str = "tcp") -> tuple[Seen, Seen, list[float]]:
     receiver: Seen = []
     delays_s = []
     sequence = drawn.randrange(2**32) if seed % 4 == 1 else 2**32 - 50_000  # it wraps
-    at_s = 1_700_000_000.0
+    at_s, missing = 1_700_000_000.0, None  # the first byte that was lost
     for number in range(300):
         at_s = round(at_s + drawn.uniform(0.001, 0.01), 6)
         size = drawn.randint(100, 1400)
@@ -364,11 +364,13 @@ def transfer(seed: int, kind: str = "tcp") -> tuple[Seen, Seen, list[float]]:
         sender.append((at_s, segment))
         delay_s = round(drawn.uniform(0.02, 0.04), 6)
         if number % 10 == 9:
+            missing = sequence - size if missing is None else missing
             continue
         delays_s.append(delay_s)
         receiver.append((at_s + delay_s, segment))
         if kind == "tcp":
-            answer = frame(kind, 1, number, 0, seq=7, ack=sequence % 2**32)
+            acked = sequence if missing is None else missing
+            answer = frame(kind, 1, number, 0, seq=7, ack=acked % 2**32)
             receiver.append((at_s + delay_s, answer))
             sender.append((at_s + delay_s + 0.02, answer))
     return sorted(sender), sorted(receiver), delays_s
