@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.judge.build import TARGET
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +38,13 @@ def environment(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> M
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     path = f"{Path(sys.executable).parent}:{ours['PATH']}"
     cache = str(tmp_path_factory.mktemp("cache"))
-    return {**ours, "PATH": path, "KNEEPOINT": str(repository), "KNEEPOINT_CACHE": cache}
+    return {
+        **ours,
+        "PATH": path,
+        "KNEEPOINT": str(repository),
+        "KNEEPOINT_CACHE": cache,
+        "CARGO_TARGET_DIR": str(TARGET),  # the stacks take a minute to compile
+    }
 
 
 def set_up(clone: Path) -> None:

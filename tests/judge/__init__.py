@@ -1,0 +1,1 @@
+"""Our controllers beside those of public QUIC stacks, on the same links."""

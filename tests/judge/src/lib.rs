@@ -1,0 +1,9 @@
+//! Congestion controllers of QUIC stacks behind Kneepoint's C interface.
+//!
+//! A stack is a [`flow::Stack`], and a controller a file in controllers/ that [`export!`]s it.
+
+pub mod export;
+pub mod flow;
+pub mod interface;
+pub mod quinn;
+pub mod s2n;
