@@ -28,6 +28,8 @@ METRICS = (
     "power",
 )
 COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
+SHARES = ("at_bound_share", "idle_share")
+"""Of the time, and of the uplink's capacity: see RunRecord."""
 
 LINK_METRICS = ("utilization", "throughput_mbps", "queueing_delay_p95_ms")
 """Of the uplink, among the metrics of comparisons."""
@@ -166,6 +168,12 @@ class RunRecord:
     `scheduling_delays_us` is the time that one packet in 2^k took at least. In virtual time
     it does not exist. `flows` and `probes` are those of the traffic, in its order, each with its
     `name` and its metrics and series; traffic that is not measured by flows has neither.
+
+    `at_bound_share` is the share of the time in which a sender's window was the widest that the
+    transport allows, or wider than TCP's buffers; `idle_share` the share of the uplink's capacity
+    that passed while no packet came for longer than 200 ms and two round trips of propagation.
+    They exist in virtual time, where each flow has data to send over the uplink throughout;
+    `idle_share` also needs links whose delay is declared, not recorded.
     """
 
     run_id: str
@@ -181,6 +189,8 @@ class RunRecord:
     packets_sent: int | None = None
     packets_delivered: int | None = None
     packets_dropped: int | None = None
+    at_bound_share: float | None = None
+    idle_share: float | None = None
     scheduling_delay_p99_us: float | None = None
     scheduling_delays_us: tuple[float, ...] | None = None
     flows: tuple[Mapping[str, Any], ...] | None = None
@@ -225,7 +235,7 @@ class RunRecord:
         return canonical_json(asdict(self))
 
 
-_OPTIONAL = ("scheduling_delay_p99_us", "signal_delay_p50_ms")
+_OPTIONAL = ("scheduling_delay_p99_us", "signal_delay_p50_ms", *SHARES)
 _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 """Metrics that need the delay of every packet."""
 

@@ -23,6 +23,7 @@ from engines.base import (
     FLOW_SERIES,
     METRICS,
     PROBE_METRICS,
+    SHARES,
     RunRecord,
     RunSpec,
     canonical_json,
@@ -32,7 +33,7 @@ from experiments.models.study import Bounded, Front
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 6
+VERSION = 7
 _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
@@ -67,6 +68,7 @@ RUNS_SCHEMA = pa.schema(
         *required("string", "status", "reason"),
         *required("float64", *METRICS),
         *(pa.field(name, "int64") for name in COUNTS),
+        *(pa.field(name, "float64") for name in SHARES),
         # Of real-time runs, and of runs whose traffic is measured by flows: see RunRecord.
         pa.field("scheduling_delay_p99_us", "float64"),
         pa.field("scheduling_delays_us", pa.list_(pa.float64())),
@@ -230,6 +232,7 @@ def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
 
 
 _OF_RECORD = (
+    *SHARES,
     *("scheduling_delay_p99_us", "scheduling_delays_us"),
     *("flows", "probes", "queue_by_interval_packets"),
 )

@@ -97,7 +97,9 @@ RunReport Runner::run(const RunArguments& arguments) {
     write_metrics(json, result.metrics)
         .field("packets_sent", result.packets_sent)
         .field("packets_delivered", result.packets_delivered)
-        .field("packets_dropped", result.packets_dropped);
+        .field("packets_dropped", result.packets_dropped)
+        .field("at_bound_share", result.at_bound_share)
+        .field("idle_share", result.idle_share);
     if (arguments.measures_flows) rig.write(json);
     return {RunStatus::ok, json.end_object().text()};
   } catch (const ControllerFailure& failure) {

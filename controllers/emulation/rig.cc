@@ -41,6 +41,9 @@ constexpr Microseconds longest_way_us = 2'000'000;
 constexpr double fair = 0.9;
 constexpr size_t settled_intervals = 5;
 
+// How often it is asked whether a window is at its bound.
+constexpr Microseconds look_us = 1'000'000;
+
 Microseconds in_us(double time_s) { return std::llround(time_s * 1e6); }
 
 Milliseconds duration_of(const Scenario& scenario, const RunInputs& inputs) {
@@ -221,7 +224,7 @@ Endpoint Rig::endpoint(size_t end, uint16_t flow, FlowMeter* meter, bool is_alon
 void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
   const bool is_alone = is_alone_ and settings.from == End::near;
-  auto& sender = add_endpoint<SenderProcess>(
+  auto& sender = add_sender<SenderProcess>(
       ends.source, endpoint(ends.source, number, meter, is_alone), controller,
       lateness(first_sender + number), lifetime_of(settings, contest_payload_bytes), log);
   connect(settings.from, sender,
@@ -254,10 +257,10 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
       add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
   Mails& mails = add<Mails>(keeps_order());
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
-  Hop& sender = add_endpoint<EntryProcess>(ends.source, endpoint(ends.source, number, meter), child,
-                                           dialect, lateness(first_sender + number),
-                                           lifetime_of(settings, contest_payload_bytes), end_us_,
-                                           entry_lookahead_us(), seed, mails, record);
+  Hop& sender = add_sender<EntryProcess>(ends.source, endpoint(ends.source, number, meter), child,
+                                         dialect, lateness(first_sender + number),
+                                         lifetime_of(settings, contest_payload_bytes), end_us_,
+                                         entry_lookahead_us(), seed, mails, record);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
                              lateness(receiver_stream(number)), way_back(ends.sink), seed, mails,
@@ -284,8 +287,8 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
   }
   TcpSettings tcp = settings.tcp;
   tcp.counts_marks = (controller.needs() & needs::counted_marks) != 0;
-  Hop& sender = add_endpoint<TcpProcess>(ends.source, source, controller, tcp, lifetime,
-                                         std::move(data), log);
+  Hop& sender =
+      add_sender<TcpProcess>(ends.source, source, controller, tcp, lifetime, std::move(data), log);
   connect(settings.from, sender, add_endpoint<TcpProcess>(ends.sink, sink, tcp, std::move(client)));
 }
 
@@ -307,10 +310,62 @@ void Rig::run_until(Microseconds end_us) {
     // Where packets take time what a lone sender does ahead counts as before the end.
     agenda_.sender_ahead_until_us = (takes_time ? end_us_ : end_us) - longest_way_us;
   }
+  for (Microseconds until_us = 0; until_us < end_us;) {
+    until_us = std::min(end_us, (static_cast<Microseconds>(looks_) + 1) * look_us);
+    act_until(until_us);
+    if (until_us < end_us) look_at_windows();
+  }
+}
+
+void Rig::act_until(Microseconds end_us) {
   for (Agenda::Event event; (event = agenda_.next()).time_us < end_us;) {
     note_progress();
     processes_[agenda_.place_of(event)]->act(event.time_us);
   }
+}
+
+void Rig::look_at_windows() {
+  ++looks_;
+  for (size_t i = 0; i < senders_.size(); ++i) looks_at_bound_[i] += senders_[i]->is_at_bound();
+}
+
+// Whether all flows have data for the whole run, over the uplink, where nothing else goes.
+bool Rig::is_steady() const {
+  return not scenario_.flows.empty() and scenario_.probes.empty() and
+         std::ranges::all_of(scenario_.flows, [](const FlowSettings& flow) {
+           return flow.from == End::near and not flow.bytes and not flow.stop_s and
+                  flow.request_bytes == 0;
+         });
+}
+
+double Rig::at_bound_share() const {
+  const uint64_t most = *std::ranges::max_element(looks_at_bound_);
+  return looks_ == 0 ? 0 : static_cast<double>(most) / static_cast<double>(looks_);
+}
+
+double Rig::idle_share() const {
+  const IdleTimes idle = meter_->idle_times();
+  const auto capacity = [&](Milliseconds from_ms, Milliseconds to_ms) {
+    const auto until = [&](Milliseconds time_ms) {
+      return up_.link != nullptr ? up_.link->queue().capacity_bytes(time_ms * 1000)
+                                 : up_.rate_link->capacity_bytes(time_ms * 1000);
+    };
+    return until(to_ms) - until(from_ms);
+  };
+  double rtt_ms = 0;
+  for (const LinkSettings* const link : {&scenario_.uplink, &scenario_.downlink}) {
+    rtt_ms += link->delay_ms + link->delay_step_ms;
+  }
+  auto spans = idle.spans();
+  spans.push_back({std::min(idle.last_departure_ms(), duration_ms_), duration_ms_});
+  double unused = 0;
+  for (const auto [from_ms, to_ms] : spans) {
+    if (static_cast<double>(to_ms - from_ms) > std::max(2 * rtt_ms, double{IdleTimes::least_ms})) {
+      unused += capacity(from_ms, to_ms);
+    }
+  }
+  const double offered = capacity(idle.first_arrival_ms(), duration_ms_);
+  return offered > 0 ? unused / offered : 0;
 }
 
 RunResult Rig::run() {
@@ -330,6 +385,14 @@ RunResult Rig::run() {
   if (meter_ != nullptr) {
     result.metrics = meter_->metrics(
         up_.link != nullptr ? std::nullopt : std::optional(scenario_.uplink.rate_mbps));
+  }
+  if (is_steady()) {
+    result.at_bound_share = at_bound_share();
+    const bool knows_rtt =
+        scenario_.uplink.delay_trace.empty() and scenario_.downlink.delay_trace.empty();
+    if (meter_ != nullptr and knows_rtt and result.packets_delivered > 0) {
+      result.idle_share = idle_share();
+    }
   }
   return result;
 }

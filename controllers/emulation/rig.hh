@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -26,8 +27,18 @@
 
 namespace kneepoint {
 
+// Shares of a run, NaN of traffic that begins, ends or waits by itself, or goes the other way.
 struct RunResult : Traffic {
   Metrics metrics{};  // of the uplink
+  // Of the seconds, in which the window of a sender, of the one for which it is the most, was at
+  // the widest that a sender may have, or wider than TCP's buffers.
+  double at_bound_share = undefined;
+  // Of the uplink's capacity since the first packet, what passed while it had been without one for
+  // longer than two round trips and IdleTimes::least_ms.
+  double idle_share = undefined;
+
+ private:
+  static constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 };
 
 // What a run reads and writes besides its scenario. All must outlive the rig; a trace is null if
@@ -104,6 +115,13 @@ class Rig {
   Part& add_endpoint(size_t endpoint, Arguments&&... arguments) {
     return add_at<Part>(places_ + Agenda::shells + endpoint, std::forward<Arguments>(arguments)...);
   }
+  template <class Part, class... Arguments>
+  Part& add_sender(size_t endpoint, Arguments&&... arguments) {
+    Part& part = add_endpoint<Part>(endpoint, std::forward<Arguments>(arguments)...);
+    senders_.push_back(&part);
+    looks_at_bound_.push_back(0);
+    return part;
+  }
 
   Lateness lateness(uint64_t stream) const;
   bool keeps_order() const { return scenario_.impairments() == 0; }
@@ -121,6 +139,11 @@ class Rig {
   void add_entry_flow(const Flow& flow, FlowLog* log);
   void add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log);
   void run_until(Microseconds end_us);
+  void act_until(Microseconds end_us);
+  void look_at_windows();
+  bool is_steady() const;
+  double at_bound_share() const;
+  double idle_share() const;
   void add_probe(const ProbeSettings& probe, size_t number);
   void write_link(JsonWriter& json, const Direction& direction);
   std::optional<double> convergence_s() const;
@@ -148,6 +171,9 @@ class Rig {
   Direction up_{scenario_.uplink};
   Direction down_{scenario_.downlink};
   std::vector<Outbox*> outboxes_{};
+  std::vector<const Process*> senders_{};   // of the flows
+  std::vector<uint64_t> looks_at_bound_{};  // of these
+  uint64_t looks_ = 0;
   std::vector<FlowMeter> meters_{};  // of the flows, if they are measured
   std::vector<ProbeProcess*> probes_{};
 };

@@ -29,6 +29,8 @@ class SenderProcess final : public Process {
   // Throws ControllerFailure, like arrive.
   void act(Microseconds now_us) override;
 
+  bool is_at_bound() const override { return started_ and sender_.window() >= widest_window; }
+
   void finish(Microseconds, Traffic& traffic) override {
     traffic.packets_sent += sender_.packets_sent();
   }

@@ -41,6 +41,9 @@ class Process : public Hop {
  public:
   // Handles the event planned for `now_us` and plans the next one.
   virtual void act(Microseconds now_us) = 0;
+
+  // Of a sender: whether what its window allows is no longer up to its controller.
+  virtual bool is_at_bound() const { return false; }
 };
 
 }  // namespace kneepoint

@@ -34,6 +34,11 @@ class TcpProcess final : public Process {
   void arrive(Microseconds time_us, const Packet& packet) override;
   void act(Microseconds now_us) override;
 
+  // As tcp_info's rwnd_limited and sndbuf_limited: its window is wider than a socket's buffer.
+  bool is_at_bound() const override {
+    return sender_.is_open() and static_cast<uint64_t>(sender_.window()) > buffered_packets_;
+  }
+
   void finish(Microseconds, Traffic& traffic) override {
     traffic.packets_sent += packets_sent_;
     traffic.packets_delivered += packets_received_;
@@ -48,6 +53,7 @@ class TcpProcess final : public Process {
   void send(Packet packet, Microseconds now_us);
 
   TcpEnd end_;
+  uint64_t buffered_packets_;  // by the smaller of the sockets' buffers
   bool is_client_ = false;
   TcpSender sender_;
   TcpReceiver receiver_;

@@ -34,6 +34,7 @@ JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics) {
 
 void Meter::start() {
   signal_.clear();
+  idle_times_ = {};
   end_ = first_departures_.data();
   last_arrival_ms_ = -1;
   in_order_ = true;
@@ -76,7 +77,7 @@ double Meter::queueing_delay_p95_ms() const {
   return static_cast<double>(delay_ms);
 }
 
-std::vector<Meter::FirstDeparture> Meter::sorted_departures() const {
+std::vector<FirstDeparture> Meter::sorted_departures() const {
   std::vector<FirstDeparture> sorted(departures().begin(), departures().end());
   std::ranges::stable_sort(sorted, {}, &FirstDeparture::arrival_ms);
   const auto arrive_together = [](const FirstDeparture& one, const FirstDeparture& other) {
@@ -97,6 +98,7 @@ void Meter::settle() {
                                                               &FirstDeparture::arrival_ms);
   }
   signal_.add({begin, first_kept});
+  idle_times_.add({begin, first_kept});
   end_ = std::copy(first_kept, end_, begin);
 }
 
@@ -176,6 +178,16 @@ double Meter::SignalDelay::quantile_ms(double q) const {
       ceases.advance();
     }
   }
+}
+
+IdleTimes Meter::idle_times() const {
+  IdleTimes found = idle_times_;
+  if (in_order_) {
+    found.add(departures());
+  } else {
+    found.add(sorted_departures());
+  }
+  return found;
 }
 
 Metrics Meter::metrics(std::optional<double> rate_mbps) const {

@@ -12,6 +12,7 @@
 #include "common/json.hh"
 #include "common/time.hh"
 #include "measure/counts.hh"
+#include "measure/idle_times.hh"
 
 namespace kneepoint {
 
@@ -72,6 +73,9 @@ class Meter {
   // The capacity is that of the opportunities, or, of a link of constant rate, the rate.
   Metrics metrics(std::optional<double> rate_mbps = {}) const;
 
+  // Of the packets that departed.
+  IdleTimes idle_times() const;
+
   // When the packet that has waited longest joined the queue, never without one: what arrived
   // before it counts no longer singly, and the memory stays constant, however long the run is.
   // Without this nothing departs that arrived before `settled_ms()`, a hundred thousand departures
@@ -81,12 +85,6 @@ class Meter {
   Milliseconds settled_ms() const { return signal_.last_ms; }
 
  private:
-  // Of packets that arrived in one millisecond and departed in a row, the first.
-  struct FirstDeparture {
-    int32_t arrival_ms;
-    int32_t delay_ms;
-  };
-
   // How many milliseconds have which signal delay.
   struct SignalDelay {
     void clear();
@@ -113,6 +111,7 @@ class Meter {
   std::vector<FirstDeparture> sorted_departures() const;
 
   SignalDelay signal_{};                            // of departures that are settled
+  IdleTimes idle_times_{};                          // of those
   std::vector<FirstDeparture> first_departures_{};  // room for the others
   FirstDeparture* end_ = nullptr;                   // of these
   FirstDeparture* block_end_ = nullptr;             // of the room

@@ -140,6 +140,25 @@ TEST(metrics_of_hours_of_delay_are_exact) {
   expect_same(meter, definition);
 }
 
+// A packet each millisecond, but for 700 ms after every tenth second; the last waits for 250 ms.
+TEST(idle_times_are_from_a_departure_to_the_next_arrival_settled_or_not) {
+  Meter meter;
+  for (Milliseconds ms = 0; ms < 700'000; ++ms) {
+    const Milliseconds of_ten_s = ms % 10'000;
+    if (of_ten_s < 700) continue;
+    meter.departure(ms, ms + (of_ten_s == 9'999 ? 250 : 5), 1504);
+  }
+  EXPECT_EQUAL(meter.settled_ms() > 0, true);
+  const IdleTimes idle = meter.idle_times();
+  EXPECT_EQUAL(idle.first_arrival_ms(), 700);
+  EXPECT_EQUAL(idle.last_departure_ms(), 700'249);
+  EXPECT_EQUAL(idle.spans().size(), 69u);
+  for (const auto [from_ms, to_ms] : idle.spans()) {
+    EXPECT_EQUAL(from_ms % 10'000, 249);
+    EXPECT_EQUAL(to_ms - from_ms, 451);
+  }
+}
+
 // 10,000 ms are too many for intervals of 1 or 2 ms.
 TEST(what_happens_over_time_takes_few_intervals) {
   OverTime over_time;

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include "common/random.hh"
@@ -215,6 +216,56 @@ TEST(a_window_of_zero_still_sends_keepalives) {
   Unruly controller(0);
   // At 1000; its acknowledgment at 1060 restarts the timer: 2060, 3120, 4180.
   EXPECT_EQUAL(run(trace, {}, {handle_of(controller)}).packets_sent, 4u);
+}
+
+// Of each second between two keepalives the link is unused but for the packet's departure.
+TEST(a_sender_that_only_keeps_alive_stands_still) {
+  const Trace trace = constant_rate(10, 5000);
+  Unruly closed(0);
+  const RunResult still = run(trace, {}, {handle_of(closed)});
+  EXPECT_NEAR(still.idle_share, 0.98, 0.02);
+  EXPECT_EQUAL(still.at_bound_share, 0.0);
+  EXPECT_EQUAL(run_window(trace, {}, 1).idle_share, 0.0);  // in each round trip there is a packet
+}
+
+// A window of 1 is no silence, however long its round trip is; and in an outage no capacity passes.
+TEST(neither_a_long_way_nor_an_outage_is_a_silence_of_the_sender) {
+  Scenario settings;
+  settings.uplink.delay_ms = settings.downlink.delay_ms = 400;
+  EXPECT_EQUAL(run_window(constant_rate(10, 5000), settings, 1).idle_share, 0.0);
+  std::string lines;
+  for (int time_ms = 1; time_ms <= 20'000; ++time_ms) {
+    if (time_ms < 5'000 or time_ms > 18'000) lines += std::to_string(time_ms) + "\n";
+  }
+  EXPECT_NEAR(run_window(Trace("outage", lines), {}, 5).idle_share, 0, 0.03);
+}
+
+TEST(a_window_is_at_its_bound_where_it_is_the_widest_that_a_sender_may_have) {
+  const Trace trace = constant_rate(10, 5000);
+  EXPECT_EQUAL(run_window(trace, {}, widest_window).at_bound_share, 1.0);
+  EXPECT_EQUAL(run_window(trace, {}, 1000).at_bound_share, 0.0);
+}
+
+// CUBIC fills a queue without a limit until the receiver's buffer bounds it.
+TEST(a_window_wider_than_tcps_buffers_is_at_its_bound) {
+  const auto share = [](uint64_t buffer_bytes) {
+    Scenario settings;
+    settings.flows.resize(1);
+    settings.flows[0].transport = Transport::tcp;
+    settings.flows[0].tcp.receive_buffer_bytes = buffer_bytes;
+    return run(constant_rate(10, 20'000), settings, {make_controller("cubic")}).at_bound_share;
+  };
+  EXPECT_EQUAL(share(1ULL << 40), 0.0);
+  EXPECT_NEAR(share(100'000), 1, 0.1);
+}
+
+// What a download leaves unused, and what goes the other way, is no fault of a sender's.
+TEST(only_of_senders_that_always_have_data_it_is_told) {
+  Scenario settings;
+  settings.flows.resize(1);
+  settings.flows[0].bytes = 100'000;
+  const RunResult result = run_window(constant_rate(10, 5000), settings, 5);
+  EXPECT_EQUAL(std::isnan(result.idle_share) and std::isnan(result.at_bound_share), true);
 }
 
 TEST(a_spread_of_lateness_keeps_its_mean) {

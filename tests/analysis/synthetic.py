@@ -51,6 +51,7 @@ def run_row(
         **{"queueing_delay_p95_ms": delay * 0.4, "signal_delay_p95_ms": delay},
         "power": throughput / delay * 1000,
         **{"packets_sent": 10000, "packets_delivered": 9990, "packets_dropped": 0},
+        **dict.fromkeys(base.SHARES, 0.0),
         **{"scheduling_delay_p99_us": None, "scheduling_delays_us": None},
         **{f"constant_{name}": value for name, value in constants.items()},
         **more,

@@ -42,8 +42,9 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
         == (
             "run_id study trial run row engine controller network constants seed status reason "
             "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
-            "power packets_sent packets_delivered packets_dropped scheduling_delay_p99_us "
-            "scheduling_delays_us traffic flows probes queue_by_interval_packets"
+            "power packets_sent packets_delivered packets_dropped at_bound_share idle_share "
+            "scheduling_delay_p99_us scheduling_delays_us traffic flows probes "
+            "queue_by_interval_packets"
         ).split()
     )
     assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
