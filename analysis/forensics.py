@@ -3,10 +3,14 @@
 Each number stands for an interval: what rounds to its digits, or is truncated to them. A row is
 contradicted only if no numbers in its intervals can be of one measurement.
 
-- product: power x delay = throughput, utilization x capacity = throughput.
+- product: power x delay = throughput, utilization x capacity = throughput. The delay of one run is
+  a whole number of milliseconds in mahimahi's logs: printed without decimals it is exact.
+- swap: a product that no numbers allow, and that another row's number of the same column mends in
+  both rows, where the other agrees with its own only if digits were truncated.
 - order: throughput and goodput within capacity and the omniscient bound, delay not below
   propagation, percentiles and extremes in their order, utilization and loss within 1.
-- capacity: one link has one capacity, printed or implied by throughput and utilization.
+- capacity: one link has one capacity, printed or implied by throughput and utilization. Where no
+  column names links, a row is off if nearly all others agree and it nearly does: a shorter run.
 - samples: a percentile needs as many samples that one lies beyond it.
 - mean and deviation: n whole numbers have only certain means (GRIM: Brown, Heathers 2017) and, with
   these, certain deviations (GRIMMER: Anaya 2016; Allard 2018), of n or of n - 1 degrees of freedom.
@@ -16,7 +20,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -53,8 +57,17 @@ _QUANTITIES = {
     **dict.fromkeys(("trace", "network", "link"), "link"),
 }
 _WORD = re.compile(r"p\d+(?:\.\d+)?(?![a-z0-9])|\d+(?:\.\d+)?th|[a-z]+|%")
-_WHOLE = ("signal delay", "queueing delay", "packets", "retransmissions", "samples")
-"""Counts, and delays that mahimahi's logs have in whole milliseconds."""
+_WHOLE_DELAYS = ("signal delay", "queueing delay")
+"""Those that mahimahi's logs have in whole milliseconds."""
+_WHOLE = (*_WHOLE_DELAYS, "packets", "retransmissions", "samples")
+"""These, and counts."""
+_FEW, _FIFTH = 2, 5
+"""More rows than this agree on their link's capacity, and all but one in so many."""
+_MISPRINTED = 0.05
+"""How probable it is at most that a row has a misprint."""
+_ONE_IN = 1000
+_SAME_LINK = 0.05
+"""Two links without names are rarely so near, relative; what is left of a run nearly always is."""
 _MOST_SUMS = 10_000
 """Beyond so many possible sums of n numbers, one of them has any deviation."""
 
@@ -114,6 +127,11 @@ class Number:
         return max(0.0, self.value - below - more), self.value + above + more
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is printed to one unit of its quantity."""
+        return abs(self.step - 1) < 1e-6
+
+    @property
     def widest(self) -> _Range:
         """Rounded or truncated."""
         return self.range()[0], self.range(truncated=True)[1]
@@ -139,6 +157,31 @@ class Row:
         """Of how many it is the mean, if printed."""
         printed = self.mean("runs")
         return int(printed.value) if printed and printed.value >= 1 else None
+
+    @property
+    def may_be_one_run(self) -> bool:
+        """Whether nothing says that it is a mean, and its delays are as whole as one run's."""
+        delays = [n for (q, _), n in self.numbers.items() if _base(q) in _WHOLE_DELAYS]
+        of_runs = {statistic for _, statistic in self.numbers} & {"mean", "sd"}
+        is_known = self.mean("runs") is not None
+        return bool(delays) and not of_runs and not is_known and all(n.is_whole for n in delays)
+
+    def of_one_run(self) -> "Row":
+        """The same if it is one."""
+        one = Number(Heading("runs", "runs"), "1", 1.0, 0.0)
+        return Row(self.line, {**self.numbers, ("runs", ""): one}, self.link)
+
+    def exact(self) -> "Row":
+        """With the delays of one run as whole milliseconds."""
+        if self.runs != 1:
+            return self
+        numbers = {
+            (q, s): replace(n, value=round(n.value), step=0.0)
+            if _base(q) in _WHOLE_DELAYS and n.is_whole
+            else n
+            for (q, s), n in self.numbers.items()
+        }
+        return Row(self.line, numbers, self.link)
 
     def slack(self, *quantities: str) -> float:
         """By how much a mean of ratios or products may differ from that of the means."""
@@ -233,31 +276,95 @@ def _numbers(heading: Heading, texts: Sequence[str]) -> list[Number | None]:
 
 
 def contradictions(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradiction]:
-    """Everything that is impossible, by line; `whole` names columns of whole numbers."""
+    """Everything that is impossible, by line; `whole` names columns of whole numbers.
+
+    Rows that do not say how many runs they are the mean of are single runs if their products show
+    it.
+    """
+    if _show_single_runs(rows):
+        rows = [row.of_one_run() for row in rows]
+    return _contradictions(rows, whole)
+
+
+def further(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradiction]:
+    """What else would be impossible if each row were a single run, which it may be."""
+    if not all(row.may_be_one_run for row in rows):
+        return []
+    known = {(each.line, each.check) for each in contradictions(rows, whole)}
+    of_one = _contradictions([row.of_one_run() for row in rows], whole)
+    return [each for each in of_one if (each.line, each.check) not in known]
+
+
+def _show_single_runs(rows: Sequence[Row]) -> bool:
+    """Whether the delays that power and throughput imply are as whole as those of single runs.
+
+    A mean's may lie anywhere within half a millisecond of the printed one, and so agrees with that
+    itself with a probability of at most the implied range's width. By that likelihood ratio (Wald
+    1945) at most one table of means in so many is taken for one of single runs.
+    """
+    if not all(row.may_be_one_run for row in rows):
+        return False
+    evidence = 0.0
+    for row in rows:
+        known = _of_product(row, "power", _delay_of_power(row))
+        if known and _base(known[1].heading.quantity) in _WHOLE_DELAYS and known[0].widest[0] > 0:
+            (least, most), (low, high) = known[2].widest, known[0].widest
+            implied = 1e3 * least / high, 1e3 * most / low
+            is_whole = implied[0] <= known[1].value <= implied[1]
+            width = min(1.0, implied[1] - implied[0])
+            evidence += -math.log(width) if is_whole else math.log(_MISPRINTED)
+    return evidence > math.log(_ONE_IN)
+
+
+def _contradictions(rows: Sequence[Row], whole: Collection[str]) -> list[Contradiction]:
+    rows = [row.exact() for row in rows]
     checks = (_products, _orders, _samples)
     found = [each for row in rows for check in checks for each in check(row)]
     found += [each for row in rows for each in _means(row, whole)]
-    found += _capacities(rows)
+    found += [*_swaps(rows, {each.line for each in found}), *_capacities(rows)]
     return sorted(found, key=lambda each: each.line)
 
 
 def _products(row: Row) -> Iterator[Contradiction]:
-    delay = _delay_of_power(row)
-    for left, right, unit in (("power", delay, 1e-3), ("utilization", "capacity", 1.0)):
-        numbers = [row.mean(left), row.mean(right), row.mean("throughput")]
-        known = [each for each in numbers if each]
-        if len(known) < 3:
-            continue
+    for left, right, unit in _factors(row):
+        known = _of_product(row, left, right)
         slack = row.slack(right, "throughput")
-        if not any(_is_product(known, ways, unit, slack) for ways in product((0, 1), repeat=3)):
+        if known and not _is_product(known, unit, slack):
             a, b = (each.range(slack=slack) for each in known[:2])
             implied = f"{a[0] * b[0] * unit:.4g} to {a[1] * b[1] * unit:.4g}"
             yield _found(row, "product", known, f"{left} x {right} gives {implied}")
 
 
+def _factors(row: Row) -> tuple[tuple[str, str, float], ...]:
+    return (("power", _delay_of_power(row), 1e-3), ("utilization", "capacity", 1.0))
+
+
+def _of_product(row: Row, left: str, right: str) -> list[Number]:
+    """Two factors and throughput; nothing, if any is not printed."""
+    numbers = [row.mean(left), row.mean(right), row.mean("throughput")]
+    known = [each for each in numbers if each]
+    return known if len(known) == len(numbers) else []
+
+
+def _swaps(rows: Sequence[Row], wrong: Collection[int]) -> Iterator[Contradiction]:
+    """Rows that agree with themselves if truncated, and better with the number of a wrong row."""
+    for bad, other in product([r for r in rows if r.line in wrong], rows):
+        for left, right, unit in _factors(bad) if other.line not in wrong else ():
+            here, there = (_of_product(row, left, right) for row in (bad, other))
+            slack = bad.slack(right, "throughput")
+            if not here or not there or _is_rounded(there, unit, slack):
+                continue
+            for place in range(len(here)):
+                mended = [*here[:place], there[place], *here[place + 1 :]]
+                others = [*there[:place], here[place], *there[place + 1 :]]
+                if _is_rounded(mended, unit, slack) and _is_rounded(others, unit, slack):
+                    says = f"with {here[place]} of line {bad.line} both rows are right"
+                    yield _found(other, "swap", [there[place]], says)
+
+
 def _delay_of_power(row: Row) -> str:
     """The delay by which throughput was divided: the signal delay's percentile, or the only one."""
-    delays = sorted({q for q, _ in row.numbers if q.partition(" p")[0] in _DELAYS})
+    delays = sorted({q for q, _ in row.numbers if _base(q) in _DELAYS})
     if "signal delay p95" in delays:
         return "signal delay p95"
     return delays[0] if len(delays) == 1 else ""
@@ -266,9 +373,17 @@ def _delay_of_power(row: Row) -> str:
 _DELAYS = ("delay", "rtt", "signal delay", "queueing delay")
 
 
-def _is_product(numbers: Sequence[Number], ways: Sequence[int], unit: float, slack: float) -> bool:
+def _is_product(numbers: Sequence[Number], unit: float, slack: float) -> bool:
     """Whether the third can be the product of the others, some truncated, the others rounded."""
-    a, b, c = (n.range(bool(way), slack / 2) for n, way in zip(numbers, ways, strict=True))
+    ways = product((False, True), repeat=3)
+    return any(_is_rounded(numbers, unit, slack, each) for each in ways)
+
+
+def _is_rounded(
+    numbers: Sequence[Number], unit: float, slack: float, truncated: Sequence[bool] = (False,) * 3
+) -> bool:
+    """The same, where it is known which are truncated."""
+    a, b, c = (n.range(way, slack / 2) for n, way in zip(numbers, truncated, strict=True))
     return a[0] * b[0] * unit <= c[1] and c[0] <= a[1] * b[1] * unit
 
 
@@ -278,12 +393,11 @@ def _orders(row: Row) -> Iterator[Contradiction]:
         *(("propagation", each) for each in _quantities(row, ("delay", "rtt"))),
         *(("omniscient delay", each) for each in _quantities(row, ("signal delay",))),
     ]
-    for base in {quantity.partition(" p")[0] for quantity, _ in row.numbers}:
+    for base in {_base(quantity) for quantity, _ in row.numbers}:
         pairs += pairwise(_quantities(row, (base,), percentiles=True))
     for low, high in pairs:
         less, more = row.mean(low), row.mean(high)
-        slack = row.slack(low, high) if low in _RATES else 0.0
-        if less and more and less.widest[0] > more.widest[1] * (1 + slack):
+        if less and more and less.widest[0] > more.widest[1]:  # of all runs, so of their means
             yield _found(row, "order", [less, more], f"{low} is above {high}")
     for quantity in ("utilization", "loss"):
         share = row.mean(quantity)
@@ -296,7 +410,7 @@ _RATES = ("throughput", "goodput")
 
 def _quantities(row: Row, bases: Collection[str], percentiles: bool = False) -> list[str]:
     """The printed quantities of these names, percentiles in their order; or these alone."""
-    found = {q for q, _ in row.numbers if q.partition(" p")[0] in bases}
+    found = {q for q, _ in row.numbers if _base(q) in bases}
     found = {q for q in found if " p" in q} if percentiles else found
     return sorted(found, key=lambda each: float(each.partition(" p")[2] or -1))
 
@@ -314,7 +428,7 @@ def _means(row: Row, whole: Collection[str]) -> Iterator[Contradiction]:
     n = row.runs
     for quantity in {quantity for quantity, _ in row.numbers} if n else ():
         mean, sd = row.mean(quantity), row.numbers.get((quantity, "sd"))
-        is_whole = mean and (mean.heading.column in whole or quantity.partition(" p")[0] in _WHOLE)
+        is_whole = mean and (mean.heading.column in whole or _base(quantity) in _WHOLE)
         if n is None or mean is None or not is_whole:
             continue
         low, high = mean.widest
@@ -337,21 +451,29 @@ def _has_deviation(total: int, n: int, sd: Number) -> bool:
     return False
 
 
+def _base(quantity: str) -> str:
+    """A quantity without its percentile."""
+    return quantity.partition(" p")[0]
+
+
 def _capacities(rows: Sequence[Row]) -> Iterator[Contradiction]:
     """Rows whose capacity is not that of most others on the same link."""
     links: dict[str, list[tuple[Row, list[Number], _Range]]] = {}
     for row in rows:
-        for numbers, (low, high) in _capacity(row) if row.link else ():
+        for numbers, (low, high) in _capacity(row):
             more = low * (1 - MEAN_OF_RATIOS), high * (1 + MEAN_OF_RATIOS)
-            links.setdefault(str(row.link), []).append((row, numbers, more))
+            links.setdefault(row.link or "", []).append((row, numbers, more))
     for link, every in links.items():
         reach = Counter(
             {low: sum(a <= low <= b for _, _, (a, b) in every) for *_, (low, _) in every}
         )
-        (best, _), *_ = reach.most_common(1)
-        for row, numbers, (low, high) in every:
-            if not low <= best <= high:
-                says = f"others on {link} have a capacity of {best:.4g}, it {low:.4g} to {high:.4g}"
+        ((best, agreeing),) = reach.most_common(1)
+        is_one_link = agreeing > _FEW and len(every) - agreeing <= max(1, len(every) // _FIFTH)
+        others = f"others on {link}" if link else "the others"
+        for row, numbers, (low, high) in every if link or is_one_link else ():
+            is_near = low * (1 - _SAME_LINK) <= best <= high * (1 + _SAME_LINK)
+            if not low <= best <= high and (link or is_near):
+                says = f"{others} have a capacity of {best:.4g}, it {low:.4g} to {high:.4g}"
                 yield _found(row, "capacity", numbers, says)
 
 

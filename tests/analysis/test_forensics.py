@@ -41,6 +41,7 @@ POWER = "throughput_mbps,signal_delay_p95_ms,power"
 SHARE = "throughput_mbps,utilization"
 SPREAD = "signal_delay_p95_ms,signal_delay_p95_sd_ms,runs"
 TRUE = 4.566 / 0.1539
+SINGLE = "4.013,98,40.95;3.870,91,42.53;2.754,84,32.79;4.402,121,36.38;1.966,80,24.58"
 ROUNDED, TRUNCATED = f"4.57,154,{TRUE:.2f}", f"4.56,153,{math.floor(100 * TRUE) / 100}"
 
 
@@ -57,6 +58,25 @@ ROUNDED, TRUNCATED = f"4.57,154,{TRUE:.2f}", f"4.56,153,{math.floor(100 * TRUE) 
         ("samples,delay_p95_ms,delay_p99_ms;100,40,50;20,40,;99,40,50", [(4, "samples")]),
         (f"trace,{SHARE};a,4.00,0.800;a,3.00,0.600;a,2.00,0.500;b,2.00,0.500", [(4, "capacity")]),
         ("capacity_mbps,power;5,1;6,1", []),  # of which links?
+        # Of one run the delay is whole: cells that were swapped, and a digit.
+        (f"{POWER};{SINGLE}", []),
+        (f"{POWER},runs;2.50,304,8.256,1;2.51,298,8.389,1", [(2, "swap"), (3, "product")]),
+        (f"{POWER};4.010,112,35.71;{SINGLE}", [(2, "product")]),
+        (f"{POWER};2.50,304,8.256;2.51,298,8.389;4.01,112,35.71", []),  # of how many runs?
+        (f"{POWER},runs;4.01,112,35.80,1;4.01,112,35.71,1", [(3, "product")]),
+        (f"{POWER},runs;4.01,112,35.71,5", []),  # a mean of five may be 112.3
+        ("throughput_mbps,signal_delay_p95_s,power,n;4.01,0.112,35.71,1", [(2, "product")]),
+        # No more may pass than the link offers, of one run or in the mean of many.
+        ("throughput_mbps,capacity_mbps;5.04,5.04;5.05,5.04;5.07,5.04", [(4, "order")]),
+        ("mean_throughput_mbps,mean_capacity_mbps,runs;5.044,5.041,9", [(2, "order")]),
+        # A run that was cut short, where no column names the link.
+        (
+            "throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,5.04;4.2,5.04;4.5,5.04;4.4,4.97",
+            [(7, "capacity")],
+        ),
+        ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,5.04;4.2,5.05", []),  # the last digit
+        ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,5.04;4.2,9.80", []),  # another link
+        ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,4.97;4.2,4.97", []),  # two of them
         ("signal_delay_p95_ms,runs;98.50,2;98.30,2", [(3, "mean")]),
         ("delay_p95_ms,runs;98.30,2", []),  # of fractions nothing is known
         (f"{SPREAD};98.50,0.71,2;98.50,0.90,2;98,1.5,1", [(3, "deviation"), (4, "deviation")]),
@@ -66,6 +86,17 @@ def test_what_no_measurement_can_give_is_found_and_nothing_else(
     tmp_path: Path, lines: str, contradicted: list[tuple[int, str]]
 ) -> None:
     assert found(tmp_path, *lines.split(";")) == contradicted
+
+
+def test_means_that_are_printed_as_whole_milliseconds_are_not_taken_for_single_runs(
+    tmp_path: Path,
+) -> None:
+    random = np.random.default_rng(1)
+    delays, rates = random.uniform(60, 120, 40), random.uniform(3, 5, 40)
+    rows = zip(rates, delays, strict=True)
+    lines = [f"{rate:.3f},{delay:.0f},{1000 * rate / delay:.2f}" for rate, delay in rows]
+    assert found(tmp_path, POWER, *lines) == []
+    assert len(found(tmp_path, POWER, *lines, runs=1)) > 20
 
 
 @pytest.mark.parametrize("n", [3, 8, 20])
@@ -117,6 +148,8 @@ def test_a_file_that_cannot_be_checked_is_one_line(tmp_path: Path, text: str, na
     [
         (f"scheme,{POWER}\n\na,4.00,100,40.0\n\nb,4.00,100,41.0\n", (), 1, "line 5"),
         ("losses,runs\n2.5,2\n", (), 2, "'losses'"),
+        (f"{POWER}\n4.01,112,35.71\n", (), 0, "--runs 1"),
+        (f"{POWER}\n4.01,112,35.71\n", ("--runs", "1"), 1, "line 2"),
         ("power,runs\n2.3,2\n", (), 0, ""),
         ("power,runs\n2.3,2\n", ("--whole", "power"), 1, "mean"),
         ("power,runs\n2.3,2\n", ("--whole", "pwr"), 2, "power"),
@@ -129,5 +162,5 @@ def test_the_command_names_what_it_finds_and_its_status_says_so(
     done = run_kneepoint("check-table", "table.csv", *words, cwd=tmp_path)
     assert done.returncode == status
     assert named in (done.stderr if status == 2 else done.stdout)
-    assert "line 2" not in done.stdout or words
+    assert "line 2" not in done.stdout or words or "--runs 1" in done.stdout
     assert len(done.stderr.splitlines()) == (status == 2)
