@@ -1,6 +1,7 @@
 """The audit of published tables: a verdict on every row, with its evidence.
 
-`analysis.checks` and `analysis.neighbours` find the evidence against a row.
+`analysis.checks` and `analysis.neighbours` find the evidence against a row, `analysis.unfit` runs
+of ours that are none for it.
 """
 
 import json
@@ -27,13 +28,17 @@ from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.nearness import OFF, agreements, is_within, not_close, sureness
 from analysis.neighbours import neighbours
 from analysis.results import Results
-from analysis.schema import VERDICTS, WITHIN_SPREAD
+from analysis.schema import NO_EVIDENCE, VERDICTS, WITHIN_SPREAD
 from analysis.spread import Selection
+from analysis.unfit import unfit
 from common.tables import Tables
 from experiments.exchanged import CONTRADICTED, REPORTS
 from experiments.published import TableDescription
 
-CHECKS = (arithmetic, capacities, repetitions, conflicts, neighbours, replays)
+OF_PRINT = (arithmetic, capacities)
+"""Checks that need no run of the row."""
+OF_RUNS = (repetitions, conflicts, neighbours, replays)
+CHECKS = (*OF_PRINT, *OF_RUNS)
 
 
 MEASURED = "measured"
@@ -74,7 +79,8 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
             there = rows if is_own else rows.assign(network=network)
             beside = statistics.beside(there, runs, selection if is_own else None)
             host = fitted_host(table, network, studies, results.hosts)
-            sizes = {metric: beside[f"relative_{metric}"].abs() for metric in METRICS}
+            fit = beside.drop(index=list(unfit(beside)))
+            sizes = {metric: fit[f"relative_{metric}"].abs() for metric in METRICS}
             lines.append(
                 {
                     "table": table,
@@ -146,7 +152,11 @@ def audit(
     """
     rows = rows.reset_index(drop=True)
     against: dict[tuple[str, int], list[Finding]] = {}
-    for finding in chain.from_iterable(check(rows) for check in CHECKS):
+    unfit_runs = unfit(rows)
+    without, fit = rows.copy(), rows.drop(index=list(unfit_runs))
+    without.loc[list(unfit_runs), [f"ours_{metric}" for metric in METRICS]] = math.nan
+    of_print, of_runs = (check(without) for check in OF_PRINT), (check(fit) for check in OF_RUNS)
+    for finding in chain.from_iterable(chain(of_print, of_runs)):
         against.setdefault((finding.table, finding.row), []).append(finding)
     cut_off = {(each.table, each.row): _of_finding(each) for each in truncations(rows)}
     found = rows.assign(name=names(rows), agreement=agreements(rows))
@@ -156,7 +166,8 @@ def audit(
     for label, row in enumerate(records(found)):
         table, key = row["table"], (row["table"], row["row"])
         checks, spread = against.get(key, []), spreads.get(label, [])
-        verdict, pieces = _judge(row, checks, sources[table], spread, elsewhere.get(table, ""))
+        why, there = unfit_runs.get(label, []), elsewhere.get(table, "")
+        verdict, pieces = _judge(row, checks, why, sources[table], spread, there)
         verdicts.append({**_said(checks), "verdict": verdict})
         pieces += [cut_off[key]] if key in cut_off else []
         pieces += _beside(row, sources[table], verdict)
@@ -197,7 +208,7 @@ def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
     A distance from our runs is evidence if these are LEAST_RUNS at least.
     """
     rests_on_few = (found["checks"] == "replay") & (found["runs"] < LEAST_RUNS)
-    needs_none = found["verdict"].isin([CONTRADICTED, "fitted", "not comparable"])
+    needs_none = found["verdict"].isin([CONTRADICTED, "fitted", NO_EVIDENCE, "not comparable"])
     return (needs_none & ~rests_on_few) | (~needs_none & (found["sure"] >= SURE))
 
 
@@ -217,6 +228,7 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
 def _judge(
     row: Record,
     against: Sequence[Finding],
+    unfit_runs: Sequence[Record],
     source: TableDescription,
     spread: Sequence[Record],
     elsewhere: str,
@@ -226,6 +238,8 @@ def _judge(
         return CONTRADICTED, [_of_finding(each) for each in against]
     if not row["agreement"]:
         return "not comparable", [_why_not(row, elsewhere)]
+    if unfit_runs:
+        return NO_EVIDENCE, list(unfit_runs)
     shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
     evidence: list[Record] = [{"kind": "difference", "metric": m} for m in shown or [POWER]]
     if source.fitted:

@@ -14,12 +14,14 @@ from common.tables import Column, Kind, Table
 from experiments.exchanged import AGREEMENT, AUDIT
 
 WITHIN_SPREAD = "within our spread"
+NO_EVIDENCE = "no evidence"
 VERDICTS = (
     *("reproduced", "close", "fitted", WITHIN_SPREAD, "unexplained"),
-    *("contradicted", "not comparable"),
+    *("contradicted", NO_EVIDENCE, "not comparable"),
 )
 """What a row can be: `within our spread` is off, but one more run of ours, or one on a host that
-fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it."""
+fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it;
+of `no evidence` our runs are none (see `analysis.unfit`)."""
 AGREEING = ("reproduced", "close", "fitted")
 """The verdicts of rows that agree with ours."""
 
@@ -113,6 +115,8 @@ _AUDIT = (
         "relative_<metric> "
         # What we ran of a row: of several settings the nearest, and what is its own.
         "runs settings failed constants nearest failure name agreement checks wrong "
+        # Of our runs: the share of their packets that queues dropped, and RunRecord's.
+        "loss at_bound_share idle_share "
         # The share of draws of our runs that leave the row as near as it is; whether the verdict is
         # clear.
         "sure clear",
@@ -133,7 +137,9 @@ _AUDIT = (
         # The relative standard deviation of our runs, the median size of the relative differences
         # of the table's other rows, and how probable it is that one of its numbers is so far off if
         # all are of one kind; missing above 1 %.
-        "variation usual p constants:texts remark?",
+        "variation usual p constants:texts remark? "
+        # Of packets lost, of the time at the bound, of the capacity that passed unused.
+        "share",
     ),
     _table(
         "audit_tables",

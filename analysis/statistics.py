@@ -21,6 +21,7 @@ from analysis.metrics import METRICS, POWER
 from analysis.results import StudyRuns
 from analysis.spread import Floats, Selection, figures
 from common.json_text import parse_json
+from engines.base import SHARES
 
 
 def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
@@ -253,6 +254,7 @@ def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection |
         row[f"difference_{metric}"] = row[f"ours_{metric}"] - published
         row[f"relative_{metric}"] = row[f"ours_{metric}"] / published - 1
     row |= {"runs": len(ours), "constants": constants, "settings": len(settings)}
+    row |= shares(ours)
     row["nearest"] = ""
     if len(settings) > 1:
         differing = labels.differing(parse_json(constants), map(parse_json, settings))
@@ -260,6 +262,16 @@ def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection |
     row["failed"] = len(failed)
     row["failure"] = str(failed.iloc[0]) if len(failed) else ""
     return row
+
+
+def shares(runs: pd.DataFrame) -> dict[str, float]:
+    """The loss of runs, in queues, among all their packets, and the means of SHARES; NaN: unknown.
+
+    What links lose at random, as their description says, is no loss here.
+    """
+    sent, dropped = runs[["packets_sent", "packets_dropped"]].dropna().sum()
+    loss = float(dropped / sent) if sent else math.nan
+    return {"loss": loss, **{name: float(runs[name].mean()) for name in SHARES}}
 
 
 def _one_draw(runs: pd.DataFrame) -> dict[str, Floats]:

@@ -22,6 +22,7 @@ from analysis import (
     nearness,
     recovery,
     spread,
+    unfit,
 )
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS, as_printed, in_steps, printed
@@ -243,6 +244,7 @@ def environment() -> jinja2.Environment:
         "prediction": spread,
         "confirmation": confirmation,
         "recovery": recovery,
+        "unfit": unfit,
     }
     return environment
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from analysis.frames import Record, select
 from analysis.metrics import METRICS, POWER, THROUGHPUT
-from analysis.schema import WITHIN_SPREAD
+from analysis.schema import NO_EVIDENCE, WITHIN_SPREAD
 from common.tables import Tables
 from experiments.exchanged import REPORTS
 from reports.figures import style
@@ -40,7 +40,7 @@ def _compared(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of reports with a difference, in power or else in throughput (%)."""
     if not len(rows):
         return rows
-    rows = select(rows, comparison=REPORTS)
+    rows = select(rows[rows["verdict"] != NO_EVIDENCE], comparison=REPORTS)
     off = rows[f"relative_{POWER}"].fillna(rows[f"relative_{THROUGHPUT}"])
     return rows.assign(off=100 * off).dropna(subset=["off"])
 

@@ -13,6 +13,7 @@ from analysis.frames import STEP
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import published_frame
 from analysis.spread import figures
+from analysis.unfit import LIMITS
 from experiments.published import load_table
 
 CONFIG = Path("config/config.yaml")
@@ -32,6 +33,7 @@ RAN: dict[str, Any] = {
     "failed": 0,
     "failure": "",
     "sure": 1.0,
+    **dict.fromkeys(LIMITS, 0.0),
 }
 """What `statistics.beside` and the audit say of rows that all ran."""
 

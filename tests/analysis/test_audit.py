@@ -17,8 +17,10 @@ from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.neighbours import neighbours
 from analysis.results import Searched
 from analysis.schema import VERDICTS
+from analysis.unfit import KINDS, LIMITS
 from experiments.models.study import Fit
 from tests.analysis import published, synthetic
+from tests.benchmarks import planted, strangers
 
 OURS = [f"ours_{metric}" for metric in METRICS]
 
@@ -354,6 +356,53 @@ def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None
     assert kinds == [["no number", "selected"], ["no constants", "selected"]]
     told = select(evidence, kind="selected")[["remark", "low", "high"]]
     assert told.to_numpy().tolist() == [["best", 3, 9]] * 2
+
+
+# Runs that are no evidence ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", [0, 5])  # that has, and that lacks, a wrong number beside it
+@pytest.mark.parametrize("name", list(LIMITS))
+def test_a_row_has_no_evidence_where_our_runs_flood_or_are_at_their_bound_or_stand_still(
+    name: str, row: int
+) -> None:
+    rows = of_table(published.honest(6), "004-fixed-window")
+    for beyond in (False, True):
+        share = LIMITS[name] + (0.01 if beyond else -0.01)
+        there = rows.assign(**{name: np.where(rows["row"] == row, share, 0.0)})
+        found, evidence = judged(there, fitted=("host_latency_us",))
+        assert set(found["verdict"].drop(index=row)) == {"fitted"}
+        assert found["verdict"][row] == ("no evidence" if beyond else "fitted")
+        assert found["clear"].all()
+        pieces = records(select(evidence, row=row))
+        assert not beyond or [(each["kind"], each["share"]) for each in pieces] == [
+            (KINDS[name], share)
+        ]
+
+
+def test_runs_that_are_no_evidence_contradict_no_row_and_arithmetic_still_does() -> None:
+    rows = replayed([1.0, 3.0, *[1.0] * 9])
+    assert verdicts(rows)[1] == "contradicted"
+    flooded = rows.assign(loss=np.where(rows["row"] == 1, 0.93, 0.0))
+    assert verdicts(flooded) == ["reproduced", "no evidence", *["reproduced"] * 9]
+    wrong = beside([4.0] * 2, [200.0] * 2, [20.0, 25.0]).assign(loss=0.93)
+    found, evidence = judged(wrong)
+    assert found["verdict"].tolist() == ["no evidence", "contradicted"]
+    (arithmetic,) = records(select(evidence, kind="arithmetic"))
+    assert arithmetic["remark"] == checks.UNSURE  # our runs cannot tell
+
+
+def test_no_run_is_added_to_a_flood_and_it_moves_no_median() -> None:
+    rows, pool = of_table(strangers.rows(), "903-windows"), strangers.pool()
+    (first, *others) = [planted.setting_of(row) for row in records(rows)]
+    assert first not in others
+    for lost, verdict in ((0, "reproduced"), (9300, "no evidence")):
+        of = planted.with_all(pool, first, packets_sent=10_000, packets_dropped=lost)
+        found = planted.verdicts(rows, of, seed=3, wrong=False)
+        assert found["verdict"][0] == verdict
+        assert "no evidence" not in set(found["verdict"][1:])
+        assert found["loss"].tolist() == pytest.approx([lost / 10_000, *[0.0] * len(others)])
+    assert found["runs"][0] == planted.STUDIED
 
 
 # The stage -----------------------------------------------------------------------------------

@@ -53,6 +53,11 @@ class Fault:
     size: float = 0.0
 
 
+def with_all(pool: Pool, setting: Setting, **figures: float) -> Pool:
+    """The pool in which every run of a setting has these figures besides its metrics."""
+    return {**pool, setting: pool[setting].assign(**figures)}
+
+
 def setting_of(row: Record) -> Setting:
     """The setting of a published row, which has a column constants."""
     return row["controller"], row["constants"], row["network"]

@@ -124,8 +124,7 @@ def beside(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
     found = found.join(pd.DataFrame(figures(ours)))
     for metric in METRICS:
         found[[f"host_low_{metric}", f"host_high_{metric}"]] = np.nan
-    found = found.assign(runs=RUNS, settings=1, nearest="", failed=0, failure="", sure=1.0)
-    return published.compared(found)
+    return published.compared(found.assign(**{**published.RAN, "runs": RUNS}))
 
 
 def _printed(
