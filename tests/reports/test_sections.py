@@ -82,6 +82,7 @@ LINE = {**PLACE, "name": "001 window 40", "runs": 5} | {
             {"kind": "selected", "metric": SIGNAL_DELAY, "low": 2, "high": 30, "remark": "best"},
             ("Signal delay", "190", "171", "-10.0 %", "2 to 30 runs", "best"),
         ),
+        ({"kind": "lost", "share": 0.932}, (DASH, DASH, DASH, DASH, "93.2 % of the packets", "")),
         ({"kind": "no run"}, (DASH, DASH, DASH, DASH, DASH, "")),
     ],
 )
