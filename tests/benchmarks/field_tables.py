@@ -73,7 +73,7 @@ def main() -> None:
     ):
         lines = audit[audit["table"].str.startswith(name)]
         _table(
-            "Scheme, network, published, measured, verdict",
+            "Scheme, network, published, measured, lost, verdict",
             [
                 [
                     *(str(line["controller"]), str(line["network"])),
@@ -82,6 +82,7 @@ def main() -> None:
                         f"{line[f'{whose}_{delay}'] + above:.0f} ms"
                         for whose in ("published", "ours")
                     ),
+                    f"{100 * line['loss']:.1f} %",
                     str(line["verdict"]),
                 ]
                 for _, line in lines.iterrows()
