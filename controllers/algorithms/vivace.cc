@@ -1,5 +1,7 @@
 // PCC Vivace: tries a higher and a lower rate in monitor intervals of an RTT, and follows the
-// gradient of a utility of throughput, RTT and losses. Dong et al., NSDI 2018, sections 3 and 4.
+// gradient of a utility of throughput, RTT and losses. Dong et al., NSDI 2018, sections 3 and 4;
+// the least rate and step, and that a falling RTT earns nothing, are those of its authors' program
+// (github.com/PCCproject/PCC-Uspace, pcc_vivace_sender.cpp and pcc_utility_manager.cpp).
 //
 // Pairs of trials come in alternating order instead of a random one. Rates count segments of 1448
 // bytes. Only acknowledgments begin intervals. The paper has no window; here two seconds of the
@@ -82,7 +84,7 @@ class Vivace final : public Controller {
                              "price of losses (c)")),
         tolerated_gradient_(constants.real("tolerated_gradient", 0.01,
                                            {.low = 0.001, .high = 0.1, .scale = Scale::log}, "s/s",
-                                           "change of the RTT that counts as none")),
+                                           "growth of the RTT that counts as none")),
         probe_(constants.real("probe", 0.05, {.low = 0.01, .high = 0.2, .least = 1e-3, .most = 0.5},
                               "1", "how far trials lie from the rate")),
         theta_(constants.real("theta", 1, {.low = 0.1, .high = 10, .scale = Scale::log}, "1",
@@ -154,7 +156,7 @@ class Vivace final : public Controller {
 
   double utility(const Interval& interval) const {
     const double gradient = interval.rtt_gradient();
-    const double counted = std::abs(gradient) < tolerated_gradient_ ? 0 : gradient;
+    const double counted = gradient < tolerated_gradient_ ? 0 : gradient;  // none for a fall
     const double mbps = to_mbps(interval.sent_per_s());
     return std::pow(mbps, exponent_) - latency_ * mbps * counted - loss_ * mbps * interval.loss();
   }
@@ -200,12 +202,13 @@ class Vivace final : public Controller {
       const double needed = (wanted / rate_mbps_ - boundary_) / boundary_step_;
       bounded_ = std::max(std::ceil(needed), 0.0);
     }
-    const double moved = std::min(wanted, most);
+    const double moved = std::max(std::min(wanted, most), least_step_mbps_);
     rate_mbps_ = std::max(rate_mbps_ + (rises ? moved : -moved), least_mbps_);
   }
 
   static constexpr double segment_bits_ = 1448 * 8;
-  static constexpr double least_mbps_ = 0.1;
+  static constexpr double least_mbps_ = 0.5;
+  static constexpr double least_step_mbps_ = 0.5;
 
   double initial_window_;
   double exponent_;
