@@ -157,6 +157,8 @@ def read_text(path: Path, most_bytes: int) -> str:
             content = file.read(most_bytes + 1)
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; check the path") from None
+    if content.startswith(b"\x1f\x8b"):
+        raise KneepointError(f"{path}: compressed by gzip; unpack it: gunzip")
     if len(content) > most_bytes:
         raise KneepointError(f"{path}: larger than {most_bytes} bytes; shorten it")
     try:

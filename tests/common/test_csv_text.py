@@ -1,5 +1,6 @@
 """Tables in text: what separates their cells, and what their columns are called."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,12 @@ def test_a_single_column_may_have_spaces_in_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", ["2026-01-02T03:04:05", "2026-01-02 03:04:05.25+01:00", "0,5"])
 def test_a_row_of_times_and_numbers_is_no_header(tmp_path: Path, first: str) -> None:
     assert table(tmp_path / "a.csv", f"{first};7\n") == (["1", "2"], [[first, "7"]])
+
+
+def test_a_compressed_table_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(gzip.compress(b"t,n\n0,1\n"))
+    with pytest.raises(KneepointError, match="gunzip"):
+        read_csv(tmp_path / "a.csv", MOST)
 
 
 @pytest.mark.parametrize(
