@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from common.errors import lack_in
+
 _LOG = re.compile(r"^    log: (.*) \(check log file\(s\) for error details\)$", re.MULTILINE)
 _ERROR = re.compile(r"^((\S[^\n]*:\d+:\d+: )?(fatal )?error: |CMake Error).*$", re.MULTILINE)
 _MOST = 10
@@ -18,8 +20,9 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
     logs = [log for path in snakemake_logs for log in _LOG.findall(_read(Path(path)))]
     found: list[str] = []
     for log in dict.fromkeys(logs):
-        errors = [match[0] for match in _ERROR.finditer(_read(Path(log)))]
-        found += errors or [f"error: a job failed; see {log}"]
+        text = _read(Path(log))
+        errors = [match[0] for match in _ERROR.finditer(text)]
+        found += errors or [f"error: {lack_in(text) or 'a job failed'}; see {log}"]
     return found[:_MOST] or ["error: the workflow failed; see Snakemake's messages above"]
 
 
@@ -27,7 +30,11 @@ def errors_in(log: Path) -> list[str]:
     """Returns the errors in a log, each once; without any, its end and its name."""
     text = _read(log)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
-    return errors or [*text.splitlines()[-_LAST:], f"error: Snakemake failed; see {log}"]
+    if errors:
+        return errors
+    if lack := lack_in(text):
+        return [f"error: {lack}; see {log}"]
+    return [*text.splitlines()[-_LAST:], f"error: Snakemake failed; see {log}"]
 
 
 def _read(path: Path) -> str:

@@ -27,6 +27,7 @@ _REMEDIES: Mapping[int, str] = {
 """Remedies for file errors outside the program's control."""
 
 _MOST_CHARACTERS = 2000
+_MOST_OF_LINE = 300
 
 
 def printable(text: str) -> str:
@@ -83,6 +84,26 @@ def of_file(error: OSError) -> KneepointError | None:
     if error.errno in (errno.EACCES, errno.EPERM) and (owner := _other_owner(path)):
         remedy = f"it belongs to {owner}: ask them, or use another folder"
     return KneepointError(f"{f'{path}: ' if path else ''}{error.strerror}; {remedy}")
+
+
+_LACKS = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+    *(errno.EAGAIN, errno.EACCES),
+)
+_SIGNS_OF_LACK: Mapping[int, tuple[str, ...]] = {
+    errno.ENOMEM: ("MemoryError", "std::bad_alloc", "failed to map segment", "OpenBLAS error"),
+}
+"""What programs say of a lack, besides the system's own words."""
+
+
+def lack_in(log: str) -> str | None:
+    """Returns what the machine lacked, with a remedy, if a program's log says so."""
+    for code in _LACKS:
+        words = (os.strerror(code), *_SIGNS_OF_LACK.get(code, ()))
+        line = next((each for each in log.splitlines() if any(w in each for w in words)), None)
+        if line is not None:
+            return f"{line.strip()[-_MOST_OF_LINE:]}; {_REMEDIES[code]}"
+    return None
 
 
 def _other_owner(path: object) -> str | None:

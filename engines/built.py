@@ -63,7 +63,8 @@ def changed_sources(name: str, own: Path) -> list[Path]:
         lines = (_BUILT_OF / name).read_text().splitlines()
     except OSError:
         lines = []
-    of = {Path(path): digest for digest, path in (line.split(maxsplit=1) for line in lines)}
+    rows = [line.partition("  ") for line in lines]
+    of = {Path(path): digest for digest, _, path in rows if path}  # a note may have been cut off
     sources = [path for path in sources_of(name, own) if path.is_file()]
     now = {path: sha256_of(path.read_bytes()) for path in sources}
     return sorted(path for path in {**of, **now} if of.get(path) != now.get(path))

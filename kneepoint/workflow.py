@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from common.complaints import errors_in
+from common.errors import KneepointError
+from common.files import require_folder
 from common.locks import PASSED_LOCK, hold_workflow_lock
 from experiments.config import load_workflow
 from kneepoint.status import states_of
@@ -52,6 +54,7 @@ def make(
         KneepointError: another workflow is running here.
         NotMadeError: Snakemake failed.
     """
+    _require_cache()
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
@@ -66,6 +69,16 @@ def make(
             status = _run_quietly(start, None if quiet else config)
     if status != 0:
         raise NotMadeError(2)
+
+
+def _require_cache() -> None:
+    """Raises KneepointError unless Snakemake can keep what it caches."""
+    try:
+        require_folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"))
+    except (KneepointError, RuntimeError) as error:
+        raise KneepointError(
+            f"{error}; or set HOME or XDG_CACHE_HOME to a folder that you can write"
+        ) from None
 
 
 def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None) -> int:

@@ -11,7 +11,7 @@ from pwd import getpwuid
 
 import pytest
 
-from common.complaints import complaints
+from common.complaints import complaints, errors_in
 from common.errors import KneepointError, of_file, run_command_line, suggestion
 from common.files import require_folder, write_whole
 from tests.conftest import ROOT
@@ -51,6 +51,28 @@ def test_a_limit_that_is_met_is_named(code: int, word: str) -> None:
     error = of_file(OSError(code, os.strerror(code)))
     assert os.strerror(code) in str(error)
     assert word in str(error)
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("ImportError: _x.so: failed to map segment from shared object", "ulimit -v"),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", "ulimit -v"),
+        ("OSError: [Errno 24] Too many open files: 'a.csv'", "ulimit -n"),
+        ("OSError: [Errno 28] No space left on device", "free some space"),
+    ],
+)
+def test_what_a_log_says_of_a_lack_is_said_with_its_remedy(
+    tmp_path: Path, said: str, word: str
+) -> None:
+    log = tmp_path / "job.log"
+    log.write_text(f"Traceback\n  File ...\n{said}\n")
+    (line,) = errors_in(log)
+    assert line.startswith("error: ")
+    assert said in line
+    assert word in line
+    log.write_text("Traceback\nKeyError: 1\n")
+    assert "Snakemake failed" in errors_in(log)[-1]
 
 
 def test_memory_that_runs_out_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,28 @@
+"""Whether what was built is of the present sources."""
+
+from pathlib import Path
+
+import pytest
+
+from engines.built import CORE, changed_sources, out_of_date
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "controllers/common").mkdir(parents=True)
+    (tmp_path / "controllers/common/text.cc").write_text("// a source")
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/build.sh").write_text("# a script")
+    (tmp_path / "build/sources").mkdir(parents=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize("kept", [0, 3, 64, 66, 70, 1000])
+def test_a_note_that_was_cut_off_asks_for_a_build(folder: Path, kept: int) -> None:
+    whole = "".join(f"{'0' * 64}  {path}\n" for path in ("controllers/common/text.cc", "gone.cc"))
+    (folder / "build/sources" / CORE).write_text(whole[:kept])
+    changed = changed_sources(CORE, Path("own"))
+    assert Path("controllers/common/text.cc") in changed
+    assert Path() not in changed
+    assert out_of_date([], Path("own")) != []
