@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -281,8 +281,8 @@ def test_what_iperf3_omits_is_left_out(tmp_path: Path) -> None:
 SERIES = ("TCP upload::1", "TCP upload::2", "Ping (ms) ICMP")
 
 
-def flent_file(path: Path, seed: int) -> None:
-    """A test of two flows and a ping, as flent writes it."""
+def flent_file(path: Path, seed: int, series: Sequence[str] = SERIES) -> None:
+    """A test of two flows and a ping, or of other series, as flent writes it."""
     drawn = random.Random(seed)
     at = datetime.datetime(2026, 1, 2, 3, 4, 5)
     names = {"NAME": "tcp_2up", "TITLE": "a test", "TIME": at, "T0": at, "TOTAL_LENGTH": 12}
@@ -290,13 +290,13 @@ def flent_file(path: Path, seed: int) -> None:
     start_s = calendar.timegm(at.timetuple())
     test.x_values = [k / 5 for k in range(60)]
     raw = {}
-    for name in SERIES:
+    for name in series:
         test.add_result(name, [drawn.uniform(5, 50) for _ in range(60)])
         raw[name] = [{"t": start_s + k / 5, "val": drawn.uniform(5, 50)} for k in range(60)]
-        unit = "ms" if "ms" in name else "Mbits/s"
+        unit = "Mbits/s" if "load" in name else "ms"
         test.metadata["SERIES_META"][name] = {"UNITS": unit, "CONG_CONTROL": "bbr"}
     if seed % 2:  # netperf says the mean itself
-        test.metadata["SERIES_META"][SERIES[0]]["MEAN_VALUE"] = drawn.uniform(20, 30)
+        test.metadata["SERIES_META"][series[0]]["MEAN_VALUE"] = drawn.uniform(20, 30)
     test.add_result("TCP upload sum", [0.0] * 60)
     raw["TCP upload sum"] = []
     test.raw_values = raw
@@ -324,6 +324,29 @@ def test_a_flent_file_has_flents_figures_to_their_last_digit(tmp_path: Path, see
     assert found.controller == "bbr" and found.duration_s == pytest.approx(11.8)
     of = found.series.groupby("quantity").size()
     assert of.to_dict() == {over_time.RATES[-1]: 60, over_time.RTT: 60}
+
+
+RRUL = (
+    *("TCP upload BE", "TCP upload BK", "TCP download BE", "TCP download BK"),
+    *("Ping (ms) ICMP", "HTTP latency"),
+)
+
+
+def test_flents_two_directions_are_told_apart_and_http_is_no_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "rrul.flent.gz"
+    flent_file(path, 4, RRUL)
+    (found,) = read_measurements([path])
+    flows = {str(flow["name"]): flow for flow in found.flows}
+    mbps = {name: float(str(flows[name]["throughput_mbps"])) for name in RRUL[:4]}
+    up, down = (sum(mbps[name] for name in mbps if way in name) for way in ("upload", "download"))
+    assert flows["upload"]["throughput_mbps"] == pytest.approx(up)
+    assert flows["download"]["throughput_mbps"] == pytest.approx(down)
+    assert found.metrics["throughput_mbps"] == pytest.approx(up + down)
+    said = " ".join(found.notes)
+    assert f"upload {up:.4g}" in said and f"download {down:.4g}" in said and "HTTP latency" in said
+    pings = [each["val"] for each in resultset.load(str(path)).raw_values["Ping (ms) ICMP"]]
+    assert flows["all"]["rtt_mean_ms"] == pytest.approx(np.mean(pings))
+    assert "HTTP latency" not in flows
 
 
 # Captures -------------------------------------------------------------------------------------
