@@ -153,7 +153,7 @@ PAIRS = (
                 "its least RTT never rises: draft -00, 4.1.2",
                 ["an RTT step"],
                 throughput=(1.03, 1.13),
-                delay=(1.0, 1.2),
+                delay=(1.0, 1.25),
             ),
             Difference(
                 "three send quanta in flight: draft -00, 4.2.3.2; theirs: none",
