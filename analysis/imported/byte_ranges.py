@@ -108,6 +108,9 @@ class Acknowledged:
             self._floor = self._acked = begins
         length, begins = ends - begins, self._unwrapped(begins)
         ends = begins + length
+        if self._seen and self._seen[-1][0] <= begins <= self._seen[-1][1]:  # mostly
+            self._seen[-1] = self._seen[-1][0], max(ends, self._seen[-1][1])
+            return
         low = bisect_left(self._seen, begins, key=lambda each: each[1])
         high = bisect_right(self._seen, ends, low, key=lambda each: each[0])
         if low < high:

@@ -208,7 +208,8 @@ class Gathered:
                 halves = pairs.max(axis=1) if name == "delay_ms" else pairs.sum(axis=1)
                 self._sums[name] = np.concatenate([halves, np.zeros(_MOST_INTERVALS // 2)])
             self.interval_s *= 2
-        sums = self._sums.setdefault(quantity, np.zeros(_MOST_INTERVALS))
+        if (sums := self._sums.get(quantity)) is None:
+            sums = self._sums[quantity] = np.zeros(_MOST_INTERVALS)
         sums[place] = max(sums[place], amount) if quantity == "delay_ms" else sums[place] + amount
 
     def over_time(self, duration_s: float) -> dict[str, Any]:
