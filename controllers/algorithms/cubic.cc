@@ -8,21 +8,10 @@
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 #include "algorithms/whole_window.hh"
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 namespace {
-
-// By Newton's iteration: the C library's differs between machines in the last bit.
-double cube_root(double x) {
-  if (x <= 0) return 0;
-  double root = std::max(1.0, x);
-  for (int i = 0; i < 200; ++i) {
-    const double next = (2 * root + x / (root * root)) / 3;
-    if (next >= root) break;
-    root = next;
-  }
-  return root;
-}
 
 // Congestion avoidance as in Linux 6 (net/ipv4/tcp_cubic.c): windows are whole packets, the window
 // grows by one packet in `packets_for_one_`, which is recomputed when the window has changed or
@@ -84,7 +73,7 @@ class WholePackets {
     acknowledged_in_epoch_ = acknowledged;
     reno_window_ = window;
     plateau_ = std::max(window, w_max);
-    k_ = std::floor(1024 * cube_root((plateau_ - window) * 1024 / scale_));
+    k_ = std::floor(1024 * portable::cube_root((plateau_ - window) * 1024 / scale_));
   }
 
   static constexpr int64_t never_ = -1;
@@ -179,7 +168,7 @@ class Cubic final : public SlowStarting {
     epoch_start_us_ = now_us;
     w_est_ = cwnd_;
     if (cwnd_ < w_max_) {
-      k_s_ = cube_root((w_max_ - cwnd_) / c_);
+      k_s_ = portable::cube_root((w_max_ - cwnd_) / c_);
     } else {
       k_s_ = 0;
       w_max_ = cwnd_;

@@ -3,27 +3,14 @@
 // rho = RTT/RTT0; an acknowledgment adds 2^rho - 1 in slow start, rho^2/cwnd after it. The window
 // begins with rho packets, as soon as an RTT is known.
 #include <algorithm>
-#include <cmath>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 namespace {
-
-// By its series: the C library's differs between machines in the last bit.
-double power_of_two(double exponent) {
-  const double whole = std::floor(exponent);
-  const double rest = (exponent - whole) * 0.6931471805599453;  // ln 2
-  double sum = 1;
-  double term = rest;
-  for (int i = 2; sum + term != sum; ++i) {
-    sum += term;
-    term *= rest / i;
-  }
-  return std::ldexp(sum, static_cast<int>(whole));
-}
 
 class Hybla final : public SlowStarting {
  public:
@@ -63,7 +50,7 @@ class Hybla final : public SlowStarting {
     least_ms_ = smoothed_ms_.value();
     rho_ = std::max(least_ms_ / rtt0_ms_, 1.0);
     if (is_first) cwnd_ = std::max(cwnd_, rho_);
-    slow_start_step_ = power_of_two(std::min(rho_, greatest_exponent_)) - 1;
+    slow_start_step_ = portable::exp2(std::min(rho_, greatest_exponent_)) - 1;
   }
 
   static constexpr double greatest_exponent_ = 16;  // as in Linux

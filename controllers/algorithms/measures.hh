@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "algorithms/controller.hh"
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 
@@ -41,7 +41,7 @@ class SmoothedRtt {
 class ArrivalRate {
  public:
   double add(double packets, double silence_ms, double span_ms) {
-    const double kept = std::exp(-silence_ms / span_ms);
+    const double kept = portable::exp(-silence_ms / span_ms);
     sum_ = sum_ * kept + packets / span_ms;
     weight_ = weight_ * kept + 1 - kept;
     return sum_ / std::max(weight_, 1 / span_ms);

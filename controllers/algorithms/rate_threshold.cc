@@ -2,11 +2,11 @@
 // a constant a round trip, above it it shrinks with the delay, and what is in flight shrinks with
 // every ms. Found by search/rules, and simplified; docs/field.md says how.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 namespace {
@@ -60,10 +60,10 @@ class RateThreshold final : public Windowed {
     const double rate = rate_.add(packets, silence_ms, 1000 * span_s_);
     const double usual = usual_rate_.add(packets, silence_ms, 1000 * usual_span_s_);
     // What the delay would be at the usual rate.
-    const double usual_ms = envelope_ms_ * std::pow(usual / rate, rate_power_);
+    const double usual_ms = envelope_ms_ * portable::pow(usual / rate, rate_power_);
     cwnd_ += usual_ms < threshold_ms_ ? increase_ / cwnd_ : -decrease_ * usual_ms;
     cwnd_ = std::clamp(cwnd_, 2.0, 600.0);
-    window_ = std::max(2.0, cwnd_ * std::pow(lean_, usual_ms));
+    window_ = std::max(2.0, cwnd_ * portable::pow(lean_, usual_ms));
   }
 
   void on_keepalive(const Keepalive&) override { keep(silence_factor_); }

@@ -19,6 +19,7 @@
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 namespace {
@@ -52,13 +53,13 @@ constexpr std::array computations{
     Computation{2, [](Step& x) { return x[0] - x[1]; }},
     Computation{2, [](Step& x) { return x[0] * x[1]; }},
     Computation{2, [](Step& x) { return x[0] / x[1]; }},
-    Computation{2, [](Step& x) { return std::pow(x[0], x[1]); }},
+    Computation{2, [](Step& x) { return portable::pow(x[0], x[1]); }},
     Computation{2, [](Step& x) { return std::min(x[0], x[1]); }},
     Computation{2, [](Step& x) { return std::max(x[0], x[1]); }},
     Computation{1, [](Step& x) { return -x[0]; }},
     Computation{1, [](Step& x) { return std::abs(x[0]); }},
-    Computation{1, [](Step& x) { return std::exp(x[0]); }},
-    Computation{1, [](Step& x) { return std::log(x[0]); }},
+    Computation{1, [](Step& x) { return portable::exp(x[0]); }},
+    Computation{1, [](Step& x) { return portable::log(x[0]); }},
     Computation{3, clip},
     Computation{3, [](Step& x) { return x[0] > 0 ? x[1] : x[2]; }},
     Computation{2, [](Step& x) { return x.memory += x[1] * (x[0] - x.memory); }},  // ewma

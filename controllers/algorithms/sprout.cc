@@ -13,6 +13,7 @@
 
 #include "algorithms/receiver_ticks.hh"
 #include "algorithms/registry.hh"
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 namespace {
@@ -45,8 +46,9 @@ class Likelihood {
     Bins exactly{};
     for (size_t bin = 0; bin < bins; ++bin) {
       const double mean = mean_of(bin);
-      const double log_likelihood = arrivals * std::log(mean) - mean - std::lgamma(arrivals + 1);
-      exactly[bin] = static_cast<float>(mean > 0 ? std::exp(log_likelihood) : arrivals == 0);
+      const double log_likelihood =
+          arrivals * portable::log(mean) - mean - portable::log_factorial(arrivals);
+      exactly[bin] = static_cast<float>(mean > 0 ? portable::exp(log_likelihood) : arrivals == 0);
     }
     Bins more{};
     if (exactly_.empty()) more.fill(1);
@@ -65,10 +67,11 @@ class Likelihood {
 // the first, an outage, with a rate of its own.
 class Motion {
  public:
-  Motion(double sigma, double escape) : stays_(static_cast<float>(std::exp(-escape * tick_s))) {
+  Motion(double sigma, double escape)
+      : stays_(static_cast<float>(portable::exp(-escape * tick_s))) {
     const double deviation = sigma * std::sqrt(tick_s) * (bins - 1) / 1000;  // bins
     const auto beyond = [&](double distance) {
-      return 0.5 * std::erfc(distance / deviation / std::sqrt(2.0));
+      return 0.5 * portable::erfc(distance / deviation / std::sqrt(2.0));
     };
     // Whole lanes: see weigh().
     reach_ = std::min(lanes * static_cast<size_t>(std::ceil(3 * deviation / lanes)), bins - lanes);

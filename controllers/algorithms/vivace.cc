@@ -14,6 +14,7 @@
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 namespace {
@@ -158,7 +159,8 @@ class Vivace final : public Controller {
     const double gradient = interval.rtt_gradient();
     const double counted = gradient < tolerated_gradient_ ? 0 : gradient;  // none for a fall
     const double mbps = to_mbps(interval.sent_per_s());
-    return std::pow(mbps, exponent_) - latency_ * mbps * counted - loss_ * mbps * interval.loss();
+    return portable::pow(mbps, exponent_) - latency_ * mbps * counted -
+           loss_ * mbps * interval.loss();
   }
 
   void judge(const Interval& interval) {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "apps/program.hh"
+#include "common/portable_math.hh"
 #include "common/random.hh"
 #include "common/text.hh"
 #include "links/trace.hh"
@@ -72,7 +73,7 @@ class Link {
       term[0] = 1;
       for (size_t k = 0; k < spans_ms.size(); ++k) {
         const auto span = static_cast<double>(spans_ms[k]);
-        term[k + 1] = 1 + exact_log((known_within(t, spans_ms[k]) + 0.5) / span);
+        term[k + 1] = 1 + portable::log((known_within(t, spans_ms[k]) + 0.5) / span);
       }
       size_t place = spans_ms.size() + 1;
       for (size_t i = 1; i <= spans_ms.size(); ++i) {
@@ -80,7 +81,7 @@ class Link {
       }
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
-      steps_[i] = static_cast<uint32_t>(exact_exp(static_cast<double>(i) / steps_per_e));
+      steps_[i] = static_cast<uint32_t>(portable::exp(static_cast<double>(i) / steps_per_e));
     }
   }
 
@@ -142,7 +143,7 @@ class Link {
     };
     Random random(1);
     Coefficients mean{};  // first what passes in 60 ms at the mean of the rates
-    mean[0] = exact_log(60) - 1;
+    mean[0] = portable::log(60) - 1;
     Coefficients spread;
     spread.fill(0.08);
     spread[0] = 0.3;

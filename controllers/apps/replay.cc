@@ -9,6 +9,7 @@
 #include "apps/options.hh"
 #include "apps/runner.hh"
 #include "common/input_file.hh"
+#include "common/portable_math.hh"
 #include "loader/controllers.hh"
 #include "transport/contest_sender.hh"
 
@@ -86,14 +87,15 @@ struct Figures {
       last_us = event.time_us;
       const bool is_ack = event.rtt_ms >= 0;
       const bool is_keepalive = not is_ack and silence_us >= shortest_keepalive_us;
-      if (is_keepalive or due_us < silence_us) silences += bounded(std::log(silence_us / due_us));
+      if (is_keepalive or due_us < silence_us)
+        silences += bounded(portable::log(silence_us / due_us));
       if (is_ack or is_keepalive) {
         // What leaves fills the window; where nothing does, there was no room.
         const auto sent = static_cast<double>(sender.packets_sent());
         const double flight = sent - static_cast<double>(expected);
         const double window = std::floor(sender.window());
         const bool differs = has_filled or window > flight;
-        if (differs) windows += bounded(std::log1p(window) - std::log1p(flight));
+        if (differs) windows += bounded(portable::log((1 + window) / (1 + flight)));
         explained += not differs or std::abs(window - flight) <= 1 ? 1 : 0;
         ++acknowledgments;
         if (not has_started) started += sent;

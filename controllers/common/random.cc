@@ -12,16 +12,22 @@ double draw_normal(Random& random) {
     const double y = 2 * random.uniform() - 1;
     const double square = x * x + y * y;
     if (square >= 1 or square == 0) continue;
-    return x * std::sqrt(-2 * exact_log(square) / square);  // sqrt is exact by IEEE 754
+    return x * std::sqrt(-2 * portable::log(square) / square);  // sqrt is exact by IEEE 754
   }
 }
 
+constexpr std::array<double, ExponentialTable::size_> ExponentialTable::of_mean_1_ = [] {
+  std::array<double, size_> quantiles;
+  for (size_t i = 0; i < size_; ++i) {
+    quantiles[i] = -portable::log((static_cast<double>(i) + 0.5) / size_);
+  }
+  return quantiles;
+}();
+
 ExponentialTable::ExponentialTable(double mean_us, int64_t least_us) {
-  const auto size = static_cast<double>(quantiles_.size());
-  for (size_t i = 0; i < quantiles_.size(); ++i) {
-    const double survival = (static_cast<double>(i) + 0.5) / size;
-    quantiles_[i] =
-        static_cast<int32_t>(least_us + static_cast<int64_t>(-mean_us * exact_log(survival) + 0.5));
+  for (size_t i = 0; i < size_; ++i) {
+    const auto beyond_us = static_cast<int64_t>(mean_us * of_mean_1_[i] + 0.5);
+    quantiles_[i] = static_cast<int32_t>(least_us + beyond_us);
   }
 }
 

@@ -1,8 +1,6 @@
 // Seeded randomness that gives the same draws on every machine.
 //
-// The standard library's distributions differ between implementations, and so do the last bits of
-// the C library's log(); everything here uses only integer arithmetic and the basic operations
-// that IEEE 754 rounds exactly.
+// The standard library's distributions differ between implementations.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "common/portable_math.hh"
 
 namespace kneepoint {
 
@@ -38,36 +38,8 @@ class Random {
   uint64_t state_;
 };
 
-// Natural logarithm of a positive normal number, relative error below 1e-14, by the series of the
-// inverse hyperbolic tangent: ln m = 2 atanh((m - 1) / (m + 1)) with m in [sqrt(1/2), sqrt(2)).
-constexpr double exact_log(double x) {
-  const auto bits = std::bit_cast<uint64_t>(x);
-  int exponent = static_cast<int>(bits >> 52) - 1023;
-  double mantissa = std::bit_cast<double>((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
-  if (mantissa > 1.4142135623730951) {
-    mantissa /= 2;
-    ++exponent;
-  }
-  const double ratio = (mantissa - 1) / (mantissa + 1);
-  const double square = ratio * ratio;
-  double sum = 0;
-  for (int degree = 21; degree >= 1; degree -= 2) sum = sum * square + 1.0 / degree;
-  return 2 * ratio * sum + exponent * 0.6931471805599453;
-}
-
-// The exponential function for |x| below 100, relative error below 1e-14: its series where |x| is
-// at most ln(2) / 2, times a power of two.
-constexpr double exact_exp(double x) {
-  constexpr double ln2 = 0.6931471805599453;
-  const auto exponent = static_cast<int64_t>(x / ln2 + (x < 0 ? -0.5 : 0.5));
-  const double rest = x - static_cast<double>(exponent) * ln2;
-  double sum = 1;
-  for (int degree = 15; degree >= 1; --degree) sum = 1 + sum * rest / degree;
-  return sum * std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
-}
-
 inline double draw_exponential(Random& random, double mean) {
-  return -mean * exact_log(random.uniform());
+  return -mean * portable::log(random.uniform());
 }
 
 // Standard normal, by the polar method (Marsaglia, Bray: SIAM Review 6, 1964).
@@ -82,7 +54,9 @@ class ExponentialTable {
 
  private:
   static constexpr unsigned bits_ = 11;
-  std::array<int32_t, size_t{1} << bits_> quantiles_{};
+  static constexpr size_t size_ = size_t{1} << bits_;
+  static const std::array<double, size_> of_mean_1_;
+  std::array<int32_t, size_> quantiles_{};
 };
 
 // Measured times in whole microseconds: one in 2^k reaches element k. Between two

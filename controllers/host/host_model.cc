@@ -5,6 +5,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "common/portable_math.hh"
+
 namespace kneepoint {
 
 namespace {
@@ -45,7 +47,7 @@ constexpr double longest_lateness_us = 1e9;
 
 double draw_factor(double spread, Random random) {
   if (spread == 0) return 1;
-  return exact_exp(spread * draw_normal(random) - spread * spread / 2);
+  return portable::exp(spread * draw_normal(random) - spread * spread / 2);
 }
 
 std::vector<double> scaled(std::vector<double> times_us, double factor) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/portable_math.hh"
 #include "links/impairment.hh"
 
 namespace kneepoint {
@@ -14,7 +15,7 @@ double draw_uniform(Random& random) { return 2 * random.uniform() - 1; }
 
 // Of shape 3, as netem's: its mean is 3/2, its variance 3/4.
 double draw_pareto(Random& random) {
-  return (exact_exp(exact_log(random.uniform()) / -3) - 1.5) / std::sqrt(0.75);
+  return (portable::exp(portable::log(random.uniform()) / -3) - 1.5) / std::sqrt(0.75);
 }
 
 // Consecutive draws are mixed so that mean, deviation and correlation are those stated.

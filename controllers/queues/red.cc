@@ -2,6 +2,7 @@
 // avoidance, IEEE/ACM Transactions on Networking 1(4), 1993), in packets; gentle as an option.
 #include <algorithm>
 
+#include "common/portable_math.hh"
 #include "common/random.hh"
 #include "queues/fifo.hh"
 #include "queues/registry.hh"
@@ -51,7 +52,7 @@ class RedQueue final : public FifoQueue {
   void average(Microseconds now_us) {
     if (empty()) {
       const double missed = static_cast<double>(now_us - idle_since_us_) / transmission_us_;
-      average_ *= exact_exp(std::max(missed * log_of_rest_, -50.0));
+      average_ *= portable::exp(std::max(missed * log_of_rest_, -50.0));
     } else {
       average_ += weight_ * (static_cast<double>(packets()) - average_);
     }
@@ -85,7 +86,7 @@ class RedQueue final : public FifoQueue {
   bool is_gentle_;           // beyond max_th the probability grows to 1 at twice max_th
   bool marks_;
   Random random_;
-  double log_of_rest_ = exact_log(1 - weight_);
+  double log_of_rest_ = portable::log(1 - weight_);
   double average_ = 0;
   int64_t since_last_ = -1;  // packets since the last one that was picked
   Microseconds idle_since_us_ = 0;

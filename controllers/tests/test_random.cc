@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "common/random.hh"
 #include "tests/check.hh"
 
@@ -10,18 +8,6 @@ TEST(random_is_splitmix64) {
   Random random(1234567);
   EXPECT_EQUAL(random.next(), 6457827717110365317u);
   EXPECT_EQUAL(random.next(), 3203168211198807973u);
-}
-
-TEST(exact_log_agrees_with_the_c_library) {
-  for (const double x : {1e-300, 1e-9, 0.3, 0.70710678, 1.0, 1.41421356, 2.0, 3.5, 1e12}) {
-    EXPECT_NEAR(exact_log(x), std::log(x), 1e-13 * std::max(1.0, std::abs(std::log(x))));
-  }
-}
-
-TEST(exact_exp_agrees_with_the_c_library) {
-  for (const double x : {-100.0, -3.2, -0.35, -1e-9, 0.0, 0.3465, 0.3466, 1.0, 4.7, 99.0}) {
-    EXPECT_NEAR(exact_exp(x) / std::exp(x), 1, 1e-13);
-  }
 }
 
 TEST(distributions_have_their_moments) {
