@@ -7,14 +7,24 @@
 
 #include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <string>
+#include <utility>
 
 namespace kneepoint {
 
+// Of signals that end a process; not every C library knows their names.
 inline std::string name_of_signal(int number) {
-  const char* const name = sigabbrev_np(number);
-  return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
+  using Named = std::pair<int, const char*>;
+  for (const auto& [signal, name] :
+       {Named{SIGABRT, "SIGABRT"}, Named{SIGALRM, "SIGALRM"}, Named{SIGBUS, "SIGBUS"},
+        Named{SIGFPE, "SIGFPE"}, Named{SIGHUP, "SIGHUP"}, Named{SIGILL, "SIGILL"},
+        Named{SIGINT, "SIGINT"}, Named{SIGKILL, "SIGKILL"}, Named{SIGPIPE, "SIGPIPE"},
+        Named{SIGQUIT, "SIGQUIT"}, Named{SIGSEGV, "SIGSEGV"}, Named{SIGSYS, "SIGSYS"},
+        Named{SIGTERM, "SIGTERM"}, Named{SIGTRAP, "SIGTRAP"}, Named{SIGXCPU, "SIGXCPU"},
+        Named{SIGXFSZ, "SIGXFSZ"}}) {
+    if (signal == number) return name;
+  }
+  return "signal " + std::to_string(number);
 }
 
 inline double cpu_time_s(const rusage& used) {

@@ -5,6 +5,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +75,8 @@ struct Descriptors {
   dup2(errors, STDERR_FILENO);
   dup2(page, EntryPage::descriptor);
   dup2(socket, EntryPage::socket_descriptor);
-  close_range(socket < 0 ? EntryPage::socket_descriptor : EntryPage::socket_descriptor + 1, ~0U, 0);
+  syscall(SYS_close_range,
+          socket < 0 ? EntryPage::socket_descriptor : EntryPage::socket_descriptor + 1, ~0U, 0);
   execve(path, words, environment);
   constexpr std::string_view lost = "its program is missing: make build";
   if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);

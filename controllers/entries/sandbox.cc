@@ -52,7 +52,7 @@ int landlock_version() {
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
 }
 
-void limit(__rlimit_resource what, uint64_t soft, uint64_t hard) {
+void limit(decltype(RLIMIT_CPU) what, uint64_t soft, uint64_t hard) {
   const rlimit limits{.rlim_cur = soft, .rlim_max = hard};
   if (setrlimit(what, &limits) != 0) refuse_sandbox("setrlimit");
 }
@@ -97,11 +97,11 @@ void on_trap(int, siginfo_t* information, void* context) {
 #ifdef __x86_64__
   greg_t* const words = machine.gregs;
   greg_t& result = words[REG_RAX];
-  constexpr std::array places{REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
+  constexpr std::array<int, 6> places{REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
 #else
   auto* const words = machine.regs;
   auto& result = words[0];
-  constexpr std::array places{0, 1, 2, 3, 4, 5};
+  constexpr std::array<int, 6> places{0, 1, 2, 3, 4, 5};
 #endif
   std::array<uint64_t, places.size()> arguments;
   for (size_t i = 0; i < places.size(); ++i) {
