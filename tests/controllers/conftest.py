@@ -7,7 +7,7 @@ import pytest
 from common.errors import KneepointError
 from networks.config import TraceSources, load_trace_catalogue
 from networks.fetch import cache_folder_of, fetch_traces, sources_of
-from tests.controllers.emulator import EMULATE, Link
+from tests.controllers.emulator import EMULATE, Link, write_small_link
 
 CONTEST = ("Verizon-LTE-short.down", "Verizon-LTE-short.up")
 
@@ -36,10 +36,5 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Link:
 
 @pytest.fixture
 def small_link(tmp_path: Path) -> Link:
-    """Three seconds that vary: 2 Mbit/s, a gap of 300 ms, 6 Mbit/s; ACKs return at 1.2 Mbit/s."""
-    times = [*range(6, 1000, 6), *range(1300, 3000, 2), 3000]
-    uplink = tmp_path / "uplink.trace"
-    uplink.write_text("".join(f"{time}\n" for time in times))
-    downlink = tmp_path / "downlink.trace"
-    downlink.write_text("".join(f"{time}\n" for time in range(10, 3001, 10)))
-    return Link(uplink, downlink)
+    """See `write_small_link`."""
+    return write_small_link(tmp_path)

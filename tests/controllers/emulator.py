@@ -17,6 +17,16 @@ class Link:
     downlink: Path
 
 
+def write_small_link(folder: Path) -> Link:
+    """Three seconds that vary: 2 Mbit/s, a gap of 300 ms, 6 Mbit/s; ACKs return at 1.2 Mbit/s."""
+    times = [*range(6, 1000, 6), *range(1300, 3000, 2), 3000]
+    uplink = folder / "uplink.trace"
+    uplink.write_text("".join(f"{time}\n" for time in times))
+    downlink = folder / "downlink.trace"
+    downlink.write_text("".join(f"{time}\n" for time in range(10, 3001, 10)))
+    return Link(uplink, downlink)
+
+
 def emulate(
     link: Link, controller: str, constants: dict[str, float], *options: str
 ) -> dict[str, Any]:

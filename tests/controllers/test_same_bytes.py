@@ -10,33 +10,54 @@ from pathlib import Path
 
 import pytest
 
+from engines.catalogue import load_catalogue
+from search.rules.language import parse
 from tests.controllers.emulator import EMULATE, Link
+from tests.search.test_rules import LAW
 
-CONTROLLERS = ("cubic", "timely")
+MANY = ("cubic", "timely")
+"""Those that meet every host model and queue."""
+
 AARCH64_LIBRARIES = "/usr/aarch64-linux-gnu"
-AARCH64_PACKAGES = "g++-aarch64-linux-gnu, qemu-user"
+AARCH64_PACKAGES = "g++-aarch64-linux-gnu qemu-user"
 
 
 @dataclass(frozen=True)
 class Other:
-    """Another build, and what runs it."""
+    """Another build, and what runs it.
+
+    Args:
+        programs: what must be installed.
+        remedy: installs them.
+    """
 
     compiler: str
     emulator: tuple[str, ...]
-    packages: str
+    programs: tuple[str, ...]
+    remedy: str
     target: str = ""
 
     @property
     def missing(self) -> list[str]:
         """Programs that are not installed."""
-        return [each for each in (self.compiler, *self.emulator[:1]) if not shutil.which(each)]
+        return [each for each in self.programs if not shutil.which(each)]
 
 
-CLANG = Other("clang++", (), "clang")
+QEMU = ("qemu-aarch64", "-L", AARCH64_LIBRARIES)
+CLANG = Other("clang++", (), ("clang++",), "apt-get install clang")
 AARCH64 = Other(
-    "aarch64-linux-gnu-g++", ("qemu-aarch64", "-L", AARCH64_LIBRARIES), AARCH64_PACKAGES
+    "aarch64-linux-gnu-g++",
+    QEMU,
+    ("aarch64-linux-gnu-g++", "qemu-aarch64"),
+    f"apt-get install {AARCH64_PACKAGES}",
 )
-BOTH = Other("clang++", AARCH64.emulator, f"clang, {AARCH64_PACKAGES}", "aarch64-linux-gnu")
+BOTH = Other(
+    "clang++",
+    QEMU,
+    (*CLANG.programs, *AARCH64.programs),
+    f"{CLANG.remedy} {AARCH64_PACKAGES}",
+    "aarch64-linux-gnu",
+)
 # Another compiler for another processor takes half the time of two builds.
 OTHERS = (
     {"clang": CLANG, "aarch64": AARCH64}
@@ -51,7 +72,7 @@ def lines_of(link: Link, folder: Path) -> list[str]:
     lines = [
         f"--controller {controller} {traces} --seed {seed}"
         f" --host-model {host} --uplink-queue {queue}"
-        for controller in CONTROLLERS
+        for controller in MANY
         for seed, (host, queue) in enumerate(
             (
                 ("ideal", "infinite"),
@@ -79,6 +100,40 @@ def lines_of(link: Link, folder: Path) -> list[str]:
         file.write_text(json.dumps(scenario))
         lines.append(f"--scenario {file} --flow-log {folder}/flow-{seed}.log")
     lines.append(f"{lines[1]} --flow-log {folder}/flow.log --uplink-log {folder}/uplink.log")
+    return [*lines, *lines_of_all(link, folder)]
+
+
+def lines_of_all(link: Link, folder: Path) -> list[str]:
+    """Returns runs of every controller over each transport that meets its needs, logged."""
+    lines = []
+    for controller in load_catalogue(EMULATE).controllers.values():
+        marks = "counted_marks" in controller.needs
+        for transport in controller.transports:
+            name = f"{controller.name}-{transport}"
+            scenario = {
+                "uplink": {
+                    "trace": str(link.uplink),
+                    "queue": "codel:target=5,interval=100,ecn=1"
+                    if marks
+                    else "droptail:packets=40",
+                    "loss_probability": 0.002,
+                },
+                "downlink": {"rate_mbps": 10, "delay_ms": 20},
+                "flows": [
+                    {
+                        "controller": controller.name,
+                        "constants": parse(LAW).constants if controller.name == "rule" else {},
+                        "transport": transport,
+                        **({"tcp": {"ecn": True}} if marks and transport == "tcp" else {}),
+                    }
+                ],
+                "duration_s": 3,
+                "interval_s": 0.5,
+                "seed": 1,
+            }
+            file = folder / f"{name}.json"
+            file.write_text(json.dumps(scenario))
+            lines.append(f"--scenario {file} --flow-log {folder}/{name}.log")
     return lines
 
 
@@ -96,7 +151,7 @@ def build(other: Other, folder: Path) -> Path:
     configure = ["cmake", "-S", "controllers", "-B", str(folder), "-G", "Ninja"]
     # Fewer optimizations are soon made, and must change nothing.
     release = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG -w"]
-    targets = ["emulate", *(f"controller_{name}" for name in CONTROLLERS)]
+    targets = ["emulate", "controllers"]
     for command in (
         [
             *configure,
@@ -115,7 +170,7 @@ def build(other: Other, folder: Path) -> Path:
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_builds_agree(other: Other, small_link: Link, tmp_path: Path) -> None:
     if other.missing:
-        pytest.skip(f"NOT TESTED without {other.missing[0]}: apt-get install {other.packages}")
+        pytest.skip(f"NOT TESTED without {other.missing[0]}: {other.remedy}")
     emulate = build(other, tmp_path / "build")
     lines = lines_of(small_link, tmp_path)
     expected = run((str(EMULATE),), lines, tmp_path)
