@@ -1,117 +1,249 @@
-"""Whether the tests bite: constants of a controller's rule, changed one at a time.
+"""Whether the tests bite: constants and operators of a controller's rule, changed one at a time.
 
-    python -m tests.benchmarks.mutations CONTROLLER... [--count 20] [--seed 1]
+    python -m tests.benchmarks.mutations [CONTROLLER...] [--count 20] [--seed 1] [--processes 2]
 
-Of the numerals in controllers/algorithms/CONTROLLER.cc a sample is drawn. Those of comments,
-strings and declared parameters do not count, because test_field.py compares all defaults with the
-published ones, nor does the zero that a variable begins with. Each is changed alone: it grows by a
-quarter, an integer by at least 1, and 0 becomes 1. Then the C++ tests run whose names hold the
-controller's. A change that compiles and fails no test survives, and is printed with its line. All
-is built in build/mutations, from a copy of the sources. Exit status 1: for some controller more
-than one change survived, or than one in twenty.
+Of the numerals and operators in controllers/algorithms/CONTROLLER.cc and its model's header a
+sample is drawn. Those of comments, strings and declared parameters do not count, because
+test_field.py compares all defaults with the published ones, nor does the zero that a variable
+begins with. Each is changed alone: a numeral grows by a quarter, an integer by at least 1, and 0
+becomes 1; an operator becomes its opposite. In place of what does not compile, or compiles to the
+same bytes, another is drawn. Caught is what fails a C++ test whose name holds the controller's, or
+its golden log, where it has one. It needs build/controller_tests and build/emulate, and builds one
+shared object for each change, in build/mutations.
+
+It prints how many were caught of each controller, and the others with their lines. Exit status 1:
+for some controller more than one was not caught, or than one in twenty; 2: tests fail unchanged.
 """
 
 import argparse
+import hashlib
+import os
 import random
 import re
+import resource
+import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 
-SOURCES = Path("controllers")
-BUILD = Path("build/mutations")
-COPY = BUILD / "sources"
-NUMERAL = re.compile(r"(?<![\w.'])\d[\d']*(?:\.\d*)?(?:e-?\d+)?(?![\w.])")
+from tests.controllers.emulator import EMULATE, Link, write_small_link
+
+SOURCES = Path("controllers/algorithms").absolute()
+GOLDEN = Path("tests/golden").absolute()
+BUILD = Path("build/mutations").absolute()
+TESTS = EMULATE.with_name("controller_tests")
+COMPILE = shlex.split(
+    "-std=c++20 -O1 -w -ffp-contract=off -shared -fPIC -fvisibility=hidden "
+    "-fvisibility-inlines-hidden -frandom-seed=1 -Wl,--build-id=none"
+)
+HEADERS = "algorithm array cmath cstdint functional limits memory optional string vector"
+NUMERAL = r"(?<![\w.'])\d[\d']*(?:\.\d*)?(?:e-?\d+)?(?![\w.])"
+OPPOSITES = {
+    **{"+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*="},
+    **{"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="},
+    **{"and": "or", "or": "and", "std::min": "std::max", "std::max": "std::min"},
+}
+OPERATOR = r"(?<=\s)(?:[-+*/]=?|[<>]=?|[=!]=|and|or)(?=\s)|\bstd::(?:min|max)(?=\()"
+CHANGED = re.compile(f"{NUMERAL}|{OPERATOR}")
 STRING = r'"(?:\\.|[^"\\])*"'
 DECLARATION = rf"constants\.(?:real|integer)\((?:{STRING}|[^\"()]|\([^()]*\))*\)"
 IGNORED = re.compile(
     rf"//[^\n]*|{STRING}|#[^\n]*|{DECLARATION}|\w+\(constants, \d[^)]*\)| = 0;", re.DOTALL
 )
-PATIENCE_S = 60
-"""Of CPU time, for tests that a change makes endless: they count as failed."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Of one numeral."""
+    """Of one numeral or operator."""
 
+    source: Path
     start: int
     old: str
 
     @property
     def new(self) -> str:
+        if self.old in OPPOSITES:
+            return OPPOSITES[self.old]
         value = self.old.replace("'", "")
         if value.isdecimal():
             return str(max(int(value) + 1, round(int(value) * 1.25)))
         return repr(float(value) * 1.25 or 1.0)
 
-    def of(self, text: str) -> str:
-        """Returns the text with it."""
+    @property
+    def text(self) -> str:
+        """The source with it."""
+        text = self.source.read_text()
         return text[: self.start] + self.new + text[self.start + len(self.old) :]
 
-
-def changes_of(text: str) -> list[Change]:
-    """Returns all changes of a source."""
-    code = IGNORED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    return [Change(found.start(), found[0]) for found in NUMERAL.finditer(code)]
-
-
-def build(*targets: str) -> bool:
-    """Returns whether they compile."""
-    command = ["ninja", "-C", str(BUILD), *targets]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    def __str__(self) -> str:
+        text = self.source.read_text()
+        number = text.count("\n", 0, self.start) + 1
+        line = text.splitlines()[number - 1].strip()
+        return f"{os.path.relpath(self.source)}:{number}: {self.old} -> {self.new}: {line}"
 
 
-def passes(name: str) -> bool:
-    """Returns whether the tests of a controller do."""
-    command = ["prlimit", f"--cpu={PATIENCE_S}", f"{BUILD}/controller_tests", f"{name}_"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+def sources_of(name: str) -> list[Path]:
+    """Returns the files that are a controller's alone."""
+    return [
+        path for path in (SOURCES / f"{name}.cc", SOURCES / f"{name}_model.hh") if path.exists()
+    ]
 
 
-def survivors(name: str, count: int, seed: int) -> tuple[int, list[tuple[Change, int]]]:
-    """Returns how many changes were made, and those that no test notices, with their lines."""
-    source = COPY / "algorithms" / f"{name}.cc"
-    text = source.read_text()
-    source.touch()  # an earlier call may have ended with a change in the object
-    if not build(f"controller_{name}") or not passes(name):
-        raise SystemExit(f"error: controller_tests {name}_ fails unchanged, or finds no test")
-    changes = changes_of(text)
-    drawn = random.Random(seed).sample(changes, min(count, len(changes)))
-    alive = []
-    for change in drawn:
-        source.write_text(change.of(text))
-        if build(f"controller_{name}") and passes(name):
-            alive.append((change, text.count("\n", 0, change.start) + 1))
-    return len(drawn), sorted(alive, key=lambda each: each[1])
+def changes_of(name: str, seed: int) -> list[Change]:
+    """Returns all changes of a controller, in an order that the seed decides."""
+    changes = []
+    for source in sources_of(name):
+        code = IGNORED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source.read_text())
+        changes += [Change(source, found.start(), found[0]) for found in CHANGED.finditer(code)]
+    random.Random(f"{name} {seed}").shuffle(changes)
+    return changes
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Bench:
+    """A folder in which a changed controller is built beside the programs that load it."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        (self.folder / "controllers").mkdir(parents=True)
+        for program in (EMULATE, TESTS):
+            (self.folder / program.name).hardlink_to(program)
+        for built in EMULATE.parent.glob("controllers/*.so"):
+            (self.folder / "controllers" / built.name).hardlink_to(built)
+
+    def built(self, name: str) -> Path:
+        return self.folder / "controllers" / f"{name}.so"
+
+    def build(self, name: str, change: Change | None) -> bytes | None:
+        """Returns the digest of the shared object, or None if it does not compile."""
+        changed = self.folder / "algorithms"
+        shutil.rmtree(changed, ignore_errors=True)
+        changed.mkdir()
+        for source in sources_of(name):
+            text = change.text if change and change.source == source else source.read_text()
+            (changed / source.name).write_text(text)
+        built = self.built(name)
+        built.unlink(missing_ok=True)
+        command = [
+            *("c++", *COMPILE, f"-ffile-prefix-map={self.folder}=."),
+            *(f"-I{self.folder}", f"-I{SOURCES.parent}", "-include", f"{BUILD}/headers.hh"),
+            *("-o", str(built), f"{changed}/{name}.cc"),
+        ]
+        if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+            return None
+        return hashlib.sha256(built.read_bytes()).digest()
+
+    def restore(self, name: str) -> None:
+        self.built(name).unlink(missing_ok=True)
+        self.built(name).hardlink_to(EMULATE.parent / "controllers" / f"{name}.so")
+
+    def passes(self, name: str, link: Link, cpu_s: int) -> bool:
+        """Returns whether the tests of a controller do, of which none may take longer."""
+        limit = ["prlimit", f"--cpu={cpu_s}"]
+        tests = [*limit, str(self.folder / TESTS.name), f"{name}_"]
+        if subprocess.run(tests, capture_output=True, check=False).returncode != 0:
+            return False
+        golden = GOLDEN / f"{name}.flow.log"
+        if not golden.exists():
+            return True
+        log = self.folder / "flow.log"
+        log.unlink(missing_ok=True)
+        emulate = [
+            *(*limit, str(self.folder / EMULATE.name), "--controller", name, "--seed", "1"),
+            *("--uplink", str(link.uplink), "--downlink", str(link.downlink)),
+            *("--flow-log", str(log)),
+        ]
+        ran = subprocess.run(emulate, capture_output=True, check=False).returncode == 0
+        return ran and log.read_bytes() == golden.read_bytes()
+
+
+@dataclass
+class Mutations:
+    """Tries changes on some benches at once."""
+
+    processes: int
+    link: Link
+    benches: SimpleQueue[Bench] = field(default_factory=SimpleQueue)
+
+    def __post_init__(self) -> None:
+        for k in range(self.processes):
+            self.benches.put(Bench(BUILD / f"bench-{k}"))
+
+    def tried(self, name: str, count: int, seed: int) -> Iterator[tuple[Change, bool]]:
+        """Yields so many changes, or all that there are, and whether a test notices."""
+        bench = self.benches.get()
+        digest = bench.build(name, None)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        if digest is None or not bench.passes(name, self.link, 600):
+            raise SystemExit(f"error: controller_tests {name}_ fails unchanged, or finds no test")
+        used_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        bench.restore(name)
+        self.benches.put(bench)
+        cpu_s = 2 + int(10 * used_s)  # a change may make a test endless
+
+        def is_caught(change: Change) -> bool | None:
+            one = self.benches.get()
+            try:
+                built = one.build(name, change)
+                if built is None or built == digest:
+                    return None
+                return not one.passes(name, self.link, cpu_s)
+            finally:
+                one.restore(name)
+                self.benches.put(one)
+
+        changes = changes_of(name, seed)
+        with ThreadPoolExecutor(self.processes) as pool:
+            while count > 0 and changes:
+                some, changes = changes[:count], changes[count:]
+                for change, caught in zip(some, pool.map(is_caught, some), strict=True):
+                    if caught is not None:
+                        count -= 1
+                        yield change, caught
+
+
+def prepare() -> Link:
+    """Compiles the standard library's headers once; returns the link of the golden logs."""
+    for program in (EMULATE, TESTS):
+        if not program.exists():
+            raise SystemExit(f"error: {os.path.relpath(program)} is missing: run `make build`")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    headers = BUILD / "headers.hh"
+    headers.write_text("".join(f"#include <{name}>\n" for name in HEADERS.split()))
+    command = ["c++", *COMPILE, "-x", "c++-header", str(headers), "-o", f"{headers}.gch"]
+    subprocess.run(command, check=True)
+    return write_small_link(BUILD)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    known = sorted(path.stem for path in SOURCES.glob("algorithms/*.cc"))
-    parser.add_argument("controllers", nargs="+", choices=known, metavar="CONTROLLER")
+    known = sorted(path.stem for path in SOURCES.glob("*.cc"))
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", help="all, if none")
     parser.add_argument("--count", type=int, default=20, help="changes of each (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (%(default)s)")
-    arguments = parser.parse_args()
-    shutil.copytree(SOURCES, COPY, dirs_exist_ok=True)
-    # Unoptimized: compiling takes longer than the tests do.
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
-    command = ["cmake", "-S", str(COPY), "-B", str(BUILD), "-G", "Ninja", *options]
-    subprocess.run(command, check=True, capture_output=True)
-    if not build("controller_tests"):
-        raise SystemExit(f"error: ninja -C {BUILD} controller_tests fails")
-    weak = False
-    for name in arguments.controllers:
-        made, alive = survivors(name, arguments.count, arguments.seed)
-        weak = weak or len(alive) > max(made // 20, 1)
-        print(f"{name}: {made - len(alive)} of {made}", flush=True)
-        path = SOURCES / "algorithms" / f"{name}.cc"
-        lines = path.read_text().splitlines()
-        for change, number in alive:
-            print(f"  {path}:{number}: {change.old} -> {change.new}: {lines[number - 1].strip()}")
-    raise SystemExit(1 if weak else 0)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="at once")
+    given = parser.parse_args(arguments)
+    if unknown := set(given.controllers) - set(known):
+        parser.error(f"no controller {sorted(unknown)[0]}; there are {', '.join(known)}")
+    mutations = Mutations(given.processes, prepare())
+    weak = 0
+    print(f"{'controller':16} caught  of")
+    for name in given.controllers or known:
+        tried = list(mutations.tried(name, given.count, given.seed))
+        alive = [change for change, caught in tried if not caught]
+        weak += len(alive) > max(len(tried) // 20, 1)
+        print(f"{name:16} {len(tried) - len(alive):6} {len(tried):3}", flush=True)
+        for change in sorted(alive, key=lambda each: (each.source, each.start)):
+            print(f"    {change}", flush=True)
+    return 1 if weak else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
