@@ -200,13 +200,15 @@ def test_controller_that_was_built_again_is_no_result(link: PreparedNetwork) -> 
 
 def test_memory_that_runs_out_is_the_machines_fault(link: PreparedNetwork, tmp_path: Path) -> None:
     path = tmp_path / "emulate"
-    path.write_text(f'#!/bin/sh\nulimit -v 100000; exec "{EMULATE}" "$@"\n')
+    path.write_text(f'#!/bin/sh\nulimit -v 60000; exec "{EMULATE}" "$@"\n')
     path.chmod(0o755)
     settings = EmulatorSettings(digest_of(path), path, tmp_path)
     engine = settings.open()
-    day = replace(link, duration_s=86400)
+    large = tmp_path / "large.trace"
+    large.write_bytes(b"1\n" * 8_000_000)
+    uplink = replace(link.uplink, trace=str(large), trace_sha256=sha256_of(large.read_bytes()))
     with pytest.raises(MachineFaultError, match="out of memory") as caught:
-        engine.run(spec_for(settings, day))
+        engine.run(spec_for(settings, replace(link, uplink=uplink)))
     assert not caught.value.blames_controller
     assert engine.run(spec_for(settings, link)).status == "ok"
     engine.close()
