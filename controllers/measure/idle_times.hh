@@ -29,7 +29,7 @@ class IdleTimes {
   // In the order of arrival, with one departure at least before the last of them.
   void add(std::span<const FirstDeparture> departures) {
     // A stretch of arrivals that is shorter as a whole holds none.
-    constexpr size_t stretch = 32;
+    constexpr size_t stretch = 16;
     for (size_t begin = 0; begin < departures.size(); begin += stretch) {
       const auto part = departures.subspan(begin, std::min(stretch, departures.size() - begin));
       if (last_ms_ < 0 or part.back().arrival_ms - last_arrival_ms_ >= least_ms) look_into(part);
