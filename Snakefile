@@ -12,6 +12,7 @@ from pathlib import Path
 
 from common import code
 from networks.config import load_network, load_trace_catalogue, network_file
+from networks.fetch import made_of
 from common.files import require_folder, sha256_of
 from common.locks import hold_workflow_lock
 from common.made_by import RUNNER

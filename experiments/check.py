@@ -10,6 +10,7 @@ from engines.catalogue import Catalogue, require_sources
 from experiments.config import load_workflow
 from experiments.registry import check_results, experiments_of
 from experiments.workflow import Workflow
+from networks.fetch import digests_of
 
 
 def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
@@ -19,10 +20,12 @@ def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
     an emulator. For others, each study checks its own before its first run.
 
     Raises:
-        KneepointError: the configuration is invalid.
+        KneepointError: the configuration is invalid, or a recording is not what it lists.
     """
     workflow = load_workflow(config)
     check_results(workflow)
+    traces = {name for network in workflow.networks.values() for name in network.trace_names}
+    digests_of(config, sorted(traces))
     require_sources(workflow.controllers, workflow.own_sources)
     catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     if catalogue:

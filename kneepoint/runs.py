@@ -17,6 +17,7 @@ from experiments.models.settings import Settings
 from experiments.workflow import Workflow
 from kneepoint.workflow import make
 from networks.config import load_network
+from networks.fetch import made_of
 from networks.scenario import PreparedNetwork
 from search.rules.language import RuleError, parse
 
@@ -40,12 +41,13 @@ def prepared_network(network: str) -> PreparedNetwork:
 
 
 def is_prepared(config: Path, network: str) -> bool:
-    """Whether a network is prepared as this configuration describes it.
+    """Whether a network is prepared from what this configuration describes, traces by digest.
 
     One whose host a study finds is left to Snakemake, which knows whether the study is up to date.
 
     Raises:
-        KneepointError: the configuration has no such network.
+        KneepointError: the configuration has no such network, or the file of its recording is
+            missing or another than traces.yaml lists.
     """
     source = load_network(config, network)
     prepared = description_of(network).with_name("description.json")
@@ -53,7 +55,7 @@ def is_prepared(config: Path, network: str) -> bool:
         described = prepared.read_text(encoding="utf-8").strip()
     except OSError:
         return False
-    return source.host_from is None and described == source.model_dump_json()
+    return source.host_from is None and described == made_of(config, source)
 
 
 def make_what_is_missing(

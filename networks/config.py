@@ -1,5 +1,6 @@
 """Configuration models of networks and of trace sources."""
 
+import json
 import re
 from collections.abc import Mapping
 from itertools import pairwise
@@ -304,6 +305,10 @@ class Network(ConfigModel):
     def recordings(self) -> tuple[str, ...]:
         """Sorted names of the recordings that it replays: both directions of a trace are one."""
         return tuple(sorted({name.rpartition(".")[0] or name for name in self.trace_names}))
+
+    def made_of(self, digests: Mapping[str, str]) -> str:
+        """Returns what it is prepared from, as text, given the SHA-256 of each of its traces."""
+        return json.dumps({**self.model_dump(mode="json"), "traces": dict(digests)})
 
     @property
     def is_synthetic(self) -> bool:

@@ -15,10 +15,17 @@ from tempfile import TemporaryDirectory
 
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line, suggestion
-from common.files import hold_lock, sha256_of, write_whole
+from common.files import hold_lock, read_bytes, sha256_of, write_whole
 from common.programs import complaint, find_program, run_program
 from networks.apt import APT, unpack_debian_package
-from networks.config import FetchSettings, TraceEntry, TraceSources, load_trace_catalogue
+from networks.config import (
+    SHIPPED,
+    FetchSettings,
+    Network,
+    TraceEntry,
+    TraceSources,
+    load_trace_catalogue,
+)
 
 _PACKAGE = "mahimahi-traces"
 _WORK_PREFIX = ".fetch-"
@@ -183,6 +190,44 @@ def fetch_traces(
             f"{error.filename}: {error.strerror}; make it writable, or set cache in the "
             "configuration to another folder"
         ) from None
+
+
+def digests_of(config: Path, names: Iterable[str]) -> dict[str, str]:
+    """Returns the SHA-256 of each trace, "" for one that traces.yaml does not list.
+
+    Raises:
+        KneepointError: the file of a recording in traces.folder is another than traces.yaml lists,
+            or it is missing and no other source has it, whatever the cache still holds.
+    """
+    names = list(names)
+    if not names:
+        return {}
+    settings, catalogue = read_config(config, FetchSettings).traces, load_trace_catalogue(config)
+    listed = {name: catalogue[name].sha256 if name in catalogue else "" for name in names}
+    if settings.folder and settings.source in ("auto", "folder"):
+        folder = config.parent / settings.folder.expanduser()
+        packaged = load_trace_catalogue(SHIPPED / "config.yaml")
+        for name, digest in listed.items():
+            is_elsewhere = settings.source == "auto" and (
+                "git_url" in settings.model_fields_set or name in packaged
+            )
+            if digest and ((folder / name).is_file() or not is_elsewhere):
+                _require_recording(folder / name, digest)
+    return listed
+
+
+def _require_recording(path: Path, digest: str) -> None:
+    found = sha256_of(read_bytes(path, "restore it, or correct traces.folder in the configuration"))
+    if found != digest:
+        raise KneepointError(
+            f"{path}: has SHA-256 {found}, but traces.yaml lists {digest}; correct traces.yaml, or "
+            "restore the file"
+        )
+
+
+def made_of(config: Path, network: Network) -> str:
+    """Returns all that a network is prepared from, as text; raises KneepointError (digests_of)."""
+    return network.made_of(digests_of(config, network.trace_names))
 
 
 def cache_folder_of(configured: Path | None) -> Path:

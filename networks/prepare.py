@@ -100,8 +100,9 @@ def prepare_network(
 ) -> None:
     """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
 
-    description.json beside them holds the network as its file `where` describes it. The settings
-    `host` of the emulated host replace the network's.
+    description.json beside them holds what they are made of: the network as its file `where`
+    describes it, and the digests of its packaged traces. The settings `host` of the emulated host
+    replace the network's.
     """
     links = {"uplink": network.uplink, "downlink": network.downlink}
     traces = {
@@ -139,7 +140,10 @@ def prepare_network(
     )
     for setting, value in (host or {}).items():
         prepared = prepared.with_host(setting, _typed(value))
-    write_whole(into / "description.json", network.model_dump_json() + "\n")
+    digests = {
+        trace: sha256_of((build / "traces" / trace).read_bytes()) for trace in network.trace_names
+    }
+    write_whole(into / "description.json", network.made_of(digests) + "\n")
     description = {"title": network.title, **prepared.described()}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
 

@@ -72,6 +72,12 @@ def sha256_of_trace(name):
     return catalogue[name].sha256 if name in catalogue else ""
 
 
+def noted_network(name):
+    """Returns the note of all that a network is prepared from."""
+    digest = sha256_of(made_of(CONFIG, load_network(CONFIG, name)).encode())
+    return note(f"networks/{name}", digest, network_file(CONFIG, name).stat().st_mtime_ns)
+
+
 def fits_for(network):
     """Returns the study whose host a network has, if it names one."""
     study = load_network(CONFIG, network).host_from

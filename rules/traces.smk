@@ -32,7 +32,7 @@ rule prepare_network:
         ),
         fitted=lambda wildcards: made_each(fitted_for(wildcards.network)),
         code=code_of("networks.prepare"),
-        network=lambda wildcards: noted([network_file(CONFIG, wildcards.network)]),
+        made_of=lambda wildcards: noted_network(wildcards.network),
     output:
         multiext(
             "build/networks/{network}/",
