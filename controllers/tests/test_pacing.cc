@@ -42,6 +42,8 @@ TEST(a_pacer_keeps_gaps_exactly_and_catches_up_on_half_of_one) {
   EXPECT_EQUAL(pacer.next_us(), 752);  // 100 us late: the next one is not
   pacer.sent(2000, 250.5);
   EXPECT_EQUAL(pacer.next_us(), 2126);
+  pacer.sent(2001, 250.5);
+  EXPECT_EQUAL(pacer.next_us(), 2252);  // early: a gap from now
 }
 
 TEST(a_paced_sender_sends_one_datagram_a_gap) {
@@ -68,6 +70,27 @@ TEST(a_paced_sender_sends_one_datagram_a_gap) {
   sender.release(2000);
   EXPECT_EQUAL(sender.window_is_open(), false);  // three are under way
   EXPECT_EQUAL(sender.wakes_us(), sender.silence_ends_us());
+}
+
+// Gaps longer than the keepalive do not add up, however long the silence is.
+TEST(what_keepalives_send_begins_the_gap_anew) {
+  Paced controller(4e6);
+  ContestSender sender(0, handle_of(controller), nullptr);
+  sender.start(0);
+  sender.sent(0);
+  for (int second = 1; second <= 30; ++second) {
+    sender.keepalive(second * 1'000'000);
+    sender.sent(second * 1'000'000);
+  }
+  EXPECT_EQUAL(sender.held_back_until_us(), 34'000'000);
+  sender.acknowledged(30, 30'100'000, 30'100'000, [] {
+    return Ack{.sequence_number = 30, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0};
+  });
+  controller.gap_us = 0;
+  sender.keepalive(31'000'000);
+  sender.sent(31'000'000);
+  EXPECT_EQUAL(sender.held_back_until_us(), never);
+  EXPECT_EQUAL(sender.window_is_open(), true);
 }
 
 TEST(a_sender_that_is_not_paced_fills_its_window) {

@@ -53,9 +53,7 @@ class ContestSender {
     if (controller_.hears_of_sending()) controller_.on_sent(sequence_number, whole_ms(now_us));
     if (controller_.paces()) {
       pacer_.sent(now_us, controller_.pacing_us());
-      if (const Microseconds next_us = pacer_.next_us(); next_us > now_us) {
-        held_back_until_us_ = next_us;
-      }
+      held_back_until_us_ = pacer_.next_us() > now_us ? pacer_.next_us() : never;
     }
     if (controller_.hears_of_sending() or controller_.paces()) ask_controller();
   }

@@ -9,11 +9,12 @@
 namespace kneepoint {
 
 // Whoever sends late catches up, by half a gap at most: timers are late, bursts are what pacing is
-// to avoid.
+// to avoid. What is sent early, regardless of pacing, begins the gap anew.
 class Pacer {
  public:
   void sent(Microseconds now_us, double gap_us) {
-    next_us_ = std::max(next_us_, static_cast<double>(now_us) - gap_us / 2) + gap_us;
+    const auto now = static_cast<double>(now_us);
+    next_us_ = std::clamp(next_us_, now - gap_us / 2, now) + gap_us;
   }
 
   // When the next packet may leave.
