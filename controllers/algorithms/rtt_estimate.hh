@@ -16,9 +16,10 @@ class RttEstimate {
                              "weight of the old value in the smoothed RTT")) {}
 
   void add(const Ack& ack) {
-    const auto rtt_ms = static_cast<double>(ack.rtt_ms());
+    // At least a clock's tick, so that ratios exist.
+    const double rtt_ms = std::max(static_cast<double>(ack.rtt_ms()), 1.0);
     smoothed_ms_ = has_sample() ? gain_ * smoothed_ms_ + (1 - gain_) * rtt_ms : rtt_ms;
-    least_ms_ = std::min(least_ms_, std::max(rtt_ms, 1.0));  // a clock's tick, so that ratios exist
+    least_ms_ = std::min(least_ms_, rtt_ms);
   }
 
   bool has_sample() const { return least_ms_ < infinity; }

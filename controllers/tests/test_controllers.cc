@@ -237,6 +237,12 @@ TEST(fast_tcp_keeps_alpha_packets_in_the_queue) {
   EXPECT_NEAR(steps.ack(120), 0.5 * 12 + 0.5 * (12 * 40.0 / 80 + 4), exact);
 }
 
+// A round trip within a tick of the clock is a tick.
+TEST(fast_tcp_stays_finite_where_no_time_passes) {
+  Steps steps("fast_tcp", {{"gamma", 0.5}, {"alpha", 4}, {"gain", 0.5}});
+  EXPECT_NEAR(steps.ack(0), 0.5 * 10 + 0.5 * (10 + 4), exact);
+}
+
 TEST(tangra_corrects_in_proportion_to_the_distance_from_its_target) {
   Steps steps("tangra", {{"t", 1.5},
                          {"t_bound", 2},
