@@ -35,8 +35,9 @@ class Interval {
     length_s_ = now - began_s_;
   }
 
-  void add(const Ack& ack) {
+  void add(const Ack& ack, double lost) {
     acknowledged_ += static_cast<double>(ack.acknowledged);
+    lost_ += lost;
     if (not measures_rtt(ack)) return;
     const double rtt = rtt_s(ack);
     const double sent_s = now_s(ack) - rtt - began_s_;
@@ -53,7 +54,7 @@ class Interval {
     return spread > 1e-12 ? (samples_ * sum_tr_ - sum_t_ * sum_r_) / spread : 0;
   }
   double sent() const { return static_cast<double>(end_ - first_); }
-  double loss() const { return std::max(0.0, 1 - acknowledged_ / sent()); }  // of nothing sent 0
+  double loss() const { return lost_ > 0 ? lost_ / (acknowledged_ + lost_) : 0; }
   double sent_per_s() const { return sent() / length_s_; }
 
  private:
@@ -64,6 +65,7 @@ class Interval {
   double began_s_;
   double length_s_ = 0;
   double acknowledged_ = 0;
+  double lost_ = 0;
   double samples_ = 0;
   double sum_t_ = 0;
   double sum_r_ = 0;
@@ -96,6 +98,8 @@ class Vivace final : public Controller {
         boundary_step_(constants.real("boundary_step", 0.1, {.low = 0, .high = 0.5, .most = 1}, "1",
                                       "by which a bounded step raises the boundary")) {}
 
+  static constexpr bool governs_recovery = true;
+
   double window() const override {
     return intervals_.empty() ? initial_window_ : std::min(2 * sent_per_s(), widest_window);
   }
@@ -118,7 +122,9 @@ class Vivace final : public Controller {
       judge(intervals_.front());
       intervals_.pop_front();
     }
-    if (ack.sequence_number >= first_) intervals_.front().add(ack);
+    const double lost = ack.lost > told_ ? static_cast<double>(ack.lost - told_) : 0;
+    told_ = ack.lost;
+    if (ack.sequence_number >= first_) intervals_.front().add(ack, lost);
     if (now >= ends_s_) go_on(now);
   }
 
@@ -136,7 +142,8 @@ class Vivace final : public Controller {
     }
     trial_mbps_ = rate_mbps;
     intervals_.emplace_back(use, rate_mbps, next_, now);
-    ends_s_ = now + srtt_s_.value();
+    const double sending_s = least_packets_ / sent_per_s();
+    ends_s_ = now + std::max(srtt_s_.value(), sending_s);
   }
 
   // The next trial, or the rate itself while results are on their way.
@@ -209,6 +216,7 @@ class Vivace final : public Controller {
   }
 
   static constexpr double segment_bits_ = 1448 * 8;
+  static constexpr double least_packets_ = 10;  // of an interval: fewer tell too little
   static constexpr double least_mbps_ = 0.5;
   static constexpr double least_step_mbps_ = 0.5;
 
@@ -225,6 +233,7 @@ class Vivace final : public Controller {
   double rate_mbps_ = 0;
   double trial_mbps_ = 0;
   SmoothedRtt srtt_s_{};
+  uint64_t told_ = 0;   // lost so far
   uint64_t next_ = 0;   // to be sent
   uint64_t first_ = 0;  // in an interval
   double ends_s_ = 0;

@@ -150,3 +150,14 @@ TEST(vivace_keeps_half_a_megabit_and_moves_by_as_much) {
   for (size_t i = 1; i < all.size(); ++i)
     EXPECT_EQUAL(std::abs(all[i] - all[i - 1]) * megabits > 0.49, true);
 }
+
+// 12 Mbit/s: at the least rate a round trip of 10 ms has less than a packet, which says nothing of
+// a rate.
+TEST(vivace_fills_a_link_whose_round_trips_are_short) {
+  for (const double rtt_ms : {5, 10, 20, 50}) {
+    Bottleneck link("vivace", {}, 12 / megabits, rtt_ms);
+    link.run_until(60);
+    EXPECT_EQUAL(static_cast<double>(link.delivered()) / 60 > 0.85 * 12 / megabits, true);
+    EXPECT_EQUAL(link.queue() < 0.3 * 12 / megabits, true);
+  }
+}

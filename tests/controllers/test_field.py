@@ -329,3 +329,24 @@ def test_power_is_that_of_its_report(contest: Link, name: str, power: float) -> 
     options = ["--host-model", "event-loop", "--host-latency-us", "600"]
     runs = [emulate(contest, name, {}, "--seed", str(seed), *options) for seed in range(5)]
     assert sum(run["power"] for run in runs) / 5 == pytest.approx(power, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "transport, delay_ms", [("tcp", 2), ("tcp", 5), ("tcp", 20), ("datagrams", 20)]
+)
+def test_vivace_fills_a_link_and_loses_little(
+    tmp_path: Path, transport: str, delay_ms: float
+) -> None:
+    """A round trip may be shorter than ten packets; what TCP sends again does not hide losses."""
+    link = {"rate_mbps": 12, "delay_ms": delay_ms}
+    figures = measured(
+        tmp_path,
+        {
+            "uplink": {**link, "queue": "droptail:packets=200"},
+            "downlink": link,
+            "flows": [{"controller": "vivace", "transport": transport}],
+            "duration_s": 60,
+        },
+    )
+    assert figures["utilization"] > 0.85
+    assert figures["packets_dropped"] < 0.05 * figures["packets_sent"]
