@@ -62,14 +62,14 @@ def test_preparations_wait_for_what_another_process_makes(
         program.parent.mkdir()
         program.touch()
 
-    monkeypatch.setattr(runs.time, "sleep", look_later)
+    monkeypatch.setattr("time.sleep", look_later)
     make_what_is_missing(Path("config.yaml"), [], [], [program])
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert str(os.getpid()) in said
     assert "build/program" in said
     program.unlink()
-    monkeypatch.setattr(runs.time, "sleep", lambda _: holder.close())
+    monkeypatch.setattr("time.sleep", lambda _: holder.close())
     made: list[Path] = []
 
     def make_if_free(_: Path, wanted: list[Path], **__: object) -> None:
