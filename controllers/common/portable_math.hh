@@ -195,7 +195,7 @@ constexpr Sum log_of(double x) {
   // ln(1 + r) = r - r^2/2 + r^3 (1/3 - ...)
   constexpr Sum unit = parts(ln2, log_unit);
   const double whole = exponent * unit.high + nearby.log.high;  // exact
-  const Sum linear = ordered_sum(whole, r);  // the first is 0, or greater
+  const Sum linear = ordered_sum(whole, r);                     // the first is 0, or greater
   const double half = -0.5 * r;
   const double half_high = -0.5 * rest_high;
   const Sum quadratic = ordered_sum(linear.high, rest_high * half_high);
