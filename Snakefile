@@ -15,13 +15,16 @@ from networks.config import load_network, load_trace_catalogue, network_file
 from networks.fetch import made_of
 from common.files import require_folder, sha256_of
 from common.locks import hold_workflow_lock
-from common.made_by import RUNNER
+from common.made_by import RUNNER, read_made_by
 from common.notes import (
     digest_of_files,
     digest_of_input,
+    is_sealed,
     note,
     note_files,
     note_input,
+    place_of,
+    renew,
     settle_note,
 )
 from engines.built import (

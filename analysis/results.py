@@ -18,6 +18,7 @@ from analysis.frames import CONSTANT, STEP, with_constants
 from analysis.link_log import LinkLog, read_link_log
 from common.errors import unusable
 from common.files import read_json
+from common.made_by import require_as_written
 from common.study_record import StudyRecord
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.limits import LIMITS
@@ -443,9 +444,15 @@ class Results:
         return [name for name, file in wanted if self._path(file) is None]
 
     def _path(self, file: str) -> Path | None:
-        """A file of what runs in real time, if that is configured and the file is there."""
+        """A file of what runs in real time, if that is configured and the file is there.
+
+        Only `make confirm` makes it again; so a file that has changed raises KneepointError.
+        """
         path = self.folder / file
-        return path if self.is_real and path.exists() else None
+        if not (self.is_real and path.exists()):
+            return None
+        require_as_written(path)
+        return path
 
     def _there(self, table: str) -> pd.DataFrame | None:
         path = self._path(f"{table}.parquet")

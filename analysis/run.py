@@ -15,6 +15,7 @@ from analysis import labels
 from analysis.results import Results
 from analysis.schema import STAGES, TABLES
 from common.errors import run_command_line
+from common.notes import seal
 from common.tables import TableFolder, Tables, conform, write
 
 
@@ -37,8 +38,10 @@ def write_stage(results: Results, name: str) -> None:
         KneepointError: see `run`.
     """
     tables = run(results, name, TableFolder(results.folder, TABLES))
+    paths = {table: results.folder / f"{table}.parquet" for table in tables}
     for table, frame in tables.items():
-        write(results.folder / f"{table}.parquet", TABLES[table], frame)
+        write(paths[table], TABLES[table], frame)
+    seal(f"{results.folder}/stages/{name}", paths.values())
 
 
 def main() -> None:

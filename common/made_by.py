@@ -56,6 +56,15 @@ class MadeBy:
     files: Mapping[str, str]
     inputs: Mapping[str, str] = field(default_factory=dict)
 
+    def changed(self, folder: Path) -> list[str]:
+        """Returns the names of the files that are not, or no longer, what was written."""
+        paths = {name: folder / name for name in self.files}
+        return [
+            name
+            for name, path in paths.items()
+            if not path.is_file() or sha256_of(path.read_bytes()) != self.files[name]
+        ]
+
     @property
     def is_of_this_code(self) -> bool:
         """Whether the code that made it is unchanged."""
@@ -105,6 +114,13 @@ def read_made_by(folder: Path) -> MadeBy | None:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise unusable(path, error) from None
+
+
+def require_as_written(path: Path) -> None:
+    """Raises KneepointError if a file is not what the provenance of its folder says."""
+    made = read_made_by(path.parent)
+    if made is not None and path.name in made.changed(path.parent):
+        raise unusable(path, "it has changed since it was written")
 
 
 def current_commit() -> Commit:

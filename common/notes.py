@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from common.config_file import read_yaml
-from common.files import sha256_of, write_whole
+from common.files import read_json, sha256_of, write_whole
 
 NOTES = Path("build/code")
 _SNAKEMAKE_LOGS = Path(".snakemake/log")
@@ -68,6 +68,42 @@ def note(name: str, digest: str, since_ns: int | None = None) -> Path:
         changed_ns = _now_ns() if since_ns is None or not is_first else since_ns
         os.utime(path, ns=(changed_ns, changed_ns))
     return path
+
+
+def renew(path: Path, files: Paths, *, is_current: bool) -> Path:
+    """Returns a note that is another, and newer than files, if they must be made again."""
+    times_ns = [Path(each).stat().st_mtime_ns for each in files if _is_file(each)]
+    if not is_current:
+        write_whole(path, f"{time.time_ns()}\n")
+        newest_ns = max(time.time_ns(), 1 + max(times_ns, default=0))
+        os.utime(path, ns=(newest_ns, newest_ns))
+    elif not path.is_file():
+        write_whole(path, "before\n")
+        before_ns = min(times_ns, default=1) - 1
+        os.utime(path, ns=(before_ns, before_ns))
+    return path
+
+
+def seal(name: str, files: Paths) -> None:
+    """Records the digests of all files that a job has written."""
+    written = {str(path): sha256_of(Path(path).read_bytes()) for path in files}
+    write_whole(place_of(name, "written"), json.dumps(written, indent=1) + "\n")
+
+
+def is_sealed(name: str) -> bool:
+    """Whether all files of a job are what it wrote; nothing is known of a job without a record."""
+    try:
+        written = read_json(place_of(name, "written"))
+        return all(_digest_of(Path(path)) == digest for path, digest in written.items())
+    except FileNotFoundError:
+        return True
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def _digest_of(path: Path) -> str:
+    """Returns the digest of a file's bytes; "" if there is none."""
+    return sha256_of(path.read_bytes()) if path.is_file() else ""
 
 
 def note_input(path: Path) -> Path:

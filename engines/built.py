@@ -3,13 +3,11 @@
 rules/build.sh writes into build/sources/NAME the digests of all that NAME was built of.
 """
 
-import os
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from common.files import sha256_of, write_whole
-from common.notes import place_of
+from common.files import sha256_of
+from common.notes import place_of, renew
 from engines.catalogue import SOURCES, Catalogue, load_catalogue
 from engines.limits import LIMITS
 
@@ -78,16 +76,9 @@ def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> boo
 
 def note_build(name: str, own: Path, programs: Iterable[str | Path]) -> Path:
     """Returns a file that is newer than programs, and another, if they must be built."""
-    path = place_of(name, "built")
-    times_ns = [Path(each).stat().st_mtime_ns for each in programs if Path(each).is_file()]
-    if not is_current(name, own, programs):
-        write_whole(path, f"{time.time_ns()}\n")
-        newest_ns = max(time.time_ns(), 1 + max(times_ns, default=0))
-        os.utime(path, ns=(newest_ns, newest_ns))
-    elif not path.is_file():
-        write_whole(path, "before\n")
-        os.utime(path, ns=(min(times_ns) - 1, min(times_ns) - 1))
-    return path
+    programs = list(programs)
+    is_built = is_current(name, own, programs)
+    return renew(place_of(name, "built"), programs, is_current=is_built)
 
 
 def out_of_date(controllers: Iterable[str], own: Path) -> list[Path]:

@@ -31,12 +31,14 @@ class Outcome:
         message: one-line summary for the terminal.
         tables: further tables by the name of their file.
         summaries: JSON objects by the name of their file.
+        logs: names of further files, which its runs wrote.
     """
 
     runs: Iterable[PlannedRun]
     message: str
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     summaries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    logs: Sequence[str] = ()
 
     def write(self, folder: Path) -> None:
         """Writes the tables and summaries."""
@@ -103,5 +105,6 @@ def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
         write_table(job.out_dir / RUNS, runs)
         outcome.write(job.out_dir)
         ran = runs.column("controller").unique().to_pylist()
-        job.sign(planner, plan.engine, ran, (RUNS, *outcome.tables, *outcome.summaries))
+        files = (RUNS, *outcome.tables, *outcome.summaries, *outcome.logs)
+        job.sign(planner, plan.engine, ran, files)
         progress.end(outcome.message)

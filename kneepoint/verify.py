@@ -106,12 +106,9 @@ def complaints(folder: Path, made: MadeBy, build: Path, keeps_awake: bool) -> It
     `keeps_awake` is the configuration's real_time.keep_awake: if set, the program keep_awake takes
     part in real runs.
     """
-    for name, digest in made.files.items():
-        path = folder / name
-        if not path.is_file():
-            yield f"{name} is missing"
-        elif sha256_of(path.read_bytes()) != digest:
-            yield f"{name} has changed since it was written"
+    for name in made.changed(folder):
+        is_there = (folder / name).is_file()
+        yield f"{name} has changed since it was written" if is_there else f"{name} is missing"
     if not made.is_of_this_code:
         yield f"the code of {made.step} has changed"
     if digest_of_packages() != made.packages_sha256:

@@ -19,6 +19,7 @@ from analysis.results import Results
 from analysis.schema import TABLES
 from common.errors import run_command_line
 from common.files import write_whole
+from common.notes import seal
 from common.tables import TableFolder, Tables
 from reports import render, words
 from reports.provenance import gather
@@ -48,6 +49,8 @@ def build(config: Path) -> None:
     _write_tables(tables, results.folder / "tables")
     for name, content in made.items():
         write_whole(results.folder / name, content)
+    written = [*(results.folder / name for name in made), *results.folder.glob("tables/*.csv")]
+    seal(f"{results.folder}/report", sorted(written))
 
 
 def _write_tables(tables: Tables, folder: Path) -> None:

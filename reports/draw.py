@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from analysis import labels
 from analysis.schema import NAMES, TABLES
 from common.errors import KneepointError, run_command_line
+from common.notes import seal
 from common.tables import TableFolder, Tables
 from reports.figures import PART_OF, kind_of, style
 
@@ -78,7 +79,9 @@ def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
 
 def _draw_in(results: Path, kind: str) -> None:
     with labels.printed_as(own_names(results)):
-        draw_kind(kind, TableFolder(results, TABLES), results / "figures" / kind)
+        folder = results / "figures" / kind
+        draw_kind(kind, TableFolder(results, TABLES), folder)
+    seal(str(folder), sorted(folder.glob("*.svg")))
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 # Helper functions of the rules.
 
+from functools import cache
 from importlib import import_module
 
 from analysis.schema import STAGES, TABLES
@@ -120,6 +121,24 @@ def results_of(*names):
 def made_results_of(*names):
     """Returns what results_of does, with notes."""
     return [file for name in names for file in made(f"{RESULTS}/{name}", results_of(name))]
+
+
+@cache
+def noted_made(name):
+    """Returns the note that has an experiment made again if a file is not what it wrote."""
+    folder = Path(f"{RESULTS}/{name}")
+    try:
+        made = read_made_by(folder)
+        is_current = made is None or not made.changed(folder)
+    except KneepointError:  # nobody knows what it wrote
+        is_current = False
+    return renew(place_of(f"{folder}/made"), results_of(name), is_current=is_current)
+
+
+@cache
+def noted_sealed(name):
+    """Returns the note that has a job run again if a file is not what it wrote."""
+    return renew(place_of(f"{RESULTS}/{name}/made"), [], is_current=is_sealed(f"{RESULTS}/{name}"))
 
 
 def is_confirming():

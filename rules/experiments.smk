@@ -20,6 +20,7 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
             results=lambda wildcards: made_results_of(*of(wildcards).needs),
             lists=lambda wildcards: [f"{RESULTS}/{each}" for each in of(wildcards).lists],
             before=lambda wildcards: before(of(wildcards)),
+            intact=lambda wildcards: noted_made(wildcards.experiment),
         output:
             multiext(f"{RESULTS}/{{experiment}}/", "runs.parquet", *kind.files, MADE_BY),
         log:

@@ -75,7 +75,7 @@ def _log_worst_case(
     runs = list(outcome.runs)  # they need their networks
     if planned.searched:
         planned.searched.forget_all_but([run.spec.network])
-    return replace(outcome, runs=runs)
+    return replace(outcome, runs=runs, logs=(LOG, FLOW_LOG))
 
 
 def plan_of(job: Job, name: str) -> StudyPlan:

@@ -29,7 +29,8 @@ def plan(job: Job, name: str) -> Plan:
                 f"{job.workflow.path}: showcase failed: {finished.record.reason}; choose another "
                 "run"
             )
-        return Outcome([run], "one run, with its logs")
+        logs = (LOG,) if name == REAL_SHOWCASE else (LOG, FLOW_LOG)
+        return Outcome([run], "one run, with its logs", logs=logs)
 
     return Plan(engine, 1, steps())
 

@@ -7,6 +7,7 @@ import pytest
 
 from analysis.results import Results, Searched
 from common.errors import KneepointError
+from common.made_by import sign
 from experiments.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from experiments.planners.held_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from experiments.results import write_table
@@ -171,3 +172,14 @@ def test_a_damaged_or_missing_result_is_named(workspace: Path, path: str, text: 
     results = Results.of(config)
     with pytest.raises(KneepointError, match=f"{path}: .*rebuild it"):
         _ = results.probe if "probe" in path else results.studies
+
+
+def test_a_real_log_that_has_changed_is_not_read(workspace: Path) -> None:
+    config = ask_for_real_runs(workspace)
+    run_for_real(workspace / "results")
+    log = workspace / "results/real_showcase/uplink.log"
+    sign(log.parent, "experiments.planners.example", [log.name])
+    assert Results.of(config).real_showcase is not None
+    log.write_text(log.read_text() + "900 + 1504\n")
+    with pytest.raises(KneepointError, match=r"real_showcase/uplink\.log"):
+        _ = Results.of(config).real_showcase

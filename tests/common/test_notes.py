@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from common.notes import digest_of_input, note, note_files, settle_note
+from common.notes import (
+    digest_of_input,
+    is_sealed,
+    note,
+    note_files,
+    place_of,
+    seal,
+    settle_note,
+)
 
 SECOND_NS = 10**9
 STUDY = "title: Windows\nspace: {window: {values: [2, 10]}}\n"
@@ -96,3 +104,20 @@ def test_note_is_newer_than_the_last_workflow_though_the_clock_was_set_back(
     path = note("study", "before", 0)
     note("study", "after", 0)
     assert path.stat().st_mtime_ns > log.stat().st_mtime_ns
+
+
+def test_files_are_sealed_until_one_is_another_or_gone() -> None:
+    first, second = Path("first"), Path("second")
+    assert is_sealed("job")  # nothing is known of it
+    for path in (first, second):
+        path.write_text("whole")
+    seal("job", [first, second])
+    assert is_sealed("job")
+    second.write_text("cut")
+    assert not is_sealed("job")
+    second.unlink()
+    assert not is_sealed("job")
+    second.write_text("whole")
+    assert is_sealed("job")
+    place_of("job", "written").write_text('{"first": ')
+    assert not is_sealed("job")

@@ -1,6 +1,7 @@
 """The skeleton of `kneepoint new-report` runs as it is, and its fit reaches its networks."""
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -51,6 +52,26 @@ def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
     assert set(held["network"]) == {"mine", "mine-held-out", "synthetic-fast"}
     assert "A link that no study has seen" in html
     assert (report / "results/report.pdf").stat().st_size > 10_000
+
+
+def test_tables_and_reports_that_are_not_what_was_written_are_made_again(
+    report: Path, checkout: Checkout
+) -> None:
+    """All look older than what they were made of."""
+    results = report / "results"
+    exported, figure = results / "tables/audit.csv", next(results.glob("figures/*/*.svg"))
+    files = [exported, figure, results / "report.html", results / "audit.parquet"]
+    right = {path: path.read_bytes() for path in files}
+    command = ("--cores", "2", "--configfile", str(report / "config.yaml"))
+    assert "Nothing to be done" in checkout.run("--dry-run", *command)
+    for path in files:
+        path.write_bytes(right[path][:100])
+        os.utime(path, (1, 1))
+    checkout.run(*command)
+    for path in (exported, figure, results / "audit.parquet"):
+        assert path.read_bytes() == right[path], path
+    assert len((results / "report.html").read_bytes()) > 1000
+    assert "Nothing to be done" in checkout.run("--dry-run", *command)
 
 
 def test_snakemakes_report_has_figures_and_tables_by_part(report: Path, checkout: Checkout) -> None:

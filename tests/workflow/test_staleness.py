@@ -84,11 +84,13 @@ NETWORK = ("config/networks/held.yaml", "constant_mbps: 5", "constant_mbps: 6")
 TRACE = ("build/networks/held/uplink.trace", "3\n", "4\n")
 TABLE = ("config/published/printed.csv", "5,60", "5,61")
 HOST_FIT = ("results/one/fit/study.json", '"host_latency_us": ', '"host_latency_us": 1')
+LOG = ("results/one/showcase/uplink.log", " + 1504", " + 1505")
 INPUTS = [
     ([STUDY, NETWORK], {"Searching: grid", "Preparing the network held", HELD}),
     ([TRACE], {HELD}),
     ([TABLE], {"Searching: fit", "Searching: table", "Preparing the network fitted", HELD}),
-    ([HOST_FIT], {"Preparing the network fitted", HELD}),
+    ([HOST_FIT], {"Searching: fit", "Preparing the network fitted", HELD}),
+    ([LOG], {"Running the example with its logs: showcase"}),
 ]
 
 
@@ -118,15 +120,31 @@ def test_input_that_looks_older_than_results_reruns_what_reads_it(
     with changed(checkout, *changes, times_ns=before_ns):
         assert messages_of(checkout, finished) == jobs
         for path, _, _ in changes:
-            named = path.removeprefix("config/").removeprefix("results/one/fit/")
+            named = re.sub(r"^(config|results/one/\w+)/", "", path)
             assert f"{named} has changed" in verify(checkout)
 
 
 def test_inputs_that_look_newer_rerun_what_reads_them(
     checkout: Checkout, finished: list[str]
 ) -> None:
-    with changed(checkout, STUDY, NETWORK, TRACE, TABLE, HOST_FIT):
+    with changed(checkout, STUDY, NETWORK, TRACE, TABLE, HOST_FIT, LOG):
         assert messages_of(checkout, finished) == set().union(*(jobs for _, jobs in INPUTS))
+
+
+def test_results_that_are_not_what_was_written_are_made_again(
+    checkout: Checkout, finished: list[str]
+) -> None:
+    """A study.json put back from a backup, and a log that was cut; both look old."""
+    files = [checkout.folder / path for path in ("results/one/grid/study.json", LOG[0])]
+    right = [path.read_bytes() for path in files]
+    cut = (LOG[0], files[1].read_text(), "")
+    with changed(checkout, (str(files[0]), '"value": ', '"value": 1'), cut, times_ns=1):
+        output = checkout.run(*finished)
+        assert [path.read_bytes() for path in files] == right
+        assert "has changed" not in verify(checkout)
+        assert jobs_of(checkout, finished) == set()
+    ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output))
+    assert {"search_study", "run_example"} <= ran
 
 
 def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: list[str]) -> None:
