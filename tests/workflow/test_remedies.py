@@ -9,30 +9,30 @@ from tests.workflow.conftest import STUDIES, Checkout
 
 pytestmark = pytest.mark.slow
 
-DAMAGED = {  # and what is made of it
-    "results/grid/study.json": "results/searches.parquet",
-    "build/networks/mini/network.json": "results/grid/runs.parquet",
-}
+RESULT, MADE_OF_IT = "results/grid/study.json", "results/searches.parquet"
+NETWORK, RUN_ON_IT = "build/networks/mini/network.json", "results/grid/runs.parquet"
 
 
 def test_what_is_damaged_is_made_again(checkout: Checkout) -> None:
+    """A result without a word; a network by what the message says."""
     study = {"title": "Windows", "networks": ["mini"], **STUDIES["grid"]}
     checkout.write("config/studies/grid.yaml", study)
     checkout.write("config/config.yaml", {"seed": 5, "studies": ["grid"]})
-    checkout.run("--cores", "2", *DAMAGED.values())
-    for damaged, made_of_it in DAMAGED.items():
-        path = checkout.folder / damaged
-        before = path.read_bytes()
-        path.write_text("{")
-        process = checkout.start("--cores", "2", made_of_it)
-        output = process.communicate()[0]
-        assert process.returncode == 2, output
-        found = re.fullmatch(
-            rf"error: {damaged}: cannot be used .*; rebuild it: snakemake (.*) \(and your .*\)",
-            output.splitlines()[-1],
-        )
-        assert found, output
-        checkout.run(*shlex.split(found[1]))
-        checkout.run("--cores", "2", made_of_it)
-        assert path.read_bytes() == before
-        assert (checkout.folder / made_of_it).exists()
+    checkout.run("--cores", "2", MADE_OF_IT)
+    result, network = checkout.folder / RESULT, checkout.folder / NETWORK
+    right = {path: path.read_bytes() for path in (result, network)}
+    result.write_text("{")
+    checkout.run("--cores", "2", MADE_OF_IT)
+    network.write_text("{")
+    process = checkout.start("--cores", "2", RUN_ON_IT)
+    output = process.communicate()[0]
+    assert process.returncode == 2, output
+    found = re.fullmatch(
+        rf"error: {NETWORK}: cannot be used .*; rebuild it: snakemake (.*) \(and your .*\)",
+        output.splitlines()[-1],
+    )
+    assert found, output
+    checkout.run(*shlex.split(found[1]))
+    checkout.run("--cores", "2", RUN_ON_IT)
+    assert {path: path.read_bytes() for path in right} == right
+    assert (checkout.folder / RUN_ON_IT).exists()
