@@ -92,7 +92,7 @@ struct kneepoint_keepalive {
   int64_t now_ms;
   int64_t now_us;
   uint64_t in_flight;                   /* packets, before it */
-  int is_repeated KNEEPOINT_DEFAULT(0); /* no acknowledgment has come since the last */
+  int is_repeated KNEEPOINT_DEFAULT(0); /* nothing sent later was acknowledged since the last */
 };
 
 enum kneepoint_loss_kind {

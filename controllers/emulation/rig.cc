@@ -344,7 +344,7 @@ double Rig::at_bound_share() const {
 }
 
 double Rig::idle_share() const {
-  const IdleTimes idle = meter_->idle_times();
+  const IdleTimes& idle = meter_->idle_times();
   const auto capacity = [&](Milliseconds from_ms, Milliseconds to_ms) {
     const auto until = [&](Milliseconds time_ms) {
       return up_.link != nullptr ? up_.link->queue().capacity_bytes(time_ms * 1000)

@@ -98,7 +98,6 @@ void Meter::settle() {
                                                               &FirstDeparture::arrival_ms);
   }
   signal_.add({begin, first_kept});
-  idle_times_.add({begin, first_kept});
   end_ = std::copy(first_kept, end_, begin);
 }
 
@@ -178,16 +177,6 @@ double Meter::SignalDelay::quantile_ms(double q) const {
       ceases.advance();
     }
   }
-}
-
-IdleTimes Meter::idle_times() const {
-  IdleTimes found = idle_times_;
-  if (in_order_) {
-    found.add(departures());
-  } else {
-    found.add(sorted_departures());
-  }
-  return found;
 }
 
 Metrics Meter::metrics(std::optional<double> rate_mbps) const {

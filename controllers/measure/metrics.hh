@@ -16,6 +16,12 @@
 
 namespace kneepoint {
 
+// Of packets that arrived in one millisecond and departed in a row, the first.
+struct FirstDeparture {
+  int32_t arrival_ms;
+  int32_t delay_ms;
+};
+
 struct Metrics {
   double throughput_mbps = 0;
   double capacity_mbps = 0;
@@ -54,10 +60,12 @@ class Meter {
     if (arrival_ms != last_arrival_ms_) {
       in_order_ = in_order_ and arrival_ms > last_arrival_ms_;
       last_arrival_ms_ = arrival_ms;
+      idle_times_.arrived(arrival_ms);
       if (end_ == block_end_) [[unlikely]]
         make_room();
       *end_++ = {stamp(arrival_ms), static_cast<int32_t>(delay_ms)};
     }
+    idle_times_.departed(departure_ms);
     if (delay_ms >= delays_) [[unlikely]] {
       count_longer(delay_ms);
     } else {
@@ -74,7 +82,7 @@ class Meter {
   Metrics metrics(std::optional<double> rate_mbps = {}) const;
 
   // Of the packets that departed.
-  IdleTimes idle_times() const;
+  const IdleTimes& idle_times() const { return idle_times_; }
 
   // When the packet that has waited longest joined the queue, never without one: what arrived
   // before it counts no longer singly, and the memory stays constant, however long the run is.
@@ -110,8 +118,8 @@ class Meter {
   std::span<const FirstDeparture> departures() const { return {first_departures_.data(), end_}; }
   std::vector<FirstDeparture> sorted_departures() const;
 
-  SignalDelay signal_{};                            // of departures that are settled
-  IdleTimes idle_times_{};                          // of those
+  SignalDelay signal_{};  // of departures that are settled
+  IdleTimes idle_times_{};
   std::vector<FirstDeparture> first_departures_{};  // room for the others
   FirstDeparture* end_ = nullptr;                   // of these
   FirstDeparture* block_end_ = nullptr;             // of the room

@@ -159,6 +159,15 @@ TEST(idle_times_are_from_a_departure_to_the_next_arrival_settled_or_not) {
   }
 }
 
+TEST(a_link_that_serves_a_burst_is_not_idle) {
+  Meter meter;
+  for (Milliseconds ms = 100; ms <= 2'000; ms += 100) meter.departure(0, ms, 1504);
+  meter.departure(2'150, 2'151, 1504);
+  EXPECT_EQUAL(meter.idle_times().spans().size(), 0u);
+  meter.departure(2'351, 2'352, 1504);
+  EXPECT_EQUAL(meter.idle_times().spans().size(), 1u);
+}
+
 // 10,000 ms are too many for intervals of 1 or 2 ms.
 TEST(what_happens_over_time_takes_few_intervals) {
   OverTime over_time;
