@@ -144,8 +144,8 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
       RateLink& link = add_shell<RateLink>(is_down, settings.rate_mbps, settings.by_packets,
                                            std::move(queue_of_link), next);
       if (not is_down) link.observe(meter_);
-      buffer.know_capacity(
-          [&link](Microseconds until_us) { return link.capacity_bytes(until_us); });
+      buffer.know_capacity([&link](Microseconds until_us) { return link.capacity_bytes(until_us); },
+                           never);
       if (inputs.measures_flows) link.observe_delays();
       if (inputs.measures_flows and scenario_.interval_s > 0) {
         link.observe_queue(in_us(scenario_.interval_s), duration_us());
@@ -164,7 +164,8 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
                                               delay_line_of(settings), scenario_.host,
                                               lateness(delay_shell + is_down));
     buffer.know_capacity(
-        [&link](Microseconds until_us) { return link.queue().capacity_bytes(until_us); });
+        [&link](Microseconds until_us) { return link.queue().capacity_bytes(until_us); },
+        scenario_.duration_ms ? never : duration_us());
     direction.link = &link;
     if (is_down) {
       delay.connect(link, latency_us);

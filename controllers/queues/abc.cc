@@ -19,7 +19,9 @@ class AbcQueue final : public FifoQueue {
         standing_us_(given["dt"] * 1000),
         averaged_us_(time_us(given, "averaged")) {}
 
-  void know_capacity(Capacity bytes_until) override { bytes_until_ = std::move(bytes_until); }
+  void know_capacity(Capacity bytes_until, Microseconds /* end_us */) override {
+    bytes_until_ = std::move(bytes_until);
+  }
 
   const Packet* dequeue(Microseconds now_us) override {
     if (empty()) return nullptr;

@@ -20,13 +20,14 @@ class DualPi2Queue final : public PacketQueue {
 
   // On a slow link the ramp begins where two packets take as long (lines on `floor`), and a buffer
   // without a bound holds 250 ms.
-  void know_capacity(Capacity bytes_until) override {
-    constexpr Microseconds long_us = 100'000'000;  // so that what varies is averaged
+  void know_capacity(Capacity bytes_until, Microseconds end_us) override {
+    // So that what varies is averaged.
+    const Microseconds long_us = std::min<Microseconds>(100'000'000, end_us);
     const double bytes_per_us = bytes_until(long_us) / static_cast<double>(long_us);
     const double floor_us = 2 * datagram_bytes / bytes_per_us;
-    const double end_us = ramp_begin_us_ + ramp_us_;
+    const double ramp_end_us = ramp_begin_us_ + ramp_us_;
     ramp_begin_us_ = std::max(ramp_begin_us_, floor_us);
-    ramp_us_ = std::max(end_us - ramp_begin_us_, 0.0);
+    ramp_us_ = std::max(ramp_end_us - ramp_begin_us_, 0.0);
     constexpr auto unbounded = static_cast<uint64_t>(most_counted);
     if (limit_.packets == unbounded and limit_.bytes == unbounded) {
       limit_.bytes = static_cast<uint64_t>(250'000 * bytes_per_us) + datagram_bytes;

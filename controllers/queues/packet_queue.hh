@@ -85,10 +85,10 @@ class PacketQueue {
   // The class of each flow, by its number. Before the first packet.
   virtual void classify(const std::vector<uint16_t>& /* class_of_flow */) {}
 
-  // How many bytes the link can have carried until a time, whether it did or not. Before the first
-  // packet.
+  // How many bytes the link can have carried until a time, whether it did or not, and when it ends,
+  // or never. Before the first packet.
   using Capacity = std::function<double(Microseconds)>;
-  virtual void know_capacity(Capacity /* bytes_until */) {}
+  virtual void know_capacity(Capacity /* bytes_until */, Microseconds /* end_us */) {}
 
   bool empty() const { return packets_ == 0; }
   uint64_t packets() const { return packets_; }

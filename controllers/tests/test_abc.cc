@@ -27,7 +27,8 @@ TEST(abc_accelerates_by_target_over_dequeue_rate) {
                          {0.5, 86, 0.98 - 66.0 / 133},
                          {1, 153, 0}}) {
     const auto queue = make_packet_queue("abc", 0);
-    queue->know_capacity([](Microseconds until_us) { return static_cast<double>(until_us); });
+    queue->know_capacity([](Microseconds until_us) { return static_cast<double>(until_us); },
+                         never);
     const Packet packet{.bytes = 1000, .ecn = Ecn::counted};
     for (int i = 0; i < waiting; ++i) queue->enqueue(packet, 0);
     const auto gap_us = static_cast<Microseconds>(1000 / used);

@@ -1,4 +1,5 @@
 // DualPI2 and its L4S sender: RFC 9332, appendix A, and Prague's draft.
+#include <algorithm>
 #include <vector>
 
 #include "tests/check.hh"
@@ -65,13 +66,26 @@ TEST(dualpi2_marks_l4s_by_its_own_delay) {
                          {"dualpi2", 1, 24'100, 1}}) {
     const auto queue = make_packet_queue(description, 0);
     queue->know_capacity(
-        [&](Microseconds until_us) { return static_cast<double>(until_us) * mbps / 8; });
+        [&](Microseconds until_us) { return static_cast<double>(until_us) * mbps / 8; }, never);
     for (int i = 0; i < 1000; ++i) {
       queue->enqueue(packet(Ecn::counted), i * 100'000);
       queue->dequeue(i * 100'000 + delay_us);
     }
     EXPECT_NEAR(static_cast<double>(queue->packets_marked()) / 1000, marks, 0.002);
   }
+}
+
+// The rate of a link that ends after 10 s is that of these: 250 ms at 10 Mbit/s are 312,500 bytes.
+TEST(dualpi2_holds_250_ms_of_a_link_that_ends) {
+  const auto queue = make_packet_queue("dualpi2", 0);
+  constexpr Microseconds end_us = 10'000'000;
+  queue->know_capacity(
+      [&](Microseconds until_us) {
+        return static_cast<double>(std::min(until_us, end_us)) * 10 / 8;
+      },
+      end_us);
+  for (int i = 0; i < 1000; ++i) queue->enqueue(packet(Ecn::counted), 0);
+  EXPECT_EQUAL(queue->packets(), (312'500u + datagram_bytes) / datagram_bytes);
 }
 
 TEST(dualpi2_leaves_classic_packets_a_sixteenth) {
