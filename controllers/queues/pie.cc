@@ -22,7 +22,7 @@ class PieQueue final : public FifoQueue {
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
     update(now_us);
-    if (not drops_early(packet)) {
+    if (not drops_early()) {
       FifoQueue::enqueue(packet, now_us);
       return;
     }
@@ -44,13 +44,14 @@ class PieQueue final : public FifoQueue {
 
  private:
   static constexpr Microseconds update_interval_us_ = 15'000;
+  static constexpr uint64_t mean_packet_bytes_ = datagram_bytes;  // the MTU, as in Linux
 
   static double in_ms(Microseconds time_us) { return static_cast<double>(time_us) / 1000; }
 
-  bool drops_early(const Packet& packet) {
+  bool drops_early() {
     if (allowance_us_ > 0) return false;
     if (old_delay_ms_ < reference_ms_ / 2 and probability_ < 0.2) return false;
-    if (bytes() <= 2 * packet.bytes) return false;
+    if (bytes() <= 2 * mean_packet_bytes_) return false;
     return random_.uniform() < probability_;
   }
 

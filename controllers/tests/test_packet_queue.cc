@@ -210,6 +210,25 @@ TEST(who_does_not_understand_marks_is_dropped) {
   }
 }
 
+// RFC 8033, section 4.1: at most two packets of mean size are too few to drop one; Linux takes the
+// MTU. A packet in and out every 2 ms, through a standing queue.
+TEST(pie_drops_no_small_packets_that_are_few_bytes) {
+  const auto drops = [](int standing) {
+    const auto queue = make_packet_queue("pie:qdelay_ref=20,max_burst=50", 1);
+    const Packet small{.bytes = 80};
+    for (int i = 0; i < standing; ++i) queue->enqueue(small, 0);
+    uint64_t dropped = 0;
+    for (Milliseconds t = 0; t < 10'000; t += 2) {
+      queue->dequeue(1000 * t);
+      queue->enqueue(small, 1000 * t);
+      dropped += queue->take_drops().packets;
+    }
+    return dropped;
+  };
+  EXPECT_EQUAL(drops(38), 0u);  // 37 of 80 bytes wait
+  EXPECT_EQUAL(drops(60) > 10, true);
+}
+
 // RFC 8033, section 5.1: up to a probability of mark_ecnth it marks, beyond it drops. Twice the
 // load that the link carries takes a probability of a half.
 TEST(pie_marks_up_to_a_threshold) {
