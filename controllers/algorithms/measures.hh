@@ -20,9 +20,11 @@ inline bool has_receiver_clock(const Ack& ack) { return ack.received_ms >= 0; }
 // Of an acknowledgment that measures one.
 inline bool measures_rtt(const Ack& ack) { return ack.rtt_us >= 0; }
 inline double rtt_s(const Ack& ack) { return static_cast<double>(ack.rtt_us) / 1e6; }
-// At least a clock's tick, so that ratios exist.
+// At least a tick of the transport's clock, so that ratios exist: datagrams tell whole
+// milliseconds.
 inline double rtt_ms(const Ack& ack) {
-  return std::max(static_cast<double>(ack.rtt_us) / 1e3, 1.0);
+  const double tick_ms = has_receiver_clock(ack) ? 1 : 1e-3;
+  return std::max(static_cast<double>(ack.rtt_us) / 1e3, tick_ms);
 }
 
 // RFC 6298's, in the unit of its samples; 0 before the first.
@@ -37,11 +39,11 @@ class SmoothedRtt {
 };
 
 // Arrivals per ms, with weights that fall by e in a span. What has no history yet does not count as
-// silence.
+// silence, and what was overtaken came after none.
 class ArrivalRate {
  public:
   double add(double packets, double silence_ms, double span_ms) {
-    const double kept = portable::exp(-silence_ms / span_ms);
+    const double kept = portable::exp(-std::max(silence_ms, 0.0) / span_ms);
     sum_ = sum_ * kept + packets / span_ms;
     weight_ = weight_ * kept + 1 - kept;
     return sum_ / std::max(weight_, 1 / span_ms);

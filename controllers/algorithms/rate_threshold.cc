@@ -52,7 +52,7 @@ class RateThreshold final : public Windowed {
     const double delay_ms =
         is_one_way ? arrived_ms - static_cast<double>(ack.sent_ms) : rtt_ms(ack);
     const double silence_ms = arrived_ms - last_ms_.value_or(arrived_ms);
-    last_ms_ = arrived_ms;
+    last_ms_ = std::max(last_ms_.value_or(arrived_ms), arrived_ms);
     least_ms_ = std::min(least_ms_, delay_ms);
     const double queueing_ms = delay_ms - least_ms_;
     envelope_ms_ += (queueing_ms > envelope_ms_ ? 1 : fall_share_) * (queueing_ms - envelope_ms_);

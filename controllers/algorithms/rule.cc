@@ -181,9 +181,11 @@ class Rule final : public Controller {
     signals_[least_rtt] = has_heard_ ? std::min(signals_[least_rtt], rtt_ms) : rtt_ms;
     signals_[owd] = owd_ms - least_owd_ms_;
     signals_[rtt] = rtt_ms - signals_[least_rtt];
-    signals_[silence] = has_heard_ ? static_cast<double>(ack.received_ms - last_ms_) : 0;
+    // What was overtaken came after none.
+    const int64_t before_ms = has_heard_ ? last_ms_ : ack.received_ms;
+    last_ms_ = std::max(before_ms, ack.received_ms);
+    signals_[silence] = static_cast<double>(last_ms_ - before_ms);
     signals_[flight] = static_cast<double>(ack.in_flight);
-    last_ms_ = ack.received_ms;
     has_heard_ = true;
   }
 

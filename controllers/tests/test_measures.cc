@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tests/check.hh"
+#include "tests/running.hh"
 
 using namespace kneepoint;
 
@@ -72,6 +73,46 @@ TEST(times_of_an_acknowledgment_are_in_the_units_of_their_names) {
   EXPECT_EQUAL(rtt_ms(ack), 2.5);
   EXPECT_EQUAL(rtt_s(ack), 0.0025);
   EXPECT_EQUAL(now_s(ack), 1.5);
+}
+
+// Datagrams' clocks show whole milliseconds, TCP's microseconds.
+TEST(an_rtt_is_at_least_a_tick_of_its_transports_clock) {
+  Ack ack{.sequence_number = 0, .sent_ms = 0, .received_ms = -1, .ack_received_ms = 0};
+  for (const auto& [rtt_us, expected_ms] :
+       std::vector<std::pair<int64_t, double>>{{0, 0.001}, {120, 0.12}, {2500, 2.5}}) {
+    ack.rtt_us = rtt_us;
+    EXPECT_EQUAL(rtt_ms(ack), expected_ms);
+  }
+}
+
+// Two arrivals a ms, of which every tenth is told 5 ms late: it was overtaken.
+TEST(an_arrival_rate_takes_reordering_for_no_silence) {
+  ArrivalRate rate;
+  double told = 0;
+  for (int i = 0; i < 10'000; ++i) told = rate.add(1, i % 10 == 9 ? -5 : 0.5 * 10 / 9, 100);
+  EXPECT_NEAR(told, 2, 0.02);
+  EXPECT_EQUAL(rate.add(1, -1e9, 100) > 0, true);
+  EXPECT_NEAR(rate.add(1, 0, 100), told, 0.05);
+}
+
+TEST(rules_survive_a_receivers_clock_that_goes_back) {
+  // number rate set_w: w = rate(0.01)
+  const Constants::Values rate_of_silences{{"code_0", 1 + 64 * (23 + 64 * 24)}, {"number_0", 0.01}};
+  for (const auto& [name, values] : std::vector<std::pair<const char*, Constants::Values>>{
+           {"rate_threshold", {}}, {"rule", rate_of_silences}}) {
+    const auto controller = test::make_controller(name, values);
+    for (int i = 0; i < 200; ++i) {
+      const int64_t now_ms = 10 * i;
+      const int64_t arrived_ms = i % 2 == 0 ? 3'600'000 + now_ms : now_ms;
+      controller->on_ack({.sequence_number = static_cast<uint64_t>(i),
+                          .sent_ms = now_ms,
+                          .received_ms = arrived_ms,
+                          .ack_received_ms = now_ms + 40,
+                          .now_us = 1000 * (now_ms + 40),
+                          .rtt_us = 40'000});
+      EXPECT_EQUAL(controller->window() >= 1, true);
+    }
+  }
 }
 
 // RFC 6298, section 2: an eighth of the new sample.
