@@ -1,5 +1,7 @@
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "algorithms/adapter.hh"
 #include "tests/check.hh"
@@ -22,6 +24,17 @@ class Paced final : public Controller {
   double pacing_us() const override { return gap_us; }
 
   double gap_us;
+};
+
+// Of less than one packet, and unpaced otherwise.
+class PartOfAPacket final : public Controller {
+ public:
+  explicit PartOfAPacket(double packets, Constants constants = Constants())
+      : Controller(constants, 1000), packets_(packets) {}
+  double window() const override { return packets_; }
+
+ private:
+  double packets_;
 };
 
 class Unpaced final : public Controller {
@@ -125,6 +138,30 @@ TEST(a_paced_tcp_sender_sends_one_segment_a_gap) {
   EXPECT_EQUAL(sender.send(2'000'000)->is_retransmission, true);
   EXPECT_EQUAL(sender.send(2'000'000).has_value(), false);
   EXPECT_EQUAL(sender.held_back_until_us() != never, true);  // what is sent again is paced, too
+}
+
+// Swift, algorithm 1: a quarter of a packet in 10 ms is a packet in 40 ms. None at all is one in a
+// minute.
+TEST(a_tcp_window_below_a_packet_sends_one_and_pauses) {
+  for (const auto& [packets, pause_us] : std::vector<std::pair<double, Microseconds>>{
+           {0.25, 40'000}, {0.4, 25'000}, {0, 60'000'000}}) {
+    PartOfAPacket controller(packets);
+    TcpSender sender(0, handle_of(controller), {}, 100, nullptr);
+    sender.start();
+    sender.send(0);
+    sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 10'000);
+    Microseconds now_us = 1'000'000'000;  // it has waited longer than any pause
+    for (uint64_t number = 0; number < 5; ++number) {
+      EXPECT_EQUAL(sender.send(now_us)->number, number);
+      EXPECT_EQUAL(sender.send(now_us).has_value(), false);  // one is under way
+      sender.acknowledged({.next_expected = number + 1, .window_packets = 1000}, now_us + 10'000);
+      EXPECT_EQUAL(sender.send(now_us + 10'000).has_value(), false);
+      const Microseconds next_us = sender.held_back_until_us();
+      // Whoever is late catches up by half a gap.
+      EXPECT_EQUAL(next_us - now_us, number == 0 ? pause_us / 2 : pause_us);
+      now_us = next_us;
+    }
+  }
 }
 
 TEST(nonsense_as_a_gap_is_the_controllers_failure) {

@@ -7,6 +7,12 @@
 
 namespace kneepoint {
 
+namespace {
+
+constexpr double longest_pause_us = 60e6;
+
+}  // namespace
+
 TcpSender::TcpSender(uint16_t flow, const ControllerHandle& controller, const TcpSettings& settings,
                      uint64_t segments, FlowLog* log)
     : flow_(flow),
@@ -31,17 +37,28 @@ TcpSender::TcpSender(uint16_t flow, const ControllerHandle& controller, const Tc
 
 uint64_t TcpSender::window_packets() const {
   if (recovery_.has_window()) return recovery_.window_packets();
-  return static_cast<uint64_t>(controller_.window());
+  return std::max<uint64_t>(static_cast<uint64_t>(controller_.window()), 1);
+}
+
+// A window below one packet is one, and a pause: a segment each RTT/cwnd, as in Swift's
+// algorithm 1, or it would stay closed for ever.
+double TcpSender::gap_us() const {
+  const double paced_us = controller_.paces() ? controller_.pacing_us() : 0;
+  if (board_.in_flight() > 0) return paced_us;
+  const double window = controller_.window();
+  if (window >= 1 or timer_.smoothed_us() < 0) return paced_us;
+  const double pause_us = static_cast<double>(timer_.smoothed_us()) / window;
+  return std::max(paced_us, std::min(longest_pause_us, pause_us));
 }
 
 // Due data that is not held back is sent.
 bool TcpSender::is_held_back(Microseconds now_us) {
-  if (not controller_.paces()) return false;
   if (now_us < pacer_.next_us()) {
     held_back_until_us_ = pacer_.next_us();
     return true;
   }
-  pacer_.sent(now_us, controller_.pacing_us());
+  const double gap_us = this->gap_us();
+  if (controller_.paces() or gap_us > 0) pacer_.sent(now_us, gap_us);
   return false;
 }
 

@@ -75,6 +75,7 @@ class TcpSender {
     return board_.next() < end_ and board_.outstanding() < most_outstanding();
   }
   bool is_cwnd_limited(uint64_t delivered) const;
+  double gap_us() const;
   bool is_held_back(Microseconds now_us);
   std::optional<TcpSegment> send_doubtful(uint64_t window, Microseconds now_us);
   TcpSegment retransmit(uint64_t number, Microseconds now_us);
