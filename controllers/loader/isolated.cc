@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 
@@ -26,7 +27,7 @@ namespace kneepoint {
 namespace {
 
 constexpr rlim_t longest_cpu_s = 2;
-constexpr std::chrono::seconds longest{30};
+constexpr std::chrono::milliseconds between_looks{50};
 
 // The first byte of a child's output.
 constexpr char returned = '+';
@@ -68,17 +69,28 @@ void limit(decltype(RLIMIT_CPU) what, rlim_t soft, rlim_t hard) {
   _exit(EXIT_SUCCESS);
 }
 
-// The child's whole output; none of a child that takes too long, which is killed.
-std::optional<std::string> listen(int answers, pid_t child) {
-  const auto end = std::chrono::steady_clock::now() + longest;
+// Neither computes nor waits for a processor or a disk, nor was it stopped. Where nobody can say,
+// it counts as asleep.
+bool is_asleep(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos or stat.substr(name_end + 1).starts_with(" S");
+}
+
+// The child's whole output; none of a child that sleeps too long, which is killed.
+std::optional<std::string> listen(int answers, pid_t child,
+                                  std::chrono::milliseconds longest_asleep) {
+  std::chrono::milliseconds asleep{0};
   std::string said;
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
     pollfd waited{.fd = answers, .events = POLLIN, .revents = 0};
-    const int ready = left.count() <= 0 ? 0 : poll(&waited, 1, static_cast<int>(left.count()));
+    const int ready = poll(&waited, 1, static_cast<int>(between_looks.count()));
     if (ready < 0 and errno == EINTR) continue;
-    if (ready <= 0) {
+    if (ready == 0) {
+      if (is_asleep(child)) asleep += between_looks;
+      if (asleep < longest_asleep) continue;
       kill(child, SIGKILL);
       return std::nullopt;
     }
@@ -92,7 +104,8 @@ std::optional<std::string> listen(int answers, pid_t child) {
 
 }  // namespace
 
-std::string run_isolated(const std::string& what, const std::function<std::string()>& work) {
+std::string run_isolated(const std::string& what, const std::function<std::string()>& work,
+                         std::chrono::milliseconds longest_asleep) {
   int ends[2];
   if (pipe(ends) != 0) fail("pipe");
   const pid_t child = fork();
@@ -102,7 +115,7 @@ std::string run_isolated(const std::string& what, const std::function<std::strin
     run_child(ends[1], work);
   }
   close(ends[1]);
-  const auto said = listen(ends[0], child);
+  const auto said = listen(ends[0], child, longest_asleep);
   close(ends[0]);
   int status = 0;
   rusage used{};
@@ -112,7 +125,10 @@ std::string run_isolated(const std::string& what, const std::function<std::strin
   const bool ended = WIFEXITED(status) and not said->empty();
   if (ended and said->front() == returned) return said->substr(1);
   if (ended and said->front() == threw) throw std::invalid_argument(said->substr(1));
-  if (not WIFSIGNALED(status)) throw std::invalid_argument(what + " ends the program");
+  if (not WIFSIGNALED(status)) {
+    throw std::invalid_argument(what + " ends the program with status " +
+                                std::to_string(WEXITSTATUS(status)));
+  }
   const int number = WTERMSIG(status);
   if (ends_for_cpu_time(number, used, longest_cpu_s)) throw std::invalid_argument(what + " hangs");
   if (number == SIGKILL or number == SIGTERM or number == SIGHUP or number == SIGXCPU) {

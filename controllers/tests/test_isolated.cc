@@ -1,7 +1,9 @@
 // Work in a process of its own: what it does itself, and what is done to it.
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <string>
 
 #include "check.hh"
@@ -31,6 +33,25 @@ TEST(isolated_work_that_is_killed_is_a_fault) {
   EXPECT_EQUAL(is_a_fault(SIGTERM), true);
   EXPECT_EQUAL(is_a_fault(SIGXCPU), true);
   EXPECT_EQUAL(is_a_fault(SIGSEGV), false);
+}
+
+// Stops itself, as if by somebody else, and goes on after 300 ms.
+std::string stand_still() {
+  const pid_t me = getpid();
+  if (fork() == 0) {
+    usleep(300'000);
+    kill(me, SIGCONT);
+    _exit(EXIT_SUCCESS);
+  }
+  raise(SIGSTOP);
+  return "went on";
+}
+
+TEST(isolated_work_may_take_long_but_not_sleep) {
+  constexpr std::chrono::milliseconds asleep{100};
+  EXPECT_EQUAL(run_isolated("work", stand_still, asleep), "went on");
+  const auto sleep = [] { return std::to_string(pause()); };
+  test::expect_refused([&] { run_isolated("work", sleep, asleep); }, "work hangs");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //
 // Each file is run, and then mutations of them, by a seed, so that what was found is found again.
 // Built with the address sanitizer, it leaves an input that fails in Pcrash-fuzz_TARGET.
-#include <unistd.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -38,7 +38,7 @@ namespace {
 
 using namespace kneepoint;
 
-constexpr unsigned longest_input_s = 60;
+constexpr itimerval longest_input{.it_interval = {}, .it_value = {.tv_sec = 60, .tv_usec = 0}};
 constexpr size_t largest_input_bytes = 4096;
 
 // What numbers go wrong at.
@@ -74,7 +74,7 @@ std::string artifact_prefix;
 std::string input;
 
 void run_input() {
-  alarm(longest_input_s);
+  setitimer(ITIMER_PROF, &longest_input, nullptr);  // CPU time: the machine may be busy
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
@@ -191,7 +191,7 @@ int run(const Words& words) {
 
 int main(int argc, char* argv[]) {
   name = std::filesystem::path(argv[0]).filename().string();
-  std::signal(SIGALRM, [](int) { std::abort(); });  // it hangs
+  std::signal(SIGPROF, [](int) { std::abort(); });  // it hangs
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback(
       [] { std::ofstream(artifact_prefix + "crash-" + name, std::ios::binary) << input; });
