@@ -24,6 +24,7 @@ namespace {
 }  // namespace
 
 std::string to_text(double value) {
+  if (std::isnan(value)) return "nan";  // whatever its sign, which processors choose
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   return std::string(buffer, end);

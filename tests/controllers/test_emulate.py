@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import re
 import subprocess
@@ -180,6 +181,57 @@ def test_a_controller_that_delivers_nothing_fails_with_its_reason(tmp_path: Path
     result = _run(*_line(Link(trace, trace)).split())
     assert result.returncode == 3
     assert json.loads(result.stdout) == {"status": "failed", "reason": "no datagram was delivered"}
+
+
+def test_a_trace_that_ends_has_the_capacity_that_it_has_when_it_repeats(tmp_path: Path) -> None:
+    """A queue that knows its link's rate, which is no share of a longer time."""
+    trace = tmp_path / "mbps6.trace"
+    trace.write_text("".join(f"{2 * i}\n" for i in range(1, 2501)))
+    line = _line(Link(trace, trace), "--uplink-queue dualpi2 --set window=200")
+    once, repeated = (
+        json.loads(_run(*line.split(), *options).stdout) for options in ([], ["--duration-s", "5"])
+    )
+    assert once["packets_dropped"] == repeated["packets_dropped"]
+    assert once["throughput_mbps"] == pytest.approx(repeated["throughput_mbps"], rel=0.01)
+
+
+LIMITS: dict[str, tuple[dict[str, Any], float]] = {
+    "10 kbit/s": ({"rate_mbps": 0.01, "delay_ms": 50}, 3600),
+    "10 Gbit/s": ({"rate_mbps": 10_000, "delay_ms": 1}, 0.3),
+    "no delay": ({"rate_mbps": 5, "delay_ms": 0}, 20),
+    "one packet": ({"rate_mbps": 5, "delay_ms": 20, "queue": "droptail:packets=1"}, 20),
+    "no delay, one packet": ({"rate_mbps": 5, "delay_ms": 0, "queue": "droptail:packets=1"}, 20),
+}
+
+
+@pytest.mark.parametrize("transport", ["datagrams", "tcp"])
+@pytest.mark.parametrize("name", LIMITS)
+def test_scenarios_at_their_limits_have_right_results(name: str, transport: str) -> None:
+    """A window that fills the link carries its rate, less what a buffer of one packet loses."""
+    link, duration_s = LIMITS[name]
+    packets = link["rate_mbps"] * 1e3 * 2 * link["delay_ms"] / (8 * 1504)
+    flow: dict[str, Any] = {"controller": "fixed_window", "transport": transport}
+    if transport == "tcp":
+        flow["tcp"] = {"delayed_ack_ms": 0}
+    has_room = "queue" not in link
+    window = math.ceil(packets) + 5 if has_room else 2
+    requests = {
+        "scenario": {
+            "uplink": link,
+            "downlink": {"rate_mbps": link["rate_mbps"], "delay_ms": link["delay_ms"]},
+            "flows": [{**flow, "constants": {"window": window, "keepalive_ms": 1e6}}],
+            "host_model": "ideal",
+            "duration_s": duration_s,
+        },
+        "flows": True,
+    }
+    answer = _run("--batch", given=json.dumps(requests))
+    (figures,) = map(json.loads, answer.stdout.splitlines())
+    assert figures["status"] == "ok"
+    share = min(1.0, window / (packets + 1 + 80 / 1504))
+    utilization = figures["uplink"]["utilization"]
+    assert utilization == pytest.approx(share, rel=0.04)
+    assert figures["packets_dropped"] == 0
 
 
 def test_repeats_until_the_duration(small_link: Link) -> None:

@@ -36,8 +36,13 @@ static void* create(const double* values, size_t count) {{
   return &cwnd;
 }}
 static void destroy(void* controller) {{ (void)controller; }}
-static double get_window(const void* controller) {{ return *(const double*)controller; }}
-static double get_keepalive_ms(const void* controller) {{ (void)controller; return 1000; }}
+static double get_window(const void* controller) {{
+  {when_asked} return {window} + 0 * *(const double*)controller;
+}}
+static double get_keepalive_ms(const void* controller) {{
+  (void)controller;
+  return {keepalive_ms};
+}}
 static int failed;
 static const struct kneepoint_failure failure = {{KNEEPOINT_FAILED, "no\\nidea"}};
 static const struct kneepoint_failure* get_failure(void) {{ return failed ? &failure : 0; }}
@@ -57,6 +62,9 @@ PLAIN = {
     "declare": "",
     "fails": "0",
     "needs": "",
+    "window": "cwnd",
+    "when_asked": "",
+    "keepalive_ms": "1000",
     "gap_us": "0",
     "version": "KNEEPOINT_INTERFACE_VERSION",
     "symbol": "kneepoint_controller",
@@ -120,7 +128,7 @@ REASONS = {
     "crashes": "when loaded, crashes (SIG",
     "crashes_early": "when loaded, crashes (SIG",
     "hangs": "when loaded, hangs",
-    "exits": "when loaded, ends the program",
+    "exits": "when loaded, ends the program with status 0",
     "text": "is not a shared object for this program: ",
     "cut": "when loaded, crashes (SIG",
     "other_name": "declares the name timely; call the file timely.so, or register other_name",
@@ -266,6 +274,67 @@ def test_failure_of_a_controller_is_its_own_in_its_words(small_link: Link, tmp_p
     assert result.returncode == 3
     reason = "the controller failed: no?idea"
     assert json.loads(result.stdout) == {"status": "failed", "reason": reason}
+
+
+@pytest.mark.parametrize("transport", ["datagrams", "tcp"])
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"window": "0.0 / 0"}, "the window became nan packets; it must stay in"),
+        ({"window": "-1e-9"}, "the window became -1e-09 packets"),
+        ({"window": "1.0 / 0"}, "the window became inf packets"),
+        ({"keepalive_ms": "0.0 / 0"}, "the keepalive became nan ms; it must be at least 1"),
+        ({"keepalive_ms": "-5"}, "the keepalive became -5 ms"),
+        ({"gap_us": "0.0 / 0"}, "the pacing became nan us; it must stay in"),
+        ({"gap_us": "-1"}, "the pacing became -1 us"),
+        ({"gap_us": "1e300"}, "the pacing became 1e+300 us"),
+    ],
+)
+def test_nonsense_is_the_controllers_failure_in_one_line(
+    small_link: Link, tmp_path: Path, changes: dict[str, str], reason: str, transport: str
+) -> None:
+    if transport == "tcp" and "keepalive_ms" in changes:
+        pytest.skip("TCP has timeouts in place of keepalives")
+    flow = {"controller": str(in_c(tmp_path, "nonsense", **changes)), "transport": transport}
+    links = {"uplink": {"trace": str(small_link.uplink)}, "downlink": {"rate_mbps": 10}}
+    request = json.dumps({"scenario": {**links, "flows": [flow]}})
+    answer = subprocess.run([EMULATE, "--batch"], input=request, capture_output=True, text=True)
+    (line,) = map(json.loads, answer.stdout.splitlines())
+    assert line["status"] == "failed"
+    assert line["reason"].startswith(reason)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"when_asked": HANG},
+        {"gap_us": "gap()", "before": f"static double gap(void) {{ {HANG} return 0; }}"},
+    ],
+)
+def test_a_call_that_never_returns_ends_the_run_with_its_reason(
+    small_link: Link, tmp_path: Path, changes: dict[str, str]
+) -> None:
+    """After 30 s of CPU time."""
+    result = run(small_link, in_c(tmp_path, "endless", **changes))
+    assert result.returncode == 3
+    assert json.loads(result.stdout)["status"] == "failed"
+    assert json.loads(result.stdout)["reason"].startswith("hangs: ")
+
+
+def test_a_window_below_a_packet_is_a_segment_each_rtt_over_cwnd_on_tcp(
+    tmp_path: Path,
+) -> None:
+    """A quarter of a packet in 101.3 ms is one in 405: Swift, Kumar et al. 2020, algorithm 1."""
+    quarter = str(in_c(tmp_path, "quarter", window="0.25"))
+    flow = {"controller": quarter, "transport": "tcp", "tcp": {"delayed_ack_ms": 0}}
+    link = {"rate_mbps": 10, "delay_ms": 50}
+    scenario = {"uplink": link, "downlink": link, "flows": [flow], "duration_s": 60}
+    request = json.dumps({"scenario": scenario, "flows": True})
+    answer = subprocess.run([EMULATE, "--batch"], input=request, capture_output=True, text=True)
+    (figures,) = json.loads(answer.stdout)["flows"]
+    assert figures["rtt_mean_ms"] == pytest.approx(101.3, abs=0.2)
+    assert figures["packets_received"] == pytest.approx(60 / 0.4052, rel=0.02)
 
 
 def test_what_a_class_throws_is_its_failure(small_link: Link, tmp_path: Path) -> None:
