@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from common.made_by import sign
 from experiments.results import read_frame
 from tests.engines.real import real_engine
 from tests.workflow.conftest import REPEAT, Checkout
@@ -116,8 +117,8 @@ def test_real_studies_run_through_the_whole_workflow(
     results = checkout.folder / "results/real"
     (results / "probe").mkdir(parents=True)
     (results / "probe/probe.json").write_text(json.dumps({"slots": 4}))
-    for name in ("runs.parquet", "made_by.json"):
-        (results / "probe" / name).write_bytes(b"")
+    (results / "probe/runs.parquet").write_bytes(b"")
+    sign(results / "probe", "kneepoint.experiment", ["probe.json", "runs.parquet"])
     output = checkout.run(*arguments, "--", *targets)
     assert rules_of(output) == {
         "prepare_network",
