@@ -67,7 +67,7 @@ _MISPRINTED = 0.05
 """How probable it is at most that a row has a misprint."""
 _ONE_IN = 1000
 _SAME_LINK = 0.05
-"""Two links without names are rarely so near, relative; what is left of a run nearly always is."""
+"""Relative: two links' capacities rarely differ by less, a cut run's rarely by more."""
 _MOST_SUMS = 10_000
 """Beyond so many possible sums of n numbers, one of them has any deviation."""
 
@@ -296,7 +296,7 @@ def further(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradict
 
 
 def _show_single_runs(rows: Sequence[Row]) -> bool:
-    """Whether the delays that power and throughput imply are as whole as those of single runs.
+    """Whether the delays implied by power and throughput are whole milliseconds, as in single runs.
 
     A mean's may lie anywhere within half a millisecond of the printed one, and so agrees with that
     itself with a probability of at most the implied range's width. By that likelihood ratio (Wald

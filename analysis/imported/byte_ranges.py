@@ -27,7 +27,7 @@ class _Range:
         return self.origin, self.origin + self.packet.ends - self.packet.begins
 
     def bytes_up_to(self, place: int) -> int:
-        """Of the packet's bytes on the link, those of what lies before; all, of all."""
+        """The packet's bytes on the link, headers in proportion, for its payload before `place`."""
         packet = self.packet
         return packet.bytes_ * (place - self.origin) // (packet.ends - packet.begins)
 
