@@ -16,6 +16,9 @@ CRATE = Path(__file__).parent
 BUILT = CRATE.parent.parent / "build/judge"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BUILT / "cargo"))
 
+# src/random.rs takes the place of the system's random numbers.
+RUST_FLAGS = f'{os.environ.get("RUSTFLAGS", "")} --cfg getrandom_backend="custom"'
+
 
 class AbsentError(KneepointError):
     """This machine lacks what the build needs."""
@@ -65,7 +68,7 @@ def _cargo(*words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["cargo", *words],
         cwd=CRATE,
-        env={**os.environ, "CARGO_TARGET_DIR": str(TARGET)},
+        env={**os.environ, "CARGO_TARGET_DIR": str(TARGET), "RUSTFLAGS": RUST_FLAGS},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

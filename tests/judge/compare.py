@@ -99,7 +99,7 @@ class Pair:
 
 
 LOSSY = ["0.1 % lost", "1 % lost", "TCP, 0.1 % lost"]
-BBR_ELSE = ("1.2 Mbit/s", "an RTT step", "10 packets", "TCP, pages")
+BBR_ELSE = ("1.2 Mbit/s", "an RTT step", "10 packets", "TCP, pages", "outages of 0.1 s")
 TIMEOUT = "a silence is a timeout: RFC 5681, 3.1; theirs: RFC 9002, 7.6"
 FRIENDLY = "Reno's estimate: RFC 9438, 4.3; theirs: RFC 8312, 4.2"
 PAIRS = (
@@ -159,6 +159,12 @@ PAIRS = (
                 "three send quanta in flight: draft -00, 4.2.3.2; theirs: none",
                 ["1.2 Mbit/s"],
                 delay=(1.5, 2.1),
+            ),
+            Difference(
+                "three send quanta in flight: draft -00, 4.2.3.2; theirs: none; phases of cycles",
+                ["outages of 0.1 s"],
+                throughput=(0.98, 1.03),
+                delay=(1.05, 1.2),
             ),
             Difference(
                 "three send quanta in flight: draft -00, 4.2.3.2; theirs: none",

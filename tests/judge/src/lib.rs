@@ -6,4 +6,5 @@ pub mod export;
 pub mod flow;
 pub mod interface;
 pub mod quinn;
+pub mod random;
 pub mod s2n;

@@ -14,6 +14,7 @@ use s2n_quic_core::recovery::{CongestionController, RttEstimator};
 use s2n_quic_core::time::Timestamp;
 
 use crate::flow::{PACKET_BYTES, Packet, Path, Stack};
+use crate::random::Numbers;
 
 /// s2n-quic's CUBIC paces its bursts by the window, which is left out; with `PACES` a rate does. Its
 /// BBR then always has data, and its CUBIC judges by the flight.
@@ -116,19 +117,13 @@ fn at(time: Duration) -> Timestamp {
     unsafe { Timestamp::from_duration(time + Duration::from_micros(1)) }
 }
 
-/// Numbers of a run are the same each time: Knuth's linear congruential generator.
-struct Numbers(u64);
-
 impl Generator for Numbers {
     fn public_random_fill(&mut self, bytes: &mut [u8]) {
-        for byte in bytes {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            *byte = (self.0 >> 56) as u8;
-        }
+        self.fill(bytes);
     }
 
     fn private_random_fill(&mut self, bytes: &mut [u8]) {
-        self.public_random_fill(bytes);
+        self.fill(bytes);
     }
 }
 
