@@ -31,7 +31,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-slow test-long attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools judge
+.PHONY: help setup compiler build reproduce confirm test test-slow test-long attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools judge
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -163,6 +163,11 @@ cluster-tools: setup ## what tests of PostgreSQL and Slurm need: servers (as roo
 	  apt-get install -qq --no-install-recommends postgresql slurm-wlm munge; }
 	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes \
 	  -r tests/storage/requirements.txt -r tests/slurm/requirements.txt
+
+musl-tools: setup ## what a build against another C library, musl, needs (as root, on Debian): its loader, zig
+	@ls /lib/ld-musl-x86_64.so.1 >/dev/null 2>&1 || { apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends musl; }
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/controllers/requirements.txt
 
 judge: setup ## public QUIC stacks' controllers, beside ours in tests.judge.compare: needs cargo
 	@python -m tests.judge.build
