@@ -19,11 +19,8 @@ class IdleTimes {
 
   // The next packet to depart arrived at this time.
   void arrived(Milliseconds arrival_ms) {
-    if (last_departure_ms_ < 0) {
-      first_arrival_ms_ = arrival_ms;
-    } else if (arrival_ms - last_departure_ms_ >= least_ms) [[unlikely]] {
-      spans_.push_back({last_departure_ms_, arrival_ms});
-    }
+    if (arrival_ms - last_departure_ms_ >= least_ms) [[unlikely]]
+      resumed(arrival_ms);
   }
   // In the order of time.
   void departed(Milliseconds departure_ms) { last_departure_ms_ = departure_ms; }
@@ -34,9 +31,17 @@ class IdleTimes {
   Milliseconds last_departure_ms() const { return last_departure_ms_; }
 
  private:
+  void resumed(Milliseconds arrival_ms) {
+    if (last_departure_ms_ < 0) {
+      first_arrival_ms_ = arrival_ms;
+    } else {
+      spans_.push_back({last_departure_ms_, arrival_ms});
+    }
+  }
+
   std::vector<Span> spans_{};
   Milliseconds first_arrival_ms_ = -1;
-  Milliseconds last_departure_ms_ = -1;
+  Milliseconds last_departure_ms_ = -least_ms;
 };
 
 }  // namespace kneepoint

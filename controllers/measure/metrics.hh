@@ -58,7 +58,8 @@ class Meter {
     departed_bytes_ += bytes;
     // The first departure of those that arrived together has the least delay.
     if (arrival_ms != last_arrival_ms_) {
-      in_order_ = in_order_ and arrival_ms > last_arrival_ms_;
+      if (arrival_ms < last_arrival_ms_) [[unlikely]]
+        in_order_ = false;
       last_arrival_ms_ = arrival_ms;
       idle_times_.arrived(arrival_ms);
       if (end_ == block_end_) [[unlikely]]
