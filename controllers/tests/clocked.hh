@@ -37,7 +37,8 @@ class Clocked {
                          .delivered = delivered_,
                          .lost = acknowledged_ - delivered_,
                          .marked = marked,
-                         .is_recovering = is_recovering});
+                         .is_recovering = is_recovering,
+                         .is_cwnd_limited = is_cwnd_limited});
     fill();
     return window();
   }
@@ -94,6 +95,7 @@ class Clocked {
 
   bool is_tcp = false;
   bool is_recovering = false;
+  bool is_cwnd_limited = true;
   uint64_t marked = 0;                  // of each acknowledgment
   std::optional<int64_t> one_way_ms{};  // from one clock to the other; otherwise all of the RTT
 

@@ -324,47 +324,6 @@ TEST(cubic_counts_from_the_end_of_recovery) {
   EXPECT_NEAR(cubic->window(), 2300.8, 0.5);
 }
 
-TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
-  const auto reno = make_controller("reno");
-  EXPECT_EQUAL(reno->window(), 10);
-  for (int i = 0; i < 10; ++i) {
-    reno->on_ack({.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0});
-  }
-  EXPECT_EQUAL(reno->window(), 20);
-  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 16});
-  EXPECT_EQUAL(reno->window(), 8);
-  reno->on_ack({.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0});
-  EXPECT_NEAR(reno->window(), 8.125, 1e-12);
-  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::timed_out, .in_flight = 2});
-  EXPECT_EQUAL(reno->window(), 1);
-  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 1});
-  EXPECT_EQUAL(reno->window(), 2);  // RFC 5681: never below two segments
-  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::marked, .in_flight = 30});
-  EXPECT_EQUAL(reno->window(), 2);
-}
-
-// As in Linux: a packet more for each window acknowledged, and what remains counts on; after a loss
-// half the window, rounded down, whatever is in flight.
-TEST(reno_in_whole_packets_counts_acknowledgments) {
-  const auto reno = make_controller(
-      "reno", {{"initial_window", 10.7}, {"initial_ssthresh", 10}, {"whole_packets", 1}});
-  std::string windows;
-  for (int i = 0; i < 8; ++i) {
-    reno->on_ack({.sequence_number = 0,
-                  .sent_ms = 0,
-                  .received_ms = 0,
-                  .ack_received_ms = 0,
-                  .acknowledged = 3});
-    windows += std::to_string(static_cast<int>(reno->window())) + " ";
-  }
-  EXPECT_EQUAL(windows, "10 10 10 11 11 11 12 12 ");  // 12 packets, and 9 with the 2 that remain
-  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 5});
-  EXPECT_EQUAL(reno->window(), 6);
-  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
-  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
-  EXPECT_EQUAL(reno->window(), 2);
-}
-
 // It hears of what SACK alone reports, and PRR lowers no window but the transport's own.
 TEST(a_controller_may_govern_its_recovery) {
   for (const bool is_own : {false, true}) {
