@@ -4,14 +4,15 @@ import errno
 import fcntl
 import hashlib
 import os
-import shutil
+import re
 import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from tempfile import gettempdir, mkdtemp
+from tempfile import gettempdir
 from typing import Any, TextIO
 from uuid import uuid4
 
@@ -25,16 +26,20 @@ def sha256_of(content: bytes) -> str:
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
-    """Writes a file atomically and durably; creates its folder."""
+    """Writes a file atomically and durably; creates its folder.
+
+    First removes what killed processes of this user left in that folder (see private_folder).
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
+    _remove_abandoned(path.parent)
+    temporary, descriptor = _make_owned(path.parent, f".{_PRIVATE}{path.name}", _make_file)
     try:
-        with temporary.open("xb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -59,7 +64,10 @@ def write_folder(
 
     If `check`, which is called with the folder before it has its name, raises, it is not made.
     """
-    unfinished = folder.with_name(f".{folder.name}.{uuid4().hex}")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(folder.parent)
+    name = f".{_PRIVATE}{folder.name}"
+    unfinished, owner = _make_owned(folder.parent, name, partial(_make_folder, mode=0o777))
     try:
         for path, text in texts.items():
             write_whole(unfinished / path, text)
@@ -67,15 +75,16 @@ def write_folder(
             check(unfinished)
         unfinished.rename(folder)
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        _remove(unfinished)
+        os.close(owner)
 
 
 @contextmanager
 def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     """Makes a temporary folder and removes it with all that others put there, however deep.
 
-    First removes the folders of killed processes of this user. A folder's owner is who has locked
-    it, so that the kernel says whether it lives.
+    First removes the temporary files and folders of killed processes of this user. Their owner is
+    who has locked them, so that the kernel says whether it lives.
 
     Args:
         name: what it is for.
@@ -86,7 +95,10 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     """
     place = Path(gettempdir()) if parent is None else parent
     _remove_abandoned(place)
-    folder, owner = _make_owned(place, name)
+    try:
+        folder, owner = _make_owned(place, f"{_PRIVATE}{name}", partial(_make_folder, mode=0o700))
+    except OSError as error:
+        raise of_file(error) or error from None
     try:
         yield folder
     finally:
@@ -95,46 +107,65 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 _PRIVATE = "kneepoint."
+_TEMPORARY = re.compile(r"\.?kneepoint\..+\.[0-9a-f]{8}")
 
 
-def _make_owned(parent: Path, name: str) -> tuple[Path, int]:
+def _make_owned(parent: Path, name: str, make: Callable[[Path], int]) -> tuple[Path, int]:
+    """Makes a new file or folder; returns its path and a descriptor that owns it."""
     while True:
-        try:
-            folder = Path(mkdtemp(prefix=f"{_PRIVATE}{name}.", dir=parent))
-            owner = _own(folder)
-        except OSError as error:
-            raise of_file(error) or error from None
-        if owner is not None:  # nobody took it for abandoned before it was locked
-            return folder, owner
+        path = parent / f"{name}.{uuid4().hex[:8]}"
+        with suppress(FileExistsError):
+            descriptor = make(path)
+            if _own(path, descriptor):  # nobody took it for abandoned before it was locked
+                return path, descriptor
+            os.close(descriptor)
 
 
-def _own(folder: Path) -> int | None:
-    """Locks a folder of this user's; None if another process has, or has removed it."""
+def _make_file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+
+
+def _make_folder(path: Path, mode: int) -> int:
+    path.mkdir(mode)
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return None
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        raise FileExistsError from None  # another process took it for abandoned
+
+
+def _own(path: Path, descriptor: int) -> bool:
+    """Locks a file or folder; False if another process has, or has removed it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(descriptor).st_uid == os.geteuid() and folder.exists():
-            return descriptor
     except BlockingIOError:
-        pass
-    os.close(descriptor)
-    return None
+        return False
+    return os.path.lexists(path)
 
 
 def _remove_abandoned(parent: Path) -> None:
-    for folder in parent.glob(f"{_PRIVATE}*"):
-        owner = _own(folder)
-        if owner is not None:
-            _remove(folder)
-            os.close(owner)
+    with suppress(OSError):  # whoever writes there is told
+        for path in parent.iterdir():
+            if _TEMPORARY.fullmatch(path.name):
+                _remove_if_abandoned(path)
 
 
-def _remove(folder: Path) -> None:
+def _remove_if_abandoned(path: Path) -> None:
+    with suppress(OSError):  # it is gone, or may not be opened
+        status = path.lstat()
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if status.st_uid != os.geteuid() or not (is_folder or stat.S_ISREG(status.st_mode)):
+            return
+        descriptor = os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if is_folder else os.O_RDWR))
+        try:
+            if _own(path, descriptor):
+                _remove(path)
+        finally:
+            os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
     # Python's own removal calls itself for each level (until 3.13).
-    subprocess.run(["rm", "-rf", "--", folder], check=False)
+    subprocess.run(["rm", "-rf", "--", path], check=False)
 
 
 def read_bytes(path: Path, remedy: str = "check the path") -> bytes:

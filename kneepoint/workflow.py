@@ -13,7 +13,7 @@ from typing import Any
 
 from common.complaints import errors_in
 from common.errors import KneepointError
-from common.files import require_folder
+from common.files import private_folder, require_folder
 from common.locks import PASSED_LOCK, hold_workflow_lock
 from experiments.config import load_workflow
 from kneepoint.status import states_of
@@ -59,9 +59,19 @@ def make(
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command += ["--", *map(str, targets)]
-    with hold_workflow_lock() as lock:
-        environment = {**os.environ, "PATH": path, PASSED_LOCK: str(lock.fileno())}
-        start = partial(subprocess.Popen, command, env=environment, pass_fds=[lock.fileno()])
+    # Snakemake, compilers and jobs leave what they had there when they are killed.
+    with hold_workflow_lock() as lock, private_folder("workflow") as temporary:
+        environment = {
+            **os.environ,
+            **{"PATH": path, "TMPDIR": str(temporary), PASSED_LOCK: str(lock.fileno())},
+        }
+        start = partial(
+            subprocess.Popen,
+            command,
+            env=environment,
+            pass_fds=[lock.fileno()],
+            preexec_fn=_end_with_parent,  # it would continue if this process were killed
+        )
         if os.environ.get(VERBOSE) and not quiet:
             with start() as process:
                 status = process.wait()
@@ -87,8 +97,7 @@ def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | No
     path.parent.mkdir(parents=True, exist_ok=True)
     look = partial(states_of, load_workflow(shown)) if shown else None
     with path.open("wb") as log:
-        # It would continue if this process were killed.
-        process = start(stdout=log, stderr=log, preexec_fn=_end_with_parent)
+        process = start(stdout=log, stderr=log)
 
     def is_over(interval_s: float) -> bool:
         with suppress(subprocess.TimeoutExpired):

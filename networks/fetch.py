@@ -6,16 +6,14 @@ python -m networks.fetch --config config/config.yaml --into build/traces NAME...
 import argparse
 import math
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line, suggestion
-from common.files import hold_lock, read_bytes, sha256_of, write_whole
+from common.files import hold_lock, private_folder, read_bytes, sha256_of, write_whole
 from common.programs import complaint, find_program, run_program
 from networks.apt import APT, unpack_debian_package
 from networks.config import (
@@ -28,7 +26,6 @@ from networks.config import (
 )
 
 _PACKAGE = "mahimahi-traces"
-_WORK_PREFIX = ".fetch-"
 
 
 @dataclass(frozen=True)
@@ -117,8 +114,6 @@ class TraceCache:
     def fill(self, names: Iterable[str], sources: Iterable[TraceSource]) -> None:
         """Fetches missing traces from the first source that has them; KneepointError: none has."""
         with hold_lock(self.folder / ".lock", math.inf):
-            for abandoned in self.folder.glob(f"{_WORK_PREFIX}*"):
-                shutil.rmtree(abandoned, ignore_errors=True)
             missing = self.missing(names)  # another process may have fetched them meanwhile
             for name in missing:
                 if (self.folder / name).exists():
@@ -140,9 +135,9 @@ class TraceCache:
     def _fill_from(self, source: TraceSource, missing: Iterable[str]) -> list[str]:
         """Caches every catalogued trace of a source; returns the problems found."""
         problems = []
-        with TemporaryDirectory(dir=self.folder, prefix=_WORK_PREFIX) as work:
+        with private_folder("fetch", self.folder) as work:
             try:
-                folder = source.unpack(Path(work).resolve())
+                folder = source.unpack(work.resolve())
             except KneepointError as error:
                 return [f"{source.title}: {error}"]
             for name, entry in self._catalogue.items():

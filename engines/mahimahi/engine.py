@@ -14,7 +14,7 @@ from engines.entry import PYTHON_RUNNER
 from engines.limits import MAHIMAHI
 from engines.mahimahi import tcp
 from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
-from engines.mahimahi.run_folder import RunFolder
+from engines.mahimahi.run_folder import RunFolder, run_folder
 from engines.mahimahi.supervisor import Request
 from engines.real_time import RealTimeEngine, digest_of_programs
 from networks.scenario import PreparedNetwork, Traffic
@@ -68,8 +68,7 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
         """Executes one run once and returns the answer."""
         settings = self._settings
         settings.require_unchanged(_digest(settings.build, settings.keep_awake), settings.build)
-        folder = RunFolder.make("kneepoint-run-", ordinary_user())
-        try:
+        with run_folder("run", ordinary_user()) as folder:
             request = self._request(spec, folder)
             return self.supervise(
                 "engines.mahimahi.supervisor",
@@ -78,8 +77,6 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
                 where=f"mahimahi, a run of {spec.controller}",
                 folder=settings.folder,
             )
-        finally:
-            folder.remove()  # in case the supervisor was killed
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
         """Puts the run's input files into the folder, and describes the run."""

@@ -7,7 +7,7 @@ from subprocess import TimeoutExpired
 from common.errors import KneepointError
 from engines.mahimahi.diagnosis import User
 from engines.mahimahi.processes import delete_rules_of_the_dead, end_session, start_as_ordinary_user
-from engines.mahimahi.run_folder import RunFolder
+from engines.mahimahi.run_folder import RunFolder, run_folder
 
 _TIME_LIMIT_S = 20
 _TRACE = b"10\n"  # an opportunity every 10 ms
@@ -18,8 +18,7 @@ _SENDER = "for _ in {{1..10}}; do echo > /dev/udp/$MAHIMAHI_BASE/{port}; sleep 0
 
 def prove(user: User | None) -> None:
     """Raises KneepointError unless mahimahi carries datagrams for about a second, as `user`."""
-    folder = RunFolder.make("kneepoint-proof-", user)
-    try:
+    with run_folder("proof", user) as folder:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:
             outside.bind(("", 0))
             outside.setblocking(False)
@@ -29,8 +28,6 @@ def prove(user: User | None) -> None:
                 while outside.recv(1500):
                     arrived += 1
         check(arrived, folder.read("work/uplink.log"))
-    finally:
-        folder.remove()
 
 
 def check(arrived: int, log: str) -> None:

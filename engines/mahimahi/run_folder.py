@@ -7,13 +7,16 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from common.files import private_folder
 from engines.mahimahi.diagnosis import User
 
+PUBLIC = Path("/tmp")  # noqa: S108 (its folders are private)
 _MOST_BYTES = 1 << 20
 """At most this much is read of a file that is not a log."""
 
@@ -23,22 +26,6 @@ class RunFolder:
     """Others may pass through `path`, which only we can write; only the user can access `work`."""
 
     path: Path
-
-    @classmethod
-    def make(cls, prefix: str, user: User | None) -> "RunFolder":
-        """Makes an empty folder for a run of a user and group, or ours."""
-        # Root's own TMPDIR may be closed to that user.
-        parent = None if user is None else "/tmp"  # noqa: S108 (mkdtemp makes it safe)
-        folder = cls(Path(tempfile.mkdtemp(prefix=prefix, dir=parent)))
-        try:
-            folder.work.mkdir(0o700)
-            if user is not None:
-                os.chown(folder.work, *user)
-                folder.path.chmod(0o711)
-        except BaseException:
-            folder.remove()
-            raise
-        return folder
 
     @property
     def work(self) -> Path:
@@ -77,3 +64,16 @@ class RunFolder:
     def remove(self) -> None:
         """Removes the folder with its content; follows no links."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+@contextmanager
+def run_folder(name: str, user: User | None) -> Iterator[RunFolder]:
+    """Makes an empty folder for a run of a user and group, or ours (see private_folder)."""
+    # Root's own TMPDIR may be closed to that user.
+    with private_folder(name, None if user is None else PUBLIC) as path:
+        folder = RunFolder(path)
+        folder.work.mkdir(0o700)
+        if user is not None:
+            os.chown(folder.work, *user)
+            folder.path.chmod(0o711)
+        yield folder

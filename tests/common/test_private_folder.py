@@ -1,11 +1,13 @@
-"""Temporary folders are private; the next owner removes the folders of killed processes."""
+"""Temporary folders are private; the next owner removes what killed processes left."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from common.files import private_folder
+import pytest
+
+from common.files import private_folder, write_whole
 from experiments.ray_cluster import write_token
 from tests.conftest import ROOT
 
@@ -47,6 +49,49 @@ def test_the_folder_of_a_killed_owner_is_removed(tmp_path: Path) -> None:
             assert sorted(tmp_path.iterdir()) == sorted([living, folder])
 
 
+WRITER = """
+import os, pathlib, signal
+from common.files import write_folder, write_whole
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "write_whole(pathlib.Path('runs.jsonl'), 'half')",
+        "write_folder(pathlib.Path('entry'), {pathlib.Path('law.cc'): 'half'})",
+    ],
+)
+def test_the_file_of_a_killed_writer_is_removed(tmp_path: Path, call: str) -> None:
+    subprocess.run(
+        [sys.executable, "-c", WRITER.format(call=call)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".")
+    write_whole(tmp_path / "other", "whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_what_a_living_process_writes_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = os.fsync
+
+    def write_another(descriptor: int) -> None:
+        monkeypatch.setattr(os, "fsync", sync)
+        write_whole(tmp_path / "b", "whole")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", write_another)
+    write_whole(tmp_path / "a", "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
 MANY = """
 import pathlib
 from common.files import private_folder
@@ -70,10 +115,11 @@ def test_what_only_looks_like_a_folder_of_ours_is_left_alone(tmp_path: Path) -> 
     goal = tmp_path / "goal"
     goal.mkdir()
     (goal / "precious").touch()
-    (tmp_path / "kneepoint.test.link").symlink_to(goal)
-    (tmp_path / "kneepoint.test.file").touch()
+    (tmp_path / "kneepoint.test.11111111").symlink_to(goal)
+    os.mkfifo(tmp_path / "kneepoint.test.22222222")
+    (tmp_path / ".kneepoint.yaml").touch()
     if os.geteuid() == 0:
-        others = tmp_path / "kneepoint.test.others"
+        others = tmp_path / "kneepoint.test.33333333"
         others.mkdir()
         os.chown(others, 65534, 65534)
     before = sorted(tmp_path.iterdir())

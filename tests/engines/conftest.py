@@ -1,12 +1,12 @@
 """What tests of runs share."""
 
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from common import files
 
 
 @pytest.fixture
@@ -20,12 +20,12 @@ def background() -> Iterator[ThreadPoolExecutor]:
 def no_folder_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Afterwards, the folders that this process has made for runs, and it only, must be gone."""
     made: list[Path] = []
-    make = tempfile.mkdtemp
+    make = files._make_folder
 
-    def remember(*arguments: Any, **options: Any) -> str:
-        made.append(Path(make(*arguments, **options)))
-        return str(made[-1])
+    def remember(path: Path, mode: int) -> int:
+        made.append(path)
+        return make(path, mode)
 
-    monkeypatch.setattr(tempfile, "mkdtemp", remember)
+    monkeypatch.setattr(files, "_make_folder", remember)
     yield
     assert not any(folder.exists() for folder in made)

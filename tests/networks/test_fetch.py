@@ -119,7 +119,7 @@ def test_fetch_names_a_trace_that_is_not_listed(tmp_path: Path) -> None:
 
 
 def test_fetch_removes_what_a_killed_fetch_left(tmp_path: Path) -> None:
-    fill(tmp_path / "cache" / ".fetch-killed")
+    fill(tmp_path / "cache" / "kneepoint.fetch.0badcafe")
     fetch(tmp_path, folder_source(fill(tmp_path / "folder")))
     kept = {path.name for path in (tmp_path / "cache").iterdir()}
     assert kept == {".lock", *TRACES}
@@ -172,6 +172,9 @@ def test_git_source_that_cannot_be_fetched(tmp_path: Path, address: str) -> None
 
 
 def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remover = shutil.which("rm")
+    assert remover
+    (tmp_path / "rm").symlink_to(remover)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(KneepointError) as raised:
         fetch(tmp_path, debian_source(tmp_path), git_source("anywhere", "0" * 40))

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
+from engines.mahimahi import run_folder
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.engine import MahimahiSettings, sending_of, shells_of
 from engines.mahimahi.run_folder import RunFolder
@@ -319,8 +319,7 @@ def small_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m,mode=755", "kneepoint", str(folder)]
     if subprocess.run(mount, check=False).returncode != 0:
         pytest.skip("NOT TESTED: a full disk; this container may not mount one")
-    make = tempfile.mkdtemp
-    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix, **_: make(prefix=prefix, dir=folder))
+    monkeypatch.setattr(run_folder, "PUBLIC", folder)
     yield folder
     subprocess.run(["umount", "--lazy", folder], check=True)
     folder.rmdir()

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from engines.mahimahi.run_folder import RunFolder
+from engines.mahimahi.run_folder import RunFolder, run_folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunFolder]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield RunFolder.make("run-", None)
+    with run_folder("run", None) as made:
+        yield made
 
 
 def test_run_folder_reads_plain_files(folder: RunFolder) -> None:

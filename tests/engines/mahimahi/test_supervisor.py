@@ -10,7 +10,7 @@ from engines.base import MachineFaultError
 from engines.mahimahi import supervisor
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.engine import MahimahiSettings
-from engines.mahimahi.run_folder import RunFolder
+from engines.mahimahi.run_folder import RunFolder, run_folder
 from engines.mahimahi.supervisor import Request
 from tests.conftest import ROOT
 
@@ -22,9 +22,8 @@ COMPLAINT = "Died on std::runtime_error: up.trace: not sorted"
 
 @pytest.fixture
 def folder() -> Iterator[RunFolder]:
-    made = RunFolder.make("kneepoint-test-", ordinary_user())
-    yield made
-    made.remove()
+    with run_folder("test", ordinary_user()) as made:
+        yield made
 
 
 def answer_to(
