@@ -152,8 +152,9 @@ class DeliveryRate {
     if (not missing_.empty()) {
       number = missing_.front();
       missing_.pop_front();
-    } else if (number >= next_to_send_) {
-      return;
+    } else {
+      if (last_lost_ >= number and last_lost_ < next_to_send_) number = last_lost_ + 1;
+      if (number >= next_to_send_) return;
     }
     const Sent& sent = sent_.at(number);
     lost_packets_.push_back({.tx_in_flight = sent.tx_in_flight,

@@ -34,7 +34,10 @@ class RateLink final : public Process {
   // It must outlive the link, which measures nothing without it.
   void observe(Meter* meter) {
     meter_ = meter;
-    if (meter != nullptr) meter->know_waiting([this] { return queue_->oldest_us(); });
+    if (meter == nullptr) return;
+    meter->know_waiting([this] {
+      return std::min(queue_->oldest_us(), departs_us_ == never ? never : in_transit_.queued_us);
+    });
   }
   // Measures how long packets wait.
   void observe_delays() { queueing_delays_.emplace(); }

@@ -171,6 +171,30 @@ TEST(what_was_late_is_not_taken_for_lost) {
   EXPECT_EQUAL(hear(8, 1, 7, 2, 0).at(0).tx_in_flight, 8);
 }
 
+// RACK finds packets lost that left before a retransmission did, above all that was acknowledged.
+TEST(a_flight_whose_end_is_lost_is_one_range) {
+  DeliveryRate rate;
+  for (uint64_t number = 0; number < 6; ++number) rate.on_sent(number, 1000);
+  Ack ack = ack_of(0, 1, 1'100'000, 100'000);
+  ack.acknowledged = 1;
+  ack.in_flight = 5;
+  rate.on_ack(ack);
+  ack = ack_of(0, 1, 1'200'000, 100'000);
+  ack.lost = 2;
+  ack.in_flight = 3;
+  rate.on_ack(ack);
+  ack.lost = 4;
+  ack.in_flight = 1;
+  auto lost = rate.lost_packets();
+  rate.on_ack(ack);
+  lost.insert(lost.end(), rate.lost_packets().begin(), rate.lost_packets().end());
+  EXPECT_EQUAL(lost.size(), 4u);
+  for (size_t i = 0; i < lost.size(); ++i) {
+    EXPECT_EQUAL(lost[i].tx_in_flight, static_cast<double>(i + 2));
+    EXPECT_EQUAL(lost[i].begins_range, i == 0);
+  }
+}
+
 TEST(a_flight_may_be_wider_than_any_ring) {
   DeliveryRate rate;
   // Ten leave for each that is delivered.
