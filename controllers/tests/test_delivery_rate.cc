@@ -17,6 +17,17 @@ Ack ack_of(uint64_t number, uint64_t delivered, int64_t now_us, int64_t rtt_us) 
           .delivered = delivered};
 }
 
+// What an acknowledgment of `number` finds lost, 100 ms after the packets left.
+std::vector<LostPacket> hear(DeliveryRate& rate, uint64_t number, uint64_t acknowledged,
+                             uint64_t delivered, uint64_t lost, uint64_t flight) {
+  Ack ack = ack_of(number, delivered, 1'100'000 + static_cast<int64_t>(delivered), 100'000);
+  ack.acknowledged = acknowledged;
+  ack.lost = lost;
+  ack.in_flight = flight;
+  rate.on_ack(ack);
+  return rate.lost_packets();
+}
+
 }  // namespace
 
 TEST(a_rate_is_what_was_delivered_over_the_longer_of_both_intervals) {
@@ -119,29 +130,20 @@ TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
 TEST(a_lost_packet_is_the_oldest_of_which_nothing_was_heard) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 10; ++number) rate.on_sent(number, 1000);
-  const auto hear = [&rate](uint64_t number, uint64_t acknowledged, uint64_t delivered,
-                            uint64_t lost, uint64_t flight) {
-    Ack ack = ack_of(number, delivered, 1'100'000 + static_cast<int64_t>(number), 100'000);
-    ack.acknowledged = acknowledged;
-    ack.lost = lost;
-    ack.in_flight = flight;
-    rate.on_ack(ack);
-    return rate.lost_packets();
-  };
-  EXPECT_EQUAL(hear(0, 1, 1, 0, 9).size(), 0u);
+  EXPECT_EQUAL(hear(rate, 0, 1, 1, 0, 9).size(), 0u);
   // By SACK 3 and 4, which pass 1 and 2; only later are these lost, one after the other.
-  EXPECT_EQUAL(hear(4, 2, 3, 0, 7).size(), 0u);
-  const auto first = hear(5, 1, 4, 1, 5);
+  EXPECT_EQUAL(hear(rate, 4, 2, 3, 0, 7).size(), 0u);
+  const auto first = hear(rate, 5, 1, 4, 1, 5);
   EXPECT_EQUAL(first.size(), 1u);
   EXPECT_EQUAL(first[0].tx_in_flight, 2);
   EXPECT_EQUAL(first[0].lost, 1);
   EXPECT_EQUAL(first[0].begins_range, true);
-  const auto second = hear(6, 1, 5, 2, 3);
+  const auto second = hear(rate, 6, 1, 5, 2, 3);
   EXPECT_EQUAL(second.at(0).tx_in_flight, 3);
   EXPECT_EQUAL(second.at(0).lost, 2);
   EXPECT_EQUAL(second.at(0).begins_range, false);
   // Datagrams: what is passed, 7 and 8, is lost.
-  const auto passed = hear(9, 1, 6, 4, 0);
+  const auto passed = hear(rate, 9, 1, 6, 4, 0);
   EXPECT_EQUAL(passed.size(), 2u);
   EXPECT_EQUAL(passed[0].tx_in_flight, 8);
   EXPECT_EQUAL(passed[0].begins_range, true);
@@ -154,40 +156,21 @@ TEST(a_lost_packet_is_the_oldest_of_which_nothing_was_heard) {
 TEST(what_was_late_is_not_taken_for_lost) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 9; ++number) rate.on_sent(number, 1000);
-  const auto hear = [&rate](uint64_t number, uint64_t acknowledged, uint64_t delivered,
-                            uint64_t lost, uint64_t flight) {
-    Ack ack = ack_of(number, delivered, 1'100'000 + static_cast<int64_t>(delivered), 100'000);
-    ack.acknowledged = acknowledged;
-    ack.lost = lost;
-    ack.in_flight = flight;
-    rate.on_ack(ack);
-    return rate.lost_packets();
-  };
-  hear(0, 1, 1, 0, 8);
-  hear(3, 1, 2, 0, 7);
-  hear(1, 1, 3, 0, 6);
-  EXPECT_EQUAL(hear(5, 1, 4, 1, 4).at(0).tx_in_flight, 3);
-  EXPECT_EQUAL(hear(6, 2, 6, 1, 2).size(), 0u);
-  EXPECT_EQUAL(hear(8, 1, 7, 2, 0).at(0).tx_in_flight, 8);
+  hear(rate, 0, 1, 1, 0, 8);
+  hear(rate, 3, 1, 2, 0, 7);
+  hear(rate, 1, 1, 3, 0, 6);
+  EXPECT_EQUAL(hear(rate, 5, 1, 4, 1, 4).at(0).tx_in_flight, 3);
+  EXPECT_EQUAL(hear(rate, 6, 2, 6, 1, 2).size(), 0u);
+  EXPECT_EQUAL(hear(rate, 8, 1, 7, 2, 0).at(0).tx_in_flight, 8);
 }
 
 // RACK finds packets lost that left before a retransmission did, above all that was acknowledged.
 TEST(a_flight_whose_end_is_lost_is_one_range) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 6; ++number) rate.on_sent(number, 1000);
-  Ack ack = ack_of(0, 1, 1'100'000, 100'000);
-  ack.acknowledged = 1;
-  ack.in_flight = 5;
-  rate.on_ack(ack);
-  ack = ack_of(0, 1, 1'200'000, 100'000);
-  ack.lost = 2;
-  ack.in_flight = 3;
-  rate.on_ack(ack);
-  ack.lost = 4;
-  ack.in_flight = 1;
-  auto lost = rate.lost_packets();
-  rate.on_ack(ack);
-  lost.insert(lost.end(), rate.lost_packets().begin(), rate.lost_packets().end());
+  hear(rate, 0, 1, 1, 0, 5);
+  auto lost = hear(rate, 0, 0, 1, 2, 3);
+  for (const LostPacket& packet : hear(rate, 0, 0, 1, 4, 1)) lost.push_back(packet);
   EXPECT_EQUAL(lost.size(), 4u);
   for (size_t i = 0; i < lost.size(); ++i) {
     EXPECT_EQUAL(lost[i].tx_in_flight, static_cast<double>(i + 2));
