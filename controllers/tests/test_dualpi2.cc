@@ -1,5 +1,6 @@
 // DualPI2 and its L4S sender: RFC 9332, appendix A, and Prague's draft.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "tests/check.hh"
@@ -153,6 +154,38 @@ TEST(prague_counts_more_marks_than_packets_as_all) {
   Clocked t("prague", {{"initial_window", 16}});
   t.marked = 2;
   EXPECT_NEAR(t.ack(100), 8, 1e-9);
+}
+
+// Section 2.4.2: a round trip of 25 ms at least. Of what was acknowledged before the mark nothing
+// was marked: with a gain of a half each update halves the average, and the mark takes half of it.
+TEST(prague_averages_marks_once_a_round_trip_of_25_ms_at_least) {
+  struct Case {
+    double window;
+    double gap_ms;
+    int packets;  // before the mark
+    int updates;  // the first acknowledgment's included
+  };
+  for (const auto& [window, gap_ms, packets, updates] :
+       {Case{1000, 1, 500, 1},   // a round trip of a second
+        Case{1000, 1, 1010, 2},  // and its end
+        Case{4, 1.4, 19, 1},     // four of 5.6 ms
+        Case{4, 1.4, 22, 2}}) {  // five
+    Clocked t("prague", {{"initial_window", window}, {"initial_ssthresh", 1}, {"gain", 0.5}});
+    for (int i = 0; i < packets; ++i) t.ack(5, 1, gap_ms);
+    const double before = t.window();
+    t.marked = 1;
+    EXPECT_NEAR(t.ack(5, 1, gap_ms), before * (1 - std::pow(0.5, updates) / 2), 1e-9);
+  }
+}
+
+// They are counted with the packets.
+TEST(prague_hears_of_no_mark_as_a_loss) {
+  Clocked t("prague", {{"initial_window", 100}});
+  EXPECT_EQUAL(t.lose(Loss::Kind::marked), 100);
+  EXPECT_EQUAL(t.lose(Loss::Kind::timed_out), 2);
+  t.ack(100, 40);
+  const double before = t.window();
+  EXPECT_EQUAL(t.lose(Loss::Kind::lost), before / 2);
 }
 
 TEST(prague_reduces_once_for_a_loss_and_the_marks_of_its_round_trip) {

@@ -33,6 +33,14 @@ TEST(ledbat_pp_gain_follows_the_base_rtt) {
   EXPECT_NEAR(flow.ack(100, 2), 5 + 2 * 0.5 / 5, exact);
 }
 
+TEST(ledbat_pp_forgets_a_base_of_ten_minutes_ago) {
+  for (const auto& [minutes, gain] : {std::pair{9.9, 1 / 3.0}, {10.1, 1 / 2.0}}) {
+    Clocked flow("ledbat_pp", {{"initial_window", 10}});
+    const double before = flow.ack(50);
+    EXPECT_NEAR(flow.ack(100, 1, minutes * 60e3), before + gain, exact);
+  }
+}
+
 TEST(ledbat_pp_leaves_its_first_slow_start_at_three_quarters_of_the_target) {
   const auto left = [](double rtt_ms) {
     Clocked flow("ledbat_pp", {{"initial_window", 10}});

@@ -100,6 +100,17 @@ TEST(swift_paces_less_than_a_packet) {
   EXPECT_NEAR(flow.ack(160, 1, 1000), window + 1 / window, exact);
 }
 
+TEST(swift_takes_a_silence_beyond_its_pause_for_a_timeout) {
+  Clocked flow = begun(1);
+  double window = flow.window();
+  for (int i = 0; i < 3; ++i) {
+    flow.wait(101);
+    flow.keepalive();
+    window /= 2;
+  }
+  EXPECT_NEAR(flow.pacing_us(), 100e3 / window, exact);  // less than the second of a keepalive
+}
+
 TEST(swift_forgets_a_least_rtt_of_ten_minutes_ago) {
   for (const double minutes : {9.9, 10.1}) {
     Clocked flow = begun(100);

@@ -1,13 +1,18 @@
 // Vivace against Dong et al., NSDI 2018, sections 3 and 4.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <deque>
+#include <utility>
 #include <vector>
 
 #include "tests/bottleneck.hh"
 #include "tests/check.hh"
+#include "tests/running.hh"
 
 using namespace kneepoint;
 using kneepoint::test::Bottleneck;
+using kneepoint::test::make_controller;
 using kneepoint::test::phases;
 
 namespace {
@@ -34,6 +39,112 @@ std::vector<double> rates(Bottleneck& link, double length_s) {
     if (is_pair and std::abs(lower / 0.95 / parts[i].gain - 1) < 1e-6) {
       all.push_back(parts[i].gain);
     }
+  }
+  return all;
+}
+
+// What left at one rate, and what became of it.
+struct Trial {
+  double rate;  // packets/s
+  double began_s;
+  uint64_t first;
+  double due_s;  // when the next may begin
+  double ended_s = 0;
+  double heard_s = 0;  // the acknowledgment before that
+  uint64_t end = UINT64_MAX;
+  double acknowledged = 0;
+  double lost = 0;
+  std::vector<std::pair<double, double>> rtts{};  // by time of sending, in seconds
+
+  // Section 4.1: the RTT grows by the slope of a regression, which counts from .01 on.
+  double utility(const Constants::Values& constants) const {
+    const auto n = static_cast<double>(rtts.size());
+    double t = 0;
+    double rtt = 0;
+    for (const auto& [sent_s, rtt_s] : rtts) {
+      t += sent_s / n;
+      rtt += rtt_s / n;
+    }
+    double together = 0;
+    double spread = 0;
+    for (const auto& [sent_s, rtt_s] : rtts) {
+      together += (sent_s - t) * (rtt_s - rtt);
+      spread += (sent_s - t) * (sent_s - t);
+    }
+    const double slope = spread > 0 ? together / spread : 0;
+    const double mbps = static_cast<double>(end - first) / (ended_s - began_s) * megabits;
+    return std::pow(mbps, constants.at("exponent")) -
+           (slope < 0.01 ? 0 : constants.at("latency") * mbps * slope) -
+           constants.at("loss") * mbps * lost / (acknowledged + lost);
+  }
+};
+
+// All rates, one after the other, over a queue that grows as a fluid's; of so many packets one is
+// lost.
+std::vector<Trial> trials(const Constants::Values& constants, double capacity, uint64_t lost_every,
+                          double end_s) {
+  const auto controller = make_controller("vivace", constants);
+  struct Packet {
+    uint64_t number;
+    int64_t sent_us;
+    int64_t ack_us;
+  };
+  std::deque<Packet> out;
+  std::vector<Trial> all;
+  size_t oldest = 0;
+  uint64_t sent = 0;
+  uint64_t lost = 0;
+  uint64_t told = 0;
+  double now_us = 1e6;
+  double may_send_us = now_us;
+  double served_us = now_us;
+  double srtt_s = 0;
+  while (now_us < end_s * 1e6) {
+    const bool sends = static_cast<double>(out.size()) < std::floor(controller->window()) and
+                       (out.empty() or may_send_us < static_cast<double>(out.front().ack_us));
+    if (sends) {
+      now_us = std::max(now_us, may_send_us);
+      served_us = std::max(served_us, now_us) + 1e6 / capacity;
+      out.push_back({sent, std::llround(now_us), std::llround(served_us + 100e3)});
+      controller->on_sent(sent++, std::llround(now_us) / 1000);
+      may_send_us = now_us + controller->pacing_us();
+      continue;
+    }
+    const Packet packet = out.front();
+    out.pop_front();
+    if (packet.number % lost_every == lost_every - 1) {
+      ++lost;
+      continue;
+    }
+    now_us = static_cast<double>(packet.ack_us);
+    const double now = now_us / 1e6;
+    const double rtt_s = static_cast<double>(packet.ack_us - packet.sent_us) / 1e6;
+    srtt_s = srtt_s > 0 ? 0.875 * srtt_s + 0.125 * rtt_s : rtt_s;
+    while (oldest < all.size() and packet.number >= all[oldest].end) ++oldest;
+    if (oldest < all.size() and packet.number >= all[oldest].first) {
+      Trial& trial = all[oldest];
+      ++trial.acknowledged;
+      trial.lost += static_cast<double>(lost - told);
+      trial.rtts.emplace_back(static_cast<double>(packet.sent_us) / 1e6, rtt_s);
+    }
+    told = lost;
+    controller->on_ack({.sequence_number = packet.number,
+                        .sent_ms = packet.sent_us / 1000,
+                        .ack_received_ms = packet.ack_us / 1000,
+                        .now_us = packet.ack_us,
+                        .rtt_us = packet.ack_us - packet.sent_us,
+                        .in_flight = out.size(),
+                        .lost = lost});
+    const double now_at = 1e6 / controller->pacing_us();
+    EXPECT_NEAR(controller->window(), 2 * now_at, 1e-6);  // two seconds
+    if (all.empty() or std::abs(now_at / all.back().rate - 1) > 1e-9) {
+      if (not all.empty()) {
+        all.back().ended_s = now;
+        all.back().end = sent;
+      }
+      all.push_back({now_at, now, sent, now + std::max(srtt_s, 10 / now_at)});
+    }
+    all.back().heard_s = now;
   }
   return all;
 }
@@ -96,6 +207,67 @@ TEST(vivace_steps_by_gradient_confidence_and_boundary) {
     };
     // The turn itself lies between losses and none: the next has a confidence of 2 or 3.
     EXPECT_NEAR(std::min(off(2), off(3)), 0, 0.12);
+  }
+}
+
+// Sections 4.1 and 4.3, digit by digit.
+TEST(vivace_follows_its_formula) {
+  const Constants::Values published{{"exponent", 0.9},     {"latency", 900}, {"loss", 11.35},
+                                    {"theta", 1},          {"probe", 0.05},  {"boundary", 0.05},
+                                    {"boundary_step", 0.1}};
+  struct Case {
+    Constants::Values changed;
+    double capacity;
+    uint64_t lost_every;
+  };
+  for (const auto& [changed, capacity, lost_every] :
+       {Case{{}, 3000, 1000},
+        {{{"theta", 4}, {"boundary", 0.02}, {"latency", 90}}, 3000, 200},
+        {{{"probe", 0.1}, {"theta", 20}, {"loss", 5}, {"exponent", 0.8}}, 200, 40},
+        {{{"theta", 3}, {"boundary_step", 0}}, 150, 5}}) {
+    Constants::Values constants = changed;
+    constants.insert(published.begin(), published.end());
+    const auto all = trials(constants, capacity, lost_every, 60);
+    const double probe = constants.at("probe");
+    double same = 0;
+    double bounded = 0;
+    bool rose = true;
+    double expected = 0;
+    size_t pairs = 0;
+    for (size_t i = 0; i + 2 < all.size(); ++i) {
+      const Trial& one = all[i];
+      const Trial& other = all[i + 1];
+      const bool is_higher = one.rate > other.rate;
+      const Trial& higher = is_higher ? one : other;
+      const Trial& lower = is_higher ? other : one;
+      if (std::abs(higher.rate / lower.rate / (1 + probe) * (1 - probe) - 1) > 1e-9) continue;
+      const double mbps = (higher.rate + lower.rate) / 2 * megabits;
+      if (pairs > 0) EXPECT_NEAR(mbps / expected, 1, 1e-6);
+      EXPECT_EQUAL(is_higher, pairs % 2 == 0);
+      for (const Trial* each : {&one, &other}) {
+        EXPECT_EQUAL(each->ended_s >= each->due_s - 1e-9, true);
+        EXPECT_EQUAL(each->heard_s < each->due_s + 1e-9, true);
+      }
+      ++pairs;
+      const double slope =
+          (higher.utility(constants) - lower.utility(constants)) / (2 * probe * mbps);
+      same = (slope > 0) == rose ? same + 1 : 1;
+      if ((slope > 0) != rose) bounded = 0;
+      rose = slope > 0;
+      const double wanted =
+          (same <= 3 ? same : 2 * same - 3) * constants.at("theta") * std::abs(slope);
+      const double boundary = constants.at("boundary");
+      const double step = constants.at("boundary_step");
+      const double most = (boundary + bounded * step) * mbps;
+      const double moved = std::max(std::min(wanted, most), 0.5);
+      expected = std::max(mbps + (rose ? moved : -moved), 0.5);
+      if (wanted > most) {
+        ++bounded;
+      } else if (step > 0) {
+        bounded = std::max(std::ceil((wanted / mbps - boundary) / step), 0.0);
+      }
+    }
+    EXPECT_EQUAL(pairs > 40, true);
   }
 }
 
