@@ -92,3 +92,12 @@ TEST(bic_forgets_its_maximum_at_a_timeout) {
   const double before = flow.window();
   EXPECT_NEAR((flow.ack(100) - before) * before, 16, exact);
 }
+
+TEST(bic_halts_in_a_recovery_and_where_its_window_bounds_nothing) {
+  Clocked flow("bic", {{"initial_window", 20}});
+  flow.is_recovering = true;
+  EXPECT_EQUAL(flow.ack(100), 20);
+  flow.is_recovering = false;
+  flow.is_cwnd_limited = false;
+  EXPECT_EQUAL(flow.ack(100), 20);
+}

@@ -218,6 +218,8 @@ TEST(delay_band_holds_inside_its_band) {
   EXPECT_NEAR(steps.ack(100), 10.2, exact);             // srtt 80: the edge is inside
   EXPECT_NEAR(steps.ack(120), 10.2, exact);             // srtt 100: so is this
   EXPECT_NEAR(steps.ack(102), 10.2 - 5 / 10.2, exact);  // srtt 101
+  Steps floor("delay_band", {{"initial_window", 2}, {"decrease", 20}});
+  EXPECT_EQUAL(floor.ack(1000), 1);
 }
 
 TEST(aimd_soph_doubles_its_increase_near_the_least_rtt) {
@@ -229,12 +231,23 @@ TEST(aimd_soph_doubles_its_increase_near_the_least_rtt) {
   EXPECT_NEAR(steps.ack(80), before + 2 / before, exact);  // srtt 60: not below 60
   const double wide = steps.window();
   EXPECT_NEAR(steps.keepalive(), wide * 0.75, exact);
+  for (int i = 0; i < 10; ++i) steps.keepalive();
+  EXPECT_EQUAL(steps.window(), 1);
+}
+
+TEST(aimd_soph_is_silent_for_a_millisecond_at_least) {
+  Steps steps("aimd_soph", {{"timeout_factor", 0.5}});
+  steps.ack(1);
+  EXPECT_EQUAL(steps.keepalive_ms(), 1);
 }
 
 TEST(fast_tcp_keeps_alpha_packets_in_the_queue) {
   Steps steps("fast_tcp", {{"gamma", 0.5}, {"alpha", 4}, {"gain", 0.5}});
   EXPECT_NEAR(steps.ack(40), 0.5 * 10 + 0.5 * (10 + 4), exact);
   EXPECT_NEAR(steps.ack(120), 0.5 * 12 + 0.5 * (12 * 40.0 / 80 + 4), exact);
+  Steps floor("fast_tcp", {{"gamma", 1}, {"alpha", 0.5}, {"gain", 0}});
+  floor.ack(1);
+  EXPECT_EQUAL(floor.ack(1000), 1);  // 10.5 / 1000 and a half
 }
 
 // A round trip within a tick of the clock is a tick.

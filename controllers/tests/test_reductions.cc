@@ -177,23 +177,3 @@ TEST(no_controller_hears_of_a_duplicate) {
   EXPECT_EQUAL(t.controller.acks.back().lost, 0u);
   EXPECT_EQUAL(t.controller.acks.back().in_flight, 0u);
 }
-
-// RFC 9438, section 4.8: K = 0 and W_max = cwnd after a timeout, with either arithmetic.
-TEST(cubic_begins_anew_after_a_timeout) {
-  Clocked flow("cubic", {{"initial_window", 100}, {"initial_ssthresh", 2}});
-  flow.lose(Loss::Kind::lost);  // W_max 100
-  flow.ack(100);
-  const double before = flow.window();
-  flow.lose(Loss::Kind::timed_out);
-  while (flow.window() < 0.7 * before - 1e-9) flow.ack(100, 1, 0.1);
-  // Reno's window would be ahead of a cubic that begins at its own: alpha = .529 in the epoch.
-  flow.ack(100, 1, 0.1);
-  const double began = flow.window();
-  double expected = began;
-  for (int i = 0; i < 100; ++i) {
-    flow.ack(100, 1, 0.1);
-    expected += 0.9 / 1.7 / expected;
-  }
-  // With W_max 100 and K it would have climbed by 3 packets in these 10 ms of 100 acknowledgments.
-  EXPECT_NEAR(flow.window(), expected, 0.01);
-}

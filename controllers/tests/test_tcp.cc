@@ -10,7 +10,6 @@
 
 using namespace kneepoint;
 using kneepoint::test::Halving;
-using kneepoint::test::make_controller;
 using kneepoint::test::Opened;
 
 namespace {
@@ -281,47 +280,6 @@ TEST(counted_marks_are_told_once) {
   for (const Ack& ack : t.controller.acks) marked += std::to_string(ack.marked) + " ";
   EXPECT_EQUAL(marked, "1 3 0 ");
   EXPECT_EQUAL(t.controller.losses.size(), 1u);  // the duplicates'
-}
-
-// RFC 9438: from W_max = 2304, beta 0.7, C 0.4: K = 12.0 s, W(10 s) = 2300.8, W(15 s) = 2314.8.
-TEST(cubic_grows_by_its_cubic_function) {
-  const auto cubic = make_controller(
-      "cubic", {{"initial_window", 2304}, {"initial_ssthresh", 2304}, {"fast_convergence", 0}});
-  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 2304});
-  EXPECT_NEAR(cubic->window(), 2304 * 0.7, 1e-9);
-  const auto window_after = [&](int64_t from_us, int64_t to_us) {
-    // Fifty acknowledgments a millisecond: enough to follow the function.
-    for (int64_t now_us = from_us; now_us < to_us; now_us += 20) {
-      cubic->on_ack({.sequence_number = 0,
-                     .sent_ms = 0,
-                     .received_ms = 0,
-                     .ack_received_ms = 0,
-                     .now_us = now_us,
-                     .rtt_us = 1000});
-    }
-    return cubic->window();
-  };
-  EXPECT_NEAR(window_after(1, 10'000'001), 2300.8, 0.5);
-  EXPECT_NEAR(window_after(10'000'001, 15'000'001), 2314.8, 0.5);
-}
-
-// The epoch begins with the first acknowledgment after the recovery: five seconds of it are none of
-// the function's.
-TEST(cubic_counts_from_the_end_of_recovery) {
-  const auto cubic = make_controller(
-      "cubic", {{"initial_window", 2304}, {"initial_ssthresh", 2304}, {"fast_convergence", 0}});
-  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 2304});
-  for (int64_t now_us = 1; now_us < 15'000'001; now_us += 20) {
-    cubic->on_ack({.sequence_number = 0,
-                   .sent_ms = 0,
-                   .received_ms = 0,
-                   .ack_received_ms = 0,
-                   .now_us = now_us,
-                   .rtt_us = 1000,
-                   .is_recovering = now_us < 5'000'001});
-    if (now_us < 5'000'001) EXPECT_EQUAL(cubic->window(), 2304 * 0.7);
-  }
-  EXPECT_NEAR(cubic->window(), 2300.8, 0.5);
 }
 
 // It hears of what SACK alone reports, and PRR lowers no window but the transport's own.

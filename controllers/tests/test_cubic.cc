@@ -1,0 +1,262 @@
+// CUBIC against RFC 9438, and in whole packets against Linux (net/ipv4/tcp_cubic.c).
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "tests/check.hh"
+#include "tests/clocked.hh"
+#include "tests/running.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Clocked;
+using kneepoint::test::make_controller;
+
+namespace {
+
+constexpr double exact = 1e-9;
+
+Clocked avoiding(double window, Constants::Values more = {}) {
+  more.insert({{"initial_window", window}, {"initial_ssthresh", 2}});
+  return {"cubic", more};
+}
+
+// After a loss that leaves 1000 of 1024 packets, so many of one acknowledgment each until the
+// window grows; all but the first follow `wait_ms` later.
+int packets_for_one(double wait_ms) {
+  Clocked flow = avoiding(1024, {{"whole_packets", 1}, {"beta", 1000.0 / 1024}});
+  flow.lose();
+  flow.ack(100);
+  flow.wait(wait_ms);
+  int packets = 1;
+  while (flow.window() < 1001) {
+    flow.ack(150, 1, 0);  // the least RTT counts
+    ++packets;
+  }
+  return packets;
+}
+
+}  // namespace
+
+// RFC 9438: from W_max = 2304, beta 0.7, C 0.4: K = 12.0 s, W(10 s) = 2300.8, W(15 s) = 2314.8.
+TEST(cubic_grows_by_its_cubic_function) {
+  const auto cubic = make_controller(
+      "cubic", {{"initial_window", 2304}, {"initial_ssthresh", 2304}, {"fast_convergence", 0}});
+  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 2304});
+  EXPECT_NEAR(cubic->window(), 2304 * 0.7, 1e-9);
+  const auto window_after = [&](int64_t from_us, int64_t to_us) {
+    // Fifty acknowledgments a millisecond: enough to follow the function.
+    for (int64_t now_us = from_us; now_us < to_us; now_us += 20) {
+      cubic->on_ack({.sequence_number = 0,
+                     .sent_ms = 0,
+                     .received_ms = 0,
+                     .ack_received_ms = 0,
+                     .now_us = now_us,
+                     .rtt_us = 1000});
+    }
+    return cubic->window();
+  };
+  EXPECT_NEAR(window_after(1, 10'000'001), 2300.8, 0.5);
+  EXPECT_NEAR(window_after(10'000'001, 15'000'001), 2314.8, 0.5);
+}
+
+// The epoch begins with the first acknowledgment after the recovery: five seconds of it are none of
+// the function's.
+TEST(cubic_counts_from_the_end_of_recovery) {
+  const auto cubic = make_controller(
+      "cubic", {{"initial_window", 2304}, {"initial_ssthresh", 2304}, {"fast_convergence", 0}});
+  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 2304});
+  for (int64_t now_us = 1; now_us < 15'000'001; now_us += 20) {
+    cubic->on_ack({.sequence_number = 0,
+                   .sent_ms = 0,
+                   .received_ms = 0,
+                   .ack_received_ms = 0,
+                   .now_us = now_us,
+                   .rtt_us = 1000,
+                   .is_recovering = now_us < 5'000'001});
+    if (now_us < 5'000'001) EXPECT_EQUAL(cubic->window(), 2304 * 0.7);
+  }
+  EXPECT_NEAR(cubic->window(), 2300.8, 0.5);
+}
+
+// RFC 9438, section 4.8: K = 0 and W_max = cwnd after a timeout, with either arithmetic.
+TEST(cubic_begins_anew_after_a_timeout) {
+  Clocked flow("cubic", {{"initial_window", 100}, {"initial_ssthresh", 2}});
+  flow.lose(Loss::Kind::lost);  // W_max 100
+  flow.ack(100);
+  const double before = flow.window();
+  flow.lose(Loss::Kind::timed_out);
+  while (flow.window() < 0.7 * before - 1e-9) flow.ack(100, 1, 0.1);
+  // Reno's window would be ahead of a cubic that begins at its own: alpha = .529 in the epoch.
+  flow.ack(100, 1, 0.1);
+  const double began = flow.window();
+  double expected = began;
+  for (int i = 0; i < 100; ++i) {
+    flow.ack(100, 1, 0.1);
+    expected += 0.9 / 1.7 / expected;
+  }
+  // With W_max 100 and K it would have climbed by 3 packets in these 10 ms of 100 acknowledgments.
+  EXPECT_NEAR(flow.window(), expected, 0.01);
+}
+
+// Section 4.4: from W_max = 1000 with beta 0.7, K = cbrt(300/0.4) s.
+TEST(cubic_steps_towards_its_function_of_a_round_trip_later) {
+  const auto wanted = [](double t) { return 0.4 * std::pow(t - std::cbrt(750), 3) + 1000; };
+  struct Case {
+    double t;
+    uint64_t acknowledged;
+    double target;
+  };
+  for (const auto& [t, acknowledged, target] : {Case{1, 1, wanted(1.1)},
+                                                {5, 2, wanted(5.1)},
+                                                {13, 1, wanted(13.1)},
+                                                {30, 3, 1.5 * (700 + 0.9 / 1.7 / 700)}}) {
+    Clocked flow = avoiding(1000);
+    flow.lose();
+    // At once Reno's window is the greater.
+    const double before = flow.ack(100);
+    EXPECT_NEAR(before, 700 + 0.9 / 1.7 / 700, exact);
+    flow.wait(t * 1000 - 1);
+    const auto packets = static_cast<double>(acknowledged);
+    EXPECT_NEAR(flow.ack(100, acknowledged), before + (target - before) / before * packets, 1e-6);
+  }
+}
+
+TEST(cubic_never_shrinks_as_it_grows) {
+  Clocked flow = avoiding(1000);
+  flow.lose();
+  flow.ack(100);
+  flow.wait(1000);
+  const double ahead = flow.ack(100, 2000);
+  EXPECT_EQUAL(ahead > 950, true);
+  EXPECT_EQUAL(flow.ack(100), ahead);           // of its function, 796
+  EXPECT_EQUAL(flow.ack(100, 200'000), ahead);  // and of Reno's window, 810
+}
+
+// Section 4.3: alpha = 3 (1 - beta)/(1 + beta) up to the window of the loss, then 1.
+TEST(cubic_is_no_slower_than_reno) {
+  Clocked flow = avoiding(20, {{"c", 1e-6}});
+  flow.lose();
+  double window = 14;
+  for (int i = 0; i < 400; ++i) {
+    const uint64_t packets = 1 + i % 3;
+    window += (window >= 20 ? 1 : 0.9 / 1.7) * static_cast<double>(packets) / window;
+    EXPECT_NEAR(flow.ack(100, packets, 0.1), window, exact);
+  }
+  EXPECT_EQUAL(window > 25, true);
+}
+
+TEST(cubic_begins_at_its_own_window_where_none_was_lost) {
+  Clocked flow = avoiding(1000);
+  const double before = flow.ack(100);
+  flow.wait(2999);
+  EXPECT_NEAR(flow.ack(100), before + (1000 + 0.4 * std::pow(3.1, 3) - before) / before, 1e-6);
+}
+
+// Section 4.7: losses at 1000 and 700 make a W_max of (1 + 0.7)/2 of 700, or of 700.
+TEST(cubic_gives_way_further_if_it_lost_earlier_than_before) {
+  for (const bool gives_way : {false, true}) {
+    Clocked flow = avoiding(1000, {{"fast_convergence", gives_way ? 1 : 0}});
+    flow.lose();
+    flow.lose();
+    const double before = flow.ack(100);
+    flow.wait(1999);
+    const double most = gives_way ? 595 : 700;
+    const double target = 0.4 * std::pow(2.1 - std::cbrt((most - 490) / 0.4), 3) + most;
+    EXPECT_NEAR(flow.ack(100), before + (target - before) / before, 1e-6);
+  }
+}
+
+TEST(cubic_halts_in_a_recovery_and_where_its_window_bounds_nothing) {
+  for (const double ssthresh : {2.0, 100.0}) {
+    Clocked flow("cubic", {{"initial_window", 20}, {"initial_ssthresh", ssthresh}});
+    flow.is_recovering = true;
+    EXPECT_EQUAL(flow.ack(100), 20);
+    flow.is_recovering = false;
+    flow.is_cwnd_limited = false;
+    EXPECT_EQUAL(flow.ack(100), 20);
+    flow.is_cwnd_limited = true;
+    EXPECT_EQUAL(flow.ack(100) > 20, true);
+  }
+}
+
+TEST(cubic_starts_slowly_up_to_seven_tenths_after_a_timeout) {
+  Clocked flow("cubic", {{"initial_window", 20}});
+  EXPECT_EQUAL(flow.ack(100, 2), 22);
+  EXPECT_EQUAL(flow.lose(Loss::Kind::timed_out), 1);
+  EXPECT_EQUAL(flow.ack(100, 10), 11);
+  EXPECT_NEAR(flow.ack(100, 10), 15.4, exact);
+  Clocked least = avoiding(2.5);
+  EXPECT_EQUAL(least.lose(), 2);
+}
+
+TEST(cubic_can_leave_slow_start_when_the_rtt_grows) {
+  for (const double hystart : {0.0, 1.0}) {
+    Clocked flow("cubic", {{"initial_window", 40}, {"hystart", hystart}});
+    for (int i = 0; i < 40; ++i) flow.ack(100, 1, 3);
+    EXPECT_EQUAL(flow.window(), 80);
+    for (int i = 0; i < 9; ++i) flow.ack(120, 1, 3);
+    // The acknowledgment that tells of it is the first that does not count in full.
+    EXPECT_EQUAL(flow.window() == 89, hystart == 0);
+    EXPECT_EQUAL(flow.window() < 88.1, hystart == 1);
+  }
+}
+
+// With beta 1000/1024: bic_scale x 10 = 410, K = cbrt(24 x 2^40/410), times in 1/1024 s.
+TEST(cubic_can_count_in_whole_packets) {
+  for (const int64_t wait_ms : {0, 32, 1000, 3900, 6000, 10'000, 30'000}) {
+    const auto k = static_cast<int64_t>(std::cbrt(24 * 0x1p40 / 410));
+    const int64_t distance = (wait_ms + 100) * 1024 / 1000 - k;
+    const int64_t change = 410 * std::abs(distance * distance * distance) >> 40;
+    const int64_t target = 1024 + (distance < 0 ? -change : change);
+    EXPECT_EQUAL(packets_for_one(static_cast<double>(wait_ms)),
+                 std::max<int64_t>(1000 / (target - 1000), 2));
+  }
+  EXPECT_EQUAL(packets_for_one(31), packets_for_one(0));  // the same jiffies' window
+}
+
+TEST(cubic_in_whole_packets_computes_once_a_millisecond) {
+  Clocked flow = avoiding(1024, {{"whole_packets", 1}, {"beta", 1000.0 / 1024}});
+  flow.lose();
+  EXPECT_EQUAL(flow.ack(100, 500), 1001);  // to a target of 1002
+  EXPECT_EQUAL(flow.ack(100, 499, 0), 1001);
+  EXPECT_EQUAL(flow.ack(100, 1, 0), 1002);
+  // Beyond the target it takes a hundred windows.
+  EXPECT_EQUAL(flow.ack(100, 10'000, 0), 1022);
+  EXPECT_EQUAL(flow.ack(100, 102'199), 1022);
+  EXPECT_EQUAL(flow.ack(100, 1, 0), 1023);
+}
+
+TEST(cubic_in_whole_packets_grows_by_a_twentieth_at_least_before_a_loss) {
+  for (const bool has_timed_out : {false, true}) {
+    Clocked flow = avoiding(has_timed_out ? 143 : 100, {{"whole_packets", 1}});
+    if (has_timed_out) {
+      flow.lose(Loss::Kind::timed_out);
+      flow.ack(100, 200);
+    }
+    EXPECT_EQUAL(flow.window(), 100);
+    EXPECT_EQUAL(flow.ack(100, 19), 100);
+    EXPECT_EQUAL(flow.ack(100), 101);
+  }
+}
+
+// With beta 717/1024 Reno grows by one for each window x 15/8; in an epoch from 70 to a K so late
+// that its own function adds a packet for 70.
+TEST(cubic_in_whole_packets_is_no_slower_than_reno) {
+  struct Case {
+    uint64_t packets;
+    double window;
+  };
+  const auto after = [](double window, uint64_t packets) {
+    Clocked flow = avoiding(window, {{"whole_packets", 1}, {"c", 0.001}, {"beta", 717.0 / 1024}});
+    flow.lose();
+    return flow.ack(1, packets);
+  };
+  for (const auto& [packets, window] : {Case{262, 70 + 262 / 70},
+                                        {263, 70 + 263 / 35},
+                                        {1000, 70 + 1000 / 10},
+                                        {5000, 70 + 5000 / 2}}) {
+    EXPECT_EQUAL(after(100, packets), window);
+  }
+  EXPECT_EQUAL(after(2, 3), 2);
+  EXPECT_EQUAL(after(2, 4), 4);
+}
