@@ -163,13 +163,12 @@ class LongTermModel {
   void raise_to(double inflight) { inflight_longterm_ = std::max(inflight_longterm_, inflight); }
 
   void start_refill() {
-    bw_probe_up_rounds_ = 0;
+    growth_this_round_ = 1;
     bw_probe_up_acked_ = 0;
   }
   void raise_inflight_longterm_slope(double cwnd) {
-    const auto growth_this_round = static_cast<double>(1 << bw_probe_up_rounds_);
-    bw_probe_up_rounds_ = std::min(bw_probe_up_rounds_ + 1, 30);
-    probe_up_acked_per_inc_ = std::max(cwnd / growth_this_round, 1.0);
+    probe_up_acked_per_inc_ = std::max(cwnd / growth_this_round_, 1.0);
+    growth_this_round_ *= 2;
   }
   void probe_inflight_longterm_upward(double newly_acked, double cwnd, bool round_start) {
     bw_probe_up_acked_ += newly_acked;
@@ -187,7 +186,7 @@ class LongTermModel {
   static constexpr double headroom_ = 0.15;
 
   double inflight_longterm_ = infinity;
-  int bw_probe_up_rounds_ = 0;
+  double growth_this_round_ = 1;
   double bw_probe_up_acked_ = 0;
   double probe_up_acked_per_inc_ = infinity;
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
@@ -28,7 +29,7 @@ class WholePackets {
 
   // After a loss.
   void begin_anew() {
-    epoch_start_ms_ = never_;
+    epoch_start_ms_.reset();
     whole_window_.begin_anew();
   }
 
@@ -45,11 +46,11 @@ class WholePackets {
               double acknowledged) {
     acknowledged_in_epoch_ += acknowledged;
     if (window == last_window_ and now_ms - last_update_ms_ <= longest_unchanged_ms_) return;
-    if (epoch_start_ms_ == never_ or now_ms != last_update_ms_) {
+    if (not epoch_start_ms_ or now_ms != last_update_ms_) {
       last_window_ = window;
       last_update_ms_ = now_ms;
-      if (epoch_start_ms_ == never_) begin_epoch(window, w_max, now_ms, acknowledged);
-      const auto t = static_cast<double>((now_ms - epoch_start_ms_ + least_rtt_ms) * 1024 / 1000);
+      if (not epoch_start_ms_) begin_epoch(window, w_max, now_ms, acknowledged);
+      const auto t = static_cast<double>((now_ms - *epoch_start_ms_ + least_rtt_ms) * 1024 / 1000);
       const double distance = std::abs(t - k_);
       const double change = std::floor(scale_ * distance * distance * distance * 0x1p-40);
       const double target = t < k_ ? plateau_ - change : plateau_ + change;
@@ -76,14 +77,13 @@ class WholePackets {
     k_ = std::floor(1024 * portable::cube_root((plateau_ - window) * 1024 / scale_));
   }
 
-  static constexpr int64_t never_ = -1;
   static constexpr int64_t longest_unchanged_ms_ = 31;
 
   bool are_counted_;
   double scale_;       // of the cube, in 1/1024 packets/s^3
   double reno_scale_;  // in packets acknowledged for 8 that Reno grows by, of a window of 8
-  int64_t epoch_start_ms_ = never_;
-  int64_t last_update_ms_ = never_;
+  std::optional<int64_t> epoch_start_ms_{};
+  int64_t last_update_ms_ = 0;
   double last_window_ = 0;
   double plateau_ = 0;
   double k_ = 0;  // until it is reached, in 1/1024 s
@@ -129,7 +129,7 @@ class Cubic final : public SlowStarting {
 
  private:
   void reduce(const Loss& loss) override {
-    epoch_start_us_ = none_;
+    epoch_start_us_.reset();
     // Section 4.7: a flow that lost earlier than before leaves room for others.
     w_max_ = fast_convergence_ and cwnd_ < w_max_ ? cwnd_ * (1 + beta_) / 2 : cwnd_;
     ssthresh_ = std::max(cwnd_ * beta_, 2.0);
@@ -148,8 +148,8 @@ class Cubic final : public SlowStarting {
   }
 
   void avoid_congestion(const Ack& ack) {
-    if (epoch_start_us_ == none_) begin_epoch(ack.now_us);
-    const double t = static_cast<double>(ack.now_us - epoch_start_us_) / 1e6;
+    if (not epoch_start_us_) begin_epoch(ack.now_us);
+    const double t = static_cast<double>(ack.now_us - *epoch_start_us_) / 1e6;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     // Section 4.3: Reno's window with this beta.
     const double alpha = w_est_ >= cwnd_prior_ ? 1 : 3 * (1 - beta_) / (1 + beta_);
@@ -177,8 +177,6 @@ class Cubic final : public SlowStarting {
 
   double w_cubic(double t) const { return c_ * (t - k_s_) * (t - k_s_) * (t - k_s_) + w_max_; }
 
-  static constexpr int64_t none_ = -1;
-
   double c_;
   double beta_;
   bool fast_convergence_;
@@ -191,7 +189,7 @@ class Cubic final : public SlowStarting {
   double cwnd_prior_ = 0;
   double k_s_ = 0;
   double rtt_s_ = 0;
-  int64_t epoch_start_us_ = none_;
+  std::optional<int64_t> epoch_start_us_{};
 };
 
 const Registration<Cubic> registration{

@@ -498,3 +498,44 @@ TEST(bbr3_restores_the_window_before_a_recovery_after_a_search_in_it) {
   link.undo();
   EXPECT_NEAR(link.window(), before, 1);
 }
+
+// Section 5.4.1, and Linux of the first version: a search that ended in a silence is over with the
+// first packet after it.
+TEST(bbr_and_bbr3_end_a_search_for_the_least_rtt_that_a_silence_outlasts) {
+  for (const char* name : {"bbr", "bbr3"}) {
+    for (const bool is_over : {false, true}) {
+      Bottleneck link(name, {{"probe_rtt_ms", 400}}, rate, 100);
+      link.run_until(4.5);
+      const double before = link.window();
+      while (link.window() > 0.6 * bdp) link.run_until(link.now_s() + 0.001);
+      link.run_until(link.now_s() + 0.2);
+      link.is_idle = true;
+      link.run_until(link.now_s() + (is_over ? 0.4 : 0.15));
+      EXPECT_EQUAL(link.flight(), 0);
+      EXPECT_EQUAL(link.window() < 0.6 * bdp, true);
+      link.is_idle = false;
+      link.run_until(link.now_s() + 0.0001);
+      EXPECT_EQUAL(link.window() > 0.9 * before, is_over);
+    }
+  }
+}
+
+// Section 5.3.3.6: of the flight that losses allow, a probe finds one more for a window that is
+// delivered, then two, four and so on.
+TEST(bbr3_raises_its_bound_of_flight_by_twice_as_much_in_each_round_trip) {
+  Bottleneck link("bbr3", {{"probe_wait_s", 1}}, rate, 100);
+  link.run_until(3);
+  while (not is_near(gain(link), 1.25)) link.run_until(link.now_s() + 0.001);
+  link.lose_every(10);
+  while (not is_near(gain(link), 0.9)) link.run_until(link.now_s() + 0.001);
+  link.lose_every(0);
+  link.set_rate(100 * rate);
+  while (gain(link) < 1.2) link.run_until(link.now_s() + 0.0001);
+  const double began = link.window();
+  for (int raised = 1; raised <= 15; raised = 2 * raised + 1) {
+    const uint64_t before = link.delivered();
+    const double window = link.window();
+    while (link.window() < began + raised) link.run_until(link.now_s() + 0.0001);
+    EXPECT_NEAR(static_cast<double>(link.delivered() - before) / window, 1, 0.2);
+  }
+}
