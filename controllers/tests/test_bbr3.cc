@@ -420,6 +420,9 @@ TEST(bbr3_paces_at_its_rate_after_a_silence) {
     least = std::min(least, link.window());
   }
   EXPECT_EQUAL(least > bdp, true);
+  // Five seconds later there is one.
+  for (int i = 0; i < 6000 and link.window() > bdp; ++i) link.run_until(link.now_s() + 0.001);
+  EXPECT_EQUAL(link.window() < 0.6 * bdp, true);
 }
 
 // Section 5.5.4: the first flight after a silence gives samples of the application.
@@ -537,5 +540,20 @@ TEST(bbr3_raises_its_bound_of_flight_by_twice_as_much_in_each_round_trip) {
     const double window = link.window();
     while (link.window() < began + raised) link.run_until(link.now_s() + 0.0001);
     EXPECT_NEAR(static_cast<double>(link.delivered() - before) / window, 1, 0.2);
+  }
+}
+
+// Section 5.5.10.3: a round trip with a loss leaves beta of the window, which nothing bounded.
+TEST(bbr3_leaves_seven_tenths_of_its_window_after_a_loss) {
+  for (const double beta : {0.6, 0.7}) {
+    Bottleneck link("bbr3", {{"beta", beta}}, rate, 100);
+    link.run_until(3.5);
+    const double before = link.window();
+    link.lose_every(1);
+    while (link.lost() == 0) link.run_until(link.now_s() + 0.0001);
+    link.lose_every(0);
+    link.run_until(3.8);
+    EXPECT_NEAR(link.window(), beta * before, 0.01);
+    EXPECT_NEAR(gain(link), 1, 0.01);  // the rate that was delivered
   }
 }

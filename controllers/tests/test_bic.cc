@@ -27,6 +27,7 @@ TEST(bic_leaves_four_fifths_and_searches_by_quarters) {
   EXPECT_NEAR(flow.ack(100), 819 + 16 / 819.0, exact);  // a quarter of the 205 left is above Smax
   EXPECT_NEAR(step_at(970), 13.5, 0.02);                // of 54
   EXPECT_NEAR(step_at(1000), 6, 0.02);
+  EXPECT_NEAR(step_at(1018), 1.5, 0.02);
   EXPECT_NEAR(step_at(1021), 0.2, exact);  // the last four packets in 20 rounds
   EXPECT_NEAR(step_at(1025), 0.2, exact);
   EXPECT_NEAR(step_at(1030), 2, 0.02);  // a third of what it is beyond
@@ -43,6 +44,9 @@ TEST(bic_can_search_by_halves_as_its_paper_does) {
   EXPECT_NEAR(step_at(1024 - 0.021, paper), 0.01, 0.001);  // never below Smin
   EXPECT_NEAR(step_at(1026, paper), 2.01, 0.02);           // as far again, and Smin
   EXPECT_NEAR(step_at(1080, paper), 32, exact);
+  Constants::Values faster = paper;
+  faster["min_increment"] = 1;
+  EXPECT_NEAR(step_at(1026, faster), 3, 0.02);
 }
 
 TEST(bic_is_reno_up_to_fourteen_packets) {
