@@ -174,6 +174,13 @@ TEST(verus_takes_a_silence_for_a_delay) {
   EXPECT_NEAR(wanted_ms(flow) - before_ms, 39 * 2 - 41, exact);
 }
 
+TEST(verus_hears_delays_below_a_millisecond) {
+  Clocked flow = profiled();
+  flow.is_tcp = true;
+  for (int i = 0; i < 20; ++i) epoch(flow, 0.5);  // until its average is as short
+  EXPECT_NEAR(epoch(flow, 0.5), 2, exact);
+}
+
 TEST(verus_only_falls_beyond_a_ratio_of_its_least_delay) {
   for (const double ratio : {3.0, 6.0}) {
     Clocked flow = profiled({{"ratio", ratio}});

@@ -82,7 +82,7 @@ struct Trial {
 // All rates, one after the other, over a queue that grows as a fluid's; of so many packets one is
 // lost.
 std::vector<Trial> trials(const Constants::Values& constants, double capacity, uint64_t lost_every,
-                          double end_s) {
+                          double length_s) {
   const auto controller = make_controller("vivace", constants);
   struct Packet {
     uint64_t number;
@@ -95,11 +95,12 @@ std::vector<Trial> trials(const Constants::Values& constants, double capacity, u
   uint64_t sent = 0;
   uint64_t lost = 0;
   uint64_t told = 0;
-  double now_us = 1e6;
+  constexpr double start_us = 1e12;  // of a clock that has run for days
+  double now_us = start_us;
   double may_send_us = now_us;
   double served_us = now_us;
   double srtt_s = 0;
-  while (now_us < end_s * 1e6) {
+  while (now_us < start_us + 1e6 * length_s) {
     const bool sends = static_cast<double>(out.size()) < std::floor(controller->window()) and
                        (out.empty() or may_send_us < static_cast<double>(out.front().ack_us));
     if (sends) {
