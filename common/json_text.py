@@ -11,13 +11,13 @@ _BRACE = re.compile(r"^\{", re.MULTILINE)
 _TRIES = 16
 
 
-def parse_json(text: str | bytes) -> Any:
-    """Returns the value that a JSON text holds.
+def parse_json(text: str | bytes, reader: json.JSONDecoder | None = None) -> Any:
+    """Returns the value that a JSON text holds, by default as UNIQUE reads it.
 
     Raises ValueError if it is no JSON, is nested too deeply, or an object has a key twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=(reader or UNIQUE).object_pairs_hook)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

@@ -6,6 +6,7 @@ of both directions under one key, and UDP has a single sum, of what was sent. Ra
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,7 @@ from analysis.imported.measurement import (
     read_records,
 )
 from analysis.link_log import percentile
+from common.errors import KneepointError
 from common.json_text import decoder
 
 _VERSION = re.compile(rb'"version":\s*"iperf 3')
@@ -31,6 +33,7 @@ _BACK = "_bidir_reverse"
 _READER = decoder(
     {name: name + _BACK for name in ("sum", "sum_sent", "sum_received")}
     | {name: name for name in ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual")}  # of each stream
+    | {"target_bitrate": "target_bitrate"}  # of a server
 )
 
 
@@ -53,7 +56,7 @@ def _of_object(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str,
 def _of_stream(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The object that the events make together, and what stands after its end."""
     found: dict[str, Any] = {"intervals": []}
-    records = read_records(FORMAT, path, stream)
+    records = read_records(FORMAT, path, stream, reader=_READER)
     for record in records:
         event, data = record["event"], record.get("data")
         if event == "interval":
@@ -66,7 +69,10 @@ def _of_stream(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str,
             break
     if not {"end", "error"} & set(found):
         raise FORMAT.refuse(path, "its end is missing; copy the whole file")
-    return found, ("left out: what follows the stream's end",) if any(records) else ()
+    with suppress(KneepointError):  # --json-stream-full-output: an object on many lines
+        if not any(records):
+            return found, ()
+    return found, ("left out: what follows the stream's end",)
 
 
 _LATER_S = 0.5
@@ -81,6 +87,7 @@ class _Sums:
     told: Mapping[str, object]  # of FLOW_METRICS
     counts: Mapping[str, int]  # of packets
     is_sender: bool | None
+    knows_loss: bool
     absent: str | None = None
 
 
@@ -92,8 +99,8 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     begins = [each["sum"]["start"] for each in every]
     if begins != sorted(begins):
         raise FORMAT.refuse(path, "its intervals run backward; is it one test?")
-    is_tcp, has_back = found["start"]["test_start"]["protocol"] == "TCP", any(map(_is_back, end))
-    sums = _sums(path, end, "", is_tcp)
+    start, has_back = found["start"], any(map(_is_back, end))
+    sums = _sums(path, start, end, "")
     _check_intervals(path, end, every)
     absent = ["capacity, signal and queueing delay: iperf3 does not see the link"]
     absent += [sums.absent] if sums.absent else []
@@ -104,11 +111,14 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     ]
     rtts_ms = [measured for _, measured in streams]
     overall = {"name": "all", "throughput_mbps": sums.mbps, **sums.told, **_rtt([*chain(*rtts_ms)])}
-    flows = [overall, *(_flow(path, n, *each) for n, each in enumerate(streams, 1))]
+    flows = [overall, *(_flow(path, n, *each, sums) for n, each in enumerate(streams, 1))]
     if has_back:
-        back = _sums(path, end, _BACK, is_tcp)
+        back = _sums(path, start, end, _BACK)
+        absent += [f"{back.absent}, of reverse"] if back.absent else []
         flows.append({"name": "reverse", "throughput_mbps": back.mbps, **back.told})
-        notes += ("of both directions, the figures are those of what this end sent",)
+        flows[-1]["controller"] = str(end.get("sender_tcp_congestion", ""))
+        way = "received" if _is_server(start) else "sent"
+        notes += (f"of both directions, the figures are those of what this end {way}",)
     series = {
         over_time.RATES[-1]: (begins, [each["sum"]["bits_per_second"] / 1e6 for each in every])
     }
@@ -126,7 +136,8 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         tuple(flows),
         over_time.long(series),
         tuple(absent),
-        str(end.get("sender_tcp_congestion", "")),
+        # Of both directions, the end names the last's sender.
+        str(end.get(f"{'receiver' if has_back else 'sender'}_tcp_congestion", "")),
         notes=notes,
     )
 
@@ -135,7 +146,12 @@ def _is_back(key: str) -> bool:
     return key.endswith(_BACK)
 
 
-def _sums(path: Path, end: dict[str, Any], suffix: str, is_tcp: bool) -> _Sums:
+def _is_server(start: Mapping[str, Any]) -> bool:
+    return "accepted_connection" in start
+
+
+def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: str) -> _Sums:
+    test = start["test_start"]
     if f"sum_sent{suffix}" in end:
         sent, received = end[f"sum_sent{suffix}"], end[f"sum_received{suffix}"]
         own = received if received["bytes"] else sent  # too short, or without the other end's
@@ -144,16 +160,22 @@ def _sums(path: Path, end: dict[str, Any], suffix: str, is_tcp: bool) -> _Sums:
         sent = received = own = end[f"sum{suffix}"]
         why = "what arrived: the throughput is what was sent, less the share of lost packets"
     if not own["bytes"]:
-        raise FORMAT.refuse(path, "nothing was sent; did the test run?")
-    mbps, is_sender = _mbps(path, own), sent.get("sender")
-    if is_tcp:
+        why = "nothing was sent; did the test run? Of UDP before 3.10, import the client's file"
+        raise FORMAT.refuse(path, why)
+    mbps, is_sender = _mbps(path, own), end.get(f"sum{suffix}", sent).get("sender")
+    if test["protocol"] == "TCP":
         told = {"retransmissions": sent.get("retransmits")}
-        return _Sums(mbps, own["seconds"], told, {}, is_sender, why)
+        return _Sums(mbps, own["seconds"], told, {}, is_sender, False, why)
+    # A server that sends hears nothing of the client's results.
+    if own is not received or (_is_server(start) and own.get("sender", test.get("reverse"))):
+        why = "what arrived, and loss: the throughput is what was sent"
+        counts = {"packets_sent": own["packets"]}
+        return _Sums(mbps, own["seconds"], {}, counts, is_sender, False, why)
     loss = _loss(received)
     counts = {"packets_sent": received["packets"]}
     counts["packets_delivered"] = received["packets"] - received["lost_packets"]
     mbps *= 1 - loss if sent is received else 1
-    return _Sums(mbps, own["seconds"], {"loss": loss}, counts, is_sender, why)
+    return _Sums(mbps, own["seconds"], {"loss": loss}, counts, is_sender, True, why)
 
 
 def _loss(of: Mapping[str, Any]) -> float:
@@ -165,14 +187,17 @@ def _of_sender(ends: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _flow(path: Path, number: int, ends: Mapping[str, Any], rtts_ms: list[float]) -> dict[str, Any]:
+def _flow(
+    path: Path, number: int, ends: Mapping[str, Any], rtts_ms: list[float], sums: _Sums
+) -> dict[str, Any]:
     sender = _of_sender(ends)
     own = ends.get("receiver") or sender
     own = own if own["bytes"] else sender
-    flow = {"name": str(number), "throughput_mbps": _mbps(path, own), **_rtt(rtts_ms)}
-    if "udp" in ends:
-        flow |= {"loss": _loss(sender)}
-        flow["throughput_mbps"] *= 1 - flow["loss"]  # its bytes are those sent
+    flow: dict[str, Any] = {"name": str(number), **_rtt(rtts_ms)}
+    if sums.knows_loss:
+        flow["loss"] = _loss(sender)
+    if own["bytes"] or "udp" not in ends:  # of datagrams, those that were sent
+        flow["throughput_mbps"] = _mbps(path, own) * (1 - flow.get("loss", 0))
     if "retransmits" in sender:
         flow["retransmissions"] = sender["retransmits"]
     if mean_us := sender.get("mean_rtt"):

@@ -122,7 +122,11 @@ def read_object(
 
 
 def read_records(
-    known: Format, path: Path, stream: BinaryIO, separator: bytes = b"\n"
+    known: Format,
+    path: Path,
+    stream: BinaryIO,
+    separator: bytes = b"\n",
+    reader: json.JSONDecoder = UNIQUE,
 ) -> Iterator[dict[str, Any]]:
     """The objects of NDJSON or, separated by 0x1E, of RFC 7464, in constant memory.
 
@@ -136,14 +140,16 @@ def read_records(
             raise known.refuse(path, f"record {number + 1} is too large; is it one a line?")
         for part in filter(bytes.strip, parts):
             number += 1
-            yield _record(known, path, number, part)
+            yield _record(known, path, number, part, reader)
     if rest.strip():
-        yield _record(known, path, number + 1, rest)
+        yield _record(known, path, number + 1, rest, reader)
 
 
-def _record(known: Format, path: Path, number: int, text: bytes) -> dict[str, Any]:
+def _record(
+    known: Format, path: Path, number: int, text: bytes, reader: json.JSONDecoder
+) -> dict[str, Any]:
     try:
-        found = parse_json(text)
+        found = parse_json(text, reader)
     except ValueError as error:
         raise known.refuse(
             path, f"record {number} is no JSON: {error}; copy the whole file"

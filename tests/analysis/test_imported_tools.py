@@ -5,6 +5,7 @@
 """
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,46 @@ def test_udp_before_3_10_has_the_figures_of_its_single_sum(version: str) -> None
     if "bidir" in version:
         second = value(printed(f"iperf3-{version}.json"), "sum", 1)
         assert found.flows[-1]["throughput_mbps"] == pytest.approx(mbps(second))
+
+
+def test_a_server_tells_what_it_received_and_nothing_of_its_client() -> None:
+    found, end = read("iperf3-3.21-bidir-server.json"), printed("iperf3-3.21-bidir-server.json")
+    flows = {flow["name"]: flow for flow in found.flows}
+    assert found.metrics == {"throughput_mbps": mbps(value(end, "sum_received"))}
+    assert flows["reverse"]["throughput_mbps"] == mbps(value(end, "sum_sent_bidir_reverse"))
+    assert (found.controller, flows["reverse"]["controller"]) == ("", "reno")
+    assert any("received" in each for each in found.notes)
+
+    found = read("iperf3-3.21-udp-bidir-server.json")
+    received = value(printed("iperf3-3.21-udp-bidir-server.json"), "sum_received")
+    assert found.metrics["throughput_mbps"] == mbps(received)
+    flows = {flow["name"]: flow for flow in found.flows}
+    assert flows["1"]["loss"] == 0 and "throughput_mbps" not in flows["1"]
+    assert "loss" not in flows["reverse"] and "packets_delivered" in found.metrics
+
+    found = read("iperf3-3.9-udp-reverse-server.json")
+    total = value(printed("iperf3-3.9-udp-reverse-server.json"), "sum")
+    assert found.metrics == {
+        "throughput_mbps": mbps(total),
+        "packets_sent": value(total, "packets"),
+    }
+    assert all("loss" not in flow for flow in found.flows)
+
+
+def test_an_object_may_follow_a_stream_and_a_server_repeats_a_key() -> None:
+    found = read("iperf3-3.21-stream-server.json")
+    assert found.metrics["throughput_mbps"] == pytest.approx(5.24, abs=0.02)
+    assert any("follows" in each for each in found.notes)
+
+
+def test_each_direction_has_its_senders_controller(tmp_path: Path) -> None:
+    text = (FILES / "iperf3-3.21-bidir.json").read_text()
+    told = re.sub(r'("sender_tcp_congestion": ?)"\w+"', r'\1"other"', text)
+    assert told != text
+    (tmp_path / "a.json").write_text(told)
+    (found,) = read_measurements([tmp_path / "a.json"])
+    controllers = {flow["name"]: flow["controller"] for flow in found.flows}
+    assert controllers == {"all": "bbr", "1": "bbr", "reverse": "other"}
 
 
 # qlog -----------------------------------------------------------------------------------------
