@@ -58,7 +58,8 @@ class Swift final : public TimingOut {
   }
 
   void on_loss(const Loss& loss) override {
-    if (loss.kind == Loss::Kind::timed_out and ++timeouts_ >= reset_after_) {
+    timeouts_ = loss.kind == Loss::Kind::timed_out ? timeouts_ + 1 : 0;
+    if (timeouts_ >= reset_after_) {
       cwnd_ = least_;
     } else {
       decrease(max_mdf_, now_s(loss));

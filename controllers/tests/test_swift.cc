@@ -79,6 +79,18 @@ TEST(swift_halves_at_a_loss_and_begins_with_little_after_timeouts_in_a_row) {
   EXPECT_NEAR(flow.ack(100, 1, 1000), 1.01, exact);  // by a packet, not by 1/window
 }
 
+TEST(swift_counts_timeouts_anew_after_a_fast_recovery) {
+  Clocked flow = begun(100);
+  const double before = flow.window();
+  for (const auto kind : {Loss::Kind::timed_out, Loss::Kind::timed_out, Loss::Kind::timed_out,
+                          Loss::Kind::timed_out, Loss::Kind::lost, Loss::Kind::timed_out}) {
+    flow.wait(101);
+    flow.lose(kind);
+  }
+  EXPECT_NEAR(flow.pacing_us(), 0, exact);
+  EXPECT_NEAR(flow.window(), before / 64, exact);
+}
+
 TEST(swift_paces_less_than_a_packet) {
   Clocked flow = begun(1, {{"beta", 1}});
   EXPECT_NEAR(flow.ack(1000, 1, 1001), 1, exact);
