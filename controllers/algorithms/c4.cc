@@ -94,7 +94,7 @@ class C4 final : public Controller {
   }
 
   void end_era() {
-    if (earlier_gain_ <= 1) measure_rtt();
+    if (state_ != State::initial and earlier_gain_ <= 1) measure_rtt();
     if (state_ == State::initial) {
       rtts_without_increase_ = rate_ > era_rate_ ? 0 : rtts_without_increase_ + 1;
       era_rate_ = rate_;

@@ -30,6 +30,9 @@ Clocked cruising(double gap_ms, Constants::Values more = {}, double rtt_ms = 100
 // Of a segment of 1448 bytes.
 double gap_ms(double bytes_per_s) { return 1448e3 / bytes_per_s; }
 
+// Of the window that is paced.
+double nominal_ms(Clocked& flow) { return flow.window() * flow.pacing_us() / 1e3; }
+
 // What is left of the rate, once the flow recovers.
 double kept(Clocked& flow, double gap) { return gap * 1e3 / flow.pacing_us() / 0.9375; }
 
@@ -155,6 +158,20 @@ TEST(c4_begins_anew_where_jitter_is_high) {
   }
 }
 
+TEST(c4_keeps_its_nominal_rtt_in_the_initial_state) {
+  // Which begins anew at high jitter: what left in Recovery does not lower it there.
+  Clocked flow = cruising(2);
+  flow.ack(260, 1, 2);
+  int initial = 0;
+  for (int i = 0; i < 400; ++i) {
+    flow.ack(i == 0 ? 260 : 100, 1, 2);
+    if (nominal_ms(flow) < 200) continue;
+    ++initial;
+    EXPECT_NEAR(nominal_ms(flow), 260, 0.5);
+  }
+  EXPECT_EQUAL(initial > 300, true);
+}
+
 // An acknowledgment each 10 ms of 100 packets/s: whether the one after so many makes it recover.
 bool recovers(int acknowledgments, double rtt_ms, uint64_t lost) {
   Clocked flow("c4", {});
@@ -261,9 +278,6 @@ TEST(c4_smooths_its_share_of_losses_over_packets) {
 
 TEST(c4_takes_the_longest_rtt_of_its_quiet_eras_for_the_path) {
   // Of an era of jitter it remembers 7/8 with each that is quiet; jitter counts up to 250 ms.
-  const auto nominal_ms = [](Clocked& flow) {
-    return flow.window() * flow.pacing_us() / 1e3;  // of the window that is paced
-  };
   Clocked flow = cruising(2, {{"delay_ms", 1e6}});
   EXPECT_NEAR(nominal_ms(flow), 100, 0.5);
   flow.ack(110, 1, 2);
