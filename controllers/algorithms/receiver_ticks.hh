@@ -45,4 +45,19 @@ class ReceiverTicks {
   int64_t last_ms_ = 0;
 };
 
+// What a forecast, made as a tick ends, lets leave until the next: so many packets after the first
+// that was not acknowledged then.
+class Allowance {
+ public:
+  void hear(const Ack& ack) {
+    next_ = std::max(next_, static_cast<double>(ack.sequence_number + 1));
+  }
+  void forecast(double packets) { end_ = next_ + packets; }
+  double packets() const { return std::max(end_ - next_, 0.0); }
+
+ private:
+  double next_ = 0;  // the first packet that is not acknowledged
+  double end_ = 0;   // the first that may not be sent yet
+};
+
 }  // namespace kneepoint

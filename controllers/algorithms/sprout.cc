@@ -156,10 +156,10 @@ class Sprout final : public Controller {
     forecast();
   }
 
-  double window() const override { return std::max(end_ - next_, 0.0); }
+  double window() const override { return allowance_.packets(); }
 
   void on_ack(const Ack& ack) override {
-    next_ = std::max(next_, static_cast<double>(ack.sequence_number + 1));
+    allowance_.hear(ack);
     bool has_news = false;
     ticks_.add(ack, [&](uint64_t packets, bool is_busy) {
       motion_.spread(belief_);
@@ -217,7 +217,7 @@ class Sprout final : public Controller {
     while (window_ + 1 < at_most_.size() and product(belief_, at_most_[window_]) <= risk_)
       ++window_;
     while (window_ > 0 and product(belief_, at_most_[window_ - 1]) > risk_) --window_;
-    end_ = next_ + static_cast<double>(window_);
+    allowance_.forecast(static_cast<double>(window_));
   }
 
   static constexpr size_t most_now_ = 45;  // arrivals in a tick, at a mean of 20
@@ -231,8 +231,7 @@ class Sprout final : public Controller {
   Bins ones_{};
   std::vector<Bins> at_most_{};
   size_t window_ = 0;  // packets
-  double next_ = 0;    // the first packet that is not acknowledged
-  double end_ = 0;     // the first that may not be sent yet
+  Allowance allowance_{};
 };
 
 const Registration<Sprout> registration{

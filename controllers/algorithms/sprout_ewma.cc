@@ -1,6 +1,6 @@
-// Sprout-EWMA: the window is what arrives within a horizon at the smoothed rate of arrivals.
-// Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 5.3. The rate is computed here instead of
-// at the receiver, from the same arrivals, one way back later, as a forecast would be.
+// Sprout-EWMA: Sprout whose forecast is what arrives within a horizon at the smoothed rate of
+// arrivals. Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 5.3. The rate is computed here
+// instead of at the receiver, from the same arrivals, one way back later, as a forecast would be.
 #include <algorithm>
 
 #include "algorithms/receiver_ticks.hh"
@@ -9,31 +9,41 @@
 namespace kneepoint {
 namespace {
 
-class SproutEwma final : public Windowed {
+class SproutEwma final : public Controller {
  public:
   explicit SproutEwma(Constants& constants)
-      : Windowed(constants, 100),
+      : Controller(constants, 100),
+        initial_window_(initial_window(constants)),
         new_share_(constants.real("new_share", 0.125,
                                   {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
                                   "weight of a tick of 20 ms in the rate")),
         horizon_ticks_(constants.real("horizon_ms", 100, {.low = 40, .high = 160, .least = 20},
                                       "ms", "time in which the packets in flight arrive") /
                        ReceiverTicks::tick_ms),
-        rate_(cwnd_ / horizon_ticks_) {}
+        rate_(initial_window_ / horizon_ticks_) {
+    allowance_.forecast(initial_window_);
+  }
+
+  double window() const override { return allowance_.packets(); }
 
   void on_ack(const Ack& ack) override {
-    ticks_.add(ack, [this](uint64_t packets, bool is_busy) {
+    allowance_.hear(ack);
+    bool has_news = false;
+    ticks_.add(ack, [&](uint64_t packets, bool is_busy) {
       const auto arrived = static_cast<double>(packets);
       if (is_busy or arrived > rate_) rate_ += new_share_ * (arrived - rate_);
+      has_news = true;
     });
-    cwnd_ = std::min(rate_ * horizon_ticks_, widest_window);
+    if (has_news) allowance_.forecast(std::min(rate_ * horizon_ticks_, widest_window));
   }
 
  private:
+  double initial_window_;
   double new_share_;
   double horizon_ticks_;
   double rate_;  // packets in a tick
   ReceiverTicks ticks_{};
+  Allowance allowance_{};
 };
 
 const Registration<SproutEwma> registration{
