@@ -82,8 +82,8 @@ class Copa final : public Windowed {
   }
 
   // The velocity doubles with each round trip once the window has moved in one direction for three,
-  // though no window moves faster than in slow start: the paper bounds the velocity by nothing, and
-  // steps wider than the way to the target never find it.
+  // though no window moves faster than in slow start, as in the authors' program: the paper bounds
+  // the velocity by nothing, and steps wider than the way to the target never find it.
   void follow_direction() {
     const bool rises = cwnd_ > window_before_;
     if (is_slow_start_ or rises != was_rising_) {

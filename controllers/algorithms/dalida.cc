@@ -1,5 +1,5 @@
 // DALIDA: additive steps scaled by how far the average RTT is from its target, with room for
-// several times its deviation. Contest report (Stanford CS 244, 2026).
+// several times its deviation. Deitch, Schaub: an entry of a contest, Stanford CS 244, 2016.
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,7 @@
 // FAST TCP: the window that keeps alpha packets in the queue. Wei, Jin, Low, Hegde: FAST TCP,
-// IEEE/ACM Transactions on Networking 14(6), 2006, equation (1); report 002 part D2, which updates
-// on every ACK and does not cap the growth at doubling.
+// IEEE/ACM Transactions on Networking 14(6), 2006, equation (1); report 002 part D2, which does not
+// cap the growth at doubling. It updates periodically, its program each half of the least RTT; here
+// every ACK does.
 #include <algorithm>
 
 #include "algorithms/registry.hh"

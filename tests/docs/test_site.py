@@ -63,9 +63,12 @@ def test_each_controller_of_the_field_has_its_parameters(
     (section,) = [part for part in _sections(tmp_path / "field.md") if "THE PARAMETERS" in part]
     assert section.startswith("hybla\n") and section.endswith("\n\nTHE PARAMETERS")
     told = {part.partition("\n")[0]: part for part in _sections(ROOT / "docs/field.md")}
+    reports = told.pop("The contest reports' rules")
     others = {"# The field", "Figures", "Against published figures", "Beside QUIC stacks"}
     for name in told.keys() - others:
         assert name in catalogue.controllers and "Source: " in told[name]
+    rows = set(re.findall(r"^\| `(\w+)` \|", reports, re.MULTILINE))
+    assert (told.keys() - others) | rows == catalogue.controllers.keys() - {"rule"}
     assert "`rtt0_ms`" in reference.parameters(catalogue.controllers["hybla"])
 
 
