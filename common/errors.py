@@ -2,11 +2,13 @@
 
 import errno
 import os
+import re
 import shlex
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from pwd import getpwuid
@@ -49,6 +51,10 @@ class KneepointError(Exception):
         super().__init__(line)
 
 
+class MachineError(KneepointError):
+    """A lack of the machine or a fault of its set-up: whatever is read or built is not at fault."""
+
+
 def unusable(path: Path, why: object) -> KneepointError:
     """Returns the error for an unusable file that a job of the workflow makes.
 
@@ -75,15 +81,28 @@ def require_known(name: str, known: Iterable[str], problem: str) -> None:
         raise KneepointError(f"{problem}; {suggestion(name, names)}")
 
 
-def of_file(error: OSError) -> KneepointError | None:
+def of_file(error: OSError) -> MachineError | None:
     """Returns the error for an inaccessible file; None if the user cannot correct it."""
-    remedy = _REMEDIES.get(error.errno or 0)
-    if remedy is None:
+    if error.errno is None or error.errno not in _REMEDIES:
         return None
     path = error.filename2 or error.filename
-    if error.errno in (errno.EACCES, errno.EPERM) and (owner := _other_owner(path)):
-        remedy = f"it belongs to {owner}: ask them, or use another folder"
-    return KneepointError(f"{f'{path}: ' if path else ''}{error.strerror}; {remedy}")
+    said = f"{f'{path}: ' if path else ''}{error.strerror}"
+    return MachineError(f"{said}; {_remedy(error.errno, path)}")
+
+
+def _remedy(code: int, path: object) -> str:
+    if code in (errno.EACCES, errno.EPERM) and (owner := _other_owner(path)):
+        return f"it belongs to {owner}: ask them, or use another folder"
+    return _REMEDIES[code]
+
+
+@contextmanager
+def our_files() -> Iterator[None]:
+    """Within it, a file of ours that is inaccessible is a MachineError (see of_file)."""
+    try:
+        yield
+    except OSError as error:
+        raise of_file(error) or error from None
 
 
 _LACKS = (
@@ -94,6 +113,11 @@ _SIGNS_OF_LACK: Mapping[int, tuple[str, ...]] = {
     errno.ENOMEM: ("MemoryError", "std::bad_alloc", "failed to map segment", "OpenBLAS error"),
 }
 """What programs say of a lack, besides the system's own words."""
+_DENIED = re.escape(os.strerror(errno.EACCES))
+_NAMED_FILE = re.compile(
+    rf"{_DENIED}: '(?P<after>[^']+)'|(?P<before>[^\s:'\"\u2018\u2019]+)['\"\u2019]?: {_DENIED}"
+)
+"""As Python and as other programs say whose permission is lacking."""
 
 
 def lack_in(log: str) -> str | None:
@@ -102,7 +126,9 @@ def lack_in(log: str) -> str | None:
         words = (os.strerror(code), *_SIGNS_OF_LACK.get(code, ()))
         line = next((each for each in log.splitlines() if any(w in each for w in words)), None)
         if line is not None:
-            return f"{line.strip()[-_MOST_OF_LINE:]}; {_REMEDIES[code]}"
+            named = _NAMED_FILE.search(line)
+            path = named and (named["before"] or named["after"])
+            return f"{line.strip()[-_MOST_OF_LINE:]}; {_remedy(code, path)}"
     return None
 
 

@@ -16,7 +16,7 @@ from tempfile import gettempdir
 from typing import Any, TextIO
 from uuid import uuid4
 
-from common.errors import KneepointError, of_file
+from common.errors import KneepointError, our_files
 from common.json_text import parse_json
 
 
@@ -95,10 +95,8 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     """
     place = Path(gettempdir()) if parent is None else parent
     _remove_abandoned(place)
-    try:
+    with our_files():
         folder, owner = _make_owned(place, f"{_PRIVATE}{name}", partial(_make_folder, mode=0o700))
-    except OSError as error:
-        raise of_file(error) or error from None
     try:
         yield folder
     finally:
@@ -208,14 +206,12 @@ def read_json(path: Path) -> Any:
 
 def require_folder(path: Path) -> None:
     """Raises KneepointError unless a folder, which need not exist yet, is writable."""
-    try:
+    with our_files():
         nearest = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
         if not nearest.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
         if not os.access(nearest, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
-    except OSError as error:
-        raise of_file(error) or error from None
 
 
 def runtime_folder() -> Path:
@@ -267,11 +263,9 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
         LockHeldError: another living process holds it, still after `patience_s`.
         KneepointError: the file is not writable.
     """
-    try:
+    with our_files():
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+")
-    except OSError as error:
-        raise of_file(error) or error from None
     deadline_s = time.monotonic() + patience_s
     while True:
         try:

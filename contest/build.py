@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from common.errors import KneepointError
+from common.errors import KneepointError, MachineError, our_files
 from common.files import private_folder, sha256_of, write_whole
 from contest.confine import MOST_CPU_S, Confined, DisturbedError
 from contest.messages import own_part, reason_of
@@ -225,8 +225,9 @@ class Compiler:
         """Returns the build's own copy of an object of the cache, or makes it."""
         copy = build.work / name
         try:
-            shutil.copyfile(self.folder / name, copy)
-            os.utime(self.folder / name)
+            with our_files():
+                shutil.copyfile(self.folder / name, copy)
+                os.utime(self.folder / name)
         except FileNotFoundError:
             if not copy.exists():
                 make(copy)
@@ -267,7 +268,7 @@ class Compiler:
 
     def _keep(self, entry: str, made: Mapping[str, bytes]) -> Path:
         """Adds files to the cache, keeps that within its size, and returns the entry's."""
-        with self._lock:
+        with self._lock, our_files():
             self._given.add(entry)
             for name, content in made.items():
                 if not (self.folder / name).exists():
@@ -291,7 +292,7 @@ class Compiler:
         """The compiler's path and version."""
         path = shutil.which(self.command)
         if path is None:
-            raise KneepointError(f"{self.command}: no compiler; install g++, or set CXX")
+            raise MachineError(f"{self.command}: no compiler; install g++, or set CXX")
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
         return f"{Path(path).resolve()} {answer.stdout}"
 

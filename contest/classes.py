@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from common.code import ROOT
-from common.errors import KneepointError
+from common.errors import MachineError
 from common.files import private_folder, write_whole
 from common.programs import complaint, run_program
 from contest.build import LEAN, Budget, Compiler
@@ -42,7 +42,7 @@ def compiler_of(compiler: Compiler) -> Compiler:
             part = work / "headers.gch"
             result = run_program([*words, str(place), "-o", str(part)], work)
             if result.returncode != 0:
-                raise KneepointError(f"{compiler.command}: {complaint(result)}; install another")
+                raise MachineError(f"{compiler.command}: {complaint(result)}; install another")
             write_whole(precompiled, part.read_bytes())
     for path in (place, precompiled):
         os.utime(path)  # the cache forgets what is unused

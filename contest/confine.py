@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from common.errors import KneepointError
+from common.errors import KneepointError, MachineError
 from contest.within import is_fault
 
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
@@ -92,9 +92,7 @@ class Confined:
             except OSError as error:
                 if is_fault(error):
                     raise
-                raise KneepointError(
-                    f"{words[0]}: {error.strerror}; build it: make build"
-                ) from None
+                raise MachineError(f"{words[0]}: {error.strerror}; build it: make build") from None
             cpu_s_used = _wait(process, _MOST_WALL_S + 30)
             return Ended(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from common.errors import KneepointError
+from common.errors import KneepointError, MachineError, our_files
 from common.files import private_folder, sha256_of
 from contest import classes, within
 from contest.build import BuildError, Compiler
@@ -119,6 +119,8 @@ class EntryBuilder:
                 )
                 tree.declared.check(values or {})
                 return replace(entry, built=self.entry_of(submission.name, tree, values or {}))
+            except MachineError:
+                raise
             except KneepointError as error:
                 return _failed(entry, error, known)
             except OSError as error:
@@ -154,6 +156,8 @@ class EntryBuilder:
                 built = lean.entry_of(name, tree, {})
                 words = tuple(f"{key}={float(values[key])!r}" for key in sorted(values))
                 return replace(entry, built=replace(built, arguments=words))
+            except MachineError:
+                raise
             except KneepointError as error:
                 return _failed(entry, error)
 
@@ -184,10 +188,12 @@ class EntryBuilder:
             built, runner_sha256 = self.compiler.keep(tree), self.python_sha256
         else:
             built = self.compiler.build(tree, macros)
+        with our_files():
+            digest = sha256_of(built.read_bytes())
         return Entry(
             name,
             built.resolve(),
-            sha256_of(built.read_bytes()),
+            digest,
             tree.declared.arguments,
             tree.declared.environment(values),
             tree.dialect,

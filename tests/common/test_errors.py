@@ -12,7 +12,7 @@ from pwd import getpwuid
 import pytest
 
 from common.complaints import complaints, errors_in
-from common.errors import KneepointError, of_file, run_command_line, suggestion
+from common.errors import KneepointError, lack_in, of_file, run_command_line, suggestion
 from common.files import require_folder, write_whole
 from tests.conftest import ROOT
 
@@ -91,8 +91,17 @@ def test_a_file_of_somebody_else_is_named_as_such(tmp_path: Path) -> None:
     assert f"user {getpwuid(1).pw_name}" in str(of_file(refused))
     os.chown(tmp_path, 123456, 1)
     assert "user 123456" in str(of_file(refused))
+    logged = (
+        f"PermissionError: [Errno 13] Permission denied: '{tmp_path}/a/b'",
+        f"rules/build.sh: line 16: {tmp_path}/.lock: Permission denied",
+        f"mkdir: cannot create directory \u2018{tmp_path}/a\u2019: Permission denied",
+    )
+    for line in logged:
+        assert "user 123456" in str(lack_in(line))
     os.chown(tmp_path, os.geteuid(), 1)
     assert "make it writable" in str(of_file(refused))
+    for line in logged:
+        assert "make it writable" in str(lack_in(line))
 
 
 def _write_into_a_file(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from common.code import ROOT
-from common.errors import KneepointError
+from common.errors import KneepointError, MachineError
 from contest.build import Budget, BuildError, Compiler
 from contest.collect import submission_at
 from contest.confine import Confined, Ended
@@ -156,6 +156,19 @@ collect2: error: ld returned 1 exit status
         "controller.cc:(.text+0x5): undefined reference to `missing()'",
         "collect2: error: ld returned 1 exit status",
     ]
+
+
+def test_the_cache_and_the_compiler_are_no_fault_of_an_entry(tmp_path: Path) -> None:
+    submission = submission_at(flat(tmp_path / "anna"))
+    in_the_way = tmp_path / "kept"
+    in_the_way.touch()
+    with pytest.raises(MachineError, match="kept"):
+        EntryBuilder(Compiler(in_the_way, CONFINED)).make(submission)
+    without = Compiler(tmp_path / "other", CONFINED, command="no-such-compiler")
+    with pytest.raises(MachineError, match="no-such-compiler"):
+        EntryBuilder(without).make(submission)
+    with pytest.raises(MachineError, match="nowhere"):
+        EntryBuilder(Compiler(tmp_path / "other", Confined(Path("nowhere")))).make(submission)
 
 
 def test_names_are_no_options_of_the_compiler(tmp_path: Path) -> None:
