@@ -15,10 +15,10 @@ import pandas as pd
 
 from analysis.frames import with_constants
 from analysis.metrics import METRICS
-from analysis.schema import TABLES
+from analysis.schema import TABLES, tables_in
 from common.errors import KneepointError, suggestion
 from common.made_by import NAME as MADE_BY
-from common.tables import TableFolder
+from common.made_by import require_as_written
 from experiments.results import read_frame
 from experiments.workflow import RESERVED
 
@@ -45,7 +45,7 @@ class OpenResults:
         self.folder = folder
         if not self._files("runs.*"):
             raise KneepointError(f"{folder}: holds no results; {_MAKE} them")
-        self._tables = TableFolder(folder, TABLES)
+        self._tables = tables_in(folder)
         self._own: dict[str, pd.DataFrame] = {}
 
     @property
@@ -68,7 +68,7 @@ class OpenResults:
 
         Raises:
             KneepointError: there is no table of that name, it or an experiment is not finished, or
-                a file is damaged or of another version.
+                a file is damaged, of another version, or has changed since it was written.
         """
         if name not in _OWN and name not in TABLES:
             raise KneepointError(f"no table {name!r}; {suggestion(name, [*_OWN, *TABLES])}")
@@ -111,6 +111,8 @@ class OpenResults:
                     "`make confirm` if it runs in real time"
                 )
         paths = self._files(f"{name}.parquet")
+        for path in paths:
+            require_as_written(path)
         frames = [frame for frame in map(read_frame, paths) if len(frame)]
         if not frames:
             return pd.DataFrame(columns=["study", "trial"])

@@ -13,10 +13,10 @@ import pandas as pd
 
 from analysis import labels
 from analysis.results import Results
-from analysis.schema import STAGES, TABLES
+from analysis.schema import STAGES, TABLES, sealed_as, tables_in
 from common.errors import run_command_line
 from common.notes import seal
-from common.tables import TableFolder, Tables, conform, write
+from common.tables import Tables, conform, write
 
 
 def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
@@ -37,11 +37,11 @@ def write_stage(results: Results, name: str) -> None:
     Raises:
         KneepointError: see `run`.
     """
-    tables = run(results, name, TableFolder(results.folder, TABLES))
+    tables = run(results, name, tables_in(results.folder))
     paths = {table: results.folder / f"{table}.parquet" for table in tables}
     for table, frame in tables.items():
         write(paths[table], TABLES[table], frame)
-    seal(f"{results.folder}/stages/{name}", paths.values())
+    seal(sealed_as(results.folder, name), paths.values())
 
 
 def main() -> None:

@@ -6,11 +6,13 @@ Delays are 95th percentiles. A relative difference is ours over theirs, less one
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import get_args
 
 from analysis import labels
 from analysis.metrics import METRICS, POWER
-from common.tables import Column, Kind, Table
+from common.notes import require_sealed
+from common.tables import Column, Kind, Table, TableFolder
 from experiments.exchanged import AGREEMENT, AUDIT
 
 WITHIN_SPREAD = "within our spread"
@@ -478,3 +480,18 @@ STAGES = {stage.name: stage for stage in _STAGES}
 """Every stage, by its name; none reads a table of a later one."""
 TABLES = {table.name: table for stage in _STAGES for table in stage.tables}
 """Every table, by its name."""
+
+
+def tables_in(results: Path) -> TableFolder:
+    """Returns the tables in a folder of results; one that has changed since is refused."""
+    stage_of = {table.name: stage.name for stage in _STAGES for table in stage.tables}
+
+    def check(path: Path) -> None:
+        require_sealed(sealed_as(path.parent, stage_of[path.stem]), path)
+
+    return TableFolder(results, TABLES, check)
+
+
+def sealed_as(results: Path, stage: str) -> str:
+    """Returns the name under which a stage records the digests of its tables."""
+    return f"{results}/stages/{stage}"

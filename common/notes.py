@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from common.config_file import read_yaml
+from common.errors import unusable
 from common.files import read_json, sha256_of, write_whole
 
 NOTES = Path("build/code")
@@ -99,6 +100,16 @@ def is_sealed(name: str) -> bool:
         return True
     except (AttributeError, OSError, ValueError):
         return False
+
+
+def require_sealed(name: str, path: Path) -> None:
+    """Raises KneepointError if a file of a job is not what it wrote, as far as that is known."""
+    try:
+        digest = read_json(place_of(name, "written"))[str(path)]
+    except (KeyError, OSError, TypeError, ValueError):  # nothing is known; Snakemake asks is_sealed
+        return
+    if _digest_of(path) not in ("", digest):
+        raise unusable(path, "it has changed since it was written")
 
 
 def _digest_of(path: Path) -> str:

@@ -5,7 +5,7 @@ remakes it in seconds.
 """
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -130,16 +130,28 @@ def _read(path: Path, schema: Table, columns: Sequence[str] | None = None) -> "p
 
 
 class TableFolder(Mapping[str, "pd.DataFrame"]):
-    """The tables of a folder by their names, each read when it is first asked for."""
+    """The tables of a folder by their names, each read when it is first asked for.
 
-    def __init__(self, folder: Path, schemas: Mapping[str, Table]) -> None:
+    `check` is called with a table's path before, and raises KneepointError to refuse it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        schemas: Mapping[str, Table],
+        check: Callable[[Path], None] | None = None,
+    ) -> None:
         self._folder = folder
         self._schemas = schemas
+        self._check = check
         self._read: dict[str, pd.DataFrame] = {}
 
     def __getitem__(self, name: str) -> "pd.DataFrame":
         if name not in self._read:
-            self._read[name] = read(self._folder / f"{name}.parquet", self._schemas[name])
+            path = self._folder / f"{name}.parquet"
+            if self._check is not None:
+                self._check(path)
+            self._read[name] = read(path, self._schemas[name])
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:

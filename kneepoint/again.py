@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from common.errors import KneepointError
 from common.json_text import parse_json
+from common.made_by import require_as_written
 from engines.base import COUNTS, METRICS, RunSpec
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
@@ -85,6 +86,8 @@ def _find(workflow: Workflow, run_id: str) -> Row:
     for path in sorted(workflow.results.glob("**/runs.parquet")):
         table = read_table(path)
         rows = table.filter(pc.starts_with(table["run_id"], run_id)).to_pylist()
+        if rows:
+            require_as_written(path)
         found |= {row["run_id"]: row for row in rows}
     if not found:
         raise KneepointError(f"{workflow.results}: no run has an id that begins with {run_id}")
@@ -120,12 +123,16 @@ def _spec(job: Job, row: Row) -> RunSpec:
 def _network(job: Job, row: Row) -> PreparedNetwork:
     """The network of a run: a trial may have searched its parameters, or those of its host."""
     if row["study"] == "agreement":
-        return PreparedNetwork.load(job.workflow.results / "calibration" / "network.json")
+        calibrated = job.workflow.results / "calibration" / "network.json"
+        require_as_written(calibrated)
+        return PreparedNetwork.load(calibrated)
     network = job.network(row["network"])
     study = job.workflow.studies.get(row["study"])
     if study is None:
         return network
-    trials = read_table(job.workflow.results / row["study"] / "trials.parquet").to_pylist()
+    path = job.workflow.results / row["study"] / "trials.parquet"
+    require_as_written(path)
+    trials = read_table(path).to_pylist()
     searched = job.searched_networks(row["study"])
     return network_of_trial(study, network, trials[row["trial"]], searched)
 

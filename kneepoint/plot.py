@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from analysis import labels
-from analysis.schema import TABLES
+from analysis.schema import TABLES, tables_in
 from common.errors import KneepointError, suggestion
-from common.tables import TableFolder
 from experiments.config import load_workflow
 from kneepoint.cli import FIGURE, common_options, print_result, subcommand
 from reports.figures import PART_OF, kind_of
@@ -40,7 +39,7 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
     from reports import draw  # matplotlib takes a second
     from reports.figures import style
 
-    tables = TableFolder(folder, TABLES)
+    tables = tables_in(folder)
     if name is None:
         names = [] if missing else list(draw.available(tables))
         nothing = f"no tables in {folder}; `kneepoint report` makes them"

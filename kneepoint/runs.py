@@ -9,6 +9,7 @@ from pathlib import Path
 from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import LockHeldError, read_bytes, sha256_of
+from common.notes import is_sealed
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import EMULATE, current_catalogue, out_of_date
 from engines.catalogue import load_catalogue, own_sources, require_sources
@@ -18,7 +19,9 @@ from experiments.workflow import Workflow
 from kneepoint.workflow import make
 from networks.config import load_network
 from networks.fetch import made_of
+from networks.recordings import improbable, summarise
 from networks.scenario import PreparedNetwork
+from networks.traces import times_of
 from search.rules.language import RuleError, parse
 
 NETWORKS = Path("build/networks")
@@ -41,7 +44,7 @@ def prepared_network(network: str) -> PreparedNetwork:
 
 
 def is_prepared(config: Path, network: str) -> bool:
-    """Whether a network is prepared from what this configuration describes, traces by digest.
+    """Whether a network is prepared from what this configuration describes, all files by digest.
 
     One whose host a study finds is left to Snakemake, which knows whether the study is up to date.
 
@@ -55,7 +58,8 @@ def is_prepared(config: Path, network: str) -> bool:
         described = prepared.read_text(encoding="utf-8").strip()
     except OSError:
         return False
-    return source.host_from is None and described == made_of(config, source)
+    is_current = source.host_from is None and described == made_of(config, source)
+    return is_current and is_sealed(str(NETWORKS / network))
 
 
 def make_what_is_missing(
@@ -94,6 +98,7 @@ def make_what_is_missing(
     while wanted := missing():
         try:
             make(config, wanted, quiet=True, keep_going=keep_going)
+            _say_improbable(config, [name for name in networks if description_of(name) in wanted])
             break
         except LockHeldError as held:
             if not is_said:
@@ -102,6 +107,16 @@ def make_what_is_missing(
                 print(message, file=sys.stderr, flush=True)
             is_said = True
             time.sleep(_POLL_S)
+
+
+def _say_improbable(config: Path, networks: Collection[str]) -> None:
+    """Says on stderr which prepared recordings are probably of no link (see improbable)."""
+    for name in filter(lambda each: description_of(each).is_file(), networks):
+        source = load_network(config, name)
+        for direction, link in (("uplink", source.uplink), ("downlink", source.downlink)):
+            trace = description_of(name).with_name(f"{direction}.trace")
+            if link.trace and (doubt := improbable(summarise(times_of(trace.read_bytes())))):
+                print(f"{name}: {direction}: trace {link.trace}: {doubt}", file=sys.stderr)
 
 
 def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, quiet: bool) -> None:

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from common.errors import KneepointError, run_command_line, unusable
 from common.files import sha256_of, write_whole
+from common.notes import seal
 from common.programs import run_built
 from networks.config import (
     Cut,
@@ -189,6 +190,8 @@ def main() -> None:
         BUILD,
         read_fitted_host(arguments.fitted) if arguments.fitted else None,
     )
+    written = ("uplink.trace", "downlink.trace", "description.json", "network.json")
+    seal(str(arguments.into), [arguments.into / name for name in written])
 
 
 if __name__ == "__main__":

@@ -16,13 +16,12 @@ from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
 from analysis.frames import Record, records
-from analysis.schema import TABLES
+from analysis.schema import TABLES, tables_in
 from common.code import ROOT
 from common.config_file import parse_yaml
 from common.errors import KneepointError
 from common.files import private_folder, read_json, sha256_of, write_whole
 from common.made_by import NAME as MADE_BY
-from common.tables import TableFolder
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from experiments.workflow import Workflow
@@ -61,7 +60,7 @@ def write_artifact(config: Path, into: Path) -> None:
     provenance = _provenance(workflow)
     own = workflow.settings.report
     title = own.title if own else "Congestion control on emulated links"
-    found = claims(TableFolder(workflow.results, TABLES), provenance["config"])
+    found = claims(tables_in(workflow.results), provenance["config"])
     files = {name: path.read_bytes() for name, path in sorted(_files(workflow).items())}
     files["claims.csv"] = found.to_csv(index=False, lineterminator="\n").encode()
     files["README.md"] = _readme(title, provenance, found).encode()

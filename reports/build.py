@@ -16,11 +16,11 @@ from analysis import labels
 from analysis.derived import with_derived
 from analysis.over_time import RATES
 from analysis.results import Results
-from analysis.schema import TABLES
+from analysis.schema import tables_in
 from common.errors import run_command_line
 from common.files import write_whole
 from common.notes import seal
-from common.tables import TableFolder, Tables
+from common.tables import Tables
 from reports import render, words
 from reports.provenance import gather
 
@@ -34,7 +34,7 @@ def build(config: Path) -> None:
         KneepointError: the configuration is wrong, or tables or figures are missing or damaged.
     """
     results = Results.of(config)
-    tables = with_derived(TableFolder(results.folder, TABLES))
+    tables = with_derived(tables_in(results.folder))
     figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
     provenance = gather(results)
     own, sections = results.workflow.settings.report, results.workflow.sections

@@ -20,10 +20,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from analysis import labels
-from analysis.schema import NAMES, TABLES
+from analysis.schema import NAMES, tables_in
 from common.errors import KneepointError, run_command_line
 from common.notes import seal
-from common.tables import TableFolder, Tables
+from common.tables import Tables
 from reports.figures import PART_OF, kind_of, style
 
 Drawing = Callable[[], Figure]
@@ -59,7 +59,7 @@ def find(name: str, tables: Tables) -> Drawing:
 
 def own_names(results: Path) -> dict[str, str]:
     """Returns the names that a report has given to parameters and controllers."""
-    table = TableFolder(results, {NAMES: TABLES[NAMES]})[NAMES]
+    table = tables_in(results)[NAMES]
     return dict(zip(table["name"], table["printed"], strict=True))
 
 
@@ -80,7 +80,7 @@ def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
 def _draw_in(results: Path, kind: str) -> None:
     with labels.printed_as(own_names(results)):
         folder = results / "figures" / kind
-        draw_kind(kind, TableFolder(results, TABLES), folder)
+        draw_kind(kind, tables_in(results), folder)
     seal(str(folder), sorted(folder.glob("*.svg")))
 
 
@@ -96,7 +96,7 @@ def main() -> None:
     gc.set_threshold(200_000)  # figures are full of cycles: a tenth of the time went into looking
     if out:
         with labels.printed_as(own_names(results)):
-            save(find(out.stem, TableFolder(results, TABLES)), out)
+            save(find(out.stem, tables_in(results)), out)
         return
     with ProcessPoolExecutor(arguments.processes) as pool:
         list(pool.map(partial(_draw_in, results), arguments.kinds))  # raises what went wrong

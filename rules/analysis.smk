@@ -20,7 +20,7 @@ for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse"
             config=note_input(CONFIG),
             results=lambda _, groups=sorted(groups): results_in(*groups),
             tables=analysed(sorted(read)),
-            intact=[noted_sealed(f"stages/{stage}") for stage in stages],
+            intact=[noted_sealed(f"{RESULTS}/stages/{stage}") for stage in stages],
         output:
             analysed(written),
         log:

@@ -138,7 +138,14 @@ def noted_made(name):
 @cache
 def noted_sealed(name):
     """Returns the note that has a job run again if a file is not what it wrote."""
-    return renew(place_of(f"{RESULTS}/{name}/made"), [], is_current=is_sealed(f"{RESULTS}/{name}"))
+    return renew(place_of(f"{name}/made"), [], is_current=is_sealed(name))
+
+
+def noted_trace(name):
+    """Returns the note that has a trace fetched again if it is not the one of traces.yaml."""
+    path, listed = Path(f"build/traces/{name}"), sha256_of_trace(name)
+    is_current = not path.is_file() or sha256_of(path.read_bytes()) == listed
+    return renew(place_of(f"{path}/made"), [path], is_current=is_current)
 
 
 def is_confirming():

@@ -10,7 +10,7 @@ rule draw:
         [code_of(f"reports.figures.{module_of(kind)}") for kind in PART_OF],
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
-        intact=[noted_sealed(f"figures/{kind}") for kind in PART_OF],
+        intact=[noted_sealed(f"{RESULTS}/figures/{kind}") for kind in PART_OF],
     output:
         [
             report(
@@ -81,7 +81,7 @@ rule write_report:
         tables=analysed(TABLES),
         figures=[f"{RESULTS}/figures/{kind}" for kind in PART_OF],
         results=lambda _: results_in("published", *{each.group for each in EXPERIMENTS.values()}),
-        intact=noted_sealed("report"),
+        intact=noted_sealed(f"{RESULTS}/report"),
     # The previous report stays until the new one is complete.
     output:
         report(

@@ -1,4 +1,6 @@
 rule fetch_trace:
+    input:
+        intact=lambda wildcards: noted_trace(wildcards.trace),
     output:
         "build/traces/{trace}",
     log:
@@ -33,6 +35,7 @@ rule prepare_network:
         fitted=lambda wildcards: made_each(fitted_for(wildcards.network)),
         code=code_of("networks.prepare"),
         made_of=lambda wildcards: noted_network(wildcards.network),
+        intact=lambda wildcards: noted_sealed(f"{NETWORKS}/{wildcards.network}"),
     output:
         multiext(
             "build/networks/{network}/",

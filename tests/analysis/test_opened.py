@@ -8,8 +8,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.schema import TABLES
+from analysis.schema import STAGES, TABLES, sealed_as
 from common.errors import KneepointError
+from common.made_by import sign
+from common.notes import seal
 from kneepoint import open_results
 from tests.analysis import synthetic
 from tests.conftest import ROOT
@@ -49,6 +51,20 @@ def test_what_cannot_be_opened_is_refused_in_one_line(results: Path) -> None:
     with pytest.raises(KneepointError, match="windows: not finished; `kneepoint report`"):
         _ = opened.runs
     assert len(opened.table("sweeps"))
+
+
+def test_what_has_changed_since_is_refused(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(results.parent)
+    (stage,) = (name for name, each in STAGES.items() if TABLES["audit"] in each.tables)
+    seal(sealed_as(Path("results"), stage), [Path("results/audit.parquet")])
+    sign(results / "windows", "analysis.run", ["runs.parquet"])
+    opened = open_results("results")
+    assert len(opened.table("audit")) and len(opened.runs)
+    shutil.copy(results / "sweeps.parquet", results / "audit.parquet")
+    shutil.copy(results / "fit/runs.parquet", results / "windows/runs.parquet")
+    for name, path in (("audit", "results/audit.parquet"), ("runs", "windows/runs.parquet")):
+        with pytest.raises(KneepointError, match=f"{path}: .*changed"):
+            open_results("results").table(name)
 
 
 def test_results_of_another_configuration_within_do_not_count(results: Path) -> None:

@@ -41,7 +41,12 @@ def test_other_numbers_are_found(workspace: Path, results: Path, tmp_path: Path)
     write_table(
         results / "runs.parquet", table.set_column(place, table.schema.field(place), [doubled])
     )
-    result = ask(workspace, "again", table["run_id"][0].as_py())
+    run_id = table["run_id"][0].as_py()
+    assert "runs.parquet" in refused(workspace, "again", run_id)
+    made_by = results / "made_by.json"
+    made_by.rename(tmp_path / made_by.name)  # nobody knows that it has changed
+    result = ask(workspace, "again", run_id)
+    (tmp_path / made_by.name).rename(made_by)
     shutil.copy(kept, results / "runs.parquet")
     assert result.returncode == 1 and result.stdout.endswith("not the same\n")
 

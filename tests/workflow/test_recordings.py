@@ -55,6 +55,31 @@ def capacity_mbps(checkout: Checkout, report: str) -> float:
     return float(json.loads(out)["capacity_mbps"])
 
 
+def test_a_prepared_network_that_is_damaged_is_made_again(checkout: Checkout) -> None:
+    write_report(checkout, "damaged", gap_ms=4)
+    assert capacity_mbps(checkout, "damaged") == pytest.approx(3, rel=0.01)
+    prepared = checkout.folder / "build/networks/road"
+    right = {path.name: path.read_bytes() for path in prepared.iterdir() if path.is_file()}
+    for name in ("network.json", "uplink.trace"):
+        for damage in (b"", right[name][:-20], right[name].replace(b"40\n", b"41\n")):
+            (prepared / name).write_bytes(damage)
+            assert capacity_mbps(checkout, "damaged") == pytest.approx(3, rel=0.01)
+            assert (prepared / name).read_bytes() == right[name]
+    fetched = checkout.folder / "build/traces/road.up"
+    fetched.write_text("1\n")
+    (prepared / "network.json").unlink()
+    assert capacity_mbps(checkout, "damaged") == pytest.approx(3, rel=0.01)
+
+
+def test_a_recording_that_is_probably_of_no_link_is_said(checkout: Checkout) -> None:
+    """When it is prepared; its times are in microseconds, say."""
+    write_report(checkout, "slow", gap_ms=1000)
+    for is_said in (True, False):
+        status, _, err = run(checkout, "slow")
+        assert status == 0, err
+        assert ("road.up" in err and "improbable" in err) == is_said
+
+
 def complaints(checkout: Checkout, report: str) -> list[str]:
     """What a run, the check and the workflow say, each of which must refuse the report."""
     config = f"{report}/config.yaml"

@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from tests.programs import run_module
 from tests.workflow.conftest import STUDIES, Checkout
 
 pytestmark = pytest.mark.slow
@@ -14,7 +15,7 @@ NETWORK, RUN_ON_IT = "build/networks/mini/network.json", "results/grid/runs.parq
 
 
 def test_what_is_damaged_is_made_again(checkout: Checkout) -> None:
-    """A result without a word; a network by what the message says."""
+    """Without a word, or by what the message of a step says that is run by itself."""
     study = {"title": "Windows", "networks": ["mini"], **STUDIES["grid"]}
     checkout.write("config/studies/grid.yaml", study)
     checkout.write("config/config.yaml", {"seed": 5, "studies": ["grid"]})
@@ -23,10 +24,15 @@ def test_what_is_damaged_is_made_again(checkout: Checkout) -> None:
     right = {path: path.read_bytes() for path in (result, network)}
     result.write_text("{")
     checkout.run("--cores", "2", MADE_OF_IT)
+    network.write_text(network.read_text().replace("droptail", "infinite"))
+    result.unlink()
+    checkout.run("--cores", "2", MADE_OF_IT)
+    assert {path: path.read_bytes() for path in right} == right
     network.write_text("{")
-    process = checkout.start("--cores", "2", RUN_ON_IT)
-    output = process.communicate()[0]
-    assert process.returncode == 2, output
+    step = ("--config", "config/config.yaml", "grid")
+    done = run_module("kneepoint.experiment", *step, cwd=checkout.folder)
+    output = done.stdout + done.stderr
+    assert done.returncode == 2, output
     found = re.fullmatch(
         rf"error: {NETWORK}: cannot be used .*; rebuild it: snakemake (.*) \(and your .*\)",
         output.splitlines()[-1],
