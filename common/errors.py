@@ -132,6 +132,15 @@ def lack_in(log: str) -> str | None:
     return None
 
 
+def of_signal(number: int) -> str:
+    """Returns why a program ended that a signal ended, with a remedy if it is a limit's."""
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    code = errno.EFBIG if number == signal.SIGXFSZ else errno.ENOMEM
+    if number in (signal.SIGXFSZ, signal.SIGKILL):
+        return f"ended by {name}; {_REMEDIES[code]}"
+    return f"ended by {name}"
+
+
 def _other_owner(path: object) -> str | None:
     """Returns the owner of a file, or of the nearest folder that exists, if it is not this user."""
     if not isinstance(path, str | os.PathLike):

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
-from common.errors import KneepointError
+from common.errors import KneepointError, of_file, of_signal
 
 _TIME_LIMIT_S = 300
 _ENVIRONMENT = {
@@ -79,7 +79,21 @@ def run_built(
         printed.seek(0)
         complained.seek(0)
         errors = complained.read().decode(errors="replace").strip().removeprefix("error: ")
+        if not errors and process.returncode != 0:
+            errors = _unsaid(process.returncode, complained)
         return printed.read(), process.returncode, errors
+
+
+def _unsaid(status: int, complained: BinaryIO) -> str:
+    """Returns why a program failed that said nothing: a signal, or no room for what it said."""
+    if status < 0:
+        return of_signal(-status)
+    try:
+        complained.write(bytes(1 << 16))
+        complained.flush()
+    except OSError as error:
+        return f"{tempfile.gettempdir()}: {of_file(error) or error}"
+    return f"exit status {status}"
 
 
 def complaint(*results: subprocess.CompletedProcess[str]) -> str:

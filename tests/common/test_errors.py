@@ -196,6 +196,26 @@ def test_failed_jobs_are_told_from_snakemakes_log(tmp_path: Path) -> None:
     assert complaints([str(log)]) == ["error: the workflow failed; see Snakemake's messages above"]
 
 
+def test_a_folder_where_a_job_writes_a_file_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "snakemake.log"
+    log.write_text("Skipped removing non-empty directory build/check_trace\n" * 2)
+    (line,) = complaints([str(log)])
+    assert line.startswith("error: build/check_trace: ")
+    assert os.strerror(errno.EISDIR) in line
+
+
+def test_a_log_that_was_cut_off_by_a_limit_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("Traceback\n  File")
+    assert "ulimit" not in errors_in(log)[-1]
+    size = log.stat().st_size
+    monkeypatch.setattr("common.complaints.getrlimit", lambda _: (size, size))
+    (line,) = errors_in(log)
+    assert "ulimit -f" in line
+
+
 def test_reader_who_has_enough_gets_no_traceback() -> None:
     program = """
 from common.errors import run_command_line

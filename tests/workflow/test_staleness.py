@@ -87,7 +87,7 @@ HOST_FIT = ("results/one/fit/study.json", '"host_latency_us": ', '"host_latency_
 LOG = ("results/one/showcase/uplink.log", " + 1504", " + 1505")
 INPUTS = [
     ([STUDY, NETWORK], {"Searching: grid", "Preparing the network held", HELD}),
-    ([TRACE], {HELD}),
+    ([TRACE], {"Preparing the network held", HELD}),
     ([TABLE], {"Searching: fit", "Searching: table", "Preparing the network fitted", HELD}),
     ([HOST_FIT], {"Searching: fit", "Preparing the network fitted", HELD}),
     ([LOG], {"Running the example with its logs: showcase"}),
