@@ -535,6 +535,7 @@ TEST(bbr3_raises_its_bound_of_flight_by_twice_as_much_in_each_round_trip) {
   link.set_rate(100 * rate);
   while (gain(link) < 1.2) link.run_until(link.now_s() + 0.0001);
   const double began = link.window();
+  EXPECT_EQUAL(began > bdp and began < 1.26 * bdp, true);  // what the probe had in flight
   for (int raised = 1; raised <= 15; raised = 2 * raised + 1) {
     const uint64_t before = link.delivered();
     const double window = link.window();

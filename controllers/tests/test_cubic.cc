@@ -246,17 +246,21 @@ TEST(cubic_in_whole_packets_is_no_slower_than_reno) {
     uint64_t packets;
     double window;
   };
-  const auto after = [](double window, uint64_t packets) {
+  const auto epoch = [](double window) {
     Clocked flow = avoiding(window, {{"whole_packets", 1}, {"c", 0.001}, {"beta", 717.0 / 1024}});
     flow.lose();
-    return flow.ack(1, packets);
+    return flow;
   };
   for (const auto& [packets, window] : {Case{262, 70 + 262 / 70},
                                         {263, 70 + 263 / 35},
                                         {1000, 70 + 1000 / 10},
                                         {5000, 70 + 5000 / 2}}) {
-    EXPECT_EQUAL(after(100, packets), window);
+    EXPECT_EQUAL(epoch(100).ack(1, packets), window);
   }
-  EXPECT_EQUAL(after(2, 3), 2);
-  EXPECT_EQUAL(after(2, 4), 4);
+  EXPECT_EQUAL(epoch(2).ack(1, 3), 2);
+  EXPECT_EQUAL(epoch(2).ack(1, 4), 4);
+  // Over acknowledgments: 60 are more than the 35 that it then takes.
+  Clocked flow = epoch(100);
+  EXPECT_EQUAL(flow.ack(1, 60), 70);
+  EXPECT_EQUAL(flow.ack(1, 203, 40), 70 + 1 + 203 / 35);
 }
