@@ -87,7 +87,7 @@ class WholePackets {
   double last_window_ = 0;
   double plateau_ = 0;
   double k_ = 0;  // until it is reached, in 1/1024 s
-  double packets_for_one_ = 1;
+  double packets_for_one_ = 0;
   WholeWindow whole_window_{};
   double acknowledged_in_epoch_ = 0;
   double reno_window_ = 0;
