@@ -256,20 +256,20 @@ TEST(c4_reacts_to_its_smoothed_share_of_losses) {
 }
 
 TEST(c4_smooths_its_share_of_losses_over_packets) {
-  // Five are lost, four arrive, and of those that are lost then one crosses the threshold of 0.52.
+  // Five are lost, three arrive, and of those that are lost then one crosses the threshold of 0.52.
   const double gap = gap_ms(4e4);
   double share = 0;
   const auto add = [&](int packets, double lost) {
     for (int i = 0; i < packets; ++i) share += (lost - share) / 16;
   };
   add(5, 1);
-  add(4, 0);
+  add(3, 0);
   uint64_t more = 0;
   for (; share * 15 / 16 < 0.52; ++more) add(1, 1);
   for (const uint64_t lost : {more - 1, more}) {
     Clocked flow = cruising(gap, {}, 50 * gap);
     flow.skip(5);
-    for (int i = 0; i < 4; ++i) flow.ack(50 * gap, 1, gap);
+    for (int i = 0; i < 3; ++i) flow.ack(50 * gap, 1, gap);
     flow.skip(lost);
     flow.ack(50 * gap, 1, gap);
     EXPECT_NEAR(kept(flow, gap), lost == more ? 0.75 : 1 / 0.9375, 0.01);
