@@ -149,6 +149,8 @@ class _Ends:
     unseen_bytes: float = 0
     parts: int = 0  # of packets
     greatest_s: float = 0
+    left_s: list[float] = field(default_factory=list)  # first and last time of leaving, of matches
+    came_s: list[float] = field(default_factory=list)  # and of coming
 
 
 def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement | None:
@@ -167,8 +169,10 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
         if not ends.greatest_s:
             why = f"{receiver.path} is the same, at the same times; give each capture once"
             raise FORMAT.refuse(sender.path, why)
-        log.seek(0)
-        found = measurement_of(FORMAT, sender.path, cast(BinaryIO, log))
+        with tempfile.TemporaryFile() as seen:
+            unjudged = _copy_judged(log, seen, ends, receiver)
+            outside = f"before {receiver.path} began or after it ended"
+            found = measurement_of(FORMAT, sender.path, cast(BinaryIO, seen))
     joined = []
     for flow in found.flows:
         own = sender.flows[0 if flow["name"] == "all" else int(str(flow["name"]))]
@@ -185,8 +189,27 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
         flows=tuple(joined),
         metrics=metrics,
         absent=absent,
-        notes=tuple(f"{each.path}: {said}" for each in (sender, receiver) for said in each.notes),
+        notes=(
+            *(f"{each.path}: {said}" for each in (sender, receiver) for said in each.notes),
+            *([f"{unjudged} packets that left {outside} do not count"] if unjudged else []),
+        ),
     )
+
+
+def _copy_judged(log: IO[bytes], into: IO[bytes], ends: _Ends, receiver: Capture) -> int:
+    """Copies what left while the receiver's capture ran; the number of other packets."""
+    since_s = ends.left_s[0] - (ends.came_s[0] - receiver.span_s[0])
+    until_s = ends.left_s[1] + (receiver.span_s[1] - ends.came_s[1])
+    others = 0
+    log.seek(0)
+    for line in log:
+        time_ms, what, _ = line.split(b" ", 2)
+        if what == b"+" and not since_s - 2e-6 <= float(time_ms) / 1000 <= until_s + 2e-6:
+            others += 1
+        else:
+            into.write(line)
+    into.seek(0)
+    return others
 
 
 def _match(
@@ -212,6 +235,9 @@ def _match(
             log.write(b"%.3f - %d %.3f %d\n" % words)
             ends.parts += not match.is_whole
             ends.greatest_s = max(ends.greatest_s, waited_s)
+            first_s, last_s = ends.left_s or [match.time_s] * 2
+            ends.left_s = [min(first_s, match.time_s), max(last_s, match.time_s)]
+            ends.came_s = [*ends.came_s[:1], packet.time_s]
         ends.forward += len(matches)
         ends.unseen_bytes += flow.unseen(packet.bytes_, share := sum(m.share for m in matches))
         ends.came_bytes += packet.bytes_

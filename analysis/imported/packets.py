@@ -103,11 +103,13 @@ class Passed(NamedTuple):
 class Capture(Measurement):
     """What one capture says, and what it is matched by with that of the other end.
 
-    `passed` are the flows after the first, of all together, in their order.
+    `passed` are the flows after the first, of all together, in their order. `span_s` are the times
+    of the first and the last packet, of any direction.
     """
 
     passed: Mapping[bytes, Passed] = field(default_factory=dict)
     copies: Mapping[bytes, bool] = field(default_factory=dict)
+    span_s: tuple[float, float] = (0, 0)
 
 
 def _recognises(head: bytes) -> bool:
@@ -218,6 +220,7 @@ def _measurement(
         notes=(f"{copies.count} copies of packets are not counted",) * bool(copies.count),
         passed={key: _passed(flow) for key, flow in own.items()},
         copies=known,
+        span_s=(read.first_s, read.last_s),
     )
 
 

@@ -386,7 +386,7 @@ def transfer(seed: int, kind: str = "tcp") -> tuple[Seen, Seen, list[float]]:
         sequence += size
         sender.append((at_s, segment))
         delay_s = round(drawn.uniform(0.02, 0.04), 6)
-        if number % 10 == 9:
+        if number % 10 == 8:
             missing = sequence - size if missing is None else missing
             continue
         delays_s.append(delay_s)
@@ -450,6 +450,19 @@ def test_one_end_tells_the_rtt_and_both_ends_loss_and_delay(tmp_path: Path, seed
         assert 0.05 < float(str(flow["loss"])) < 0.15
     assert both.metrics["packets_sent"] == 300 and both.metrics["packets_delivered"] == 270
     assert over_time.DELAY in set(both.series["quantity"])
+
+
+@pytest.mark.parametrize("kind", ["tcp", "udp"])
+def test_what_left_while_the_receiver_was_not_captured_is_not_lost(
+    tmp_path: Path, kind: str
+) -> None:
+    sent, came, _ = transfer(3, kind)
+    one = capture(tmp_path / "sender.pcap", sent)
+    other = capture(tmp_path / "receiver.pcap", came[len(came) // 4 : -len(came) // 4])
+    (both,) = read_measurements([one, other])
+    assert both.flows[0]["loss"] == pytest.approx(0.1, abs=0.02)
+    assert both.metrics["packets_sent"] == pytest.approx(150, abs=20)
+    assert any("do not count" in each for each in both.notes)
 
 
 def test_segments_that_are_sent_again_measure_no_rtt(tmp_path: Path) -> None:
