@@ -6,6 +6,7 @@ reason.
 """
 
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -104,6 +105,20 @@ class _FigurePath(click.Path):
         if path.suffix not in (".png", ".svg", ".pdf"):
             raise KneepointError(f"{path}: unknown figure format; use .png, .svg or .pdf")
         return path
+
+
+class FiniteRange(click.FloatRange):
+    """A range of finite numbers; click finds NaN in every range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Raises KneepointError if the number is NaN or infinite."""
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            name = param.opts[0] if param else self.name
+            raise KneepointError(f"{name} {value}: is no finite number; correct it")
+        return found
 
 
 PATH = click.Path(path_type=Path)

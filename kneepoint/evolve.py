@@ -17,7 +17,15 @@ from experiments.journal import open_journal
 from experiments.pipeline import follow
 from experiments.progress import Progress
 from experiments.runner import Runner
-from kneepoint.cli import PATH, columns, common_options, print_result, seed_option, subcommand
+from kneepoint.cli import (
+    PATH,
+    FiniteRange,
+    columns,
+    common_options,
+    print_result,
+    seed_option,
+    subcommand,
+)
 from kneepoint.runs import make_what_is_missing, prepared_network
 from search.rules.evolve import Settings, evolve
 from search.rules.language import Rule, RuleError, parse
@@ -47,7 +55,7 @@ _MOST_BYTES = 2**20
 )
 @click.option(
     "--penalty",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=_DEFAULT.penalty,
     help="Share of its value that a rule loses with each operator.",
 )

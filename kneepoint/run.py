@@ -11,7 +11,15 @@ from common.errors import KneepointError
 from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.limits import LIMITS
 from experiments.models.study import SearchEngine
-from kneepoint.cli import FIGURE, columns, common_options, print_result, seed_option, subcommand
+from kneepoint.cli import (
+    FIGURE,
+    FiniteRange,
+    columns,
+    common_options,
+    print_result,
+    seed_option,
+    subcommand,
+)
 from kneepoint.runs import (
     constants_of,
     engine_of,
@@ -39,7 +47,7 @@ from kneepoint.runs import (
 @seed_option
 @click.option(
     "--duration-s",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     help="End the run after this many seconds.",
 )
 @click.option(

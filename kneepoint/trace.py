@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from common.errors import KneepointError
 from common.files import read_bytes, sha256_of, write_whole
-from kneepoint.cli import FIGURE, PATH, columns, examples, json_option, print_result
+from kneepoint.cli import FIGURE, PATH, FiniteRange, columns, examples, json_option, print_result
 from networks.config import Cut
 from networks.prepare import cut_trace
 from networks.recordings import (
@@ -37,7 +37,7 @@ into_option = click.option(
 )
 outage_option = click.option(
     "--outage-s",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=1.0,
     help="Shortest time without an opportunity to report as an outage.",
 )
@@ -83,7 +83,7 @@ def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
     kneepoint trace plot mine.down --bin-s 0.1 --into mine.png
 """)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
-@click.option("--bin-s", type=click.FloatRange(0.001), default=0.5)
+@click.option("--bin-s", type=FiniteRange(0.001), default=0.5)
 @click.option("--into", type=FIGURE, required=True, help="PNG, SVG or PDF file to write.")
 @json_option
 def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> None:
@@ -134,7 +134,7 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
     "--unit", type=click.Choice(list(TIME_UNITS)), help="Unit of the times.  [default: a guess]"
 )
 @click.option(
-    "--every-s", type=click.FloatRange(0, min_open=True), help="Time between rows, without --time."
+    "--every-s", type=FiniteRange(0, min_open=True), help="Time between rows, without --time."
 )
 @click.option("--bytes", "of_bytes", metavar="COLUMN", help="Column of bytes that arrived.")
 @click.option("--packets", metavar="COLUMN", help="Column of full packets that arrived.")
@@ -177,7 +177,9 @@ def convert(
     ((amount, column),) = given
     if time is not None and unit is None:
         unit, why = guess_unit(file, time, amount, column)
-        click.echo(f"{file}: column {time!r} is in {unit}, {why}; if not, give --unit", err=True)
+        if why:
+            said = f"{file}: column {time!r} is in {unit}, {why}; if not, give --unit"
+            click.echo(said, err=True)
     _, why = unit_of(file, amount, column, rate_unit)
     if why:
         click.echo(f"{file}: {why}", err=True)

@@ -89,6 +89,8 @@ def test_plot_draws_each_trace(trace: Path, tmp_path: Path) -> None:
             ["cut", "{trace}", "--to-s", "1", "--into", "{trace}"],
             "mine.down: exists already; choose another name",
         ),
+        (["check", "{trace}", "--outage-s", "nan"], "--outage-s"),
+        (["plot", "{trace}", "--bin-s", "inf", "--into", "{folder}/x.svg"], "--bin-s"),
         (
             ["plot", "{trace}", "--into", "{folder}/x.gif"],
             "x.gif: unknown figure format; use .png",
