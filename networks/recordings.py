@@ -25,6 +25,9 @@ TIME_UNITS: Mapping[str, Fraction] = {
     "s": Fraction(1000),
     "ms": Fraction(1),
     "us": Fraction(1, 1000),
+    "ns": Fraction(1, 10**6),
+    "min": Fraction(60_000),
+    "h": Fraction(3_600_000),
 }
 """Milliseconds in a unit of time."""
 
@@ -35,10 +38,19 @@ RATE_UNITS: Mapping[str, Fraction] = {
 }
 """Mbit/s in a unit of a rate."""
 
-_IN_NAME = re.compile(r"(?:.*[^a-zµ])?(s|sec|seconds|ms|us|µs)\W*", re.IGNORECASE)
+_GUESSED = ("s", "ms", "us")
+_SPELLED: Mapping[str, str] = {
+    **{unit: unit for unit in TIME_UNITS},
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("msec", "milliseconds"), "ms"),
+    **dict.fromkeys(("µs", "usec", "microseconds"), "us"),
+    **dict.fromkeys(("nsec", "nanoseconds"), "ns"),
+    **{"mins": "min", "minutes": "min", "hours": "h"},
+}
+_IN_NAME = re.compile(rf"(?:.*[^a-zµ])?({'|'.join(_SPELLED)})\W*", re.IGNORECASE)
 """The unit at the end of a column's name: time_ms, `t (s)`."""
-_SPELLED: Mapping[str, str] = {"sec": "s", "seconds": "s", "µs": "us"}
-_WORD = r"(?:.*?(?:[^a-zA-Z]|[a-z](?=[A-Z])))?(?P<prefix>[kKmMgG]?)(?P<what>(?i:bits?|bytes?)|b|B)"
+_PREFIX = r"(?P<prefix>(?:(?i:kilo|mega|giga)|[kKmMgG]i?)?)"
+_WORD = rf"(?:.*?(?:[^a-zA-Z]|[a-z](?=[A-Z])))??{_PREFIX}(?P<what>(?i:bits?|bytes?)|b|B)"
 _PER_SECOND = r"(?P<per>ps|PS|/s|/sec|/S|_?per_?s(?:ec(?:ond)?)?|_s)"
 _RATE_IN_NAME = re.compile(rf"{_WORD}{_PER_SECOND}\W*")
 _AMOUNT_IN_NAME = re.compile(rf"{_WORD}\W*")
@@ -133,7 +145,7 @@ def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
 
 
 def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str, str]:
-    """Returns the unit of a recording's times, and what tells it.
+    """Returns the unit of a recording's times, and what tells it, "" for dates.
 
     It is the one that the column's name ends in; else the only one that makes the recording as
     long, and its mean rate as great, as recordings of links are.
@@ -141,16 +153,15 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
     named = _IN_NAME.fullmatch(time.strip())
     rows = _read(path, time, column)
     if rows.have_dates:
-        return "ms", "from the first date on"
+        return "ms", ""
     if named:
-        unit = named[1].lower()
-        return _SPELLED.get(unit, unit), f"as column {time!r} is named"
+        return _SPELLED[named[1].lower()], f"as column {time!r} is named"
     lasts = float(rows.times[-1] - rows.times[0]) if rows.times else 0.0
     worth = {"bytes": 8 * unit_of(path, "bytes", column)[0], "packets": OPPORTUNITY_BITS}
     bits = float(sum(rows.values)) * float(worth[amount]) if amount in worth else None
     found = {}
-    for unit, unit_ms in TIME_UNITS.items():
-        lasts_s = lasts * float(unit_ms) / 1000
+    for unit in _GUESSED:
+        lasts_s = lasts * float(TIME_UNITS[unit]) / 1000
         mbps = bits / lasts_s / 1e6 if bits is not None and lasts_s > 0 else None
         rate = "" if mbps is None else f" at {mbps:.3g} Mbit/s"
         fits = mbps is None or _MBPS[0] <= mbps <= _MBPS[1]
@@ -201,7 +212,8 @@ def _bytes_in(path: Path, column: str, named: re.Match[str]) -> tuple[Fraction, 
             f"{path}: column {column!r} may be of bits or bytes; write kbit, kB, kbps or kB/s"
         )
     is_bits = what == "b" or what.lower().startswith("bit")
-    scale = Fraction({"": 1, "k": 10**3, "m": 10**6, "g": 10**9}[prefix.lower()])
+    thousand = 1024 if prefix.endswith("i") else 1000
+    scale = Fraction(thousand ** " kmg".index(prefix[:1].lower() or " "))
     unit = f"{prefix}{'bit' if is_bits else 'B'}{'/s' if per else ''}"
     return (scale / 8 if is_bits else scale), unit
 
@@ -223,7 +235,7 @@ def read_recording(
         amount: kind of `column`: bytes or packets of 1504 bytes that arrived since the row before,
             or the rate (Mbit/s) until the next row; the last row lasts as long as the one before.
         column: see above.
-        unit: of the times: s, ms or us; None of dates.
+        unit: of the times, of TIME_UNITS; None of dates.
         every_s: time between rows (s), if there is no column of times.
         rate_unit: of RATE_UNITS; None: what the column's name says, else Mbit/s.
 
@@ -335,7 +347,7 @@ def _milliseconds(text: str, where: str) -> Fraction:
 
 def _number(text: str, where: str) -> Fraction:
     try:
-        if len(text) <= 40 and "/" not in text and abs(float(text)) < 1e18:
+        if len(text) <= 40 and "/" not in text and abs(float(text)) < 1e20:
             return Fraction(text)
     except ValueError:
         pass

@@ -101,6 +101,9 @@ def test_a_recording_is_refused(
         ("t_ms", 0.0001, 100, "ms"),  # the name says it, whatever the values
         ("Time (s)", 1, 100, "s"),
         ("time/µs", 1, 100, "us"),
+        ("time_ns", 1e9, 100, "ns"),
+        ("elapsed (minutes)", 1, 100, "min"),
+        ("t_usec", 1, 100, "us"),
         ("time", 0.001, 20_000, "s"),
         ("time", 1, 20_000, "ms"),  # as seconds, 5.6 hours at 12 kbit/s
         ("stamp", 1000, 20_000, "us"),
@@ -144,6 +147,8 @@ RATES = [(k / 2, 1 + k % 2) for k in range(60)]
 TRUE_MS = trace_of_rates((Fraction(500), Fraction(rate)) for _, rate in RATES)
 DATED = [(f"2026-01-02T03:04:{int(t):02}.{round(t % 1 * 10)}", rate) for t, rate in RATES]
 IN_BYTES = [(t, rate * 125_000) for t, rate in RATES]
+IN_KIBIT = [(t, rate * 10**6 / 1024) for t, rate in RATES]
+IN_NS = [(17 * 10**17 + int(t * 10**9), rate) for t, rate in RATES]
 
 
 def rows(template: str, rates: Iterable[tuple[object, float]] = RATES) -> str:
@@ -161,6 +166,9 @@ FORMS = {
     "throughput_kbps": ("t,x (Kbit/s)\n" + rows("{},{}000\n"), "t", "x (Kbit/s)", "s", None),
     "bps": ("t,bits_per_second\n" + rows("{},{}e6\n"), "t", "bits_per_second", "s", None),
     "camel case": ("t,downMbps\n" + rows("{},{}\n"), "t", "downMbps", "s", None),
+    "binary": ("t,Kibit/s\n" + rows("{},{}\n", IN_KIBIT), "t", "Kibit/s", "s", None),
+    "word": ("t,megabits_per_second\n" + rows("{},{}\n"), "t", "megabits_per_second", "s", None),
+    "epoch": ("t_ns,mbps\n" + rows("{},{}\n", IN_NS), "t_ns", "mbps", "ns", None),
     "bytes": ("t,rate [B/s]\n" + rows("{},{}\n", IN_BYTES), "t", "rate [B/s]", "s", None),
     "rate unit": ("t,dl\n" + rows("{},{}000\n"), "t", "dl", "s", "kbit/s"),
 }
@@ -184,7 +192,10 @@ def test_norways_logs_have_their_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("column", "bytes_"),
-    [("size", 1), ("bytes_in", 1), ("rx_kB", 1000), ("rx (MB)", 10**6), ("bits", 0.125)],
+    [
+        *(("size", 1), ("bytes_in", 1), ("rx_kB", 1000), ("rx (MB)", 10**6), ("bits", 0.125)),
+        *(("rx_KiB", 1024), ("MiB", 1024**2), ("rx_kilobytes", 1000), ("megabits", 125_000)),
+    ],
 )
 def test_a_unit_in_the_name_of_amounts_is_read(tmp_path: Path, column: str, bytes_: float) -> None:
     path = tmp_path / "log"
