@@ -31,10 +31,12 @@ class Prague final : public TimingOut {
     const auto marked = static_cast<double>(ack.marked);
     acknowledged_ += static_cast<double>(ack.acknowledged);
     marked_ += marked;
-    if (rounds_.ends(ack) and now_s(ack) - round_began_s_ >= virtual_rtt_s_) end_round(ack);
-    if (ack.is_recovering) return;
-    grow(static_cast<double>(ack.acknowledged) - marked);
-    if (marked > 0 and now_s(ack) >= reduced_until_s_) reduce(alpha_ / 2, now_s(ack));
+    if (not ack.is_recovering) {
+      if (ack.is_cwnd_limited) grow(static_cast<double>(ack.acknowledged) - marked);
+      if (marked > 0 and now_s(ack) >= reduced_until_s_) reduce(alpha_ / 2, now_s(ack));
+    }
+    has_seen_marks_ = has_seen_marks_ or marked > 0;
+    if (now_s(ack) - round_began_s_ >= virtual_rtt_s_ and rounds_.ends(ack)) end_round(ack);
   }
 
   void on_loss(const Loss& loss) override {
@@ -48,8 +50,10 @@ class Prague final : public TimingOut {
 
   double pace_of_rounds_s() const { return std::max(srtt_s_, virtual_rtt_s_); }
 
+  // Before the first mark there may be no queue that marks: the average stays.
   void end_round(const Ack& ack) {
-    if (acknowledged_ > 0) alpha_ += gain_ * (std::min(marked_ / acknowledged_, 1.0) - alpha_);
+    if (has_seen_marks_ and acknowledged_ > 0)
+      alpha_ += gain_ * (std::min(marked_ / acknowledged_, 1.0) - alpha_);
     acknowledged_ = marked_ = 0;
     round_began_s_ = now_s(ack);
   }
@@ -75,6 +79,7 @@ class Prague final : public TimingOut {
   double alpha_ = 1;  // the average share of marks; RFC 8257 begins with all
   double acknowledged_ = 0;
   double marked_ = 0;
+  bool has_seen_marks_ = false;
   double round_began_s_ = 0;
   double reduced_until_s_ = 0;
   Rounds rounds_{};

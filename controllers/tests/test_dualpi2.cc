@@ -156,26 +156,59 @@ TEST(prague_counts_more_marks_than_packets_as_all) {
   EXPECT_NEAR(t.ack(100), 8, 1e-9);
 }
 
-// Section 2.4.2: a round trip of 25 ms at least. Of what was acknowledged before the mark nothing
-// was marked: with a gain of a half each update halves the average, and the mark takes half of it.
+// As in Linux (prague_update_alpha): without a mark no queue is known to mark.
+TEST(prague_averages_nothing_before_its_first_mark) {
+  Clocked t("prague", {{"initial_window", 40}, {"initial_ssthresh", 1}, {"gain", 0.5}});
+  for (int i = 0; i < 500; ++i) t.ack(30);
+  const double before = t.window();
+  t.marked = 1;
+  EXPECT_NEAR(t.ack(30), before / 2, 1e-9);
+}
+
+// As soon as a round trip and 25 ms have passed, as in Linux (prague_should_update_ewma). After the
+// first mark none is marked: with a gain of a half the first update halves the average, and the
+// mark after it takes half of that.
 TEST(prague_averages_marks_once_a_round_trip_of_25_ms_at_least) {
   struct Case {
     double window;
     double gap_ms;
-    int packets;  // before the mark
-    int updates;  // the first acknowledgment's included
+    int packets;     // from the first mark to the next
+    double average;  // at the latter
   };
-  for (const auto& [window, gap_ms, packets, updates] :
-       {Case{1000, 1, 500, 1},   // a round trip of a second
-        Case{1000, 1, 1010, 2},  // and its end
-        Case{4, 1.4, 19, 1},     // four of 5.6 ms
-        Case{4, 1.4, 22, 2}}) {  // five
+  for (const auto& [window, gap_ms, packets, average] :
+       {Case{1000, 1, 1000, 1},    // a round trip of a second
+        Case{1000, 1, 1001, 0.5},  // and its end
+        Case{8, 2, 13, 1},         // 26 ms, in the second round trip, or the third
+        Case{8, 2, 14, 0.5}}) {
     Clocked t("prague", {{"initial_window", window}, {"initial_ssthresh", 1}, {"gain", 0.5}});
-    for (int i = 0; i < packets; ++i) t.ack(5, 1, gap_ms);
+    t.marked = 1;
+    EXPECT_NEAR(t.ack(5, 1, gap_ms), window / 2, 1e-9);
+    t.marked = 0;
+    for (int i = 1; i < packets; ++i) t.ack(5, 1, gap_ms);
     const double before = t.window();
     t.marked = 1;
-    EXPECT_NEAR(t.ack(5, 1, gap_ms), before * (1 - std::pow(0.5, updates) / 2), 1e-9);
+    EXPECT_NEAR(t.ack(5, 1, gap_ms), before * (1 - average / 2), 1e-9);
   }
+}
+
+TEST(prague_averages_a_round_trip_of_one_packet) {
+  Clocked t("prague", {{"initial_window", 8}, {"initial_ssthresh", 1}, {"gain", 0.5}});
+  t.marked = 1;
+  EXPECT_EQUAL(t.ack(30), 4.0);
+  t.marked = 0;
+  t.skip(7);
+  t.ack(30, 0);
+  EXPECT_EQUAL(t.ack(30, 1, 30), 4.25);
+  t.marked = 1;
+  EXPECT_NEAR(t.ack(30, 1, 30), 4.25 * 0.75, 1e-9);
+}
+
+TEST(prague_does_not_grow_while_the_application_has_less_to_send) {
+  Clocked t("prague", {{"initial_window", 10}});
+  t.is_cwnd_limited = false;
+  EXPECT_EQUAL(t.ack(100), 10.0);
+  t.marked = 1;
+  EXPECT_EQUAL(t.ack(100), 5.0);
 }
 
 // They are counted with the packets.
@@ -194,6 +227,5 @@ TEST(prague_reduces_once_for_a_loss_and_the_marks_of_its_round_trip) {
   EXPECT_NEAR(t.lose(), 50.5, 1e-9);
   t.marked = 1;
   EXPECT_NEAR(t.ack(100, 1, 99), 50.5, 1e-9);
-  // None of the first round trip was marked: a sixteenth less than all is expected.
-  EXPECT_NEAR(t.ack(100, 1, 2), 50.5 * (1 - 15 / 32.0), 1e-9);
+  EXPECT_NEAR(t.ack(100, 1, 2), 25.25, 1e-9);
 }
