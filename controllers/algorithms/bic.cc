@@ -3,6 +3,7 @@
 // (net/ipv4/tcp_bic.c), which searches by quarters and nears the maximum in smooth_part rounds, or
 // by halves as in the paper (halves).
 #include <algorithm>
+#include <cmath>
 
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
@@ -75,10 +76,10 @@ class Bic final : public SlowStarting {
     return beyond / (parts_ - 1);
   }
 
-  // Beyond the maximum by Smin, 2 Smin, 4 Smin and so on: as far again in each round.
+  // Beyond the maximum by 1, 2, 4 packets and so on, a round each.
   double search_by_halves() const {
-    const double wanted =
-        cwnd_ < last_max_ ? (last_max_ - cwnd_) / 2 : cwnd_ - last_max_ + least_increase_;
+    const double wanted = cwnd_ < last_max_ ? (last_max_ - cwnd_) / 2
+                                            : std::scalbn(1.0, std::ilogb(cwnd_ - last_max_ + 1));
     return std::max(std::min(wanted, most_increase_), least_increase_);
   }
 

@@ -42,11 +42,14 @@ TEST(bic_can_search_by_halves_as_its_paper_does) {
   EXPECT_NEAR(step_at(984, paper), 20, 0.02);
   EXPECT_NEAR(step_at(1022, paper), 1, 0.02);
   EXPECT_NEAR(step_at(1024 - 0.021, paper), 0.01, 0.001);  // never below Smin
-  EXPECT_NEAR(step_at(1026, paper), 2.01, 0.02);           // as far again, and Smin
-  EXPECT_NEAR(step_at(1080, paper), 32, exact);
+  EXPECT_NEAR(step_at(1024.5, paper), 1, exact);           // beyond by 1, 2, 4 and so on
+  EXPECT_NEAR(step_at(1026, paper), 2, exact);
+  EXPECT_NEAR(step_at(1027.1, paper), 4, exact);
+  EXPECT_NEAR(step_at(1040, paper), 16, exact);
+  EXPECT_NEAR(step_at(1110, paper), 32, exact);
   Constants::Values faster = paper;
   faster["min_increment"] = 1;
-  EXPECT_NEAR(step_at(1026, faster), 3, 0.02);
+  EXPECT_NEAR(step_at(1023.5, faster), 1, exact);
 }
 
 TEST(bic_is_reno_up_to_fourteen_packets) {
