@@ -46,8 +46,11 @@ class Vegas final : public SlowStarting {
       if (cwnd_ < ssthresh_) slow_start(acknowledged);
       return;
     }
-    // Fewer may all be of delayed acknowledgments.
-    samples_ > 2 ? end_round(acknowledged) : grow_as_reno(acknowledged);
+    if (samples_ > 2) {
+      end_round(acknowledged);
+    } else if (ack.is_cwnd_limited) {
+      grow_as_reno(acknowledged);  // fewer may all be of delayed acknowledgments
+    }
     begin_round(ack);
   }
 

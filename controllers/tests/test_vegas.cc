@@ -120,6 +120,10 @@ TEST(vegas_is_reno_with_two_samples_a_round_trip) {
   EXPECT_NEAR(third, 2.9 + 1 / 2.9, exact);
   EXPECT_NEAR(flow.round(100), third + 1 / third, exact);  // of two, as the window was until now
   EXPECT_NEAR(flow.round(100), third + 1 / third + 1, exact);
+  // As in tcp_reno_cong_avoid of Linux, not while the application has less to send.
+  Clocked limited("vegas", {{"initial_window", 2}, {"initial_ssthresh", 2}});
+  limited.is_cwnd_limited = false;
+  EXPECT_NEAR(limited.round(100), 2, exact);
 }
 
 TEST(vegas_halves_at_a_loss_and_falls_to_one_at_a_timeout) {
