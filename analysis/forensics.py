@@ -1,7 +1,8 @@
 """What a printed table says against itself: checks of one row, or of one link, that need no run.
 
 Each number stands for an interval: what rounds to its digits, or is truncated to them. A row is
-contradicted only if no numbers in its intervals can be of one measurement.
+contradicted only if no numbers in its intervals can be of one measurement. Where most rows fail a
+check, that is no misprint, but another unit or definition, or runs that vary: no row is accused.
 
 - product: power x delay = throughput, utilization x capacity = throughput. The delay of one run is
   a whole number of milliseconds in mahimahi's logs: printed without decimals it is exact.
@@ -58,11 +59,11 @@ _QUANTITIES = {
 }
 _WORD = re.compile(r"p\d+(?:\.\d+)?(?![a-z0-9])|\d+(?:\.\d+)?th|[a-z]+|%")
 _WHOLE_DELAYS = ("signal delay", "queueing delay")
-"""Those that mahimahi's logs have in whole milliseconds."""
-_WHOLE = (*_WHOLE_DELAYS, "packets", "retransmissions", "samples")
-"""These, and counts."""
+"""Those whose percentiles mahimahi's logs have in whole milliseconds."""
+_COUNTS = ("packets", "retransmissions", "samples")
 _FEW, _FIFTH = 2, 5
-"""More rows than this agree on their link's capacity, and all but one in so many."""
+"""More rows than this agree on their link's capacity, and all but one in so many; so few rows that
+contradict themselves may be most of a table."""
 _MISPRINTED = 0.05
 """How probable it is at most that a row has a misprint."""
 _ONE_IN = 1000
@@ -156,12 +157,13 @@ class Row:
     def runs(self) -> int | None:
         """Of how many it is the mean, if printed."""
         printed = self.mean("runs")
-        return int(printed.value) if printed and printed.value >= 1 else None
+        is_count = printed and printed.value >= 1 and printed.value == int(printed.value)
+        return int(printed.value) if printed and is_count else None
 
     @property
     def may_be_one_run(self) -> bool:
         """Whether nothing says that it is a mean, and its delays are as whole as one run's."""
-        delays = [n for (q, _), n in self.numbers.items() if _base(q) in _WHOLE_DELAYS]
+        delays = [n for (q, _), n in self.numbers.items() if _is_whole_delay(q)]
         of_runs = {statistic for _, statistic in self.numbers} & {"mean", "sd"}
         is_known = self.mean("runs") is not None
         return bool(delays) and not of_runs and not is_known and all(n.is_whole for n in delays)
@@ -177,7 +179,7 @@ class Row:
             return self
         numbers = {
             (q, s): replace(n, value=round(n.value), step=0.0)
-            if _base(q) in _WHOLE_DELAYS and n.is_whole
+            if _is_whole_delay(q) and n.is_whole
             else n
             for (q, s), n in self.numbers.items()
         }
@@ -281,9 +283,16 @@ def contradictions(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Con
     Rows that do not say how many runs they are the mean of are single runs if their products show
     it.
     """
-    if _show_single_runs(rows):
-        rows = [row.of_one_run() for row in rows]
-    return _contradictions(rows, whole)
+    return _contradictions(_as_they_show(rows), whole)[0]
+
+
+def doubts(rows: Sequence[Row], whole: Collection[str] = ()) -> list[str]:
+    """Checks that contradict most rows: the columns do not mean what they are taken for."""
+    return _contradictions(_as_they_show(rows), whole)[1]
+
+
+def _as_they_show(rows: Sequence[Row]) -> Sequence[Row]:
+    return [row.of_one_run() for row in rows] if _show_single_runs(rows) else rows
 
 
 def further(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradiction]:
@@ -291,7 +300,7 @@ def further(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradict
     if not all(row.may_be_one_run for row in rows):
         return []
     known = {(each.line, each.check) for each in contradictions(rows, whole)}
-    of_one = _contradictions([row.of_one_run() for row in rows], whole)
+    of_one, _ = _contradictions([row.of_one_run() for row in rows], whole)
     return [each for each in of_one if (each.line, each.check) not in known]
 
 
@@ -307,7 +316,7 @@ def _show_single_runs(rows: Sequence[Row]) -> bool:
     evidence = 0.0
     for row in rows:
         known = _of_product(row, "power", _delay_of_power(row))
-        if known and _base(known[1].heading.quantity) in _WHOLE_DELAYS and known[0].widest[0] > 0:
+        if known and _is_whole_delay(known[1].heading.quantity) and known[0].widest[0] > 0:
             (least, most), (low, high) = known[2].widest, known[0].widest
             implied = 1e3 * least / high, 1e3 * most / low
             is_whole = implied[0] <= known[1].value <= implied[1]
@@ -316,13 +325,27 @@ def _show_single_runs(rows: Sequence[Row]) -> bool:
     return evidence > math.log(_ONE_IN)
 
 
-def _contradictions(rows: Sequence[Row], whole: Collection[str]) -> list[Contradiction]:
+def _contradictions(
+    rows: Sequence[Row], whole: Collection[str]
+) -> tuple[list[Contradiction], list[str]]:
+    """Those of rows, and those of columns."""
     rows = [row.exact() for row in rows]
     checks = (_products, _orders, _samples)
     found = [each for row in rows for check in checks for each in check(row)]
     found += [each for row in rows for each in _means(row, whole)]
+    said = []
+    for (check, columns), count in Counter((each.check, each.columns) for each in found).items():
+        having = sum(
+            set(columns) <= {n.heading.column for n in row.numbers.values()} for row in rows
+        )
+        if count > max(_FEW, having / 2):
+            found = [each for each in found if (each.check, each.columns) != (check, columns)]
+            said.append(
+                f"{', '.join(columns)}: {count} of {having} rows fail this check ({check}), more "
+                "than misprints explain; check units and definitions, or how much the runs vary"
+            )
     found += [*_swaps(rows, {each.line for each in found}), *_capacities(rows)]
-    return sorted(found, key=lambda each: each.line)
+    return sorted(found, key=lambda each: each.line), said
 
 
 def _products(row: Row) -> Iterator[Contradiction]:
@@ -331,8 +354,13 @@ def _products(row: Row) -> Iterator[Contradiction]:
         slack = row.slack(right, "throughput")
         if known and not _is_product(known, unit, slack):
             a, b = (each.range(slack=slack) for each in known[:2])
-            implied = f"{a[0] * b[0] * unit:.4g} to {a[1] * b[1] * unit:.4g}"
-            yield _found(row, "product", known, f"{left} x {right} gives {implied}")
+            low, high = a[0] * b[0] * unit, a[1] * b[1] * unit
+            says = f"{left} x {right} gives {low:.4g} to {high:.4g}"
+            least, most = known[2].widest
+            if row.runs != 1 and not {s for _, s in row.numbers} & {"sd"} and min(high, most) > 0:
+                vary = math.sqrt(max(low / most, least / high) / 2 - 0.5)  # see Row.slack
+                says += f", unless its runs vary by {vary:.0%}"
+            yield _found(row, "product", known, says)
 
 
 def _factors(row: Row) -> tuple[tuple[str, str, float], ...]:
@@ -428,13 +456,16 @@ def _means(row: Row, whole: Collection[str]) -> Iterator[Contradiction]:
     n = row.runs
     for quantity in {quantity for quantity, _ in row.numbers} if n else ():
         mean, sd = row.mean(quantity), row.numbers.get((quantity, "sd"))
-        is_whole = mean and (mean.heading.column in whole or _base(quantity) in _WHOLE)
+        is_whole = mean and (
+            mean.heading.column in whole or _is_whole_delay(quantity) or quantity in _COUNTS
+        )
         if n is None or mean is None or not is_whole:
             continue
         low, high = mean.widest
         sums = range(math.ceil(n * low), math.floor(n * high) + 1)
         if not sums:
-            yield _found(row, "mean", [mean], f"no {n} whole numbers have this mean")
+            says = f"no {n} whole numbers have this mean" if n > 1 else "it is not a whole number"
+            yield _found(row, "mean", [mean], says)
         elif sd and len(sums) <= _MOST_SUMS and not any(_has_deviation(s, n, sd) for s in sums):
             says = f"no {n} whole numbers of this mean have this deviation"
             yield _found(row, "deviation", [mean, sd], says)
@@ -449,6 +480,11 @@ def _has_deviation(total: int, n: int, sd: Number) -> bool:
         if least + (least - total) % 2 <= most:
             return True
     return False
+
+
+def _is_whole_delay(quantity: str) -> bool:
+    """Whether mahimahi has it in whole milliseconds; the signal delay is a percentile anyway."""
+    return _base(quantity) in _WHOLE_DELAYS and quantity != "queueing delay"
 
 
 def _base(quantity: str) -> str:
@@ -473,7 +509,8 @@ def _capacities(rows: Sequence[Row]) -> Iterator[Contradiction]:
         for row, numbers, (low, high) in every if link or is_one_link else ():
             is_near = low * (1 - _SAME_LINK) <= best <= high * (1 + _SAME_LINK)
             if not low <= best <= high and (link or is_near):
-                says = f"{others} have a capacity of {best:.4g}, it {low:.4g} to {high:.4g}"
+                theirs = f"{best:.4g} to {min(b for *_, (a, b) in every if a <= best <= b):.4g}"
+                says = f"{others} have a capacity of {theirs}, it {low:.4g} to {high:.4g}"
                 yield _found(row, "capacity", numbers, says)
 
 

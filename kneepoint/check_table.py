@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from analysis.forensics import contradictions, further, read_printed
+from analysis.forensics import contradictions, doubts, further, read_printed
 from common.errors import KneepointError, suggestion
 from kneepoint.cli import PATH, json_option, print_result, subcommand
 
@@ -36,6 +36,8 @@ def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool)
     lines = [f"line {each.line}: {each.says} ({each.check})" for each in found]
     wrong = len({each.line for each in found})
     lines.append(f"{wrong} of {len(table.rows)} rows contradict themselves")
+    doubted = doubts(table.rows, whole)
+    lines += doubted
     if_single = further(table.rows, whole)
     if if_single:
         lines.append("if each row is of one run, whose delay is whole (--runs 1 checks it):")
@@ -47,6 +49,7 @@ def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool)
         "rows": len(table.rows),
         "unknown": list(table.unknown),
         "contradictions": [asdict(each) for each in found],
+        "doubts": doubted,
         "if_single_runs": [asdict(each) for each in if_single],
     }
     print_result(content, "\n".join(lines), as_json, ok=not found)

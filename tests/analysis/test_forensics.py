@@ -1,12 +1,13 @@
 """The checks of a printed table against itself."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from analysis.forensics import Heading, contradictions, read_printed
+from analysis.forensics import Heading, contradictions, doubts, read_printed
 from common.errors import KneepointError
 from tests.benchmarks import forensics
 from tests.conftest import ROOT
@@ -79,6 +80,8 @@ ROUNDED, TRUNCATED = f"4.57,154,{TRUE:.2f}", f"4.56,153,{math.floor(100 * TRUE) 
         ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,4.97;4.2,4.97", []),  # two of them
         ("signal_delay_p95_ms,runs;98.50,2;98.30,2", [(3, "mean")]),
         ("delay_p95_ms,runs;98.30,2", []),  # of fractions nothing is known
+        ("mean_queueing_delay_ms,runs;48.47,1", []),  # nor of means over packets
+        ("signal_delay_p95_ms,runs;35.5,1.5", []),  # runs are a whole number
         (f"{SPREAD};98.50,0.71,2;98.50,0.90,2;98,1.5,1", [(3, "deviation"), (4, "deviation")]),
     ],
 )
@@ -96,7 +99,30 @@ def test_means_that_are_printed_as_whole_milliseconds_are_not_taken_for_single_r
     rows = zip(rates, delays, strict=True)
     lines = [f"{rate:.3f},{delay:.0f},{1000 * rate / delay:.2f}" for rate, delay in rows]
     assert found(tmp_path, POWER, *lines) == []
-    assert len(found(tmp_path, POWER, *lines, runs=1)) > 20
+    assert found(tmp_path, POWER, *lines, runs=1) == []  # they are not, in most rows
+
+
+@pytest.mark.parametrize("as_power", [float, math.log1p])  # of Mbit/s per ms; a logarithm
+def test_columns_of_another_unit_or_definition_accuse_no_row(
+    tmp_path: Path, as_power: Callable[[float], float]
+) -> None:
+    rows = [(2 + k / 3, 40 + 7 * k) for k in range(9)]
+    lines = [f"{rate:.2f},{delay},{as_power(rate / delay):.4f}" for rate, delay in rows]
+    assert found(tmp_path, POWER, *lines) == []
+    (said,) = doubts(read_printed(tmp_path / "table.csv").rows)
+    assert "9 of 9" in said and "power" in said
+
+
+@pytest.mark.parametrize("variation", [0.1, 0.3])
+def test_means_of_runs_that_vary_accuse_no_row(tmp_path: Path, variation: float) -> None:
+    random = np.random.default_rng(7)
+    lines = []
+    for _ in range(12):
+        rates = random.uniform(2, 40) * random.normal(1, variation / 3, 10)
+        delays = random.uniform(30, 300) * random.normal(1, variation, 10).clip(0.2)
+        power = (1000 * rates / delays).mean()
+        lines.append(f"{rates.mean():.2f},{delays.mean():.1f},{power:.1f},10")
+    assert found(tmp_path, f"{POWER},runs", *lines) == []
 
 
 @pytest.mark.parametrize("n", [3, 8, 20])
