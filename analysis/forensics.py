@@ -358,7 +358,8 @@ def _products(row: Row) -> Iterator[Contradiction]:
             says = f"{left} x {right} gives {low:.4g} to {high:.4g}"
             least, most = known[2].widest
             if row.runs != 1 and not {s for _, s in row.numbers} & {"sd"} and min(high, most) > 0:
-                vary = math.sqrt(max(low / most, least / high) / 2 - 0.5)  # see Row.slack
+                excess = max(low / most, least / high) - 1
+                vary = math.sqrt(max(excess, MEAN_OF_RATIOS) / 2)  # see Row.slack
                 says += f", unless its runs vary by {vary:.0%}"
             yield _found(row, "product", known, says)
 

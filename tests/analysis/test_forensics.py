@@ -66,6 +66,7 @@ ROUNDED, TRUNCATED = f"4.57,154,{TRUE:.2f}", f"4.56,153,{math.floor(100 * TRUE) 
         (f"{POWER};2.50,304,8.256;2.51,298,8.389;4.01,112,35.71", []),  # of how many runs?
         (f"{POWER},runs;4.01,112,35.80,1;4.01,112,35.71,1", [(3, "product")]),
         (f"{POWER},runs;4.01,112,35.71,5", []),  # a mean of five may be 112.3
+        ("throughput_mbps,delay_ms,power;10.01700,100.0000,100.0000", [(2, "product")]),
         ("throughput_mbps,signal_delay_p95_s,power,n;4.01,0.112,35.71,1", [(2, "product")]),
         # No more may pass than the link offers, of one run or in the mean of many.
         ("throughput_mbps,capacity_mbps;5.04,5.04;5.05,5.04;5.07,5.04", [(4, "order")]),
