@@ -12,7 +12,7 @@ _TRIES = 16
 
 
 def parse_json(text: str | bytes, reader: json.JSONDecoder | None = None) -> Any:
-    """Returns the value that a JSON text holds, by default as UNIQUE reads it.
+    """Returns the value that a JSON text holds; equal keys are as `reader` has them.
 
     Raises ValueError if it is no JSON, is nested too deeply, or an object has a key twice.
     """
@@ -39,7 +39,7 @@ def decoder(second: Mapping[str, str]) -> json.JSONDecoder:
             found.setdefault(name, value)
         return found
 
-    return json.JSONDecoder(object_pairs_hook=renamed)
+    return json.JSONDecoder(object_pairs_hook=renamed, parse_constant=_no_number)
 
 
 def first_object(text: str, reader: json.JSONDecoder) -> tuple[Any, tuple[str, str]]:
@@ -79,9 +79,13 @@ def _object(pairs: _Pairs) -> dict[str, Any]:
     return found
 
 
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
 def _twice(key: str | None) -> ValueError:
     return ValueError(f"key {key!r} appears twice")
 
 
-UNIQUE = json.JSONDecoder(object_pairs_hook=_object)
-"""Reads as `parse_json` does."""
+UNIQUE = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
+"""Reads as `parse_json` does, but without NaN and Infinity, which JSON lacks."""

@@ -90,6 +90,13 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         at_s = [each["t"] - first_s for name in pings for each in raw[name]]
         series[over_time.RTT] = (at_s, every_ms)
     length_s = times_s[-1] - times_s[0]
+    stamps_s = [each["t"] for name in (*rates, *pings) for each in raw[name]]
+    seen_s = max(stamps_s) - min(stamps_s)
+    if not length_s:
+        raise FORMAT.refuse(path, "all at one time; did the test run on?")
+    if not agree(length_s, seen_s, 30):
+        why = f"x_values last {length_s:g} s, and raw_values {seen_s:g} s; write both in seconds"
+        raise FORMAT.refuse(path, why)
     metrics, long = {"throughput_mbps": throughput_mbps}, over_time.long(series)
     parts = (path, FORMAT.name, length_s, metrics, tuple(flows), long, tuple(absent))
     return Measurement(*parts, controller, notes=notes)
@@ -102,7 +109,7 @@ def _sorted(path: Path, units: dict[str, Any]) -> tuple[list[str], list[str], li
     others = [name for name in units if name not in (*rates, *pings)]
     for name in others:
         if _FLOW.match(name) or _PING.match(name):
-            why = f"{name} is in {units[name]}; flent writes Mbits/s and ms"
+            why = f"{name} is in {units[name] or 'no unit'}; flent writes Mbits/s and ms"
             raise FORMAT.refuse(path, why)
     return rates, pings, others
 

@@ -133,8 +133,14 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
         kind = str(header.get("packet_type") or data.get("packet_type") or data.get("type", ""))
         space = _SPACES.get(kind.lower(), "application")
         length = int((data.get("raw") or {}).get("length", header.get("packet_size", 0)))
+        if length < 0:
+            raise FORMAT.refuse(path, f"a packet has {length} bytes; write its length")
         if name == "packet_sent" and "packet_number" in header:
-            waiting[space, int(header["packet_number"])] = length, time_s
+            number = int(header["packet_number"])
+            if space == "application" and (space, number) in waiting:  # others may begin again
+                why = f"packet {number} is sent twice; is it one connection, on one path?"
+                raise FORMAT.refuse(path, why)
+            waiting[space, number] = length, time_s
             count["sent"] += 1
             count["unsized"] += not length
             up.add("ingress_bytes", time_s, length)
@@ -187,7 +193,9 @@ def _told(
     amount: dict[str, int],
 ) -> Measurement:
     if not any(amount.values()):
-        raise FORMAT.refuse(path, "no packet arrived; did the connection run?")
+        arrived = count["acked"] or count["received"]
+        why = "no packet has a length; log raw.length"
+        raise FORMAT.refuse(path, why if arrived else "no packet arrived; did the connection run?")
     if not duration_s:
         raise FORMAT.refuse(path, "all at one time; did it run on?")
     absent = ["capacity, signal and queueing delay: an endpoint does not see the link"]

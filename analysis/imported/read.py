@@ -14,6 +14,13 @@ FORMATS: tuple[Format, ...] = (
     *(packets.FORMAT, qlog.FORMAT),
 )
 _HEAD = 65_536
+_UNPACK = {
+    b"BZh": "bunzip2",
+    b"\xfd7zXZ": "unxz",
+    b"\x28\xb5\x2f\xfd": "unzstd",
+    b"PK\3\4": "unzip",
+    b"\x04\x22\x4d\x18": "unlz4",
+}
 _PROBABLE = {
     "duration_s": (0.05, 86_400),
     "throughput_mbps": (1e-3, 4e5),
@@ -56,5 +63,8 @@ def _read(path: Path) -> list[Measurement]:
         for known in FORMATS:
             if known.recognises(head):
                 return known.read(path, stream)
+    for magic, remedy in _UNPACK.items():
+        if head.startswith(magic):
+            raise KneepointError(f"{path}: is compressed, not by gzip; unpack it: {remedy}")
     names = "; ".join(each.name for each in FORMATS)
     raise KneepointError(f"{path}: of no known format; known: {names}")

@@ -1,5 +1,6 @@
 """Files of other tools: the figures that these tools print, and what is refused."""
 
+import bz2
 import calendar
 import codecs
 import datetime
@@ -611,6 +612,17 @@ def iperf3_object(**changes: object) -> str:
     return json.dumps(IPERF3 | changes)
 
 
+ONE_RTT = {"header": {"packet_type": "1RTT", "packet_number": 7}, "raw": {"length": 1200}}
+ACKED = {"header": {"packet_type": "1RTT"}, "frames": [{"acked_ranges": [[7, 7]]}]}
+
+
+def one_rtt(*packets: dict[str, Any]) -> str:
+    """A qlog of packets, a millisecond apart; one with frames was received."""
+    names = ["packet_received" if "frames" in each else "packet_sent" for each in packets]
+    events = [{"time": k, "name": n, "data": packets[k]} for k, n in enumerate(names)]
+    return json.dumps({"qlog_version": "0.3", "traces": [{"events": events}]})
+
+
 TUNNEL = tunnel_log_of(4)[0]
 LINK = link_log_of(1)
 SENT = transfer(1)[0]
@@ -648,6 +660,10 @@ BAD = {
     "flent, backward": (flent_object(x_values=[0.2, 0.0]), "backward"),
     "flent, of no flow": (flent_object(raw_values={}), "no rate"),
     "flent, not whole": (flent_object(x_values=None), "whole"),
+    "flent, times in ms": (flent_object(x_values=[0, 200]), "x_values"),
+    "flent, of one moment": (flent_object(x_values=[0.0, 0.0]), "one time"),
+    "flent, of no number": (flent_object().replace("3.0", "NaN"), "NaN"),
+    "packed by another tool": (bz2.compress(flent_object().encode()), "bunzip2"),
     "capture, cut off": (pcap(SENT)[:-5], "cut off"),
     "capture, header cut off": (pcap(SENT)[:20], "cut off"),
     "capture, cut after a packet's header": (pcap(SENT) + struct.pack("<4I", 1, 1, 60, 60), "cut"),
@@ -661,6 +677,9 @@ BAD = {
     "qlog, sequence cut off": (SEQUENCE[:-5], "record"),
     "qlog of no trace": ('{"qlog_version": "0.3", "traces": []}', "no trace"),
     "qlog of no packets": ('{"qlog_version": "0.3", "traces": [{"events": []}]}', "no packet"),
+    "qlog, a packet twice": (one_rtt(ONE_RTT, ONE_RTT), "packet 7 is sent twice"),
+    "qlog, below 0": (one_rtt(ONE_RTT | {"raw": {"length": -9}}), "-9 bytes"),
+    "qlog, no lengths": (one_rtt({**ONE_RTT, "raw": {}}, ACKED), "no packet has a length"),
     "qlog, backward": (SEQUENCE + SEQUENCE.split("\n")[1] + "\n", "backward"),
     "qlog, not whole": ('{"qlog_version": "0.3", "traces": [{"events": [{}]}]}', "whole"),
 }
