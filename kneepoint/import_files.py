@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -67,13 +67,19 @@ def command(
     if into.exists():
         raise KneepointError(f"{into}: exists already; choose another folder")
     runs = _placed(read_measurements(files), controller, network)
+    for path, count in Counter(path.resolve() for path in files).items():
+        if count > 1:
+            raise KneepointError(f"{path}: given {count} times; give each file once")
     found: dict[str, object] = {"into": str(into), "runs": [_described(run) for run in runs]}
     parts = [_text(run) for run in runs]
     if compare:
         comparison, text = _compare(runs, compare, COMPARABLE[metric])
         found["comparison"] = comparison
         parts.append(text)
-    into.mkdir(parents=True)
+    try:
+        into.mkdir(parents=True)
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise KneepointError(f"--into {into}: {error.strerror}; choose another folder") from None
     write_table(into / "runs.parquet", make_table(map(_row, runs), RUNS_SCHEMA))
     table = _table(runs)
     write_whole(into / "table.csv", table)

@@ -115,6 +115,8 @@ def test_a_version_in_a_name_is_no_run(
         (("copa_datalink_run1.log", "bad"), "bad"),
         (("copa_datalink_run1.log", "missing"), "missing"),
         (("copa_datalink_run1.log",) * 2, "run 1"),
+        (("link.log",) * 2, "given 2 times"),
+        (("copa_datalink_run1.log", "--into", "bad/out"), "--into bad/out"),
         (("copa_datalink_run1.log", "--compare", "copa", "vegas"), "vegas"),
     ],
 )
@@ -122,7 +124,8 @@ def test_a_mistake_is_one_line_and_writes_nothing(
     folder: Path, words: tuple[str, ...], named: str
 ) -> None:
     (folder / "bad").write_text("1 2 3\n")
-    done = run_kneepoint("import", *words, "--into", "out", cwd=folder)
+    (folder / "link.log").write_text(link_log_of(1))
+    done = run_kneepoint("import", "--into", "out", *words, cwd=folder)
     assert done.returncode == 2 and named in done.stderr
     assert len(done.stderr.splitlines()) == 1 and not (folder / "out").exists()
 
