@@ -239,11 +239,11 @@ def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
         known = {(each.quantity, each.statistic): each.column for each in headings.values()}
         if heading and (heading.quantity, heading.statistic) in known:
             other = known[heading.quantity, heading.statistic]
-            raise KneepointError(f"{path}: {other!r} and {name!r} hold the same; rename one")
+            raise KneepointError(f"{path}: {other!r} and {name!r} hold one quantity; rename one")
         headings |= {place: heading} if heading else {}
     if not any(each.quantity not in ("link", "runs", "samples") for each in headings.values()):
         raise KneepointError(
-            f"{path}: no column is known among {', '.join(map(quote, header))}; name them as "
+            f"{path}: none of the columns is known: {', '.join(map(quote, header))}; name them as "
             "throughput_mbps, signal_delay_p95_ms, power, capacity_mbps, utilization, runs"
         )
     columns = {h: _numbers(h, [each[i].strip() for _, each in lines]) for i, h in headings.items()}
@@ -511,7 +511,7 @@ def _capacities(rows: Sequence[Row]) -> Iterator[Contradiction]:
             is_near = low * (1 - _SAME_LINK) <= best <= high * (1 + _SAME_LINK)
             if not low <= best <= high and (link or is_near):
                 theirs = f"{best:.4g} to {min(b for *_, (a, b) in every if a <= best <= b):.4g}"
-                says = f"{others} have a capacity of {theirs}, it {low:.4g} to {high:.4g}"
+                says = f"{others} have a capacity of {theirs}, this row {low:.4g} to {high:.4g}"
                 yield _found(row, "capacity", numbers, says)
 
 

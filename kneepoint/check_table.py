@@ -16,7 +16,7 @@ from kneepoint.cli import PATH, json_option, print_result, subcommand
     kneepoint check-table table-2.csv --runs 10 --whole "packets lost" --json
 """)
 @click.argument("file", type=PATH)
-@click.option("--runs", type=click.IntRange(1), help="Each row is the mean of so many runs.")
+@click.option("--runs", type=click.IntRange(1), help="Each row is the mean of this many runs.")
 @click.option("--whole", multiple=True, metavar="COLUMN", help="Its values are whole numbers.")
 @json_option
 def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool) -> None:
@@ -25,7 +25,7 @@ def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool)
     FILE is a CSV file with the digits as printed, whose columns are named in the field's terms
     (throughput_mbps, signal_delay_p95_ms, power, capacity_mbps, utilization, trace, runs,
     signal_delay_p95_sd_ms) or described in a YAML file of the same name beside it. The exit status
-    is 1 if rows contradict themselves. docs/statistics.md has the checks.
+    is 1 if rows contradict themselves. docs/statistics.md describes the checks.
     """
     table = read_printed(file, runs)
     printed = {number.heading.column for row in table.rows for number in row.numbers.values()}
@@ -40,7 +40,7 @@ def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool)
     lines += doubted
     if_single = further(table.rows, whole)
     if if_single:
-        lines.append("if each row is of one run, whose delay is whole (--runs 1 checks it):")
+        lines.append("if each row is a single run, with delays in whole ms (--runs 1 checks this):")
         lines += [f"  line {each.line}: {each.says} ({each.check})" for each in if_single]
     if table.unknown:
         lines.append(f"not checked: {', '.join(table.unknown)}")

@@ -42,9 +42,9 @@ class _Setting:
 """)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
 @click.option("--into", type=PATH, required=True, help="Folder to make; it must not exist.")
-@click.option("--controller", help="Of files that do not say; otherwise NAME of a file NAME-3.log.")
-@click.option("--network", help="Of files that do not say; otherwise the folder's name.")
-@click.option("--compare", nargs=2, metavar="A B", help="Two controllers, by the runs' numbers.")
+@click.option("--controller", help="Of files that name none.  [default: NAME of a file NAME-3.log]")
+@click.option("--network", help="Of files that name none.  [default: the folder's name]")
+@click.option("--compare", nargs=2, metavar="A B", help="Two controllers, paired by run.")
 @click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power")
 @json_option
 def command(
@@ -61,8 +61,8 @@ def command(
     FILE is a link log of mahimahi, a tunnel log of Pantheon or its pantheon_metadata.json, JSON of
     iperf3, data of flent, a capture of packets (two, if of both ends) or a qlog, as it is or
     compressed by gzip. The folder gets runs.parquet, for `open_results`, table.csv, with means
-    and deviations of equal controllers and networks, and a figure of each run. What a file cannot
-    tell is absent, and said. Nothing is written unless all files can be read.
+    and deviations for each controller and network, and a figure of each run. Figures that a file
+    does not contain are listed as unknown. Nothing is written unless all files can be read.
     """
     if into.exists():
         raise KneepointError(f"{into}: exists already; choose another folder")

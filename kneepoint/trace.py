@@ -131,7 +131,7 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
 @click.argument("file", type=PATH)
 @click.option("--time", metavar="COLUMN", help="Column of the times.")
 @click.option(
-    "--unit", type=click.Choice(list(TIME_UNITS)), help="Unit of the times.  [default: a guess]"
+    "--unit", type=click.Choice(list(TIME_UNITS)), help="Unit of the times.  [default: guessed]"
 )
 @click.option(
     "--every-s", type=FiniteRange(0, min_open=True), help="Time between rows, without --time."
@@ -165,7 +165,7 @@ def convert(
     bytes make an opportunity, when the last of them has passed, rounded up to a whole
     millisecond. Times count from the first row's. Without --unit, the name of the column of times
     tells it, or how long the recording would be and its rate; the command says which, and refuses
-    to choose between units that both could be. A unit in the name of a column of rates or bytes
+    to choose between several plausible units. A unit in the name of a column of rates or bytes
     (dl_kbps, rx_kB) is read.
     """
     columns_of: dict[Amount, str | None] = {"bytes": of_bytes, "packets": packets, "rate": rate}

@@ -104,8 +104,8 @@ def improbable(summary: Summary) -> str | None:
     if lasts and _LEAST_MBPS <= summary.mean_mbps <= _MBPS[1]:
         return None
     return (
-        f"{summary.duration_s:g} s at {summary.mean_mbps:.3g} Mbit/s are improbable of a link; "
-        "are its times in ms, and its source's units right?"
+        f"{summary.duration_s:g} s at {summary.mean_mbps:.3g} Mbit/s are improbable for a link; "
+        "check that its times are in ms, and the units of its source"
     )
 
 
@@ -193,7 +193,7 @@ def unit_of(
         or (amount == "rate" and is_amount)
     ):
         kind = "--rate" if rate else "--bytes"
-        raise KneepointError(f"{path}: by its name, column {column!r} is for {kind}; give it so")
+        raise KneepointError(f"{path}: column {column!r} belongs to {kind} by its name; use it")
     if amount == "rate" and rate_unit:
         return RATE_UNITS[rate_unit], ""
     named = rate or other  # `mbit` is a rate where rates are
@@ -331,8 +331,8 @@ def _has_decimal_commas(path: Path, cells: Mapping[str, list[str]]) -> bool:
     if len(decimal) < len(with_commas) or all(_THOUSANDS.fullmatch(cell) for cell in decimal):
         odd = next((each for each in with_commas if each not in decimal), with_commas[0])
         raise KneepointError(
-            f"{path}: {quote(odd)} is not a number, or may have thousands or decimals after its "
-            "comma; write it without one"
+            f"{path}: {quote(odd)} is not a number, or ambiguous: its comma may separate thousands "
+            "or decimals; write it without a comma"
         )
     return True
 

@@ -43,7 +43,7 @@ def join_ends(measurements: Sequence[Measurement]) -> list[Measurement]:
         is_known = _rtt_ms(first) > _rtt_ms(second)
         both = _joined(first, second, is_known) or _joined(second, first, False)
         if both is None:
-            raise _unmatched(first, second, "the same flow, but other packets")
+            raise _unmatched(first, second, "the same flow, but different packets")
         found[found.index(first if both.path == first.path else second)] = both
         found = [each for each in found if each not in (one, other)]
     return found
@@ -165,7 +165,7 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
             return None
         if ends.unseen_bytes > _MOST_UNSEEN * ends.came_bytes:
             share = ends.unseen_bytes / ends.came_bytes
-            raise _unmatched(sender, receiver, f"{share:.1%} of bytes that did not leave here")
+            raise _unmatched(sender, receiver, f"{share:.1%} of bytes that this capture lacks")
         if not ends.greatest_s:
             why = f"{receiver.path} is the same, at the same times; give each capture once"
             raise FORMAT.refuse(sender.path, why)

@@ -93,7 +93,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     stamps_s = [each["t"] for name in (*rates, *pings) for each in raw[name]]
     seen_s = max(stamps_s) - min(stamps_s)
     if not length_s:
-        raise FORMAT.refuse(path, "all at one time; did the test run on?")
+        raise FORMAT.refuse(path, "its duration is 0; did the test run?")
     if not agree(length_s, seen_s, 30):
         why = f"x_values last {length_s:g} s, and raw_values {seen_s:g} s; write both in seconds"
         raise FORMAT.refuse(path, why)
@@ -131,7 +131,7 @@ def _mean(
     at_times = [value for value in shown if value is not None]
     for other in (own, float(np.mean(at_times)) if at_times else own):
         if not agree(mean, other, 100):
-            why = f"the mean of {name} is {mean:g} here, and {other:g} there; correct its unit"
+            why = f"{name} has the mean {mean:g}, but values of {other:g}; correct its unit"
             raise FORMAT.refuse(path, why)
     return mean
 

@@ -118,7 +118,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         flows.append({"name": "reverse", "throughput_mbps": back.mbps, **back.told})
         flows[-1]["controller"] = str(end.get("sender_tcp_congestion", ""))
         way = "received" if _is_server(start) else "sent"
-        notes += (f"of both directions, the figures are those of what this end {way}",)
+        notes += (f"of both directions, the figures are of the data that this end {way}",)
     series = {
         over_time.RATES[-1]: (begins, [each["sum"]["bits_per_second"] / 1e6 for each in every])
     }
@@ -155,10 +155,10 @@ def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: 
     if f"sum_sent{suffix}" in end:
         sent, received = end[f"sum_sent{suffix}"], end[f"sum_received{suffix}"]
         own = received if received["bytes"] else sent  # too short, or without the other end's
-        why = None if own is received else "what arrived: the throughput is what was sent"
+        why = None if own is received else "bytes received: the throughput is of bytes sent"
     else:
         sent = received = own = end[f"sum{suffix}"]
-        why = "what arrived: the throughput is what was sent, less the share of lost packets"
+        why = "bytes received: the throughput is of bytes sent, less the share of lost packets"
     if not own["bytes"]:
         why = "nothing was sent; did the test run? Of UDP before 3.10, import the client's file"
         raise FORMAT.refuse(path, why)
@@ -168,7 +168,7 @@ def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: 
         return _Sums(mbps, own["seconds"], told, {}, is_sender, False, why)
     # A server that sends hears nothing of the client's results.
     if own is not received or (_is_server(start) and own.get("sender", test.get("reverse"))):
-        why = "what arrived, and loss: the throughput is what was sent"
+        why = "bytes received and loss: the throughput is of bytes sent"
         counts = {"packets_sent": own["packets"]}
         return _Sums(mbps, own["seconds"], {}, counts, is_sender, False, why)
     loss = _loss(received)

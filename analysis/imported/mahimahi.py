@@ -27,7 +27,7 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     series, others = series_of(found["over_time"]), found["other_events"]
     notes = [f"left out: {count} events of the kind {kind!r}" for kind, count in others.items()]
     if longer := found["longer_events"]:
-        notes.append(f"left out: what follows the figures of mahimahi in {longer} events")
+        notes.append(f"left out: words after the fields of mahimahi in {longer} events")
     told = (path, FORMAT.name, found["duration_s"], metrics, (), series, tuple(absent))
     return [Measurement(*told, notes=tuple(notes))]
 

@@ -113,9 +113,9 @@ def read_object(
     try:
         found, around = first_object(data.decode(), reader)
     except ValueError as error:
-        raise known.refuse(path, f"it is no JSON: {error}; copy the whole file") from None
+        raise known.refuse(path, f"it is not JSON: {error}; copy the whole file") from None
     if not isinstance(found, dict):
-        raise known.refuse(path, "it is no JSON object; name a file that the tool wrote")
+        raise known.refuse(path, "it is not a JSON object; name a file that the tool wrote")
     left = [each.strip() for each in around if each.strip()]
     what = "another object" if any(each.startswith("{") for each in left) else "text"
     return found, (f"left out: {what} beside the first whole object",) if left else ()
@@ -152,10 +152,12 @@ def _record(
         found = parse_json(text, reader)
     except ValueError as error:
         raise known.refuse(
-            path, f"record {number} is no JSON: {error}; copy the whole file"
+            path, f"record {number} is not JSON: {error}; copy the whole file"
         ) from None
     if not isinstance(found, dict):
-        raise known.refuse(path, f"record {number} is no JSON object; name a file of the tool")
+        raise known.refuse(
+            path, f"record {number} is not a JSON object; name a file that the tool wrote"
+        )
     return found
 
 
@@ -165,7 +167,7 @@ def complete(known: Format, path: Path) -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        why = f"it is not whole: {type(error).__name__} {error}; write it again"
+        why = f"it is incomplete: {type(error).__name__} {error}; write it again"
         raise known.refuse(path, why) from None
 
 

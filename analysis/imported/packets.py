@@ -190,7 +190,7 @@ def _measurement(
     _refuse_dropped(own)
     span_s = max(f.last.time_s for f in own.values()) - min(f.first.time_s for f in own.values())
     if not span_s:
-        raise UnreadableError("all at one time; did it run on?")
+        raise UnreadableError("its duration is 0; did a flow run?")
     way = next(iter(own.values())).is_forward
     together = {"throughput_mbps": sum(flow.bytes_ for flow in own.values()) * 8 / span_s / 1e6}
     sums: dict[str, object] = {**together, **read.rtts[way].figures("rtt")}
@@ -198,7 +198,7 @@ def _measurement(
         sums["retransmissions"] = sum(flow.retransmissions for flow in own.values())
     named = [("all", sums)] + [(name_of(key), flow.figures()) for key, flow in own.items()]
     absent = ["capacity, queue, signal and queueing delay: packets alone do not tell them"]
-    absent.append("loss and one-way delay: import the captures of both ends")
+    absent.append("loss and one-way delay: import captures of both ends")
     if "rtt_mean_ms" not in sums:
         absent.append("RTT: no segment was acknowledged")
     metrics: dict[str, float] = dict(together)

@@ -46,13 +46,13 @@ def measurement_of(known: Format, path: Path, stream: BinaryIO) -> Measurement:
     if signal_ms:
         metrics["power"] = throughput_mbps / (signal_ms / 1000)
     metrics |= {name: found[name] for name in ("packets_sent", "packets_delivered")}
-    absent = ["queueing delay: one-way delays are known, with the propagation's"]
+    absent = ["queueing delay: the one-way delays include the propagation delay"]
     series = series_of(found["over_time"], over_time.DELAY)
     if found["capacity_mbps"] is not None:
         metrics["capacity_mbps"] = found["capacity_mbps"]
         metrics["utilization"] = throughput_mbps / found["capacity_mbps"]
     else:
-        absent.append("capacity: no opportunities of the link are known")
+        absent.append("capacity: the log has no delivery opportunities")
         series = series[series["quantity"] != over_time.RATES[0]]
     length_s, flows = found["duration_s"], tuple(found["flows"])
     return Measurement(path, known.name, length_s, metrics, flows, series, tuple(absent))

@@ -197,7 +197,7 @@ def _told(
         why = "no packet has a length; log raw.length"
         raise FORMAT.refuse(path, why if arrived else "no packet arrived; did the connection run?")
     if not duration_s:
-        raise FORMAT.refuse(path, "all at one time; did it run on?")
+        raise FORMAT.refuse(path, "its duration is 0; did the connection run?")
     absent = ["capacity, signal and queueing delay: an endpoint does not see the link"]
     is_sender = amount["acked"] >= amount["received"]
     bytes_ = amount["acked" if is_sender else "received"]
@@ -209,7 +209,7 @@ def _told(
         flow["loss"] = count["lost"] / count["sent"]
     else:
         metrics["packets_delivered"] = count["received"]
-        absent.append("loss, and what was in flight: this end received")
+        absent.append("loss and bytes in flight: this endpoint received")
     flow |= rtts.figures("rtt")
     notes = (f"{count['unsized']} packets without a length count as empty",)
     if "rtt_mean_ms" not in flow:

@@ -67,4 +67,4 @@ def _read(path: Path) -> list[Measurement]:
         if head.startswith(magic):
             raise KneepointError(f"{path}: is compressed, not by gzip; unpack it: {remedy}")
     names = "; ".join(each.name for each in FORMATS)
-    raise KneepointError(f"{path}: of no known format; known: {names}")
+    raise KneepointError(f"{path}: unknown format; known: {names}")

@@ -75,7 +75,7 @@ def _check_time(number: int, time_s: float, latest_s: float, most_s: float) -> N
     """Accepts a time that is hardly before the latest."""
     if time_s > most_s or time_s < 0:
         raise UnreadableError(
-            f"packet {number} is of {time_s:.6g} s since 1970, "
+            f"packet {number} has the timestamp {time_s:.6g} s since 1970, "
             + ("which no clock shows" if number == 1 else f"{time_s - latest_s:.6g} s later")
             + "; correct the clock (editcap -t) or the interface's resolution"
         )
@@ -121,7 +121,7 @@ def _pcapng(stream: BinaryIO) -> Iterator[Record]:
         elif kind in (_PACKET, _OLD_PACKET):
             yield _packet(order, body, "I" if kind == _PACKET else "H2x", own)
         elif kind == _SIMPLE_PACKET:
-            raise UnreadableError("its packets have no time; capture again, with tcpdump")
+            raise UnreadableError("its packets have no timestamps; capture again, with tcpdump")
 
 
 def _section(stream: BinaryIO) -> str:

@@ -646,7 +646,7 @@ BAD = {
     "packed, cut off": (gzip.compress(LINK.encode())[:-9], "unpacked"),
     "iperf3, cut off": (iperf3_object()[:-9], "JSON"),
     "iperf3, failed": (iperf3_object(error="unable to connect"), "unable to connect"),
-    "iperf3, without its end": (iperf3_object(end={}), "whole"),
+    "iperf3, without its end": (iperf3_object(end={}), "incomplete"),
     "iperf3, of nothing": (
         iperf3_object(end=IPERF3["end"] | {"sum_sent": NOTHING, "sum_received": NOTHING}),
         "nothing was sent",
@@ -659,9 +659,9 @@ BAD = {
     "flent, too new": (flent_object(version=5), "version 5"),
     "flent, backward": (flent_object(x_values=[0.2, 0.0]), "backward"),
     "flent, of no flow": (flent_object(raw_values={}), "no rate"),
-    "flent, not whole": (flent_object(x_values=None), "whole"),
+    "flent, not whole": (flent_object(x_values=None), "incomplete"),
     "flent, times in ms": (flent_object(x_values=[0, 200]), "x_values"),
-    "flent, of one moment": (flent_object(x_values=[0.0, 0.0]), "one time"),
+    "flent, of one moment": (flent_object(x_values=[0.0, 0.0]), "duration is 0"),
     "flent, of no number": (flent_object().replace("3.0", "NaN"), "NaN"),
     "packed by another tool": (bz2.compress(flent_object().encode()), "bunzip2"),
     "capture, cut off": (pcap(SENT)[:-5], "cut off"),
@@ -672,7 +672,7 @@ BAD = {
     "capture, a record of 1 GB": (pcap(SENT) + struct.pack("<4I", 1, 1, 2**30, 60), "record"),
     "capture, backward": (pcap(SENT[::-1]), "backward"),
     "capture of no packets": (pcap([]), "no TCP or UDP"),
-    "capture of one moment": (pcap(SENT[:1]), "one time"),
+    "capture of one moment": (pcap(SENT[:1]), "duration is 0"),
     "qlog, cut off": (qlog_file(0)[:-5], "JSON"),
     "qlog, sequence cut off": (SEQUENCE[:-5], "record"),
     "qlog of no trace": ('{"qlog_version": "0.3", "traces": []}', "no trace"),
@@ -681,7 +681,7 @@ BAD = {
     "qlog, below 0": (one_rtt(ONE_RTT | {"raw": {"length": -9}}), "-9 bytes"),
     "qlog, no lengths": (one_rtt({**ONE_RTT, "raw": {}}, ACKED), "no packet has a length"),
     "qlog, backward": (SEQUENCE + SEQUENCE.split("\n")[1] + "\n", "backward"),
-    "qlog, not whole": ('{"qlog_version": "0.3", "traces": [{"events": [{}]}]}', "whole"),
+    "qlog, not whole": ('{"qlog_version": "0.3", "traces": [{"events": [{}]}]}', "incomplete"),
 }
 
 
