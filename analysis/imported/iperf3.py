@@ -112,6 +112,9 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     rtts_ms = [measured for _, measured in streams]
     overall = {"name": "all", "throughput_mbps": sums.mbps, **sums.told, **_rtt([*chain(*rtts_ms)])}
     flows = [overall, *(_flow(path, n, *each, sums) for n, each in enumerate(streams, 1))]
+    if len(every) < len(found["intervals"]):  # mean_rtt is also of what was omitted
+        for flow, measured in zip(flows[1:], rtts_ms, strict=True):
+            flow |= _rtt(measured)
     if has_back:
         back = _sums(path, start, end, _BACK)
         absent += [f"{back.absent}, of reverse"] if back.absent else []

@@ -271,8 +271,12 @@ IPERF3: dict[str, Any] = {
 
 
 def test_what_iperf3_omits_is_left_out(tmp_path: Path) -> None:
-    found = read(tmp_path / "a.json", json.dumps(IPERF3))
+    (stream,) = IPERF3["end"]["streams"]
+    sender = stream["sender"] | {"mean_rtt": 9000}
+    end = IPERF3["end"] | {"streams": [{"sender": sender}]}
+    found = read(tmp_path / "a.json", iperf3_object(end=end))
     assert found.controller == "bbr" and found.flows[0]["rtt_p95_ms"] == 2
+    assert [flow["rtt_mean_ms"] for flow in found.flows] == [2, 2]
     assert found.series.groupby("quantity").size().to_dict() == {"egress_mbps": 3, "rtt_ms": 3}
 
 
