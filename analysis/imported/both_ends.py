@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import combinations
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from analysis.imported.byte_ranges import ByteRanges, Match
 from analysis.imported.copies import Copies
@@ -176,6 +176,8 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
     joined = []
     for flow in found.flows:
         own = sender.flows[0 if flow["name"] == "all" else int(str(flow["name"]))]
+        if flow["name"] != "all":
+            _refuse_late(sender, receiver, cast(Any, flow["delay_p50_ms"]), cast(Any, own))
         joined.append({**own, **flow, "name": own["name"]})
     metrics, absent = dict(found.metrics), found.absent
     if ends.parts or "packets_sent" not in sender.metrics:
@@ -194,6 +196,19 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
             *([f"{unjudged} packets that left {outside} do not count"] if unjudged else []),
         ),
     )
+
+
+def _refuse_late(
+    sender: Capture, receiver: Capture, delay_ms: float | None, own: Mapping[str, float]
+) -> None:
+    """Where packets take much longer to arrive than to be acknowledged, a clock is wrong."""
+    rtt_ms = own.get("rtt_p95_ms", float("inf"))
+    if delay_ms is not None and delay_ms > 2 * rtt_ms + 1:
+        raise FORMAT.refuse(
+            sender.path,
+            f"packets took {delay_ms:g} ms to {receiver.path}, and were acknowledged after "
+            f"{rtt_ms:g} ms; correct a clock: editcap -t",
+        )
 
 
 def _copy_judged(log: IO[bytes], into: IO[bytes], ends: _Ends, receiver: Capture) -> int:

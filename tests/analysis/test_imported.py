@@ -512,10 +512,11 @@ def test_captures_of_different_runs_stay_apart(tmp_path: Path) -> None:
     assert len(read_measurements(paths)) == 2
 
 
-def test_a_clock_that_is_wrong_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ahead_s", [-0.5, 1])
+def test_a_clock_that_is_wrong_is_named(tmp_path: Path, ahead_s: float) -> None:
     sent, came, _ = transfer(1)
     one = capture(tmp_path / "sender.pcap", sent)
-    late = capture(tmp_path / "receiver.pcap", [(at_s - 0.5, data) for at_s, data in came])
+    late = capture(tmp_path / "receiver.pcap", [(at_s + ahead_s, data) for at_s, data in came])
     with pytest.raises(KneepointError, match="clock") as raised:
         read_measurements([one, late])
     assert "receiver.pcap" in str(raised.value)
