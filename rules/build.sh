@@ -15,9 +15,10 @@ rules/check_compiler.sh
 mkdir -p build
 exec 9>build/.lock
 flock 9
-# A folder that was moved or copied is configured anew: CMake refuses the paths of the other one.
+# A folder that was moved or copied is configured anew: CMake refuses the paths of the other one, and
+# ninja looks there for headers.
 grep -qsxF "CMAKE_CACHEFILE_DIR:INTERNAL=$PWD/build" build/CMakeCache.txt ||
-  rm -rf build/CMakeCache.txt build/CMakeFiles
+  rm -rf build/CMakeCache.txt build/CMakeFiles build/.ninja_deps
 # Ninja compares times, but a source that was restored or copied with its times is older than what was
 # built of another content; and CMake keeps settings that this script no longer makes.
 changed=$(LC_ALL=C sha256sum --check --quiet build/sources.sha256 2>/dev/null | sed -n 's/: FAILED$//p')
