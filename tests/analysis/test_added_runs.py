@@ -135,6 +135,7 @@ def test_what_is_off_runs_where_the_fit_leaves_the_host_open(open_job: Open) -> 
     assert row["runs"] == 12  # those elsewhere do not count
 
 
+@pytest.mark.slow
 def test_the_order_in_which_runs_end_changes_nothing(open_job: Open) -> None:
     job = open_job()
     perform(job)

@@ -107,6 +107,7 @@ MANY = int(os.environ.get("KNEEPOINT_AUDIT_SEEDS", "4"))
 """More of them take minutes: KNEEPOINT_AUDIT_SEEDS=300."""
 
 
+@pytest.mark.slow
 def test_honest_tables_raise_no_alarm_in_many_seeds_and_few_where_they_replay_badly() -> None:
     assert [n for n in range(100, 100 + MANY) if against(published.honest(n))] == []
     badly = [published.honest(seed, mismatch=0.05) for seed in range(4)]

@@ -26,6 +26,7 @@ def test_a_sender_is_identified_and_predicted(workspace: Path) -> None:
     assert found["prediction"]["all"]["ratio"] == 1
 
 
+@pytest.mark.slow
 def test_logs_are_identified(workspace: Path) -> None:
     log = workspace / "own.log"
     run = ["--network", "wire", "--controller", "rule", "--flow-log", str(log)]
