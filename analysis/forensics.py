@@ -287,7 +287,7 @@ def contradictions(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Con
 
 
 def doubts(rows: Sequence[Row], whole: Collection[str] = ()) -> list[str]:
-    """Checks that contradict most rows: the columns do not mean what they are taken for."""
+    """Returns doubts about columns, whose checks most rows fail: another unit or definition."""
     return _contradictions(_as_they_show(rows), whole)[1]
 
 
@@ -328,7 +328,7 @@ def _show_single_runs(rows: Sequence[Row]) -> bool:
 def _contradictions(
     rows: Sequence[Row], whole: Collection[str]
 ) -> tuple[list[Contradiction], list[str]]:
-    """Those of rows, and those of columns."""
+    """Returns the contradictions of rows, and the doubts about columns."""
     rows = [row.exact() for row in rows]
     checks = (_products, _orders, _samples)
     found = [each for row in rows for check in checks for each in check(row)]

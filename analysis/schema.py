@@ -483,7 +483,7 @@ TABLES = {table.name: table for stage in _STAGES for table in stage.tables}
 
 
 def tables_in(results: Path) -> TableFolder:
-    """Returns the tables in a folder of results; one that has changed since is refused."""
+    """Returns the tables in a folder of results; refuses a table that has changed since."""
     stage_of = {table.name: stage.name for stage in _STAGES for table in stage.tables}
 
     def check(path: Path) -> None:

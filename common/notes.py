@@ -103,7 +103,7 @@ def is_sealed(name: str) -> bool:
 
 
 def require_sealed(name: str, path: Path) -> None:
-    """Raises KneepointError if a file of a job is not what it wrote, as far as that is known."""
+    """Raises KneepointError if a file differs from the digest that its job has recorded, if any."""
     try:
         digest = read_json(place_of(name, "written"))[str(path)]
     except (KeyError, OSError, TypeError, ValueError):  # nothing is known; Snakemake asks is_sealed

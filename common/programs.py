@@ -85,7 +85,7 @@ def run_built(
 
 
 def _unsaid(status: int, complained: BinaryIO) -> str:
-    """Returns why a program failed that said nothing: a signal, or no room for what it said."""
+    """Returns why a program failed without a message: a signal, or no room for its output."""
     if status < 0:
         return of_signal(-status)
     try:

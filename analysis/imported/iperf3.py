@@ -112,7 +112,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     rtts_ms = [measured for _, measured in streams]
     overall = {"name": "all", "throughput_mbps": sums.mbps, **sums.told, **_rtt([*chain(*rtts_ms)])}
     flows = [overall, *(_flow(path, n, *each, sums) for n, each in enumerate(streams, 1))]
-    if len(every) < len(found["intervals"]):  # mean_rtt is also of what was omitted
+    if len(every) < len(found["intervals"]):  # mean_rtt includes the omitted seconds
         for flow, measured in zip(flows[1:], rtts_ms, strict=True):
             flow |= _rtt(measured)
     if has_back:
@@ -199,7 +199,7 @@ def _flow(
     flow: dict[str, Any] = {"name": str(number), **_rtt(rtts_ms)}
     if sums.knows_loss:
         flow["loss"] = _loss(sender)
-    if own["bytes"] or "udp" not in ends:  # of datagrams, those that were sent
+    if own["bytes"] or "udp" not in ends:  # a UDP flow without bytes is unknown
         flow["throughput_mbps"] = _mbps(path, own) * (1 - flow.get("loss", 0))
     if "retransmits" in sender:
         flow["retransmissions"] = sender["retransmits"]

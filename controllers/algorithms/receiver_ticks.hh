@@ -45,8 +45,8 @@ class ReceiverTicks {
   int64_t last_ms_ = 0;
 };
 
-// What a forecast, made as a tick ends, lets leave until the next: so many packets after the first
-// that was not acknowledged then.
+// The packets that may leave until the next forecast. A forecast, made at the end of a tick, counts
+// from the first packet that is not acknowledged at that time.
 class Allowance {
  public:
   void hear(const Ack& ack) {
