@@ -7,6 +7,7 @@ import shlex
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -49,6 +50,13 @@ class KneepointError(Exception):
         if len(line) > _MOST_CHARACTERS:
             line = f"{line[: _MOST_CHARACTERS // 2]} ... {line[-_MOST_CHARACTERS // 2 :]}"
         super().__init__(line)
+
+
+def fault_of(error: Exception) -> str:
+    """Returns an error that nobody foresaw, with the place where it arose, for a report of it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return printable(f"{type(error).__name__}: {error}{place}")
 
 
 class MachineError(KneepointError):

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,6 +44,8 @@ _ORDERED = {
     "date": re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:.]?\d\d(?:[:.]?\d\d)?)?"),
 }
 """Versions that say by themselves which is later."""
+_LATEST_S = 253_402_300_799
+"""The last second of the year 9999."""
 _SAFE = """\
 [safe]
     directory = *
@@ -89,9 +92,14 @@ class Submission:
         if self.repository is not None:
             return 0.0
         newest = self.path.lstat().st_mtime
-        if self.path.is_dir():
+        if self.path.is_dir() and not self.path.is_symlink():
             newest = max([newest, *(status.st_mtime for _, status in below(self.path))])
-        return newest
+        return in_calendar(newest)
+
+
+def in_calendar(time_s: float) -> float:
+    """Returns the nearest time with a date (s since 1970); files and commits may have any."""
+    return min(time_s, _LATEST_S) if time_s > 0 else 0.0
 
 
 def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
@@ -262,8 +270,9 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
         inside = source / ".git" if (source / ".git").is_dir() else source
         refs = (Path(path) for path, _ in below(inside / "refs"))
         for path in [inside / "HEAD", inside / "packed-refs", *refs]:
-            if path.is_file():
-                found.append((str(path), path.stat().st_mtime_ns))
+            with suppress(OSError):  # just removed, or unreadable
+                if path.is_file():
+                    found.append((str(path), path.stat().st_mtime_ns))
     return sorted(found)
 
 
@@ -306,4 +315,4 @@ def _archive(source: Path, repository: Repository, into: Path, confined: Confine
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:
             unpack_stream(archive, into)
-        return float(git("-C", "clone", "show", "--no-patch", "--format=%ct", commit))
+        return in_calendar(float(git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)))

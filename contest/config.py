@@ -117,6 +117,8 @@ def _check_moment(text: str) -> str:
         raise ValueError("it must be a time, such as 2026-12-01T23:59+01:00") from None
     if moment.tzinfo is None:
         raise ValueError(f"it must have its offset from UTC, such as {text}+01:00")
+    if not 1970 < moment.year < 9999:
+        raise ValueError("its year must lie between 1970 and 9999")
     return text
 
 

@@ -2,13 +2,14 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from common.errors import KneepointError, MachineError, our_files
+from common.errors import KneepointError, MachineError, fault_of, our_files
 from common.files import private_folder, sha256_of
 from contest import classes, within
 from contest.build import BuildError, Compiler
@@ -23,6 +24,7 @@ from networks.scenario import PreparedNetwork
 
 _PATH = re.compile(r"(?:file://|(?<![\w./]))/(?!/)(?:[^\s/:'\"]+/)+")
 """The folders of an absolute path."""
+_MOST_REASON = 400
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class EntryBuilder:
             values: of parameters that it declares, if not their defaults.
 
         Raises:
-            KneepointError: the machine is at fault.
+            MachineError: the machine is at fault.
         """
         entry = ContestEntry(submission.name, submission.author, submission)
         with private_folder("entry") as work:
@@ -119,20 +121,8 @@ class EntryBuilder:
                 )
                 tree.declared.check(values or {})
                 return replace(entry, built=self.entry_of(submission.name, tree, values or {}))
-            except MachineError:
-                raise
-            except KneepointError as error:
-                return _failed(entry, error, known)
-            except OSError as error:
-                if within.is_fault(error):
-                    raise KneepointError(
-                        f"{submission.name}: {error.strerror}; free some and run the command again"
-                    ) from None
-                reason = f"cannot be read: {error.strerror}"
-                return _failed(entry, KneepointError(reason), known)
             except Exception as error:
-                reason = f"cannot be read: {type(error).__name__}: {error}"
-                return _failed(entry, KneepointError(reason), known)
+                return failed(entry, error, known)
 
     def make_class(
         self, name: str, source: str, language: Language, values: Mapping[str, float]
@@ -140,7 +130,7 @@ class EntryBuilder:
         """Builds the source of a class; a failure becomes its reason.
 
         Raises:
-            KneepointError: the machine is at fault.
+            MachineError: the machine is at fault.
         """
         entry = ContestEntry(name, digest=sha256_of(source.encode()))
         with private_folder("class") as folder:
@@ -156,10 +146,8 @@ class EntryBuilder:
                 built = lean.entry_of(name, tree, {})
                 words = tuple(f"{key}={float(values[key])!r}" for key in sorted(values))
                 return replace(entry, built=replace(built, arguments=words))
-            except MachineError:
-                raise
             except KneepointError as error:
-                return _failed(entry, error)
+                return failed(entry, error, None)
 
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[ContestEntry], None]
@@ -203,19 +191,54 @@ class EntryBuilder:
         )
 
 
-def _failed(
-    entry: ContestEntry, error: KneepointError, known: Sequence[Path] | None = None
+def failed(
+    entry: ContestEntry, error: Exception, known: Sequence[Path] | None = ()
 ) -> ContestEntry:
-    """An entry that cannot run; its texts are for others if paths that they may have are known."""
+    """Returns an entry that cannot run, with the reason; of an unforeseen error stderr says more.
+
+    Args:
+        entry: the entry.
+        error: what was raised for it.
+        known: folders whose paths the texts may have; None: they are for the entrant alone.
+
+    Raises:
+        MachineError: the machine is at fault.
+    """
+    if isinstance(error, MachineError):
+        raise error
+    if isinstance(error, OSError):
+        if within.is_fault(error):
+            raise MachineError(
+                f"{entry.name}: {error.strerror}; free some and run the command again"
+            ) from None
+        error = KneepointError(f"cannot be read: {error.strerror}")
+    elif not isinstance(error, KneepointError):
+        fault = fault_of(error)
+        print(f"{entry.name}: an error of Kneepoint's, report it: {fault}", file=sys.stderr)
+        error = KneepointError(f"cannot be scored: {type(error).__name__}: {error}")
 
     def shown(text: str) -> str:
         return text if known is None else without_paths(text, known)
 
-    message = error.message if isinstance(error, BuildError) else ""
-    is_disturbed = isinstance(error, DisturbedError)
     return replace(
-        entry, reason=shown(str(error)), message=shown(message), is_disturbed=is_disturbed
+        entry,
+        built=None,
+        reason=shortened(shown(str(error))),
+        message=shown(error.message) if isinstance(error, BuildError) else "",
+        is_disturbed=isinstance(error, DisturbedError),
     )
+
+
+def guarded(entry: ContestEntry, step: Callable[[], ContestEntry]) -> ContestEntry:
+    """Returns what a step makes of an entry, which an error turns into a row with the reason.
+
+    Raises:
+        MachineError: the machine is at fault.
+    """
+    try:
+        return step()
+    except Exception as error:
+        return failed(entry, error)
 
 
 def without_paths(text: str, known: Sequence[Path] = ()) -> str:
@@ -223,6 +246,11 @@ def without_paths(text: str, known: Sequence[Path] = ()) -> str:
     for folder in known:
         text = text.replace(f"{folder}/", "")
     return _PATH.sub("", text)
+
+
+def shortened(reason: str) -> str:
+    """Returns a reason, of a long one its beginning."""
+    return reason if len(reason) <= _MOST_REASON else f"{reason[:_MOST_REASON]}..."
 
 
 def latest_of_each(entries: Iterable[ContestEntry]) -> dict[str, str]:

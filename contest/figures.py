@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from analysis.frames import Record
-from common.files import write_whole
 from contest.standing import Json
 from reports.figures import style
 
@@ -99,8 +98,8 @@ def matrix(found: Json) -> Figure:
     return figure
 
 
-def thin(path: Path) -> None:
-    """Reduces the colours of the images in an SVG file, of which a page has one for each entry."""
+def thinned(drawing: bytes) -> bytes:
+    """Returns an SVG, of which a page has one for each entry, with fewer colours in its images."""
 
     def reduced(found: re.Match[bytes]) -> bytes:
         image = Image.open(io.BytesIO(base64.b64decode(found[0])))
@@ -108,4 +107,4 @@ def thin(path: Path) -> None:
         image.quantize(_COLOURS, Image.Quantize.FASTOCTREE).save(small, "PNG", optimize=True)
         return base64.b64encode(small.getvalue())
 
-    write_whole(path, _IMAGE.sub(reduced, path.read_bytes()))
+    return _IMAGE.sub(reduced, drawing)

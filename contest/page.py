@@ -17,7 +17,6 @@ from reports.document import document
 from reports.templating import element, plain_text, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
-_MOST_REASON = 400
 _MOST_LISTED = 5
 
 
@@ -104,9 +103,6 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         "interval": _interval,
         "ranks": _ranks,
         "linked": linked,
-        "shortened": lambda text: (
-            text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."
-        ),
         "beaten": lambda name: others(name, [name]),
         "undecided": lambda name: others(name, [None]),
     }

@@ -6,22 +6,30 @@ draws only what is new, and an interrupted one resumes.
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from common.errors import KneepointError
-from common.files import LOCK_PATIENCE_S, hold_lock, read_json, sha256_of, write_whole
+from common.errors import KneepointError, MachineError
+from common.files import (
+    LOCK_PATIENCE_S,
+    hold_lock,
+    private_folder,
+    read_json,
+    sha256_of,
+    write_whole,
+)
 from common.made_by import current_commit
 from contest.aliases import anonymous, authors_in, complete_key
 from contest.behaviour import watch as watch_sender
 from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
-from contest.entries import ContestEntry, EntryBuilder
+from contest.entries import ContestEntry, EntryBuilder, failed
 from contest.feedback import write_feedback
-from contest.figures import draw_figures, thin
+from contest.figures import draw_figures, thinned
 from contest.history import with_history
 from contest.leaderboard import verdict
 from contest.page import write_page
@@ -98,19 +106,59 @@ class ContestRun:
                 on_other_host = run_on_other_host(
                     self.contest, scored, self.networks, self.engine, runner
                 )
-            found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
-            self._say_behaviour(found, scored)
-            found = with_history(found, self.contest, self.folder / "history.jsonl")
-            runs = self._draw_runs(scored)
-            write_feedback(found, runs, self.folder / FEEDBACK, self._made_of())
-            if self.key is not None:
-                found, names = anonymous(found, complete_key(self.key, authors_in(found)))
-                runs = {names.get(name, name): path for name, path in runs.items()}
-            figures = draw_figures(found, self.folder / "figures")
-            page = write_page(found, runs, figures, self._made_of())
-            write_whole(self.folder / PAGE, page)
-            write_whole(self.folder / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+            try:
+                return self._publish(scored, on_other_host, self.folder)
+            except (MachineError, OSError):
+                raise
+            except Exception:
+                sound = self._sound(scored)
+                if sound == scored:
+                    raise
+                return self._publish(sound, on_other_host, self.folder)
+
+    def _publish(
+        self, scored: Sequence[ContestEntry], on_other_host: Mapping[str, float], into: Path
+    ) -> Json:
+        """Writes all that is written of entries that ran; returns the verdict."""
+        found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
+        self._say_behaviour(found, scored)
+        found = with_history(found, self.contest, into / "history.jsonl")
+        runs = self._draw_runs(scored)
+        write_feedback(found, runs, into / FEEDBACK, self._made_of())
+        if self.key is not None:
+            found, names = anonymous(found, complete_key(self.key, authors_in(found)))
+            runs = {names.get(name, name): path for name, path in runs.items()}
+        figures = draw_figures(found, into / "figures")
+        page = write_page(found, runs, figures, self._made_of())
+        write_whole(into / PAGE, page)
+        write_whole(into / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return found
+
+    def _sound(self, scored: Sequence[ContestEntry]) -> list[ContestEntry]:
+        """Finds, one by one, the entries with which a page fails; each becomes a row with why.
+
+        One whose row fails, too, is left out.
+        """
+        kept = [each for each in scored if each.is_baseline]
+        self._try_to_publish(kept)
+        for entry in scored[: len(scored) - len(kept)]:
+            try:
+                self._try_to_publish([*kept, entry])
+                kept.append(entry)
+            except (MachineError, OSError):
+                raise
+            except Exception as error:
+                row = failed(replace(entry, records={}, scores={}), error)
+                try:
+                    self._try_to_publish([*kept, row])
+                    kept.append(row)
+                except Exception:
+                    print(f"{entry.name}: not even a row can be made of it", file=sys.stderr)
+        return sorted(kept, key=lambda each: each.is_baseline)
+
+    def _try_to_publish(self, scored: Sequence[ContestEntry]) -> None:
+        with private_folder("page") as place:
+            self._publish(scored, {}, place)
 
     @contextmanager
     def _runner(self, entries: Sequence[ContestEntry]) -> Iterator[Runner]:
@@ -149,10 +197,12 @@ class ContestRun:
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
                 noun = "window" if each.is_baseline else IN_FLIGHT
-                record = run_and_draw(self.engine, spec, "", figure, noun, _DPI)
-                if record.status != "ok":
-                    continue
-                thin(figure)
+                with private_folder("figure") as place:  # what is kept is whole, and thinned
+                    drawing = place / figure.name
+                    record = run_and_draw(self.engine, spec, "", drawing, noun, _DPI)
+                    if record.status != "ok":
+                        continue
+                    write_whole(figure, thinned(drawing.read_bytes()))
             drawn[each.name] = figure
         return drawn
 

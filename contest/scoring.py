@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from contest.config import Contest
-from contest.entries import ContestEntry, without_paths
+from contest.entries import ContestEntry, guarded, shortened, without_paths
 from contest.standing import Floats, mean_of
 from engines.base import EngineSettings, RunRecord
 from experiments.results import PlannedRun
@@ -60,9 +61,12 @@ def run_all(
         finished = runner.finish(Batch(planned, keeps_faults=True))
         for (each, network, seed, repetition), run in zip(asked, finished, strict=True):
             records[each.name][network.name, seed, repetition] = run.record
+
+    def scored(each: ContestEntry) -> ContestEntry:
+        return _scored(contest, each, records[each.name], networks)
+
     return [
-        _scored(contest, each, records[each.name], networks) if each.name in records else each
-        for each in entries
+        guarded(each, partial(scored, each)) if each.name in records else each for each in entries
     ]
 
 
@@ -85,7 +89,8 @@ def _scored(
         where = f"on {name} with seed {seed}: "
         if record.status == "fault":
             reason = f"the machine prevented it ({record.reason}); run the contest again"
-            return replace(entry, reason=where + without_paths(reason), is_disturbed=True)
+            reason = shortened(where + without_paths(reason))
+            return replace(entry, reason=reason, is_disturbed=True)
         reason = record.reason
         if record.status == "ok":
             try:
@@ -104,7 +109,7 @@ def _scored(
                 "it depends on more than its seed, such as the processor's random numbers"
             )
         if reason:
-            return replace(entry, reason=where + without_paths(reason))
+            return replace(entry, reason=shortened(where + without_paths(reason)))
         scores[name].append(score)
         by_network[name].append(record)
     return replace(entry, records=by_network, scores=scores)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self
 
-from common.errors import KneepointError, printable
+from common.errors import KneepointError, fault_of, printable
 from common.files import read_bytes, sha256_of
 from common.json_text import parse_json
 from engines.catalogue import Controller
@@ -404,7 +404,8 @@ def run_reliably(
     """Runs, and retries after a machine fault; never raises MachineFaultError.
 
     A fault that points to the controller needs no pause before the next attempt. Only one that
-    every attempt blames on the controller counts as the controller's failure.
+    every attempt blames on the controller counts as the controller's failure. An error that nobody
+    foresaw is the fault of an entry's run alone.
     """
     faults: list[MachineFaultError] = []
     for pause_s in (*pauses_s, None):
@@ -416,6 +417,12 @@ def run_reliably(
                 break
             if not fault.blames_controller:
                 sleep(pause_s)
+        except (KneepointError, OSError, MemoryError):
+            raise
+        except Exception as error:
+            if spec.entry is None:
+                raise
+            return RunRecord(spec.run_id, "fault", f"an error of Kneepoint's: {fault_of(error)}")
     controllers_fault = all(fault.blames_controller for fault in faults)
     return RunRecord(spec.run_id, "failed" if controllers_fault else "fault", str(faults[-1]))
 

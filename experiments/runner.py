@@ -23,7 +23,8 @@ class Batch:
         together: all are in progress at the same time, and every record counts, even one with
             a fault of the machine or a busy host: they measure the host.
         anew: execute even runs that the journal holds, for their other outputs.
-        keeps_faults: a fault of the machine is a record, unless several subjects meet one in a row.
+        keeps_faults: a fault of the machine is a record, unless our controllers meet several in a
+            row.
         counts: whether they are among the experiment's number of runs.
     """
 
@@ -122,7 +123,8 @@ class Runner:
     ) -> list[RunRecord]:
         """Returns the runs that met a fault where the batch keeps them; raises other faults.
 
-        An entry alone must not end a contest: in a row its faults count once.
+        Entries must not end a contest, nor one entry anything else: where faults are kept, only
+        those of our controllers count in a row; elsewhere those of an entry count once.
         """
         faults: list[RunRecord] = []
         keeps_faults = batch.together or batch.keeps_faults
@@ -135,7 +137,8 @@ class Runner:
                 if record.status == "fault":
                     faults.append(record)
                     entry = missing[record.run_id].entry
-                    in_a_row.add(entry.sha256 if entry else record.run_id)
+                    if entry is None or not batch.keeps_faults:
+                        in_a_row.add(entry.sha256 if entry else record.run_id)
                 else:
                     in_a_row.clear()
                     ended += 1

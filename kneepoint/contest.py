@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from common.config_file import read_config
-from common.errors import KneepointError
+from common.errors import KneepointError, fault_of
 from common.files import read_json, sha256_of
 from contest.aliases import read_key
 from contest.build import Compiler
@@ -109,6 +109,12 @@ def command(
             if not is_watching:
                 raise
             click.echo(f"error: {error}", err=True)  # the next submission may fix it
+        except OSError:
+            raise
+        except Exception as error:
+            if not is_watching:
+                raise
+            click.echo(f"error: report it: {fault_of(error)}", err=True)
 
     if is_watching:
         watch(entries, score, interval_s=2, is_over=lambda: False)
@@ -202,8 +208,16 @@ def csv_of(found: Json) -> str:
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     for kind in ("ranking", "baselines", "apart", "earlier", "failed"):
-        writer.writerows({"table": kind, **row} for row in found[kind])
+        writer.writerows(
+            {name: _plain(value) for name, value in {"table": kind, **row}.items()}
+            for row in found[kind]
+        )
     return text.getvalue().rstrip("\n")
+
+
+def _plain(value: object) -> object:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(tuple("=+-@")) else value
 
 
 def text_of(found: Json, page: Path) -> str:
