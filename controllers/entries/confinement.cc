@@ -1,6 +1,7 @@
 #include "entries/confinement.hh"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -29,6 +30,11 @@ constexpr uint64_t as_int = 0xffffffff;
 
 constexpr int object_descriptor = 31;  // beyond those that a sender opens
 constexpr long process_id = 1;         // of every entry
+#ifdef __x86_64__
+constexpr uint64_t large_file = 0100000;  // as the kernel has it; the C library's may be 0
+#else
+constexpr uint64_t large_file = 0400000;
+#endif
 
 EntryPage* the_page = nullptr;
 std::string the_object;
@@ -129,10 +135,22 @@ std::optional<long> answer_interpreter(int call, const std::array<uint64_t, 6>& 
 // Calls of any program that computes and writes to its output.
 void allow_computing(CallFilter& filter) {
   constexpr auto allow = CallFilter::allow;
-  filter.rules({SYS_futex, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_write, SYS_writev,
-                SYS_close, SYS_exit, SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-                SYS_lseek, SYS_dup, SYS_clock_getres},
+  filter.rules({SYS_brk, SYS_munmap, SYS_mremap, SYS_write, SYS_writev, SYS_close, SYS_exit,
+                SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_dup, SYS_clock_getres},
                allow);
+  // A lock that lends its priority has the process's number in it.
+  constexpr uint64_t operation = as_int & ~uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
+  for (const uint64_t each : {FUTEX_WAIT, FUTEX_WAKE, FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET}) {
+    filter.rule(SYS_futex, allow, {{1, operation, each}});
+  }
+  // Nothing that moves the pages of files into memory or out of it, where a later run finds them.
+  for (const uint64_t advice : {MADV_DONTNEED, MADV_FREE}) {
+    filter.rule(SYS_madvise, allow, {{2, as_int, advice}});
+  }
+  filter.rule(SYS_madvise, CallFilter::refuse(EINVAL));
+  for (const uint64_t from : {SEEK_SET, SEEK_CUR, SEEK_END}) {
+    filter.rule(SYS_lseek, allow, {{2, as_int, from}});
+  }
   filter.rule(SYS_ioctl, allow, {{1, as_int, TCGETS}});
   for (const uint64_t command : {F_GETFL, F_GETFD}) {
     filter.rule(SYS_fcntl, allow, {{1, as_int, command}});
@@ -149,12 +167,25 @@ void refuse_files(CallFilter& filter) {
 #endif
 }
 
+// The socket has one number, and one call sends: what can be read of its arguments is the size.
+// Comes before what allows these calls on other descriptors.
+void deny_other_sends(CallFilter& filter) {
+  for (const long call : {SYS_write, SYS_writev, SYS_dup, SYS_fcntl}) {
+    std::vector<CallFilter::Argument> on_socket{{0, as_int, EntryPage::socket_descriptor}};
+    if (call == SYS_fcntl) on_socket.push_back({1, as_int, F_DUPFD_CLOEXEC});
+    filter.rule(call, CallFilter::trap, on_socket);
+  }
+}
+
 void allow_socket(CallFilter& filter, uint64_t datagram_bytes) {
   constexpr auto allow = CallFilter::allow;
-  // Whole datagrams, to the receiver only.
-  filter.rule(
-      SYS_sendto, allow,
-      {{0, as_int, EntryPage::socket_descriptor}, {2, whole, datagram_bytes}, {4, whole, 0}});
+  // Whole datagrams, to the receiver only, and none that is to be continued (MSG_MORE).
+  constexpr uint64_t other_flags = as_int & ~uint64_t{MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CONFIRM};
+  filter.rule(SYS_sendto, allow,
+              {{0, as_int, EntryPage::socket_descriptor},
+               {2, whole, datagram_bytes},
+               {3, other_flags, 0},
+               {4, whole, 0}});
   for (const uint64_t option : {SO_TIMESTAMP, SO_TIMESTAMPNS, SO_RCVTIMEO, SO_RCVBUF, SO_SNDBUF}) {
     filter.rule(SYS_setsockopt, allow, {{1, as_int, SOL_SOCKET}, {2, as_int, option}});
   }
@@ -216,7 +247,9 @@ void hide_clocks() {
 // Code comes from files alone.
 void allow_memory(CallFilter& filter) {
   constexpr uint64_t not_run = PROT_EXEC;
-  filter.rule(SYS_mmap, CallFilter::allow, {{2, not_run, 0}, {3, MAP_ANONYMOUS, MAP_ANONYMOUS}});
+  constexpr uint64_t of_the_host = MAP_HUGETLB | MAP_LOCKED;
+  filter.rule(SYS_mmap, CallFilter::allow,
+              {{2, not_run, 0}, {3, MAP_ANONYMOUS | of_the_host, MAP_ANONYMOUS}});
   filter.rule(SYS_mprotect, CallFilter::allow, {{2, not_run, 0}});
 }
 
@@ -256,6 +289,7 @@ void confine_sender(EntryPage& page, const std::string& object, const ResourceLi
   open_object();
   deny_all_but(page, {}, limits, answer_sender);
   CallFilter filter(CallFilter::trap);
+  if (page.datagram_bytes != 0) deny_other_sends(filter);
   allow_computing(filter);
   allow_memory(filter);
   allow_mapping(filter, object_descriptor);
@@ -275,11 +309,13 @@ void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const 
                              "/etc/ld.so.cache", prefix / "lib", interpreter.program, object}},
                limits, answer_interpreter);
   CallFilter filter(CallFilter::trap);
+  if (page.datagram_bytes != 0) deny_other_sends(filter);
   allow_computing(filter);
   allow_memory(filter);
   allow_mapping(filter, std::nullopt);
   constexpr auto allow = CallFilter::allow;
-  filter.rule(SYS_openat, allow, {{2, O_ACCMODE | O_CREAT | O_TRUNC | O_PATH, O_RDONLY}});
+  constexpr uint64_t harmless = O_CLOEXEC | O_NONBLOCK | O_DIRECTORY | O_NOFOLLOW | O_NOCTTY;
+  filter.rule(SYS_openat, allow, {{2, as_int & ~(harmless | large_file), O_RDONLY}});
   filter.rule(SYS_openat, CallFilter::refuse(EACCES));
   for (const uint64_t command : {F_SETFD, F_DUPFD_CLOEXEC}) {
     filter.rule(SYS_fcntl, allow, {{1, as_int, command}});

@@ -98,6 +98,27 @@ def test_attack_is_stopped(
     assert secret.read_text() == "the secret\n"
 
 
+_OTHER_SENDS = {
+    **{way: f"system call {way}," for way in ("write", "writev", "pwritev2", "dup", "dup3")},
+    **{way: f"system call {way}," for way in ("fcntl", "sendto", "sendmsg", "sendmmsg")},
+    **{way: f"system call {way}," for way in ("sendfile", "splice", "vmsplice", "bind")},
+    **{way: "system call sendto," for way in ("library", "continued", "elsewhere")},
+    **{way: "system call setsockopt," for way in ("segments", "cork")},
+}
+
+
+@pytest.mark.attacks
+def test_every_way_out_has_one_size(objects: dict[str, Path]) -> None:
+    for way, reason in _OTHER_SENDS.items():
+        with receiving() as receiver:
+            environment = {"ATTACK": "sends_otherwise", "WAY": way}
+            report = send(receiver.port, objects["attacks"], 60, **environment)
+            heard = receiver.end()
+        assert report["status"] == "failed", way
+        assert reason in report["reason"], way
+        assert heard["packets_received"] == heard["malformed"] == 0, way
+
+
 @pytest.mark.parametrize("name", ["controller", "whole_sender"])
 def test_sender_in_python_is_acknowledged(name: str) -> None:
     with receiving() as receiver:

@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -226,7 +227,103 @@ const std::map<std::string, long> calls{{"prlimit64", SYS_prlimit64},
                                         {"getrandom", SYS_getrandom},
                                         {"gettimeofday", SYS_gettimeofday},
                                         {"getrusage", SYS_getrusage},
-                                        {"sysinfo", SYS_sysinfo}};
+                                        {"sysinfo", SYS_sysinfo},
+                                        {"mincore", SYS_mincore},
+                                        {"fadvise64", SYS_fadvise64},
+                                        {"readahead", SYS_readahead},
+                                        {"readv", SYS_readv},
+                                        {"preadv2", SYS_preadv2},
+                                        {"mlock", SYS_mlock},
+                                        {"mlock2", SYS_mlock2},
+                                        {"mlockall", SYS_mlockall},
+                                        {"msync", SYS_msync},
+                                        {"sync", SYS_sync},
+                                        {"syncfs", SYS_syncfs},
+                                        {"statfs", SYS_statfs},
+                                        {"fstatfs", SYS_fstatfs},
+                                        {"uname", SYS_uname},
+                                        {"getcpu", SYS_getcpu},
+                                        {"times", SYS_times},
+                                        {"ppoll", SYS_ppoll},
+                                        {"pselect6", SYS_pselect6},
+                                        {"epoll_create1", SYS_epoll_create1},
+                                        {"eventfd2", SYS_eventfd2},
+                                        {"signalfd4", SYS_signalfd4},
+                                        {"timerfd_create", SYS_timerfd_create},
+                                        {"timer_create", SYS_timer_create},
+                                        {"inotify_init1", SYS_inotify_init1},
+                                        {"membarrier", SYS_membarrier},
+                                        {"rseq", SYS_rseq},
+                                        {"add_key", SYS_add_key},
+                                        {"keyctl", SYS_keyctl},
+                                        {"dup3", SYS_dup3},
+                                        {"tee", SYS_tee},
+                                        {"splice", SYS_splice},
+                                        {"vmsplice", SYS_vmsplice}};
+
+// In real time: all ways to send that are not the library's, with content of another size.
+struct Content {
+  char text[2 * datagram_bytes] = {};
+  iovec part{text, 10};
+  msghdr message{.msg_name = nullptr,
+                 .msg_namelen = 0,
+                 .msg_iov = &part,
+                 .msg_iovlen = 1,
+                 .msg_control = nullptr,
+                 .msg_controllen = 0,
+                 .msg_flags = 0};
+};
+
+void send_otherwise(const std::string& way) {
+  const int own = connected_socket();
+  Content content;
+  const char* const text = content.text;
+  const int one = 1;
+  const int segment = 100;
+  if (way == "library") {
+    write(own, text, 10);
+  } else if (way == "write") {
+    syscall(SYS_write, own, text, 10);
+  } else if (way == "writev") {
+    syscall(SYS_writev, own, &content.part, 1);
+  } else if (way == "pwritev2") {
+    syscall(SYS_pwritev2, own, &content.part, 1, -1, -1, 0);
+  } else if (way == "dup") {
+    syscall(SYS_write, syscall(SYS_dup, own), text, 10);
+  } else if (way == "dup3") {
+    syscall(SYS_dup3, own, 20, 0);
+  } else if (way == "fcntl") {
+    syscall(SYS_fcntl, own, F_DUPFD_CLOEXEC, 10);
+  } else if (way == "sendto") {
+    syscall(SYS_sendto, own, text, datagram_bytes - 1, 0, nullptr, 0);
+  } else if (way == "continued") {
+    for (int i = 0; i < 2; ++i) send(own, text, datagram_bytes, MSG_MORE);
+  } else if (way == "elsewhere") {
+    const sockaddr_in there{.sin_family = AF_INET,
+                            .sin_port = htons(9),
+                            .sin_addr = {htonl(INADDR_LOOPBACK)},
+                            .sin_zero = {}};
+    syscall(SYS_sendto, own, text, datagram_bytes, 0, &there, sizeof there);
+  } else if (way == "sendmsg") {
+    syscall(SYS_sendmsg, own, &content.message, 0);
+  } else if (way == "sendmmsg") {
+    mmsghdr several{content.message, 0};
+    syscall(SYS_sendmmsg, own, &several, 1, 0);
+  } else if (way == "sendfile") {
+    syscall(SYS_sendfile, own, opened_object(), nullptr, 10);
+  } else if (way == "splice") {
+    syscall(SYS_splice, opened_object(), nullptr, own, nullptr, 10, 0);
+  } else if (way == "vmsplice") {
+    syscall(SYS_vmsplice, own, &content.part, 1, 0);
+  } else if (way == "segments") {
+    syscall(SYS_setsockopt, own, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment);
+  } else if (way == "cork") {
+    syscall(SYS_setsockopt, own, IPPROTO_UDP, UDP_CORK, &one, sizeof one);
+  } else if (way == "bind") {
+    syscall(SYS_bind, own, nullptr, 0);
+  }
+  leave("nothing was refused");
+}
 
 const std::map<std::string, void (*)()> attacks{
     {"fork_bomb",
@@ -484,6 +581,40 @@ const std::map<std::string, void (*)()> attacks{
        const pid_t other = getppid();
        syscall(calls.at(getenv("CALL")), other, other, 0, 0, 0, 0);
      }},
+    {"sends_otherwise", [] { send_otherwise(getenv("WAY")); }},
+    {"moves_pages_of_files",
+     [] {
+       const int advice[]{MADV_WILLNEED,  MADV_SEQUENTIAL, MADV_RANDOM,
+                          MADV_COLD,      MADV_PAGEOUT,    MADV_POPULATE_READ,
+                          MADV_MERGEABLE, MADV_HUGEPAGE,   MADV_REMOVE};
+       const auto code = reinterpret_cast<uintptr_t>(&own_object) & ~uintptr_t{4095};
+       bool is_done = false;
+       for (const int each : advice) {
+         is_done = is_done or madvise(reinterpret_cast<void*>(code), 4096, each) == 0;
+       }
+       look_at(is_done);
+     }},
+    {"lock_with_the_process_number",
+     [] {
+       uint32_t word = 0;
+       syscall(SYS_futex, &word, FUTEX_LOCK_PI, 0, nullptr, nullptr, 0);
+       look_at(word != 0);
+     }},
+    {"looks_for_holes", [] { look_at(syscall(SYS_lseek, opened_object(), 0, SEEK_HOLE) >= 0); }},
+    {"takes_large_pages",
+     [] {
+       mmap(nullptr, 1 << 21, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1,
+            0);
+     }},
+#ifdef __x86_64__
+    {"calls_as_32_bits",
+     [] {
+       long result = 20;  // getpid
+       asm volatile("int $0x80" : "+a"(result));
+       look_at(result >= 0);
+     }},
+    {"calls_as_x32", [] { look_at(syscall(0x40000000 | SYS_getpid) >= 0); }},
+#endif
     {"scribbles_over_page",
      [] {
        const int descriptor = connected_socket();

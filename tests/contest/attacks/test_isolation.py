@@ -64,6 +64,12 @@ _LOST = {
     "times_of_its_object": _UNSEEN,
     "which_process": "numbers 1 1 0 1 1 0$",
     "throws": "SIGABRT.*the student's own words",
+    "moves_pages_of_files": _UNSEEN,
+    "lock_with_the_process_number": "system call futex",
+    "looks_for_holes": "system call lseek",
+    "takes_large_pages": "system call mmap",
+    "calls_as_32_bits": "SIGSYS",
+    "calls_as_x32": "SIGSYS",
 }
 _CALLS = (
     *("prlimit64", "setpriority", "ioprio_set", "sched_setaffinity", "sched_getaffinity"),
@@ -71,7 +77,11 @@ _CALLS = (
     *("process_madvise", "move_pages", "migrate_pages", "kcmp", "shmget", "semget", "msgget"),
     *("mq_open", "unshare", "setns", "mount", "userfaultfd", "perf_event_open", "bpf"),
     *("io_uring_setup", "memfd_create", "pipe2", "clone3", "rt_sigaction", "setitimer"),
-    *("getrandom", "gettimeofday", "getrusage", "sysinfo"),
+    *("getrandom", "gettimeofday", "getrusage", "sysinfo", "mincore", "fadvise64", "readahead"),
+    *("readv", "preadv2", "mlock", "mlock2", "mlockall", "msync", "sync", "syncfs", "statfs"),
+    *("fstatfs", "uname", "getcpu", "times", "ppoll", "pselect6", "epoll_create1", "eventfd2"),
+    *("signalfd4", "timerfd_create", "timer_create", "inotify_init1", "membarrier", "rseq"),
+    *("add_key", "keyctl", "dup3", "tee", "splice", "vmsplice"),
 )
 
 
