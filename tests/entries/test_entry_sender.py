@@ -102,8 +102,8 @@ _OTHER_SENDS = {
     **{way: f"system call {way}," for way in ("write", "writev", "pwritev2", "dup", "dup3")},
     **{way: f"system call {way}," for way in ("fcntl", "sendto", "sendmsg", "sendmmsg")},
     **{way: f"system call {way}," for way in ("sendfile", "splice", "vmsplice", "bind")},
-    **{way: "system call sendto," for way in ("library", "continued", "elsewhere")},
-    **{way: "system call setsockopt," for way in ("segments", "cork")},
+    **dict.fromkeys(("library", "continued", "elsewhere"), "system call sendto,"),
+    **dict.fromkeys(("segments", "cork"), "system call setsockopt,"),
 }
 
 
