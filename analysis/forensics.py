@@ -207,6 +207,21 @@ class Contradiction:
 
 
 @dataclass(frozen=True)
+class Findings:
+    """What a table says against itself.
+
+    Attributes:
+        contradictions: everything that is impossible, by line.
+        doubts: columns whose checks most rows fail: another unit or definition.
+        if_single_runs: what else would be impossible of single runs, which the rows may be.
+    """
+
+    contradictions: Sequence[Contradiction]
+    doubts: Sequence[str]
+    if_single_runs: Sequence[Contradiction]
+
+
+@dataclass(frozen=True)
 class PrintedTable:
     """A table as printed, and the columns of which nothing is known."""
 
@@ -277,31 +292,20 @@ def _numbers(heading: Heading, texts: Sequence[str]) -> list[Number | None]:
 # Checks ---------------------------------------------------------------------------------------
 
 
-def contradictions(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradiction]:
-    """Everything that is impossible, by line; `whole` names columns of whole numbers.
+def check(rows: Sequence[Row], whole: Collection[str] = ()) -> Findings:
+    """Checks the numbers of a table against each other; `whole` names columns of whole numbers.
 
     Rows that do not say how many runs they are the mean of are single runs if their products show
     it.
     """
-    return _contradictions(_as_they_show(rows), whole)[0]
-
-
-def doubts(rows: Sequence[Row], whole: Collection[str] = ()) -> list[str]:
-    """Returns doubts about columns, whose checks most rows fail: another unit or definition."""
-    return _contradictions(_as_they_show(rows), whole)[1]
-
-
-def _as_they_show(rows: Sequence[Row]) -> Sequence[Row]:
-    return [row.of_one_run() for row in rows] if _show_single_runs(rows) else rows
-
-
-def further(rows: Sequence[Row], whole: Collection[str] = ()) -> list[Contradiction]:
-    """What else would be impossible if each row were a single run, which it may be."""
-    if not all(row.may_be_one_run for row in rows):
-        return []
-    known = {(each.line, each.check) for each in contradictions(rows, whole)}
-    of_one, _ = _contradictions([row.of_one_run() for row in rows], whole)
-    return [each for each in of_one if (each.line, each.check) not in known]
+    single = [row.of_one_run() for row in rows]
+    may_be_single = all(row.may_be_one_run for row in rows)
+    is_single = may_be_single and _show_single_runs(rows)
+    found, doubts = _contradictions(single if is_single else rows, whole)
+    known = {(each.line, each.check) for each in found}
+    of_one = _contradictions(single, whole)[0] if may_be_single and not is_single else []
+    further = [each for each in of_one if (each.line, each.check) not in known]
+    return Findings(found, doubts, further)
 
 
 def _show_single_runs(rows: Sequence[Row]) -> bool:
@@ -311,8 +315,6 @@ def _show_single_runs(rows: Sequence[Row]) -> bool:
     itself with a probability of at most the implied range's width. By that likelihood ratio (Wald
     1945) at most one table of means in so many is taken for one of single runs.
     """
-    if not all(row.may_be_one_run for row in rows):
-        return False
     evidence = 0.0
     for row in rows:
         known = _of_product(row, "power", _delay_of_power(row))

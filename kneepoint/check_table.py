@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from analysis.forensics import contradictions, doubts, further, read_printed
+from analysis.forensics import check, read_printed
 from common.errors import KneepointError, suggestion
 from kneepoint.cli import PATH, json_option, print_result, subcommand
 
@@ -32,24 +32,22 @@ def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool)
     for name in whole:
         if name not in printed:
             raise KneepointError(f"--whole {name}: {file}: {suggestion(name, sorted(printed))}")
-    found = contradictions(table.rows, whole)
-    lines = [f"line {each.line}: {each.says} ({each.check})" for each in found]
-    wrong = len({each.line for each in found})
+    found = check(table.rows, whole)
+    lines = [f"line {each.line}: {each.says} ({each.check})" for each in found.contradictions]
+    wrong = len({each.line for each in found.contradictions})
     lines.append(f"{wrong} of {len(table.rows)} rows contradict themselves")
-    doubted = doubts(table.rows, whole)
-    lines += doubted
-    if_single = further(table.rows, whole)
-    if if_single:
+    lines += found.doubts
+    if found.if_single_runs:
         lines.append("if each row is a single run, with delays in whole ms (--runs 1 checks this):")
-        lines += [f"  line {each.line}: {each.says} ({each.check})" for each in if_single]
+        lines += [
+            f"  line {each.line}: {each.says} ({each.check})" for each in found.if_single_runs
+        ]
     if table.unknown:
         lines.append(f"not checked: {', '.join(table.unknown)}")
     content = {
         "file": str(file),
         "rows": len(table.rows),
         "unknown": list(table.unknown),
-        "contradictions": [asdict(each) for each in found],
-        "doubts": doubted,
-        "if_single_runs": [asdict(each) for each in if_single],
+        **asdict(found),
     }
-    print_result(content, "\n".join(lines), as_json, ok=not found)
+    print_result(content, "\n".join(lines), as_json, ok=not found.contradictions)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.forensics import Heading, contradictions, doubts, read_printed
+from analysis.forensics import Heading, check, read_printed
 from common.errors import KneepointError
 from tests.benchmarks import forensics
 from tests.conftest import ROOT
@@ -17,7 +17,7 @@ from tests.programs import run_kneepoint
 def found(folder: Path, *lines: str, runs: int | None = None) -> list[tuple[int, str]]:
     path = folder / "table.csv"
     path.write_text("\n".join(lines) + "\n")
-    return [(each.line, each.check) for each in contradictions(read_printed(path, runs).rows)]
+    return [(each.line, each.check) for each in check(read_printed(path, runs).rows).contradictions]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_columns_of_another_unit_or_definition_accuse_no_row(
     rows = [(2 + k / 3, 40 + 7 * k) for k in range(9)]
     lines = [f"{rate:.2f},{delay},{as_power(rate / delay):.4f}" for rate, delay in rows]
     assert found(tmp_path, POWER, *lines) == []
-    (said,) = doubts(read_printed(tmp_path / "table.csv").rows)
+    (said,) = check(read_printed(tmp_path / "table.csv").rows).doubts
     assert "9 of 9" in said and "power" in said
 
 
@@ -147,7 +147,7 @@ def test_few_true_tables_are_accused_and_most_digits_found() -> None:
 
 def test_the_tables_of_this_repository_are_consistent_but_for_one_row() -> None:
     paths = [path.with_suffix(".csv") for path in (ROOT / "config/published").glob("*.yaml")]
-    found = {path.stem: contradictions(read_printed(path).rows) for path in paths}
+    found = {path.stem: check(read_printed(path).rows).contradictions for path in paths}
     wrong = {name: [each.line for each in every] for name, every in found.items() if every}
     assert wrong == {"001-delay-threshold": [4]}  # which the audit contradicts, too
 

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from analysis.forensics import contradictions, read_printed
+from analysis.forensics import check, read_printed
 
 EMULATE = Path("build/emulate").absolute()
 SETTINGS = (
@@ -76,7 +76,7 @@ class Printed:
     def wrong_lines(self, path: Path) -> set[int]:
         """The lines that contradict themselves, read from a file."""
         self.cells.to_csv(path, index=False)
-        return {each.line for each in contradictions(read_printed(path).rows)}
+        return {each.line for each in check(read_printed(path).rows).contradictions}
 
     def changed(self, random: np.random.Generator) -> "tuple[Printed, int]":
         """One digit changed, of a number; and its line."""
