@@ -3,6 +3,7 @@
 Each number stands for an interval: what rounds to its digits, or is truncated to them. A row is
 contradicted only if no numbers in its intervals can be of one measurement. Where most rows fail a
 check, that is no misprint, but another unit or definition, or runs that vary: no row is accused.
+Nor is a row that runs without printed deviations explain, unless all others look like single runs.
 
 - product: power x delay = throughput, utilization x capacity = throughput. The delay of one run is
   a whole number of milliseconds in mahimahi's logs: printed without decimals it is exact.
@@ -64,6 +65,8 @@ _COUNTS = ("packets", "retransmissions", "samples")
 _FEW, _FIFTH = 2, 5
 """More rows than this agree on their link's capacity, and all but one in so many; so few rows that
 contradict themselves may be most of a table."""
+_MOST_VARY = 0.7
+"""Runs rarely vary by more, in their standard deviation relative to their mean."""
 _MISPRINTED = 0.05
 """How probable it is at most that a row has a misprint."""
 _ONE_IN = 1000
@@ -204,6 +207,12 @@ class Contradiction:
     check: str
     columns: tuple[str, ...]
     says: str
+    varies: float = 0.0
+    """Deviation of its runs, relative, that would explain it; 0: none would."""
+
+    def __str__(self) -> str:
+        unless = f", unless its runs vary by {self.varies:.0%}" if self.varies else ""
+        return f"line {self.line}: {self.says}{unless} ({self.check})"
 
 
 @dataclass(frozen=True)
@@ -299,22 +308,25 @@ def check(rows: Sequence[Row], whole: Collection[str] = ()) -> Findings:
     it.
     """
     single = [row.of_one_run() for row in rows]
-    may_be_single = all(row.may_be_one_run for row in rows)
-    is_single = may_be_single and _show_single_runs(rows)
+    is_single = _evidence_of_single_runs(rows) > math.log(_ONE_IN)
     found, doubts = _contradictions(single if is_single else rows, whole)
     known = {(each.line, each.check) for each in found}
-    of_one = _contradictions(single, whole)[0] if may_be_single and not is_single else []
+    may_be_single = all(row.may_be_one_run for row in rows)
+    of_one, _ = _contradictions(single, whole) if may_be_single else ([], [])
     further = [each for each in of_one if (each.line, each.check) not in known]
     return Findings(found, doubts, further)
 
 
-def _show_single_runs(rows: Sequence[Row]) -> bool:
-    """Whether the delays implied by power and throughput are whole milliseconds, as in single runs.
+def _evidence_of_single_runs(rows: Sequence[Row]) -> float:
+    """How much the delays implied by power and throughput are whole milliseconds, as single runs'.
 
     A mean's may lie anywhere within half a millisecond of the printed one, and so agrees with that
     itself with a probability of at most the implied range's width. By that likelihood ratio (Wald
-    1945) at most one table of means in so many is taken for one of single runs.
+    1945), whose logarithm this is, at most one table of means in so many is taken for one of single
+    runs.
     """
+    if not all(row.may_be_one_run for row in rows):
+        return -math.inf
     evidence = 0.0
     for row in rows:
         known = _of_product(row, "power", _delay_of_power(row))
@@ -324,7 +336,7 @@ def _show_single_runs(rows: Sequence[Row]) -> bool:
             is_whole = implied[0] <= known[1].value <= implied[1]
             width = min(1.0, implied[1] - implied[0])
             evidence += -math.log(width) if is_whole else math.log(_MISPRINTED)
-    return evidence > math.log(_ONE_IN)
+    return evidence
 
 
 def _contradictions(
@@ -346,6 +358,12 @@ def _contradictions(
                 f"{', '.join(columns)}: {count} of {having} rows fail this check ({check}), more "
                 "than misprints explain; check units and definitions, or how much the runs vary"
             )
+    explained = [each for each in found if 0 < each.varies <= _MOST_VARY]
+    lines = {each.line for each in explained}
+    others = [row for row in rows if row.line not in lines]
+    if len(lines) > 1 or (lines and _evidence_of_single_runs(others) <= 0):
+        found = [each for each in found if each not in explained]
+        said += map(str, explained)
     found += [*_swaps(rows, {each.line for each in found}), *_capacities(rows)]
     return sorted(found, key=lambda each: each.line), said
 
@@ -357,13 +375,13 @@ def _products(row: Row) -> Iterator[Contradiction]:
         if known and not _is_product(known, unit, slack):
             a, b = (each.range(slack=slack) for each in known[:2])
             low, high = a[0] * b[0] * unit, a[1] * b[1] * unit
-            says = f"{left} x {right} gives {low:.4g} to {high:.4g}"
             least, most = known[2].widest
+            varies = 0.0
             if row.runs != 1 and not {s for _, s in row.numbers} & {"sd"} and min(high, most) > 0:
                 excess = max(low / most, least / high) - 1
-                vary = math.sqrt(max(excess, MEAN_OF_RATIOS) / 2)  # see Row.slack
-                says += f", unless its runs vary by {vary:.0%}"
-            yield _found(row, "product", known, says)
+                varies = math.sqrt(max(excess, MEAN_OF_RATIOS) / 2)  # see Row.slack
+            says = f"{left} x {right} gives {low:.4g} to {high:.4g}"
+            yield _found(row, "product", known, says, varies)
 
 
 def _factors(row: Row) -> tuple[tuple[str, str, float], ...]:
@@ -526,6 +544,9 @@ def _capacity(row: Row) -> Iterator[tuple[list[Number], _Range]]:
         yield [rate, share], (low / most, high / least)
 
 
-def _found(row: Row, check: str, numbers: Sequence[Number], why: str) -> Contradiction:
+def _found(
+    row: Row, check: str, numbers: Sequence[Number], why: str, varies: float = 0.0
+) -> Contradiction:
     columns = tuple(each.heading.column for each in numbers)
-    return Contradiction(row.line, check, columns, f"{', '.join(map(str, numbers))}: {why}")
+    says = f"{', '.join(map(str, numbers))}: {why}"
+    return Contradiction(row.line, check, columns, says, varies)

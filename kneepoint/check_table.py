@@ -33,15 +33,13 @@ def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool)
         if name not in printed:
             raise KneepointError(f"--whole {name}: {file}: {suggestion(name, sorted(printed))}")
     found = check(table.rows, whole)
-    lines = [f"line {each.line}: {each.says} ({each.check})" for each in found.contradictions]
+    lines = [str(each) for each in found.contradictions]
     wrong = len({each.line for each in found.contradictions})
     lines.append(f"{wrong} of {len(table.rows)} rows contradict themselves")
     lines += found.doubts
     if found.if_single_runs:
         lines.append("if each row is a single run, with delays in whole ms (--runs 1 checks this):")
-        lines += [
-            f"  line {each.line}: {each.says} ({each.check})" for each in found.if_single_runs
-        ]
+        lines += [f"  {each}" for each in found.if_single_runs]
     if table.unknown:
         lines.append(f"not checked: {', '.join(table.unknown)}")
     content = {
