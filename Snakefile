@@ -8,12 +8,13 @@
 import os
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from common import code
 from networks.config import load_network, load_trace_catalogue, network_file
 from networks.fetch import made_of
-from common.files import require_folder, sha256_of
+from common.files import keep_temporary_files, require_folder, sha256_of
 from common.locks import hold_workflow_lock
 from common.made_by import RUNNER, read_made_by
 from common.notes import (
@@ -59,6 +60,7 @@ try:
     WORKFLOW, _ = load_checked(CONFIG)
     for folder in ("build", "logs", "benchmarks"):
         require_folder(Path(folder))
+    TEMPORARY = keep_temporary_files("workflow")
 except KneepointError as error:
     refuse(error)
 RESULTS = WORKFLOW.results
@@ -66,8 +68,12 @@ RESULTS = WORKFLOW.results
 OWN = WORKFLOW.own_sources
 CURRENT = [name for name in WORKFLOW.controllers if is_current(name, OWN)]
 
+# A killed process would leave Snakemake's own, which is empty where jobs share its files.
+with suppress(OSError):
+    workflow.snakemake_tmp_dir.rmdir()
+
 # Jobs ignore Ctrl-C; this process ends them and prints one message.
-end_on_signals(workflow.snakemake_tmp_dir)
+end_on_signals(TEMPORARY)
 shell.prefix("trap '' INT; ")
 
 # `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
@@ -90,9 +96,7 @@ wildcard_constraints:
 # The default profile disables Snakemake's own lock, which outlives a killed process.
 onstart:
     global workflow_lock
-    end_on_signals(
-        workflow.snakemake_tmp_dir
-    )  # again: Snakemake's own handler would wait for jobs that last hours
+    end_on_signals(TEMPORARY)  # again: Snakemake's own handler would wait for jobs that last hours
     try:
         workflow_lock = hold_workflow_lock()
         engines = {EXPERIMENTS[name].engine for name in wanted_in_real_time()}

@@ -1,5 +1,6 @@
 """Atomic file writes, digests, and locks between processes."""
 
+import atexit
 import errno
 import fcntl
 import hashlib
@@ -7,12 +8,12 @@ import os
 import re
 import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any, TextIO
 from uuid import uuid4
 
@@ -93,7 +94,7 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     Raises:
         KneepointError: no folder can be made there.
     """
-    place = Path(gettempdir()) if parent is None else parent
+    place = Path(tempfile.gettempdir()) if parent is None else parent
     _remove_abandoned(place)
     with our_files():
         folder, owner = _make_owned(place, f"{_PRIVATE}{name}", partial(_make_folder, mode=0o700))
@@ -102,6 +103,18 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     finally:
         _remove(folder)
         os.close(owner)
+
+
+def keep_temporary_files(name: str) -> Path:
+    """Keeps the temporary files of this process and what it starts in a private folder.
+
+    The folder goes when the process ends, or when its successor starts (see private_folder).
+    """
+    stack = ExitStack()
+    folder = stack.enter_context(private_folder(name))
+    atexit.register(stack.close)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    return folder
 
 
 _PRIVATE = "kneepoint."

@@ -13,7 +13,7 @@ from typing import Any
 
 from common.complaints import errors_in
 from common.errors import KneepointError
-from common.files import private_folder, require_folder
+from common.files import require_folder
 from common.locks import PASSED_LOCK, hold_workflow_lock
 from experiments.config import load_workflow
 from kneepoint.status import states_of
@@ -59,12 +59,8 @@ def make(
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command += ["--", *map(str, targets)]
-    # Snakemake, compilers and jobs leave what they had there when they are killed.
-    with hold_workflow_lock() as lock, private_folder("workflow") as temporary:
-        environment = {
-            **os.environ,
-            **{"PATH": path, "TMPDIR": str(temporary), PASSED_LOCK: str(lock.fileno())},
-        }
+    with hold_workflow_lock() as lock:
+        environment = {**os.environ, **{"PATH": path, PASSED_LOCK: str(lock.fileno())}}
         start = partial(
             subprocess.Popen,
             command,

@@ -49,6 +49,38 @@ def test_the_folder_of_a_killed_owner_is_removed(tmp_path: Path) -> None:
             assert sorted(tmp_path.iterdir()) == sorted([living, folder])
 
 
+KEEPER = """
+import os, signal, subprocess, sys, tempfile
+from common.files import keep_temporary_files
+folder = keep_temporary_files("test")
+assert os.path.dirname(tempfile.mkdtemp()) == str(folder)
+subprocess.run(["mktemp", "-d"], check=True, stdout=subprocess.DEVNULL)
+subprocess.run([sys.executable, "-c", "import tempfile; tempfile.mkdtemp()"], check=True)
+print(len(list(folder.iterdir())))
+if sys.argv[1:]:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_process_and_what_it_starts_leave_nothing_even_if_killed(tmp_path: Path) -> None:
+    def keep(*words: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-uc", KEEPER, *words],
+            cwd=ROOT,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+            check=False,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    assert keep() == "3\n"
+    assert list(tmp_path.iterdir()) == []
+    assert keep("killed") == "3\n"
+    (left,) = tmp_path.iterdir()
+    assert keep() == "3\n"
+    assert list(tmp_path.iterdir()) == [], left
+
+
 WRITER = """
 import os, pathlib, signal
 from common.files import write_folder, write_whole

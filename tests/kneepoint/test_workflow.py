@@ -10,7 +10,7 @@ from common.files import hold_lock
 from common.locks import PASSED_LOCK, WORKFLOW_LOCK, hold_workflow_lock
 from kneepoint import runs
 from kneepoint.runs import make_what_is_missing
-from kneepoint.workflow import LOG, VERBOSE, NotMadeError, make
+from kneepoint.workflow import LOG, VERBOSE, make
 
 
 @pytest.fixture(autouse=True)
@@ -32,24 +32,6 @@ def test_second_workflow_leaves_the_log_of_the_first(
             make(Path("config.yaml"), [])
     assert LOG.read_text() == "the first one's"
     assert sorted(folder.rglob("*")) == before
-
-
-SNAKEMAKE = """
-import os, pathlib, sys, tempfile
-folder = pathlib.Path(tempfile.mkdtemp(prefix="snakemake"))
-pathlib.Path("where").write_text(str(folder))
-os.kill(os.getpid(), 9)
-"""
-
-
-def test_what_a_killed_workflow_leaves_is_removed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "snakemake.py").write_text(SNAKEMAKE)
-    monkeypatch.setenv(VERBOSE, "1")
-    with pytest.raises(NotMadeError):
-        make(Path("config.yaml"), [])
-    assert not Path((folder / "where").read_text()).exists()
 
 
 def test_lock_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

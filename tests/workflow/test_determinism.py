@@ -30,8 +30,12 @@ def reference(finished_workflow: Finished) -> dict[str, bytes]:
 
 @pytest.mark.usefixtures("usual_signals")
 def test_interrupted_and_killed_workflow_ends_in_the_same_bytes_on_two_cores(
-    checkout: Checkout, reference: dict[str, bytes]
+    checkout: Checkout,
+    reference: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     arguments, targets = checkout.configure("two")
     command = ("--cores", "2", *arguments, "--", *targets)
     journal = checkout.folder / "results/two/tpe/runs.jsonl"
@@ -47,6 +51,7 @@ def test_interrupted_and_killed_workflow_ends_in_the_same_bytes_on_two_cores(
     while (left := _at_work_in(checkout)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
+    assert list(tmp_path.iterdir()) == []
 
     before = journal.read_bytes().count(b"\n")
     killed = checkout.start(*command)
@@ -54,7 +59,9 @@ def test_interrupted_and_killed_workflow_ends_in_the_same_bytes_on_two_cores(
     killed.kill()
     killed.communicate()
     kept = journal.read_bytes()
+    (left_behind,) = tmp_path.iterdir()
     checkout.run(*command)
+    assert list(tmp_path.iterdir()) == [], left_behind
     assert checkout.results("two") == reference
     content = journal.read_bytes()
     assert content.startswith(kept[: kept.rfind(b"\n") + 1])
