@@ -6,6 +6,7 @@ draws only what is new, and an interrupted one resumes.
 
 import json
 import os
+import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,6 +50,7 @@ from search.behaviour import Known
 
 IN_FLIGHT = "in flight"
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
+KEY = "repeated.key"
 _DPI = 110
 """Of the images in runs: a page has one run of each entry."""
 
@@ -102,9 +104,10 @@ class ContestRun:
             )
             everyone = [*submitted, *self.baselines]
             with self._runner(everyone) as runner:
-                scored = run_all(self.contest, everyone, self.networks, self.engine, runner)
+                key = _kept_key(self.folder / KEY)
+                scored = run_all(self.contest, everyone, self.networks, self.engine, runner, key)
                 on_other_host = run_on_other_host(
-                    self.contest, scored, self.networks, self.engine, runner
+                    self.contest, scored, self.networks, self.engine, runner, key
                 )
             try:
                 return self._publish(scored, on_other_host, self.folder)
@@ -237,6 +240,14 @@ class ContestRun:
         commit = current_commit()
         seed = f"seed {self.contest.seed}"
         return f"commit {commit.name[:10]} of {commit.date}, {seed}" if commit.name else seed
+
+
+def _kept_key(path: Path) -> bytes:
+    """The contest's own random key; an interrupted contest goes on with the same."""
+    if not path.is_file():
+        write_whole(path, secrets.token_hex() + "\n")
+        path.chmod(0o600)
+    return path.read_bytes()
 
 
 def watch(

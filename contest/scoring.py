@@ -1,5 +1,6 @@
 """Runs every entry on every network and scores the runs."""
 
+import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,21 +25,29 @@ def run_all(
     networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     runner: Runner,
+    key: bytes = b"",
 ) -> list[ContestEntry]:
     """Runs what can run and is not in the journal; returns the entries with scores or reasons.
 
     An entry that fails once does not run again: a hanging entry costs seconds, not minutes. In
-    virtual time each entry's first run is repeated, to see whether its seed determines it.
+    virtual time one run of each entry, which the key draws, is repeated to see whether its seed
+    determines it.
 
     Raises:
         KneepointError: the machine prevented the runs of several entries from finishing.
     """
     first, *others = range(contest.seed, contest.seed + contest.runs)
-    waves: list[list[tuple[PreparedNetwork, int, int]]] = [
-        [(networks[0], first, 0)],
-        [*((network, first, 0) for network in networks[1:]), (networks[0], first, 1)],
-        *([(network, seed, 0) for network in networks] for seed in others),
+    waves: list[list[tuple[PreparedNetwork, int]]] = [
+        [(networks[0], first)],
+        [(network, first) for network in networks[1:]],
+        *([(network, seed) for network in networks] for seed in others),
     ]
+    runs = [run for wave in waves for run in wave]
+    repeated = {
+        each.name: runs[_drawn_by(key, each, len(runs))]
+        for each in entries
+        if is_repeated(each, engine)
+    }
     records: dict[str, dict[_Key, RunRecord]] = {
         each.name: {} for each in entries if not each.reason
     }
@@ -48,8 +57,8 @@ def run_all(
             for each in entries
             if each.name in records
             and all(record.status == "ok" for record in records[each.name].values())
-            for network, seed, repetition in wave
-            if not repetition or is_repeated(each, engine)
+            for network, seed in wave
+            for repetition in range(1 + (repeated.get(each.name) == (network, seed)))
         ]
         planned = [
             PlannedRun(
@@ -68,6 +77,12 @@ def run_all(
     return [
         guarded(each, partial(scored, each)) if each.name in records else each for each in entries
     ]
+
+
+def _drawn_by(key: bytes, entry: ContestEntry, choices: int) -> int:
+    """One of some choices, which whoever lacks the key cannot foresee."""
+    drawn = hmac.digest(key, entry.digest.encode(), "sha256")
+    return int.from_bytes(drawn) % choices
 
 
 def is_repeated(entry: ContestEntry, engine: EngineSettings) -> bool:
@@ -100,12 +115,12 @@ def _scored(
             else:
                 reason = ""
         if repetition:
-            before = by_network[name][0]
+            before = by_network[name][-1]
             if replace(before, run_id=record.run_id) == record:
                 continue
             other = f"{score:.10g}" if not reason else f"none ({reason})"
             reason = (
-                f"two runs that must be equal have the scores {scores[name][0]:.10g} and {other}: "
+                f"two runs that must be equal have the scores {scores[name][-1]:.10g} and {other}: "
                 "it depends on more than its seed, such as the processor's random numbers"
             )
         if reason:
@@ -121,6 +136,7 @@ def run_on_other_host(
     networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     runner: Runner,
+    key: bytes,
 ) -> dict[str, float]:
     """Returns the scores of one run on each ranked network of the other host, by entry."""
     latency_us = contest.other_host_latency_us
@@ -132,7 +148,7 @@ def run_on_other_host(
     once = contest.model_copy(update={"runs": 1})
     return {
         each.name: mean_of(table_of([each], contest.ranked_on)[0], contest.scored_by.is_ratio)
-        for each in run_all(once, able, there, engine, runner)
+        for each in run_all(once, able, there, engine, runner, key)
         if not each.reason
     }
 

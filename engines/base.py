@@ -123,6 +123,8 @@ class RunSpec:
                         flow["entry"]["interpreter"] = sys.executable
             if self.entry.is_trusted:
                 scenario["trust"] = True
+            if self.repetition:  # a sender that reads ahead of its clock would differ
+                scenario["entry_lookahead_us"] = 0
         return scenario
 
     def _identified(self) -> dict[str, Any]:

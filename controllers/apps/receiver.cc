@@ -80,7 +80,7 @@ Arguments parse(const Words& words) {
   take_options(words, 1,
                {{"--address", text_at(arguments.address)},
                 {"--peers", {take_peers}},
-                {"--clock-epoch-ms", whole_at(arguments.clock_epoch_ms, 0, first_date_s * 1000)},
+                {"--clock-epoch-ms", whole_at(arguments.clock_epoch_ms, 0, date_s * 1000)},
                 {"--end-with-parent", flag_at(arguments.ends_with_parent)}},
                "receiver");
   return arguments;

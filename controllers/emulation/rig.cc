@@ -264,8 +264,7 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
                                          entry_lookahead_us(), seed, mails, record);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
-                             lateness(receiver_stream(number)), way_back(ends.sink), seed, mails,
-                             meter));
+                             lateness(receiver_stream(number)), way_back(ends.sink), mails, meter));
 }
 
 void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {

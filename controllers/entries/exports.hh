@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "entries/date.hh"
 #include "entries/virtual_host.hh"
 
 #define KNEEPOINT_EXPORT extern "C" __attribute__((visibility("default")))
@@ -51,9 +52,8 @@ void begin_run();
 void begin_run_with(const char* file);
 
 // Where clocks stand at the run's beginning: whole milliseconds, so that what counts milliseconds
-// by truncation agrees with the emulator. The date differs between seeds, because programs seed
-// their random numbers with it.
-int64_t epoch_ns();
+// by truncation agrees with the emulator.
+constexpr int64_t epoch_ns = date_s * second_ns;
 
 // Whether a descriptor is that of the one socket, in either kind of time.
 bool is_the_socket(int descriptor);

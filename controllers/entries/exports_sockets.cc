@@ -85,7 +85,7 @@ void give_stamp(msghdr& message, int64_t arrived_ns) {
     std::memcpy(CMSG_DATA(header), &stamp, sizeof stamp);
     message.msg_controllen = space;
   };
-  const int64_t date_ns = epoch_ns() + arrived_ns;
+  const int64_t date_ns = epoch_ns + arrived_ns;
   if (the_socket.stamps_ns) {
     put(SCM_TIMESTAMPNS, to_timespec(date_ns));
   } else if (the_socket.stamps_us) {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "entries/date.hh"
 #include "entries/exports.hh"
 
 namespace kneepoint {
@@ -20,7 +19,6 @@ constexpr int64_t uptime_ns = 1000 * second_ns;
 
 VirtualHost* the_host = nullptr;
 EntryPage* the_page = nullptr;
-int64_t the_epoch_ns = first_date_s * second_ns;
 
 bool is_cpu_clock(clockid_t clock) {
   return clock == CLOCK_PROCESS_CPUTIME_ID or clock == CLOCK_THREAD_CPUTIME_ID or clock < 0;
@@ -32,7 +30,7 @@ bool is_date(clockid_t clock) {
 }
 
 // Where a clock stood at the run's beginning.
-int64_t origin_ns(clockid_t clock) { return is_date(clock) ? epoch_ns() : uptime_ns; }
+int64_t origin_ns(clockid_t clock) { return is_date(clock) ? epoch_ns : uptime_ns; }
 
 int sleep_for(const timespec* span) {
   if (span->tv_sec < 0 or span->tv_nsec < 0 or span->tv_nsec >= second_ns) return EINVAL;
@@ -62,12 +60,9 @@ void begin_run() {
   await_turn(*the_page, EntryPage::entrys, {});
   VirtualHost& host = *the_host;
   host.begin();
-  the_epoch_ns = date_s(the_page->order.seed) * second_ns;
   srandom(static_cast<unsigned>(host.random().next()));
   srand48(static_cast<long>(host.random().next() >> 32));
 }
-
-int64_t epoch_ns() { return the_epoch_ns; }
 
 }  // namespace kneepoint
 
@@ -80,7 +75,7 @@ KNEEPOINT_EXPORT int clock_gettime(clockid_t clock, timespec* time) noexcept {
 }
 
 KNEEPOINT_EXPORT int gettimeofday(timeval* time, void*) noexcept {
-  *time = to_timeval(epoch_ns() + virtual_host().read_clock_ns());
+  *time = to_timeval(epoch_ns + virtual_host().read_clock_ns());
   return 0;
 }
 
@@ -91,7 +86,7 @@ KNEEPOINT_EXPORT int timespec_get(timespec* time, int base) noexcept {
 }
 
 KNEEPOINT_EXPORT time_t time(time_t* place) noexcept {
-  const time_t now_s = (epoch_ns() + virtual_host().read_clock_ns()) / second_ns;
+  const time_t now_s = (epoch_ns + virtual_host().read_clock_ns()) / second_ns;
   if (place != nullptr) *place = now_s;
   return now_s;
 }

@@ -162,12 +162,11 @@ void EntryProcess::plan() {
 }
 
 EntryReceiver::EntryReceiver(const Dialect& dialect, uint64_t epoch_ms, const HostModel& host,
-                             Lateness lateness, Hop& way_back, uint64_t seed, Mails& mails,
-                             FlowMeter* meter)
+                             Lateness lateness, Hop& way_back, Mails& mails, FlowMeter* meter)
     : ReceiverProcess(host, lateness, way_back, meter),
       dialect_(dialect),
       mails_(mails),
-      clock_zero_ms_(static_cast<Milliseconds>(epoch_ms) - date_s(seed) * 1000) {}
+      clock_zero_ms_(static_cast<Milliseconds>(epoch_ms) - date_s * 1000) {}
 
 void EntryReceiver::arrive(Microseconds time_us, const Packet& packet) {
   if (packets_received() == 0 and not dialect_.dates) clock_zero_ms_ = whole_ms(time_us);

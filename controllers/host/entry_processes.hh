@@ -70,10 +70,9 @@ class EntryProcess final : public Process {
 // The kit's receiver: its clock begins with the first datagram, or shows the date.
 class EntryReceiver final : public ReceiverProcess {
  public:
-  // Its host's date is that of the run with this seed; a clock that shows dates counts from
-  // `epoch_ms`.
+  // A clock that shows dates counts from `epoch_ms`.
   EntryReceiver(const Dialect& dialect, uint64_t epoch_ms, const HostModel& host, Lateness lateness,
-                Hop& way_back, uint64_t seed, Mails& mails, FlowMeter* meter);
+                Hop& way_back, Mails& mails, FlowMeter* meter);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 

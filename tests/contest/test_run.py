@@ -13,7 +13,7 @@ import pytest
 from common.errors import KneepointError
 from contest.confine import Confined
 from contest.entries import EntryBuilder
-from contest.run import JSON, PAGE, ContestRun, watch
+from contest.run import JSON, KEY, PAGE, ContestRun, watch
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
 from tests.contest.conftest import make_contest_run
@@ -260,8 +260,39 @@ def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
     (row,) = found["failed"]
     assert row["name"] == "dice" and not row["is_disturbed"]
     one, other = re.findall(r"\d+\.\d+", row["reason"])
-    assert one != other and "on known with seed 1" in row["reason"]
+    assert one != other and re.match(r"on (known|slow|fast) with seed [12]:", row["reason"])
     assert contest_run.score(entries, silent)["failed"] == found["failed"], "both runs are kept"
+
+
+def test_the_key_draws_the_run_that_is_repeated(
+    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeated: list[tuple[str, str, int]] = []
+    run = EmulatorEngine.run
+
+    def note(engine: EmulatorEngine, spec: RunSpec) -> RunRecord:
+        if spec.repetition:
+            repeated.append((spec.controller, spec.network.name, spec.seed))
+        return run(engine, spec)
+
+    monkeypatch.setattr(EmulatorEngine, "run", note)
+    contest_run.folder.mkdir()
+    for key in range(6):
+        (contest_run.folder / KEY).write_text(f"{key}\n")
+        contest_run.score(entries, silent)
+    for name in RANKED:
+        own = [each[1:] for each in repeated if each[0] == name]
+        assert len(set(own)) > 2, "another key draws another run"
+    assert {network for _, network, _ in repeated} == {"known", "slow", "fast"}
+    assert {seed for _, _, seed in repeated} == {1, 2}
+
+
+def test_an_interrupted_contest_keeps_its_key(contest_run: ContestRun, entries: Path) -> None:
+    contest_run.score(entries, silent)
+    key = (contest_run.folder / KEY).read_bytes()
+    assert (contest_run.folder / KEY).stat().st_mode & 0o077 == 0
+    contest_run.score(entries, silent)
+    assert (contest_run.folder / KEY).read_bytes() == key
 
 
 @pytest.mark.slow
