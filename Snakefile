@@ -96,7 +96,8 @@ wildcard_constraints:
 # The default profile disables Snakemake's own lock, which outlives a killed process.
 onstart:
     global workflow_lock
-    end_on_signals(TEMPORARY)  # again: Snakemake's own handler would wait for jobs that last hours
+    # Again: Snakemake's own handler would wait for jobs that last hours.
+    end_on_signals(TEMPORARY)
     try:
         workflow_lock = hold_workflow_lock()
         engines = {EXPERIMENTS[name].engine for name in wanted_in_real_time()}
