@@ -13,6 +13,7 @@ FORMATS: tuple[Format, ...] = (
     *(mahimahi.FORMAT, pantheon.LOG, pantheon.METADATA, iperf3.FORMAT, flent.FORMAT),
     *(packets.FORMAT, qlog.FORMAT),
 )
+_UNITS = "are the file's units those of its format?"
 _HEAD = 65_536
 _UNPACK = {
     b"BZh": "bunzip2",
@@ -25,8 +26,13 @@ _PROBABLE = {
     "duration_s": (0.05, 86_400),
     "throughput_mbps": (1e-3, 4e5),
     "rtt_mean_ms": (5e-3, 6e4),
+    "delay_p50_ms": (5e-3, 1e4),
+    "signal_delay_p95_ms": (-1, 3e4),
     "loss": (-1, 0.98),
 }
+_LONG_S, _SLOW_MBPS = 7200, 0.2
+_SHORT_S, _FAST_MBPS = 1, 1000
+"""Hours at such a rate, or less than a second: minutes in another unit?"""
 
 
 def read_measurements(paths: Iterable[Path]) -> list[Measurement]:
@@ -51,7 +57,11 @@ def _doubts(run: Measurement) -> Iterator[str]:
     for name, (least, most) in _PROBABLE.items():
         value = told.get(name)
         if isinstance(value, int | float) and not least <= value <= most:
-            yield f"improbable: {name} {value:.3g}; are the file's units those of its format?"
+            yield f"improbable: {name} {value:.3g}; {_UNITS}"
+    length_s, rate_mbps = run.duration_s, run.metrics.get("throughput_mbps", 1)
+    is_slow = length_s >= _LONG_S and rate_mbps <= _SLOW_MBPS
+    if is_slow or (length_s <= _SHORT_S and rate_mbps >= _FAST_MBPS):
+        yield f"improbable: {rate_mbps:.3g} Mbit/s for {length_s:.3g} s; {_UNITS}"
 
 
 def _read(path: Path) -> list[Measurement]:

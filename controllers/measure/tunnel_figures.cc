@@ -1,5 +1,8 @@
 #include "measure/tunnel_figures.hh"
 
+#include <algorithm>
+#include <array>
+#include <deque>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -17,6 +20,7 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 constexpr uint64_t most_bytes = 1'000'000'000;  // of one event
 // Wall-clock times, too.
 constexpr uint64_t longest_ms = 1'000'000'000'000'000;
+constexpr size_t most_entered = 65'536;  // that are remembered
 
 Microseconds to_microseconds(std::string_view text, const char* what) {
   const size_t point = text.find('.');
@@ -28,6 +32,13 @@ Microseconds to_microseconds(std::string_view text, const char* what) {
   uint64_t value = to_whole(decimals, what);
   for (size_t digits = decimals.size(); digits < 9; ++digits) value *= 10;
   return time_us + static_cast<Microseconds>((value + 500'000) / 1'000'000);
+}
+
+// What the last digit of a time in ms stands for, at least 1.
+Microseconds unit_us(std::string_view text) {
+  const size_t point = text.find('.');
+  const size_t decimals = point == std::string_view::npos ? 0 : text.size() - point - 1;
+  return std::array{1000, 100, 10, 1}[std::min<size_t>(decimals, 3)];
 }
 
 double mbps(uint64_t bytes, Microseconds span_us) {
@@ -49,12 +60,15 @@ class Reader {
     if (kind == '#') return take_opportunity(time_us, bytes);
     TunnelFlow& flow = found_.flows[has_flow ? to_whole(words[least], "flow") : 0];
     if (kind == '+') {
+      remember_entry(time_us);
       flow.sent_bytes += bytes;
       found_.all.sent_bytes += bytes;
       ++found_.packets_sent;
       found_.over_time.at(whole_ms(time_us)).ingress_bytes += bytes;
     } else if (kind == '-') {
-      take_departure(time_us, bytes, to_microseconds(words[3], "delay"), flow);
+      const Microseconds delay_us = to_microseconds(words[3], "delay");
+      confirm_entry(time_us - delay_us, unit_us(words[0]) + unit_us(words[3]));
+      take_departure(time_us, bytes, delay_us, flow);
     } else {
       throw std::invalid_argument("is no event");
     }
@@ -68,6 +82,12 @@ class Reader {
                                   " bytes that left the tunnel, but " +
                                   std::to_string(found_.all.sent_bytes) +
                                   " that entered it; write all sizes in bytes");
+    }
+    if (not entered_us_.empty() and 2 * confirmed_ < found_.packets_delivered - forgotten_) {
+      throw std::invalid_argument(
+          "of " + std::to_string(found_.packets_delivered) +
+          " packets that left the tunnel, only " + std::to_string(confirmed_) +
+          " entered it when their delays say; write all times and delays in ms");
     }
     const bool has_link = last_opportunity_us_ > first_opportunity_us_;
     found_.capacity_mbps =
@@ -88,6 +108,23 @@ class Reader {
       throw std::invalid_argument("is more than a day after the first event");
     }
     return last_us_ = time_us;
+  }
+
+  void remember_entry(Microseconds time_us) {
+    entered_us_.push_back(time_us);
+    if (entered_us_.size() <= most_entered) return;
+    entered_us_.pop_front();
+    forgets_ = true;
+  }
+
+  // Whether a packet entered then; the log may have begun later, and digits are rounded.
+  void confirm_entry(Microseconds time_us, Microseconds slack_us) {
+    if (forgets_ and time_us < entered_us_.front()) {
+      ++forgotten_;
+      return;
+    }
+    const auto entry = std::ranges::lower_bound(entered_us_, time_us - slack_us);
+    confirmed_ += entry != entered_us_.end() and *entry <= time_us + slack_us;
   }
 
   void take_opportunity(Microseconds time_us, uint64_t bytes) {
@@ -121,6 +158,10 @@ class Reader {
 
   TunnelFigures found_{};
   Meter meter_{};
+  std::deque<Microseconds> entered_us_{};  // lately
+  bool forgets_ = false;
+  uint64_t confirmed_ = 0;  // packets that left after the delay since one entered
+  uint64_t forgotten_ = 0;  // that left after all remembered ones
   uint64_t capacity_bytes_ = 0;
   Microseconds first_opportunity_us_ = never;
   Microseconds last_opportunity_us_ = 0;

@@ -41,6 +41,23 @@ TEST(figures_of_a_tunnel_log_without_a_link_have_no_capacity) {
   EXPECT_EQUAL(std::isnan(figures_of("1 + 80\n2 - 80 1\n").capacity_mbps), true);
 }
 
+TEST(delays_of_a_tunnel_log_lead_to_where_packets_entered) {
+  const auto log = [](const std::string& delay) {
+    std::string text;
+    for (int ms = 0; ms < 200; ++ms) {
+      const std::string at = std::to_string(7 * ms);
+      if (ms % 10 != 9) text += at + ".250 - 1400 " + delay + "\n";
+      text += at + ".500 + 1400\n";
+    }
+    return text;
+  };
+  EXPECT_EQUAL(figures_of(log("27.75")).packets_delivered, 180u);  // 4 entered before the log began
+  for (const char* delay : {"27750", "0.02775", "26.75"}) {
+    test::expect_refused([&] { figures_of(log(delay)); }, "only 0 entered it when");
+  }
+  EXPECT_EQUAL(figures_of("1 - 80 30000\n2 - 80 30000\n").packets_delivered, 2u);  // none entered
+}
+
 TEST(figures_of_what_is_no_tunnel_log_are_refused) {
   const auto refused = [](const std::string& text, const std::string& part) {
     test::expect_refused([&] { figures_of(text); }, part);

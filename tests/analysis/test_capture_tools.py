@@ -176,7 +176,8 @@ def test_real_captures_with_offloads_are_those_of_the_wire(tmp_path: Path, offlo
         others[1]["throughput_mbps"], rel=1e-3
     )
     sent, came = (both.metrics[f"packets_{what}"] for what in ("sent", "delivered"))
-    assert sent == alone["any"].metrics["packets_sent"] >= came
+    # What leaves after the last packet came does not count.
+    assert 0 <= alone["any"].metrics["packets_sent"] - sent <= 1 and sent >= came
     assert came == alone["wire"].metrics["packets_sent"]
     flags = ("-nn", "-r", paths["wire"], f"dst host {ADDRESSES['vb']}")
     assert came == len(output_of("tcpdump", "-Z", "root", *flags).splitlines())
