@@ -26,15 +26,19 @@ def sha256_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def write_whole(path: Path, content: bytes | str) -> None:
+def write_whole(path: Path, content: bytes | str, mode: int = 0o666) -> None:
     """Writes a file atomically and durably; creates its folder.
+
+    The umask takes from `mode`, for files that others may not read, what it takes from any.
 
     First removes what killed processes of this user left in that folder (see private_folder).
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     _remove_abandoned(path.parent)
-    temporary, descriptor = _make_owned(path.parent, f".{_PRIVATE}{path.name}", _make_file)
+    temporary, descriptor = _make_owned(
+        path.parent, f".{_PRIVATE}{path.name}", partial(_make_file, mode=mode)
+    )
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -132,8 +136,8 @@ def _make_owned(parent: Path, name: str, make: Callable[[Path], int]) -> tuple[P
             os.close(descriptor)
 
 
-def _make_file(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+def _make_file(path: Path, mode: int) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
 
 
 def _make_folder(path: Path, mode: int) -> int:

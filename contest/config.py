@@ -13,7 +13,7 @@ from common.errors import KneepointError, suggestion
 from engines.base import RunRecord
 from engines.expression import Expression
 from experiments.models.study import Setting
-from networks.config import NAMES, Name
+from networks.config import NAMES, Name, Sha256
 from networks.scenario import PreparedNetwork
 
 ENTRY_FILE = "kneepoint.yaml"
@@ -56,31 +56,32 @@ class Score:
 
 
 _AVERAGED = "in Mbit/s per second, averaged geometrically over runs and networks"
+_AGE = "the age of the newest datagram that arrived, from the run's start to its end"
 SCORES = {
     each.name: each
     for each in (
         Score(
             "power",
-            "power",
-            f"power: throughput over the 95th percentile of the signal delay, {_AVERAGED}",
+            "1000 * throughput_mbps / age_p95_ms",
+            f"power: throughput over the 95th percentile of {_AGE}, {_AVERAGED}",
             is_ratio=True,
         ),
         Score(
             "log_power",
-            "log(power)",
-            "the logarithm of power, throughput over the 95th percentile of the signal delay",
+            "log(1000 * throughput_mbps / age_p95_ms)",
+            f"the logarithm of power, throughput over the 95th percentile of {_AGE}",
         ),
         Score(
             "median_power",
-            "1000 * throughput_mbps / signal_delay_p50_ms",
-            f"throughput over the median of the signal delay, {_AVERAGED}",
+            "1000 * throughput_mbps / age_p50_ms",
+            f"throughput over the median of {_AGE}, {_AVERAGED}",
             is_ratio=True,
         ),
         Score(
             "excess_power",
-            "1000 * throughput_mbps / (delay_ms + max(0, excess_delay_ms))",
-            "throughput over propagation delay and excess of the signal delay's 95th percentile "
-            f"over the omniscient sender's, {_AVERAGED}",
+            "1000 * throughput_mbps / (delay_ms + max(0, age_p95_ms - omniscient_delay_ms))",
+            f"throughput over propagation delay and excess of the 95th percentile of {_AGE} over "
+            f"the omniscient sender's, {_AVERAGED}",
             is_ratio=True,
         ),
         Score(  # Transhub's weights; it publishes the mean of three runs of ten cases
@@ -129,11 +130,20 @@ class Contest(ConfigModel):
     engine: Literal["emulator", "mahimahi"] = Field(
         default="emulator", description="virtual time, or real time in mahimahi"
     )
-    public: Name = Field(description="network that entrants know")
-    unseen: tuple[Name, ...] = Field(
+    practice: tuple[Name, ...] = Field(
+        min_length=1, description="public networks, which are shown; the first is drawn"
+    )
+    final: tuple[Name, ...] = Field(
         default=(),
-        description="held-out networks, which entrants do not know; entries are ranked on these, "
-        "or, without any, on the public one",
+        description="networks on which entries are ranked, or, without any, the practice ones",
+    )
+    disguise: bool = Field(
+        default=True,
+        description="disguise the recordings of the final networks by a secret seed; false: they "
+        "are secret themselves",
+    )
+    secret_sha256: Sha256 | None = Field(
+        default=None, description="SHA-256 of the file with the secret seed; null: any seed"
     )
     host_latency_us: int | None = Field(
         default=None,
@@ -161,7 +171,7 @@ class Contest(ConfigModel):
     behaviour: bool = Field(
         default=False,
         description="say which rule of the reports each entry behaves like, as `kneepoint identify`"
-        " does, seen on the public network; engine emulator only",
+        " does, seen on the first practice network; engine emulator only",
     )
     baselines: tuple[Setting, ...] = Field(
         default=(), description="our controllers, shown beside the entries"
@@ -174,19 +184,26 @@ class Contest(ConfigModel):
         other_us = self.other_host_latency_us
         if other_us is not None and other_us == self.host_latency_us:
             raise ValueError("other_host_latency_us is host_latency_us; change or remove it")
-        if len({self.public, *self.unseen}) != 1 + len(self.unseen):
-            raise ValueError("unseen names a network twice, or the public one; remove it")
+        if len({*self.networks}) != len(self.networks):
+            raise ValueError("practice and final name a network twice; remove it")
+        if self.secret_sha256 is not None and not self.is_disguised:
+            raise ValueError("secret_sha256 needs disguised final networks; remove it")
         return self
 
     @property
     def networks(self) -> tuple[str, ...]:
-        """All of its networks, the public one first."""
-        return self.public, *self.unseen
+        """All of its networks, the practice ones first."""
+        return *self.practice, *self.final
 
     @property
     def ranked_on(self) -> tuple[str, ...]:
         """The networks that determine the ranking."""
-        return self.unseen or (self.public,)
+        return self.final or self.practice
+
+    @property
+    def is_disguised(self) -> bool:
+        """Whether a secret seed makes the final networks."""
+        return self.disguise and bool(self.final)
 
     def is_late(self, arrived_s: float) -> bool:
         """Whether a submission arrived after the deadline."""

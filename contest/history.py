@@ -61,6 +61,6 @@ def _scored(found: Json) -> Iterator[Json]:
                 continue  # nothing was found out
             yield {
                 **{key: row[key] for key in ("author", "name", "digest", "arrived", "late")},
-                **{key: row.get(key) for key in ("score", "public_score", "rank")},
+                **{key: row.get(key) for key in ("score", "practice_score", "rank")},
                 "reason": row.get("reason", ""),
             }

@@ -13,7 +13,10 @@ from contest.standing import Json, compare_pairs, interval_of, mean_of, rank_ent
 from engines.base import METRICS
 from networks.scenario import PreparedNetwork
 
-VERSION = 1
+VERSION = 2
+NEAR_OMNISCIENT = 0.5
+"""Efficiency on a final network from which on an entry is marked for a look: a sender that knows no
+more than its acknowledgments reaches a fraction of it on a cellular link."""
 
 
 def verdict(
@@ -49,11 +52,13 @@ def verdict(
         "runs": contest.runs,
         "seed": contest.seed,
         "deadline": contest.deadline,
+        "secret_sha256": None,
+        "secret_seed": None,
         "other_host_latency_us": contest.other_host_latency_us if on_other_host else None,
         "networks": [
             {
                 **{"name": network.name, "title": titles[network.name]},
-                "is_public": network.name == contest.public,
+                "is_practice": network.name in contest.practice,
                 "is_ranked_on": network.name in contest.ranked_on,
                 "host_latency_us": network.host_latency_us,
                 "omniscient": vars(network.omniscient),
@@ -99,16 +104,16 @@ def _spread(contest: Contest, name: str, lines: Sequence[ContestEntry]) -> Json 
 
 
 def _places_of(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
-    """The rank of each entry, its interval, and the places lost on held-out networks."""
+    """The rank of each entry, its interval, and the places lost on the final networks."""
     if not ranked:
         return []
-    unseen, public = (
+    final, practice = (
         rank_entries(table_of(ranked, names), contest.seed, is_ratio=contest.scored_by.is_ratio)
-        for names in (contest.ranked_on, [contest.public])
+        for names in (contest.ranked_on, contest.practice)
     )
     return [
-        {**own, "public_rank": known["rank"], "places_lost": own["rank"] - known["rank"]}
-        for own, known in zip(unseen, public, strict=True)
+        {**own, "practice_rank": known["rank"], "places_lost": own["rank"] - known["rank"]}
+        for own, known in zip(final, practice, strict=True)
     ]
 
 
@@ -120,11 +125,15 @@ def _pairs(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
 
 
 def _row(contest: Contest, entry: ContestEntry, networks: Sequence[PreparedNetwork]) -> Json:
+    means = {network.name: _means(entry, network) for network in networks}
     return {
         **_identity(contest, entry),
         **_score(contest, entry, contest.ranked_on, ""),
-        **_score(contest, entry, [contest.public], "public_"),
-        "networks": {network.name: _means(entry, network) for network in networks},
+        **_score(contest, entry, contest.practice, "practice_"),
+        "near_omniscient": [
+            name for name in contest.final if means[name]["efficiency"] >= NEAR_OMNISCIENT
+        ],
+        "networks": means,
     }
 
 
@@ -151,7 +160,7 @@ def _means(entry: ContestEntry, network: PreparedNetwork) -> Json:
     assert network.omniscient is not None
     means = {
         name: float(np.mean([getattr(run, name) for run in entry.records[network.name]]))
-        for name in (*METRICS, "signal_delay_p50_ms")
+        for name in (*METRICS, "signal_delay_p50_ms", "age_p95_ms")
     }
     return {
         **means,

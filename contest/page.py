@@ -94,7 +94,9 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
 
     environment.filters |= {
         "percent": lambda share: "" if share is None else f"{100 * share:.0f}",
-        "named": lambda network: network["title"] + (", public" if network["is_public"] else ""),
+        "named": lambda network: (
+            network["title"] + (", practice" if network["is_practice"] else "")
+        ),
         "signed": lambda places: f"{places:+d}".replace("-", "\u2212") if places else "0",
         "moment": moment,
         "scattered": lambda value: _scattered(value, is_ratio=found["score"]["is_ratio"]),

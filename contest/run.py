@@ -35,6 +35,7 @@ from contest.history import with_history
 from contest.leaderboard import verdict
 from contest.page import write_page
 from contest.scoring import is_repeated, run_all, run_on_other_host
+from contest.secret import digest_of
 from contest.standing import Json
 from engines.base import EngineSettings, canonical_json
 from engines.emulator import EmulatorSettings
@@ -69,6 +70,8 @@ class ContestRun:
         folder: of the results.
         results: the configuration's, where a probe may have left the number of real-time slots.
         known: rules to which entries are compared; none: they are not.
+        secret: the seed that disguises the final networks; "": they have none.
+        is_revealed: whether the page has it.
         key: file of the names that stand for authors; None: they have their own.
     """
 
@@ -81,6 +84,8 @@ class ContestRun:
     folder: Path
     results: Path
     known: Sequence[Known] = ()
+    secret: str = ""
+    is_revealed: bool = False
     key: Path | None = None
 
     def score(self, entries: Path, report: Callable[[str], None]) -> Json:
@@ -124,6 +129,9 @@ class ContestRun:
     ) -> Json:
         """Writes all that is written of entries that ran; returns the verdict."""
         found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
+        if self.secret:
+            found["secret_sha256"] = digest_of(self.secret)
+            found["secret_seed"] = self.secret if self.is_revealed else None
         self._say_behaviour(found, scored)
         found = with_history(found, self.contest, into / "history.jsonl")
         runs = self._draw_runs(scored)
@@ -188,15 +196,15 @@ class ContestRun:
         return LocalExecutor(self.engine)
 
     def _draw_runs(self, entries: Sequence[ContestEntry]) -> dict[str, Path]:
-        """Returns a figure over time of each entry's run on the public network."""
+        """Returns a figure over time of each entry's run on the first practice network."""
         if self.engine.is_real_time:
             return {}  # a real run cannot be repeated to log it
-        (public,) = (each for each in self.networks if each.name == self.contest.public)
+        practice = self.networks[0]
         drawn = {}
         for each in entries:
             if each.reason:
                 continue
-            spec = each.spec(self.engine, public, self.contest.seed)
+            spec = each.spec(self.engine, practice, self.contest.seed)
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
                 noun = "window" if each.is_baseline else IN_FLIGHT
@@ -214,7 +222,7 @@ class ContestRun:
         if not self.known:
             return
         assert isinstance(self.engine, EmulatorSettings)
-        public, *unseen = self.networks
+        first, *others = self.networks
         seeds = range(self.contest.seed, self.contest.seed + self.contest.runs)
         rules = [[rule.sha256, data and data.text] for rule, data in self.known]
         by_name = {each.name: each for each in entries}
@@ -228,7 +236,7 @@ class ContestRun:
                 if not path.is_file():
                     try:
                         seen = watch_sender(
-                            entry, self.known, [public], unseen, seeds, self.engine, executor
+                            entry, self.known, [first], others, seeds, self.engine, executor
                         )
                     except NoSenderError:
                         row["behaviour"] = {"behaves_like": None}

@@ -15,6 +15,8 @@ from experiments.results import PlannedRun
 from experiments.runner import Batch, Runner
 from networks.scenario import PreparedNetwork
 
+LAST_WORDS = "; its last words: "
+"""What controllers/entries/process.cc sets before an entry's own words."""
 _Key = tuple[str, int, int]
 """A run of an entry: network, seed and repetition."""
 
@@ -107,6 +109,8 @@ def _scored(
             reason = shortened(where + without_paths(reason))
             return replace(entry, reason=reason, is_disturbed=True)
         reason = record.reason
+        if name in contest.final:
+            reason = _kept_back(reason)
         if record.status == "ok":
             try:
                 score = contest.scored_by.of(record, by_name[name])
@@ -128,6 +132,12 @@ def _scored(
         scores[name].append(score)
         by_network[name].append(record)
     return replace(entry, records=by_network, scores=scores)
+
+
+def _kept_back(reason: str) -> str:
+    """Returns why a run failed without what its entry says, which may tell what the link is."""
+    why, quotes, _ = reason.partition(LAST_WORDS)
+    return f"{why}{quotes}kept back, because the network is secret" if quotes else why
 
 
 def run_on_other_host(

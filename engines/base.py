@@ -171,6 +171,9 @@ class RunRecord:
     it does not exist. `flows` and `probes` are those of the traffic, in its order, each with its
     `name` and its metrics and series; traffic that is not measured by flows has neither.
 
+    `age_p50_ms` and `age_p95_ms` are quantiles of the signal delay from the run's start to its end,
+    where mahimahi's ends with the last arrival: silence counts.
+
     `at_bound_share` is the share of the time in which a sender's window was the widest that the
     transport allows, or wider than TCP's buffers; `idle_share` the share of the uplink's capacity
     that passed while no packet came for longer than 200 ms and two round trips of propagation.
@@ -188,6 +191,8 @@ class RunRecord:
     signal_delay_p95_ms: float | None = None
     power: float | None = None
     signal_delay_p50_ms: float | None = None
+    age_p50_ms: float | None = None
+    age_p95_ms: float | None = None
     packets_sent: int | None = None
     packets_delivered: int | None = None
     packets_dropped: int | None = None
@@ -237,7 +242,9 @@ class RunRecord:
         return canonical_json(asdict(self))
 
 
-_OPTIONAL = ("scheduling_delay_p99_us", "signal_delay_p50_ms", *SHARES)
+AGES = ("age_p50_ms", "age_p95_ms")
+"""Of the signal delay from a run's start to its end (see RunRecord)."""
+_OPTIONAL = ("scheduling_delay_p99_us", "signal_delay_p50_ms", *AGES, *SHARES)
 _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 """Metrics that need the delay of every packet."""
 

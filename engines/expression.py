@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from common.errors import suggestion
-from engines.base import METRICS, RunRecord
+from engines.base import AGES, METRICS, RunRecord
 from networks.omniscient import Bound
 from networks.scenario import PreparedNetwork
 
 VARIABLES = (
-    *(*METRICS, "signal_delay_p50_ms"),
+    *(*METRICS, "signal_delay_p50_ms", *AGES),
     *("loss", "delay_ms", "omniscient_power", "omniscient_delay_ms", "excess_delay_ms"),
 )
 """Variables of an expression: a run's metrics; `loss`, the share of dropped packets; `delay_ms`,
@@ -28,6 +28,8 @@ _FAILED: Mapping[str, float] = {
     "signal_delay_p50_ms": 60_000.0,
     "signal_delay_p95_ms": 60_000.0,
     "excess_delay_ms": 60_000.0,
+    "age_p50_ms": 60_000.0,
+    "age_p95_ms": 60_000.0,
     "power": 1e-3,
     "loss": 1.0,
     "delay_ms": 20.0,

@@ -19,6 +19,7 @@ from contest.config import Contest
 from contest.confine import Confined
 from contest.entries import ContestEntry, EntryBuilder
 from contest.run import PAGE, ContestRun, watch
+from contest.secret import SEED_FILE, digest_of, disguised, seed_of
 from contest.standing import Json
 from engines.built import EMULATE, REPLAY
 from engines.catalogue import load_catalogue
@@ -36,7 +37,7 @@ REAL_TIME = [Path("build") / name for name in ("entry-sender", "receiver", "meas
 PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
 _COLUMNS = (
     "table rank best_rank worst_rank name author score low high first other_host_score "
-    "public_score public_rank places_lost arrived late digest reason"
+    "practice_score practice_rank places_lost arrived late digest reason"
 ).split()
 KEPT = Path("build/contest")
 """Objects of entries, by the digests of their inputs."""
@@ -71,6 +72,10 @@ trust_option = click.option(
     type=PATH,
     help="CSV file of the aliases that stand for authors; missing ones are drawn and added.",
 )
+@click.option(
+    "--secret", type=PATH, help="File with the secret seed, to repeat a contest that is over."
+)
+@click.option("--reveal", "is_revealed", is_flag=True, help="Publish the secret seed on the page.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option("--watch", "is_watching", is_flag=True, help="Score new entries as they arrive.")
 @trust_option
@@ -80,6 +85,8 @@ def command(
     rules: Path,
     into: Path | None,
     names: Path | None,
+    secret: Path | None,
+    is_revealed: bool,
     as_csv: bool,
     is_watching: bool,
     trust_entries: bool,
@@ -98,8 +105,14 @@ def command(
         read_key(names)
     contest = read_config(rules, Contest)
     folder = into or load_workflow(config).results / "contests" / rules.stem
-    contest_run = open_contest(contest, config, folder, str(rules), is_trusting=trust_entries)
-    contest_run = replace(contest_run, key=names)
+    contest_run = open_contest(
+        contest, config, folder, str(rules), is_trusting=trust_entries, secret=secret
+    )
+    contest_run = replace(contest_run, key=names, is_revealed=is_revealed)
+    if contest_run.secret:
+        click.echo(
+            f"secret seed: {folder / SEED_FILE}, SHA-256 {digest_of(contest_run.secret)}", err=True
+        )
 
     def score() -> None:
         try:
@@ -122,13 +135,32 @@ def command(
 
 
 def open_contest(
-    contest: Contest, config: Path, folder: Path, where: str, *, is_trusting: bool
+    contest: Contest,
+    config: Path,
+    folder: Path,
+    where: str,
+    *,
+    is_trusting: bool,
+    secret: Path | None = None,
 ) -> ContestRun:
     """Builds and prepares what a contest needs, and returns it.
 
+    Args:
+        contest: its rules, from the file `where`.
+        config: the workflow's configuration.
+        folder: of the contest.
+        where: for messages.
+        is_trusting: whether entries run without a sandbox.
+        secret: file with the secret seed of the final networks; None: the folder has it, or a new
+            one is drawn.
+
     Raises:
-        KneepointError: a network or a baseline is unknown, or something cannot be made.
+        KneepointError: a network or a baseline is unknown, the secret seed is wrong, or something
+            cannot be made.
     """
+    if secret is not None and not contest.is_disguised:
+        raise KneepointError(f"--secret: {where} disguises no final network; omit it")
+    seed = seed_of(folder, secret, contest.secret_sha256, where) if contest.is_disguised else ""
     builder = open_builder(
         config,
         contest.networks,
@@ -146,6 +178,12 @@ def open_contest(
         ours.append(ContestEntry(_name_of(each, contest), controller=(controller, complete)))
     networks = [PreparedNetwork.load(description_of(name)) for name in contest.networks]
     titles = {name: read_json(description_of(name))["title"] for name in contest.networks}
+    if seed:
+        networks = [
+            disguised(each, seed, folder, where) if each.name in contest.final else each
+            for each in networks
+        ]
+        titles |= {name: f"{titles[name]}, disguised" for name in contest.final}
     latency_us = contest.host_latency_us
     if latency_us is not None:
         networks = [each.with_host("host_latency_us", latency_us) for each in networks]
@@ -154,7 +192,9 @@ def open_contest(
     if contest.behaviour:
         make_what_is_missing(config, [], [], [REPLAY])
         known += [(each, None) for each in known_families(catalogue)]
-    return ContestRun(contest, networks, titles, ours, engine, builder, folder, results, known)
+    return ContestRun(
+        contest, networks, titles, ours, engine, builder, folder, results, known, seed
+    )
 
 
 def _name_of(baseline: Setting, contest: Contest) -> str:
@@ -222,12 +262,12 @@ def _plain(value: object) -> object:
 
 def text_of(found: Json, page: Path) -> str:
     """Returns the leaderboard for people."""
-    rows = [("rank", "95 %", "entry", found["score"]["name"], "95 %", "public")]
+    rows = [("rank", "95 %", "entry", found["score"]["name"], "95 %", "practice")]
     for row in sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"]):
         ranks = f"{row['best_rank']}-{row['worst_rank']}" if "rank" in row else ""
         interval = "" if row["low"] is None else f"{row['low']:.4g} to {row['high']:.4g}"
-        score, public = (f"{row[name]:.4g}" for name in ("score", "public_score"))
-        rows.append((str(row.get("rank", "-")), ranks, row["name"], score, interval, public))
+        score, practice = (f"{row[name]:.4g}" for name in ("score", "practice_score"))
+        rows.append((str(row.get("rank", "-")), ranks, row["name"], score, interval, practice))
     lines = [columns(rows)]
     lines += [f"not ranked: {row['name']}, {row['score']:.4g}" for row in found["apart"]]
     lines += [f"not scored: {row['name']}: {row['reason']}" for row in found["failed"]]

@@ -384,7 +384,8 @@ RunResult Rig::run() {
   for (Hop* const hop : hops_) hop->finish(end_us_, result);
   if (meter_ != nullptr) {
     result.metrics = meter_->metrics(
-        up_.link != nullptr ? std::nullopt : std::optional(scenario_.uplink.rate_mbps));
+        up_.link != nullptr ? std::nullopt : std::optional(scenario_.uplink.rate_mbps),
+        duration_ms_);
   }
   if (is_steady()) {
     result.at_bound_share = at_bound_share();
@@ -411,7 +412,8 @@ void Rig::write_link(JsonWriter& json, const Direction& direction) {
         .field("packets_dropped", link.packets_dropped())
         .field("packets_marked", link.packets_marked());
   } else {
-    if (&direction.settings == &scenario_.uplink) write_metrics(json, meter_->metrics());
+    if (&direction.settings == &scenario_.uplink)
+      write_metrics(json, meter_->metrics({}, duration_ms_));
     json.field("packets_dropped", direction.link->queue().packets_dropped())
         .field("packets_marked", direction.link->queue().packets_marked());
   }

@@ -29,7 +29,9 @@ JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics) {
       .field("queueing_delay_p95_ms", metrics.queueing_delay_p95_ms)
       .field("signal_delay_p50_ms", metrics.signal_delay_p50_ms)
       .field("signal_delay_p95_ms", metrics.signal_delay_p95_ms)
-      .field("power", metrics.power);
+      .field("power", metrics.power)
+      .field("age_p50_ms", metrics.age_p50_ms)
+      .field("age_p95_ms", metrics.age_p95_ms);
 }
 
 void Meter::start() {
@@ -121,6 +123,7 @@ void Meter::SignalDelay::add(std::span<const FirstDeparture> departures) {
   if (departures.empty()) return;
   if (first_ms < 0) {
     first_ms = departures.front().arrival_ms;
+    first_delay_ms = departures.front().delay_ms;
     last_ms = first_ms - 1;
   }
   int32_t before_ms = last_ms;
@@ -130,6 +133,17 @@ void Meter::SignalDelay::add(std::span<const FirstDeparture> departures) {
     before_ms = arrival_ms;
   }
   last_ms = before_ms;
+}
+
+void Meter::SignalDelay::extend(Milliseconds end_ms) {
+  if (first_ms < 0) return;
+  if (first_ms > 0) {
+    count(static_cast<size_t>(first_delay_ms) + 1,
+          static_cast<size_t>(first_delay_ms + first_ms) + 1);
+    first_ms = 0;
+  }
+  const FirstDeparture end{stamp(end_ms), 0};
+  if (end.arrival_ms > last_ms) add({&end, 1});
 }
 
 void Meter::SignalDelay::count_longer(size_t begin_ms, size_t end_ms) {
@@ -179,7 +193,7 @@ double Meter::SignalDelay::quantile_ms(double q) const {
   }
 }
 
-Metrics Meter::metrics(std::optional<double> rate_mbps) const {
+Metrics Meter::metrics(std::optional<double> rate_mbps, Milliseconds end_ms) const {
   Metrics result;
   const double duration_us = static_cast<double>(last_event_ms_ - first_event_ms_) * 1000;
   result.throughput_mbps = static_cast<double>(departed_bytes_) * 8 / duration_us;
@@ -196,6 +210,9 @@ Metrics Meter::metrics(std::optional<double> rate_mbps) const {
   result.signal_delay_p50_ms = signal.quantile_ms(0.5);
   result.signal_delay_p95_ms = signal.quantile_ms(0.95);
   result.power = result.throughput_mbps / (result.signal_delay_p95_ms / 1000);
+  signal.extend(end_ms == never ? last_event_ms_ : end_ms);
+  result.age_p50_ms = signal.quantile_ms(0.5);
+  result.age_p95_ms = signal.quantile_ms(0.95);
   return result;
 }
 

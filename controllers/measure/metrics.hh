@@ -31,6 +31,9 @@ struct Metrics {
   double signal_delay_p50_ms = 0;
   double signal_delay_p95_ms = 0;
   double power = 0;  // Mbit/s per second of signal delay
+  // The signal delay from the run's start to its end.
+  double age_p50_ms = 0;
+  double age_p95_ms = 0;
 };
 
 // As fields of a JSON object that has been begun.
@@ -79,8 +82,10 @@ class Meter {
   // Signal delay: for each millisecond in which a packet arrived, the least delay of these packets;
   // for one without, value(t) = value(t + 1) + 1; from the first to the last arrival that departed.
   // It is the age of the newest information at the far end of the link.
+  // Age: the signal delay of every millisecond from the run's start to its end, at which a packet
+  // departs at once: silence counts. Without `end_ms` the last event is the end.
   // The capacity is that of the opportunities, or, of a link of constant rate, the rate.
-  Metrics metrics(std::optional<double> rate_mbps = {}) const;
+  Metrics metrics(std::optional<double> rate_mbps = {}, Milliseconds end_ms = never) const;
 
   // Of the packets that departed.
   const IdleTimes& idle_times() const { return idle_times_; }
@@ -98,6 +103,8 @@ class Meter {
   struct SignalDelay {
     void clear();
     void add(std::span<const FirstDeparture> departures);
+    // From the run's start, 0 ms, to `end_ms`.
+    void extend(Milliseconds end_ms);
     double quantile_ms(double q) const;
 
     // For each delay, the milliseconds that begin to have it minus those that cease to.
@@ -105,6 +112,7 @@ class Meter {
     Counts begin{};  // the same of longer ones
     Counts cease{};
     int32_t first_ms = -1;  // the first arrival
+    int32_t first_delay_ms = 0;
     int32_t last_ms = -1;
 
    private:

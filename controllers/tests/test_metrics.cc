@@ -37,6 +37,30 @@ TEST(metrics_of_a_log_worked_by_hand) {
   EXPECT_NEAR(metrics.power, metrics.throughput_mbps / 0.011, 1e-9);
 }
 
+// The same from 0 to 30 ms: from 0 on 14 to 5, as the packet of 10 departs at 14; then 4 5 4 3 11
+// 10; from 16 on 14 to 0, as nothing more departs. Of the 31 sorted values element floor(0.95 * 31)
+// = 29 is 14, element 15 is 8.
+TEST(age_counts_the_silence_before_the_first_packet_and_after_the_last) {
+  Meter meter;
+  meter.start();
+  meter.event(30);
+  meter.departure(10, 14, 1504);
+  meter.departure(10, 16, 1504);
+  meter.departure(13, 16, 1504);
+  meter.departure(15, 25, 1504);
+  EXPECT_EQUAL(meter.metrics().age_p50_ms, 8);
+  EXPECT_EQUAL(meter.metrics().age_p95_ms, 14);
+  EXPECT_EQUAL(meter.metrics({}, 1030).age_p50_ms, 499);
+  EXPECT_EQUAL(meter.metrics({}, 1030).age_p95_ms, 963);
+}
+
+TEST(age_of_no_packet_is_undefined) {
+  Meter meter;
+  meter.start();
+  meter.event(30);
+  EXPECT_EQUAL(std::isnan(meter.metrics().age_p95_ms), true);
+}
+
 // Arrivals at 13, 10, 15 and 10 ms depart at 16, 17, 17 and 18: a queue let 13 overtake 10.
 // 10: 7; 11: 5; 12: 4; 13: 3; 14: 3; 15: 2. Sorted 2 3 3 4 5 7; element floor(0.95 * 6) = 5: 7.
 TEST(metrics_of_packets_that_overtake_each_other) {

@@ -51,8 +51,8 @@ def main() -> None:
     paths = sorted(Path("build/networks").glob("*/network.json"))
     paths = [path for path in paths if path.parent.name.startswith(RECORDINGS)]
     networks = [PreparedNetwork.load(path).with_host("host_latency_us", 0) for path in paths]
-    public, *unseen = (network.name for network in networks)
-    contest = Contest(title="Links", public=public, unseen=tuple(unseen), runs=4, score=score)
+    first, *others = (network.name for network in networks)
+    contest = Contest(title="Links", practice=(first,), final=tuple(others), runs=4, score=score)
     engine = EmulatorSettings.of(EMULATE)
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine, 2), lambda _: None)

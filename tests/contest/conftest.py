@@ -50,8 +50,9 @@ def contest_run(tmp_path: Path, builder: EntryBuilder) -> ContestRun:
 
 
 def make_contest_run(folder: Path, builder: EntryBuilder) -> ContestRun:
-    """Holds a contest of two runs on a public and two unseen links, with one baseline."""
-    contest = Contest(title="Test", public="known", unseen=("slow", "fast"), runs=2)
+    """Holds a contest of two runs on a practice and two final links, with one baseline."""
+    rules = {"practice": ("known",), "final": ("slow", "fast"), "disguise": False}
+    contest = Contest(title="Test", runs=2, **rules)
     gaps_ms = {"known": 3, "slow": 6, "fast": 2}
     networks = [link(folder, name, gap_ms) for name, gap_ms in gaps_ms.items()]
     titles = {name: name.capitalize() for name in gaps_ms}

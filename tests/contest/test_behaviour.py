@@ -45,4 +45,4 @@ def test_entries_are_told_by_the_rule_that_they_behave_like(
 
 def test_only_emulated_runs_are_watched() -> None:
     with pytest.raises(ValueError, match="behaviour needs engine emulator"):
-        Contest(title="Test", public="known", engine="mahimahi", behaviour=True)
+        Contest(title="Test", practice=("known",), engine="mahimahi", behaviour=True)

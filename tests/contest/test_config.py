@@ -9,7 +9,7 @@ from common.errors import KneepointError
 from contest.config import Contest, EntryFile, Repositories
 from contest.entries import without_paths
 
-RULES = "title: T\npublic: a\n"
+RULES = "title: T\npractice: [a]\n"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_bad_files_are_refused(
 
 def test_a_deadline_is_a_moment(tmp_path: Path) -> None:
     path = tmp_path / "contest.yaml"
-    path.write_text("title: T\npublic: a\ndeadline: 1970-01-01 01:00:10+01:00\n")
+    path.write_text("title: T\npractice: [a]\ndeadline: 1970-01-01 01:00:10+01:00\n")
     contest = read_config(path, Contest)
     assert [contest.is_late(time_s) for time_s in (9, 10, 10.5)] == [False, False, True]
 

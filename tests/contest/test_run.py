@@ -34,6 +34,26 @@ RANKED = ["bob", "carl", "anna"]
 """Windows 12, 40 and 5: the first keeps the links busy, and the second their queues."""
 
 
+SILENT = """
+class Controller:
+    window = 10
+    def window_size(self): return self.window
+    def timeout_ms(self): return 100_000
+    def datagram_was_sent(self, number, time, after_timeout): pass
+    def ack_received(self, number, sent, received, time): self.window = 0
+"""
+TELLING = """
+class Controller:
+    heard = 0
+    def window_size(self): return 40
+    def timeout_ms(self): return 100
+    def datagram_was_sent(self, number, time, after_timeout): pass
+    def ack_received(self, number, sent, received, time):
+        self.heard += 1
+        if time > 3500 and self.heard < FEWEST: raise SystemExit(f"it saw {self.heard}")
+"""
+
+
 def silent(line: str) -> None:
     del line
 
@@ -126,6 +146,36 @@ def test_an_interrupted_contest_goes_on(
     assert len(ranked(contest_run.score(entries, silent))) == 3
     assert len(made) <= 4 * 3 * 2 + 3 + 2, "at most those in progress were lost"
     assert count == 7
+
+
+def test_silence_wins_nothing(contest_run: ContestRun, entries: Path) -> None:
+    """One burst and then nothing: mahimahi's signal delay ends with it, the contest's does not."""
+    (entries / "dora").mkdir()
+    (entries / "dora/sender.py").write_text(SILENT)
+    found = contest_run.score(entries, silent)
+    row = next(row for row in found["ranking"] if row["name"] == "dora")
+    for network in ("slow", "fast"):
+        own = row["networks"][network]
+        assert own["signal_delay_p95_ms"] < 300 and own["age_p95_ms"] > 3500
+    assert row["rank"] == 4 and row["score"] < 0.001 * found["ranking"][0]["score"]
+
+
+def test_an_entry_cannot_tell_what_it_saw_of_a_final_network(
+    contest_run: ContestRun, entries: Path
+) -> None:
+    for name, window in (("known", 2000), ("slow", 700)):
+        (entries / name).mkdir()
+        (entries / name / "sender.py").write_text(TELLING.replace("FEWEST", str(window)))
+    found = contest_run.score(entries, silent)
+    reasons = {row["name"]: row["reason"] for row in found["failed"]}
+    assert reasons["known"].startswith("on known") and "it saw" in reasons["known"]
+    assert reasons["slow"].startswith("on slow") and "kept back" in reasons["slow"]
+    texts = [
+        path.read_text()
+        for path in (contest_run.folder / "feedback/slow").iterdir()
+        if path.is_file()
+    ]
+    assert [text for text in (reasons["slow"], *texts) if "it saw" in text] == []
 
 
 @pytest.mark.slow

@@ -20,6 +20,8 @@ RUN = RunRecord(
     queueing_delay_p95_ms=60.0,
     signal_delay_p50_ms=25.0,
     signal_delay_p95_ms=100.0,
+    age_p50_ms=50.0,
+    age_p95_ms=125.0,
     power=40.0,
     packets_sent=1000,
     packets_delivered=990,
@@ -30,8 +32,8 @@ RUN = RunRecord(
 @pytest.mark.parametrize(
     ("rule", "value"),
     [
-        ("power", 40.0),
-        ("log_power", math.log(40)),
+        ("power", 32.0),
+        ("log_power", math.log(32)),
         # 0.8 of 35 points, 20 of 20 + 60 ms of 35, 99 of 100 packets of 30
         ("transhub", 0.8 * 35 + 0.25 * 35 + 0.99 * 30),
         ("throughput_mbps - signal_delay_p95_ms / 100", 3.0),
@@ -39,9 +41,9 @@ RUN = RunRecord(
         ("-abs(log2(power / omniscient_power))", -2.0),
         ("sqrt(loss) + min(1, 2, 3) - omniscient_delay_ms", -29.9),
         ("1", 1.0),
-        ("median_power", 1000 * 4.0 / 25),
-        # 20 ms of propagation and 69 over the omniscient 31
-        ("excess_power", 1000 * 4.0 / (20 + 69)),
+        ("median_power", 1000 * 4.0 / 50),
+        # 20 ms of propagation and 94 over the omniscient 31
+        ("excess_power", 1000 * 4.0 / (20 + 94)),
         ("-excess_delay_ms", -69.0),
     ],
 )

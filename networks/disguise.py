@@ -1,0 +1,72 @@
+"""Disguised recordings: the same link, of which nobody who has the recording knows the next moment.
+
+A disguise cuts both directions of a recording at one random moment, and begins there; stretches
+each half second by a factor between 0.95 and 1.05; and, within each tenth of a second, orders the
+gaps between opportunities anew. What stays: every opportunity and every gap but for the factor, and
+so the distributions of rates and of outages; the recording's slow course; and how both directions
+belong together. What changes: when within a tenth of a second a packet can leave.
+"""
+
+import random
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+
+_PIECE_MS = 500
+_STRETCH = 0.05
+_WINDOW_MS = 100
+SHORTEST_MS = 10_000
+"""What is shorter has too few moments to begin at."""
+
+
+def disguise(
+    uplink_ms: Sequence[int], downlink_ms: Sequence[int], seed: str
+) -> tuple[list[int], list[int]]:
+    """Returns both directions of a recording as a secret seed disguises them.
+
+    Args:
+        uplink_ms: opportunities of the direction that carries the data, non-decreasing (ms).
+        downlink_ms: of the other; what exceeds the shorter of both is left out.
+        seed: any text; equal seeds give equal links.
+
+    Raises:
+        ValueError: the recording is shorter than `SHORTEST_MS`.
+    """
+    end_ms = min(uplink_ms[-1], downlink_ms[-1])
+    if end_ms < SHORTEST_MS:
+        raise ValueError(f"{end_ms / 1000:g} s are too short, less than {SHORTEST_MS // 1000} s")
+    # The one method whose numbers Python promises to keep.
+    draw = random.Random(seed).random  # noqa: S311  # a seed of 128 bits, and no output is seen
+    cut_ms = uplink_ms[bisect_left(uplink_ms, int(end_ms * draw()))]
+    pieces = [*range(0, end_ms, _PIECE_MS), end_ms]
+    factors = [1 + _STRETCH * (2 * draw() - 1) for _ in pieces[1:]]
+    lengths = [f * (b - a) for f, (a, b) in zip(factors, pairwise(pieces), strict=True)]
+    starts = [0.0, *accumulate(lengths)]
+
+    def stretched(time_ms: int) -> int:
+        piece = bisect_left(pieces, time_ms) - 1
+        return round(starts[piece] + factors[piece] * (time_ms - pieces[piece]))
+
+    def made(times_ms: Sequence[int]) -> list[int]:
+        first, last = bisect_right(times_ms, cut_ms), bisect_right(times_ms, end_ms)
+        turned = [time_ms - cut_ms for time_ms in times_ms[first:last]]
+        before = bisect_right(times_ms, 0)
+        turned += [time_ms + end_ms - cut_ms for time_ms in times_ms[before:first]]
+        return _reordered([stretched(time_ms) for time_ms in turned], draw)
+
+    return made(uplink_ms), made(downlink_ms)
+
+
+def _reordered(times_ms: Sequence[int], draw: Callable[[], float]) -> list[int]:
+    """Orders the gaps that end within each window anew."""
+    made: list[int] = []
+    at_ms = first = 0
+    while first < len(times_ms):
+        window_end_ms = (times_ms[first] // _WINDOW_MS + 1) * _WINDOW_MS
+        last = bisect_left(times_ms, window_end_ms, first)
+        inside = [at_ms, *times_ms[first:last]]
+        gaps = [b - a for a, b in pairwise(inside)]
+        gaps = [gap for _, gap in sorted((draw(), gap) for gap in gaps)]
+        made += accumulate(gaps[1:], initial=at_ms + gaps[0])
+        at_ms, first = times_ms[last - 1], last
+    return made

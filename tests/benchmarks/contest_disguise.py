@@ -1,0 +1,71 @@
+"""Whether honest senders rank on disguised recordings as on the recordings themselves.
+
+    python -m tests.benchmarks.contest_disguise [--secrets N]
+
+The default contest's baselines and other controllers with their defaults run twice on the final
+networks of the default contest, as they are and as N secret seeds disguise them. Prints for each
+seed Spearman's rank correlation of the scores, and the omniscient bounds (docs/contest.md).
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from common.config_file import read_config
+from contest.config import Contest
+from contest.scoring import run_all, table_of
+from contest.secret import disguised
+from contest.standing import Floats, mean_of
+from engines.emulator import EmulatorSettings
+from experiments.executor import LocalExecutor
+from experiments.journal import RunJournal
+from experiments.runner import Runner
+from kneepoint.runs import make_what_is_missing, prepared_network
+from networks.scenario import PreparedNetwork
+from tests.benchmarks.contest_links import EMULATE, RULES, entries
+
+
+def scores_on(contest: Contest, networks: Sequence[PreparedNetwork], folder: Path) -> Floats:
+    """Returns the scores of all controllers."""
+    engine = EmulatorSettings.of(EMULATE)
+    with RunJournal(folder / "runs.jsonl") as journal:
+        runner = Runner(journal, lambda _: LocalExecutor(engine, 2), lambda _: None)
+        scored = run_all(contest, entries(), networks, engine, runner)
+        runner.close()
+    if failed := [f"{each.name}: {each.reason}" for each in scored if each.reason]:
+        raise SystemExit("\n".join(failed))
+    table = table_of(scored, contest.final)
+    return np.array([mean_of(each, contest.scored_by.is_ratio) for each in table])
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--secrets", type=int, default=10, help="secret seeds (%(default)s)")
+    secrets = parser.parse_args().secrets
+    contest = read_config(RULES, Contest).model_copy(update={"runs": 2})
+    make_what_is_missing(Path("config/config.yaml"), contest.networks, [])
+    networks = [prepared_network(name).with_host("host_latency_us", 0) for name in contest.networks]
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        honest = scores_on(contest, networks, folder)
+        print("omniscient:", *(f"{each.omniscient.power:.1f}" for each in networks[1:]))
+        for number in range(secrets):
+            secret = f"{number:032x}"
+            others = [
+                networks[0],
+                *(disguised(each, secret, folder / secret, str(RULES)) for each in networks[1:]),
+            ]
+            found = scores_on(contest, others, folder)
+            bounds = " ".join(f"{each.omniscient.power:.1f}" for each in others[1:])
+            rank = spearmanr(honest, found).statistic
+            ratio = np.exp(np.mean(np.log(found / honest)))
+            print(f"{secret[-4:]}: rank correlation {rank:.3f}, scores x {ratio:.3f}, {bounds}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""The secret seed of a contest's final links."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from common.errors import KneepointError
+from contest.secret import SEED_FILE, digest_of, disguised, seed_of
+from tests.contest.conftest import link
+
+RULES = "contest.yaml"
+SEED = "0123456789abcdef" * 2
+
+
+def test_a_seed_is_drawn_once_and_is_private(tmp_path: Path) -> None:
+    seeds = [seed_of(tmp_path / "one", None, None, RULES) for _ in range(2)]
+    assert seeds[0] == seeds[1] != seed_of(tmp_path / "two", None, None, RULES)
+    path = tmp_path / "one" / SEED_FILE
+    assert path.stat().st_mode & 0o077 == 0
+    printed = subprocess.run(["sha256sum", path], check=True, capture_output=True, text=True)
+    assert printed.stdout.split()[0] == digest_of(seeds[0])
+
+
+def test_a_published_seed_repeats_a_contest(tmp_path: Path) -> None:
+    published = tmp_path / "published.txt"
+    published.write_text(SEED)
+    assert seed_of(tmp_path / "one", published, digest_of(SEED), RULES) == SEED
+    assert seed_of(tmp_path / "one", published, None, RULES) == SEED
+
+
+def test_wrong_seeds_are_refused(tmp_path: Path) -> None:
+    kept, other, none = (tmp_path / name for name in (SEED_FILE, "other.txt", "none.txt"))
+    other.write_text(SEED)
+    with pytest.raises(KneepointError, match=rf"{RULES}.*secret_sha256"):
+        seed_of(tmp_path, None, digest_of(SEED), RULES)
+    with pytest.raises(KneepointError, match=rf"{RULES}.*{digest_of(SEED)}"):
+        seed_of(tmp_path, other, "0" * 64, RULES)
+    assert not kept.exists(), "what is refused leaves nothing"
+    with pytest.raises(KneepointError, match=str(none)):
+        seed_of(tmp_path, none, None, RULES)
+    seed_of(tmp_path, None, None, RULES)
+    with pytest.raises(KneepointError, match=f"{other}.*{kept}"):
+        seed_of(tmp_path, other, None, RULES)
+    kept.write_text("guess me\n")
+    with pytest.raises(KneepointError, match=f"{kept}.*32 digits"):
+        seed_of(tmp_path, None, None, RULES)
+
+
+def test_final_links_that_have_changed_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("networks.disguise.SHORTEST_MS", 1000)
+    network = link(tmp_path, "slow", 6)
+    made = disguised(network, SEED, tmp_path, RULES)
+    assert made == disguised(network, SEED, tmp_path, RULES)
+    assert made.uplink.trace_sha256 != network.uplink.trace_sha256
+    path = Path(made.uplink.trace)
+    assert path.stat().st_mode & 0o077 == 0
+    path.write_text("1\n2\n")
+    with pytest.raises(KneepointError, match=f"{path}.*restore"):
+        disguised(network, SEED, tmp_path, RULES)
+
+
+def test_links_without_a_recording_are_refused(tmp_path: Path) -> None:
+    short = link(tmp_path, "slow", 6)
+    constant = replace(short, uplink=replace(short.uplink, trace="", rate_mbps=12))
+    for network, word in ((short, "too short"), (constant, "no trace")):
+        with pytest.raises(KneepointError, match=rf"{RULES}: final: slow.*{word}"):
+            disguised(network, SEED, tmp_path, RULES)
