@@ -39,13 +39,13 @@ def disguise(
     draw = random.Random(seed).random  # noqa: S311  # a seed of 128 bits, and no output is seen
     cut_ms = uplink_ms[bisect_left(uplink_ms, int(end_ms * draw()))]
     pieces = [*range(0, end_ms, _PIECE_MS), end_ms]
-    factors = [1 + _STRETCH * (2 * draw() - 1) for _ in pieces[1:]]
+    factors: list[float] = [1 + _STRETCH * (2 * draw() - 1) for _ in pieces[1:]]
     lengths = [f * (b - a) for f, (a, b) in zip(factors, pairwise(pieces), strict=True)]
-    starts = [0.0, *accumulate(lengths)]
+    starts: list[float] = [0, *accumulate(lengths)]
 
     def stretched(time_ms: int) -> int:
         piece = bisect_left(pieces, time_ms) - 1
-        return round(starts[piece] + factors[piece] * (time_ms - pieces[piece]))
+        return int(starts[piece] + factors[piece] * (time_ms - pieces[piece]) + 0.5)
 
     def made(times_ms: Sequence[int]) -> list[int]:
         first, last = bisect_right(times_ms, cut_ms), bisect_right(times_ms, end_ms)

@@ -42,6 +42,11 @@ def scores_on(contest: Contest, networks: Sequence[PreparedNetwork], folder: Pat
     return np.array([mean_of(each, contest.scored_by.is_ratio) for each in table])
 
 
+def bounds_of(networks: Sequence[PreparedNetwork]) -> str:
+    """Returns the omniscient powers on the final networks."""
+    return " ".join(f"{each.omniscient.power:.1f}" for each in networks[1:] if each.omniscient)
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -53,7 +58,7 @@ def main() -> None:
     with TemporaryDirectory() as made:
         folder = Path(made)
         honest = scores_on(contest, networks, folder)
-        print("omniscient:", *(f"{each.omniscient.power:.1f}" for each in networks[1:]))
+        print("omniscient:", bounds_of(networks))
         for number in range(secrets):
             secret = f"{number:032x}"
             others = [
@@ -61,10 +66,11 @@ def main() -> None:
                 *(disguised(each, secret, folder / secret, str(RULES)) for each in networks[1:]),
             ]
             found = scores_on(contest, others, folder)
-            bounds = " ".join(f"{each.omniscient.power:.1f}" for each in others[1:])
             rank = spearmanr(honest, found).statistic
             ratio = np.exp(np.mean(np.log(found / honest)))
-            print(f"{secret[-4:]}: rank correlation {rank:.3f}, scores x {ratio:.3f}, {bounds}")
+            print(
+                f"{number}: rank correlation {rank:.3f}, scores x {ratio:.3f}, {bounds_of(others)}"
+            )
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def test_commits_of_any_date_are_scored(contest_run: ContestRun, tmp_path: Path,
 
 @pytest.mark.parametrize("written_s", [float("nan"), -1e30, 0, 253402300800, 1e30, float("inf")])
 def test_files_of_any_date_are_scored(written_s: float) -> None:
-    contest = Contest(title="Test", public="known", deadline="2027-01-01T00:00Z")
+    contest = Contest(title="Test", practice=("known",), deadline="2027-01-01T00:00Z")
     entry = ContestEntry("mallory", arrived_s=in_calendar(written_s))
     assert leaderboard._identity(contest, entry)["arrived"] == (
         "9999-12-31T23:59:59+00:00" if written_s > 0 else None
