@@ -4,31 +4,40 @@ Each becomes a `Submission`, ordered by name; `take` copies or unpacks one into 
 folder of ours. No code of the submission runs, and none changes.
 """
 
+import errno
 import hashlib
 import os
 import re
+import shutil
+import sys
+import sysconfig
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
+from common.code import ROOT
 from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of
+from contest import within
 from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, Repository
 from contest.confine import Confined, DisturbedError
 from contest.unpack import (
     ARCHIVES,
+    EXIT_NO_ROOM,
+    MOST_ARCHIVE_BYTES,
+    copy_folder,
     copy_repository,
     copy_tree,
     files_of,
     is_archive,
+    is_bare,
     name_of_archive,
     take_file,
-    unpack,
-    unpack_stream,
 )
 
 _PROSE = (".md", ".txt")
@@ -44,6 +53,16 @@ _ORDERED = {
     "date": re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:.]?\d\d(?:[:.]?\d\d)?)?"),
 }
 """Versions that say by themselves which is later."""
+_PYTHON = Path(sys.executable).resolve()
+_PYTHON_FILES = (_PYTHON, Path(os.__file__).parent, Path(sysconfig.get_config_var("LIBDIR")))
+"""What this interpreter runs of."""
+_UNPACK = "import sys; sys.path.append('.'); from contest.unpack import main; main()"
+_UNPACKER = (
+    *("common/__init__.py", "common/errors.py"),
+    *("contest/__init__.py", "contest/unpack.py", "contest/within.py"),
+)
+_MOST_UNPACKING_S = 20
+"""CPU time; 64 MiB take 5 s at most."""
 _LATEST_S = 253_402_300_799
 """The last second of the year 9999."""
 _SAFE = """\
@@ -88,13 +107,8 @@ class Submission:
 
     @property
     def arrived_s(self) -> float:
-        """When it, or the newest file in it, was last written (s since 1970); 0: unknown yet."""
-        if self.repository is not None:
-            return 0.0
-        newest = self.path.lstat().st_mtime
-        if self.path.is_dir() and not self.path.is_symlink():
-            newest = max([newest, *(status.st_mtime for _, status in below(self.path))])
-        return in_calendar(newest)
+        """When its file or folder was last written (s since 1970), as long as it is not taken."""
+        return 0.0 if self.repository is not None else in_calendar(self.path.lstat().st_mtime)
 
 
 def in_calendar(time_s: float) -> float:
@@ -125,7 +139,7 @@ def find_submissions(folder: Path) -> list[Submission]:
     """
     if not folder.is_dir():
         raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
-    found = list(_in_folder(folder))
+    found = list(_in_folder(folder.resolve()))
     counts = Counter(each.name for _, each in found)
     return sorted(
         (
@@ -211,7 +225,7 @@ def _problem_of(path: Path) -> str:
 
 
 def take(submission: Submission, into: Path, confined: Confined) -> float:
-    """Copies or unpacks a submission into an empty folder.
+    """Copies or unpacks a submission into an empty folder; what is opened first is what is read.
 
     Returns:
         When it was committed, in a repository, or arrived (s since 1970).
@@ -224,17 +238,56 @@ def take(submission: Submission, into: Path, confined: Confined) -> float:
         raise KneepointError(submission.problem)
     path = submission.path
     if submission.repository is not None:
-        source = _source_of(submission.repository, path)
-        return _archive(source, submission.repository, into, confined)
-    if path.is_file() and is_archive(path):
-        unpack(path, into)
-    elif path.is_file():
-        take_file(path, into)
-    elif _is_bare(path):
-        return _archive(path, Repository(git=path.name), into, confined)
-    else:
-        copy_tree(path, into)
-    return submission.arrived_s
+        return _archive(submission.repository, path, into, confined)
+    with within.opened(path) as found:
+        if within.is_folder(found):
+            if is_bare(found):
+                return _archive_of(found, Repository(git=path.name), into, confined)
+            return in_calendar(copy_folder(found, into))
+        if not within.is_file(found):
+            raise KneepointError("is neither a folder nor a file")
+        with within.reading(found) as file:
+            if is_archive(path):
+                unpack(file, into, confined)
+            else:
+                take_file(path.name, file, into)
+            return in_calendar(os.fstat(found).st_mtime)
+
+
+def unpack(archive: IO[bytes], into: Path, confined: Confined) -> None:
+    """Unpacks a tar or zip file that is open.
+
+    Raises:
+        KneepointError: it is damaged, leads out of its folder, or is a bomb.
+        OSError: there is no room for it.
+    """
+    if os.fstat(archive.fileno()).st_size > MOST_ARCHIVE_BYTES:
+        raise KneepointError(f"the archive has more than {MOST_ARCHIVE_BYTES >> 20} MiB")
+    with private_folder("unpacked") as place:
+        work = place.resolve()
+        for name in _UNPACKER:
+            (work / name).parent.mkdir(exist_ok=True)
+            shutil.copyfile(ROOT / name, work / name)
+        ended = confined.run(
+            [_PYTHON, "-ISBc", _UNPACK, "tree"],
+            work,
+            write=[work],
+            cpu_s=_MOST_UNPACKING_S,
+            runs=_PYTHON_FILES,
+            stdin=archive,
+        )
+        if ended.was_killed:
+            raise DisturbedError("something ended what unpacks the archive; run the command again")
+        if ended.returncode == EXIT_NO_ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if ended.returncode != 0:
+            *_, last = ["", *ended.stderr.strip().splitlines()]
+            problem = last.removeprefix("error: ")
+            if problem == last:  # no word of its own
+                limit = last.removeprefix("confine: stopped: ")
+                problem = f"the archive cannot be unpacked ({limit}); submit sources only"
+            raise KneepointError(problem)
+        copy_tree(work / "tree", into)
 
 
 def digest_of_tree(folder: Path) -> str:
@@ -246,16 +299,12 @@ def digest_of_tree(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _is_bare(path: Path) -> bool:
-    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
-
-
 def _source_of(repository: Repository, folder: Path) -> Path:
-    """The repository's folder."""
+    """The repository's folder; the path is resolved when it is opened."""
     address = repository.git.removeprefix("file://")
     if "://" in address or re.match(r"[\w.-]+@", address):
         raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")
-    return (folder / address).resolve()
+    return folder / address
 
 
 def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
@@ -276,16 +325,29 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
     return sorted(found)
 
 
-def _archive(source: Path, repository: Repository, into: Path, confined: Confined) -> float:
+def _archive(repository: Repository, folder: Path, into: Path, confined: Confined) -> float:
+    """Takes a revision of a repository that entries.yaml in a folder names (see `_archive_of`)."""
+    try:
+        with within.opened(_source_of(repository, folder)) as root:
+            if not within.is_folder(root):
+                raise KneepointError("is not a folder")
+            return _archive_of(root, repository, into, confined)
+    except (FileNotFoundError, NotADirectoryError):
+        raise KneepointError(f"{repository.git}: no such repository") from None
+
+
+def _archive_of(root: int, repository: Repository, into: Path, confined: Confined) -> float:
     """Takes the files of a revision as git archives them, and returns its commit's time.
 
-    Git reads our own copy of the repository, and a clone of that, which has none of its settings.
+    Git reads our own copy of the repository that a descriptor shows, and a clone of that, which has
+    none of its settings.
     """
-    if not source.is_dir():
-        raise KneepointError(f"{repository.git}: no such repository")
     revision = repository.commit or repository.branch or "HEAD"
     with private_folder("git") as work:
-        copy_repository(source, work / "copy")
+        try:
+            copy_repository(root, work / "copy")
+        except KneepointError as error:
+            raise KneepointError(f"{repository.git}: {error}") from None
         (work / "config").write_text(_SAFE)
         environment = {
             "GIT_CONFIG_GLOBAL": str(work / "config"),
@@ -314,5 +376,5 @@ def _archive(source: Path, repository: Repository, into: Path, confined: Confine
         )
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:
-            unpack_stream(archive, into)
+            unpack(archive, into, confined)
         return in_calendar(float(git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)))

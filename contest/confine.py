@@ -65,6 +65,8 @@ class Confined:
         write: Sequence[Path] = (),
         environment: Mapping[str, str] | None = None,
         cpu_s: int = MOST_CPU_S,
+        runs: Sequence[Path] = (),
+        stdin: IO[bytes] | int = subprocess.DEVNULL,
     ) -> Ended:
         """Runs a command in a folder; output that is no UTF-8 is replaced.
 
@@ -75,16 +77,18 @@ class Confined:
             write: folders that it may write to.
             environment: all that the command gets besides PATH.
             cpu_s: CPU time of each process.
+            runs: files and folders that it may run, beside the system's.
+            stdin: what it reads as its standard input.
         """
         words = [str(word) for word in command]
         if self.program is not None:
-            words = [*self._prefix(read, write, cpu_s), *words]
+            words = [*self._prefix(read, write, runs, cpu_s), *words]
         with TemporaryFile() as output, TemporaryFile() as errors:
             try:
                 process = subprocess.Popen(
                     words,
                     cwd=folder,
-                    stdin=subprocess.DEVNULL,
+                    stdin=stdin,
                     stdout=output,
                     stderr=errors,
                     env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", **(environment or {})},
@@ -121,13 +125,15 @@ class Confined:
                 file=sys.stderr,
             )
 
-    def _prefix(self, read: Sequence[Path], write: Sequence[Path], cpu_s: int) -> list[str]:
+    def _prefix(
+        self, read: Sequence[Path], write: Sequence[Path], runs: Sequence[Path], cpu_s: int
+    ) -> list[str]:
         assert self.program is not None
         return [
             str(self.program),
             *("--read", *filter(os.path.exists, _READ), *(str(path.resolve()) for path in read)),
             *(("--write", *(str(path.resolve()) for path in write)) if write else ()),
-            *("--run", *filter(os.path.exists, _SYSTEM)),
+            *("--run", *filter(os.path.exists, _SYSTEM), *(str(path.resolve()) for path in runs)),
             *("--cpu-s", str(cpu_s), "--memory-mb", "2048", "--processes", "64"),
             *("--file-mb", "256", "--wall-s", str(_MOST_WALL_S)),
             *("--no-network", "--end-with-parent", "--"),

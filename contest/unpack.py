@@ -1,23 +1,26 @@
 """Takes in submissions: copies a tree or unpacks an archive, and trusts neither.
 
 The result lies in the given folder, consists of plain files and folders, and is no larger
-than an entry can reasonably be. A link within a tree becomes the file that it names.
+than an entry can reasonably be. A link within a tree becomes the file that it names. What unpacks
+an archive is a program of its own, this module's `main`, which needs the standard library alone: it
+runs confined, and what it leaves is a tree like any other.
 """
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import os
 import stat
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from common.errors import KneepointError
-from common.files import private_folder
+from common.errors import KneepointError, refuse
 from contest import within
 
 MOST_BYTES = 64 * 2**20
@@ -36,6 +39,15 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", "
 _LEFT_OUT = frozenset(".git .hg .svn .deps .libs __pycache__ autom4te.cache".split())
 """Names of files and folders that nothing needs."""
 _LEFT_OUT_OF_REPOSITORY = frozenset("hooks logs lfs modules worktrees".split())
+"""Likewise, at its top."""
+_ELSEWHERE = {
+    "commondir": "is a worktree of another repository; name that one",
+    "objects/info/alternates": "has objects in another repository; run git repack -ad, and remove "
+    "objects/info/alternates",
+}
+"""Files with which a repository names others, which may be anybody's."""
+EXIT_NO_ROOM = 75
+"""Of `main`: the disk is at fault, not the archive."""
 _ENDINGS_LEFT_OUT = frozenset(".o .a .lo .la .so .pyc .log".split())
 _LINKS_LEFT_OUT = frozenset(
     "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh ltmain.sh missing "
@@ -56,30 +68,59 @@ def name_of_archive(path: Path) -> str:
 
 
 def copy_tree(source: Path, into: Path) -> None:
-    """Copies the files of a folder, links within it as what they point to.
+    """Copies the files of a folder (see `copy_folder`)."""
+    with within.opened(source) as root:
+        copy_folder(root, into)
+
+
+def copy_folder(root: int, into: Path) -> float:
+    """Copies the files of a folder by its descriptor, links within it as what they point to.
+
+    Returns:
+        When the newest of its files and folders was last written (s since 1970).
 
     Raises:
         KneepointError: a link leads out, a file is special or unreadable, or there is too much.
     """
-    with within.opened(source) as root:
-        _copy(root, _Taken(into))
+    taken = _Taken(into)
+    _copy(root, taken)
+    return taken.newest_s
 
 
-def copy_repository(source: Path, into: Path) -> None:
-    """Copies a git repository, or that of a working tree, without its hooks.
+def copy_repository(root: int, into: Path) -> None:
+    """Copies a git repository, or that of a working tree, by its descriptor, without its hooks.
 
     Raises:
-        KneepointError: there is none, or it cannot be copied (see `copy_tree`).
+        KneepointError: there is none, or it cannot be copied (see `copy_folder`).
     """
     taken = _Taken(into, is_repository=True)
-    with within.opened(source) as root:
-        try:
-            with within.located(root, ".git", follows=False) as own:
-                _copy(own, taken)
-        except FileNotFoundError:
-            _copy(root, taken)
+    try:
+        with within.located(root, ".git", follows=False) as own:
+            if not within.is_folder(own):
+                raise KneepointError("is a worktree or submodule; name its repository")
+            _copy(own, taken)
+    except FileNotFoundError:
+        _copy(root, taken)
+    for name, problem in _ELSEWHERE.items():
+        if (into / name).exists():
+            raise KneepointError(problem)
     for name in ("objects", "refs"):  # git wants them even if they are empty
         (into / name).mkdir(exist_ok=True)
+
+
+def is_bare(root: int) -> bool:
+    """Whether a folder is a git repository without a working tree."""
+
+    def has(name: str, is_kind: Callable[[int], bool]) -> bool:
+        try:
+            with within.located(root, name) as found:
+                return is_kind(found)
+        except OSError:
+            return False
+
+    return has("HEAD", within.is_file) and all(
+        has(name, within.is_folder) for name in ("objects", "refs")
+    )
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -93,55 +134,43 @@ def files_of(folder: Path) -> list[Path]:
     return found
 
 
-def unpack(archive: Path, into: Path) -> None:
-    """Unpacks a tar or zip file.
+def take_file(name: str, file: IO[bytes], into: Path) -> None:
+    """Copies a single file into a folder; raises KneepointError if it is too large."""
+    _Taken(into).add(name, file)
+
+
+def main() -> None:
+    """Unpacks the tar or zip file of stdin into a folder of this name."""
+    (into,) = sys.argv[1:]
+    try:
+        extract(sys.stdin.buffer, Path(into))
+    except KneepointError as error:
+        refuse(error)
+    except OSError:
+        sys.exit(EXIT_NO_ROOM)
+
+
+def extract(file: IO[bytes], into: Path) -> None:
+    """Unpacks a tar or zip file; whoever does not trust it confines this.
 
     Raises:
         KneepointError: it is damaged, leads out of its folder, or is a bomb.
     """
-    with read_plain(archive) as file:
-        if os.fstat(file.fileno()).st_size > MOST_ARCHIVE_BYTES:
-            raise KneepointError(f"the archive has more than {MOST_ARCHIVE_BYTES >> 20} MiB")
-        unpack_stream(file, into)
-
-
-def take_file(path: Path, into: Path) -> None:
-    """Copies a single file into a folder.
-
-    Raises:
-        KneepointError: it is no plain file, or too large.
-    """
-    with read_plain(path) as file:
-        _Taken(into).add(path.name, file)
-
-
-def read_plain(path: Path) -> IO[bytes]:
-    """Opens a plain file; raises KneepointError if it is anything else."""
-    with within.opened(path) as found:
-        if not within.is_file(found):
-            raise KneepointError("is neither a folder nor a file")
-        return within.reading(found)
-
-
-def unpack_stream(file: IO[bytes], into: Path) -> None:
-    """Unpacks a tar or zip file that is open (see `unpack`)."""
-    with private_folder("unpacked") as work:
-        taken = _Taken(work / "tree")
-        try:
-            if zipfile.is_zipfile(file):
-                _unpack_zip(file, taken)
-            else:
-                file.seek(0)
-                _unpack_tar(file, taken)
-            taken.write_links()
-        except (
-            *(tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, lzma.LZMAError),
-            *(ValueError, NotImplementedError, RuntimeError, MemoryError, UnicodeError),
-        ) as error:
-            if isinstance(error, OSError) and within.is_fault(error):
-                raise
-            raise KneepointError(f"the archive is damaged ({error})") from None
-        copy_tree(work / "tree", into)
+    taken = _Taken(into)
+    try:
+        if zipfile.is_zipfile(file):
+            _unpack_zip(file, taken)
+        else:
+            file.seek(0)
+            _unpack_tar(file, taken)
+        taken.write_links()
+    except KneepointError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        problem = str(error) or type(error).__name__
+        raise KneepointError(f"the archive is damaged ({problem})") from None
 
 
 def _copy(root: int, taken: "_Taken") -> None:
@@ -150,12 +179,13 @@ def _copy(root: int, taken: "_Taken") -> None:
         folder = folders.pop()
         try:
             with within.located(root, folder) as found:
+                taken.see(found)
                 names = within.names_in(found, taken.most_files)
         except OSError as error:
             raise _refusal(folder or "the folder", error) from None
         taken.expect_files(len(names))
         for name in names:
-            if name not in taken.left_out:
+            if not taken.leaves_out(f"{folder}{name}"):
                 try:
                     folders += _copy_one(root, f"{folder}{name}", taken)
                 except OSError as error:
@@ -179,6 +209,7 @@ def _copy_one(root: int, path: str, taken: "_Taken") -> list[str]:
                 raise KneepointError(f"{path} is a link to a folder; put the folder there")
             if not within.is_file(found):
                 raise KneepointError(f"{path} is neither a file nor a folder")
+            taken.see(found)
             with within.reading(found) as file:
                 taken.add(path, file)
     except OSError as error:
@@ -240,14 +271,24 @@ class _Taken:
 
     def __init__(self, into: Path, *, is_repository: bool = False) -> None:
         self.is_repository = is_repository
-        self.left_out = _LEFT_OUT_OF_REPOSITORY if is_repository else _LEFT_OUT
         self.most_files = 50_000 if is_repository else MOST_FILES
         self._most_bytes = 256 * 2**20 if is_repository else MOST_BYTES
         self._into = into
         self._bytes = 0
         self._files = 0
         self._links: dict[Path, str] = {}
+        self.newest_s = 0.0
         into.mkdir(parents=True, exist_ok=True)
+
+    def leaves_out(self, path: str) -> bool:
+        """Whether nothing needs a file or folder."""
+        if self.is_repository:
+            return path in _LEFT_OUT_OF_REPOSITORY
+        return path.rpartition("/")[2] in _LEFT_OUT
+
+    def see(self, descriptor: int) -> None:
+        """Notes when what a descriptor shows was last written."""
+        self.newest_s = max(self.newest_s, os.fstat(descriptor).st_mtime)
 
     def check(self, name: str) -> Path:
         """Returns a file's path.
@@ -258,7 +299,7 @@ class _Taken:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
             raise KneepointError(f"{name!r} leads out of the entry's folder")
-        if len(os.fsencode(name)) > _MOST_PATH:
+        if len(os.fsencode(name)) > _MOST_PATH or len(path.parts) > within.MOST_DEPTH:
             raise KneepointError(f"{name[:60]!r}... is too long a name")
         if not name.isprintable():
             raise KneepointError(f"{name!r} has unprintable characters, or is not UTF-8; rename it")

@@ -9,12 +9,16 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-MOST_LINKS = 40
-"""On the way of one path, as in Linux."""
+from common.errors import KneepointError
+
+MOST_DEPTH = 32
+"""Folders within folders; each is a descriptor while a path is resolved."""
+_MOST_STEPS = 400
+"""On the way of one path; links may repeat each other."""
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _FAULTS = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
@@ -31,9 +35,20 @@ def is_fault(error: OSError) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[int]:
-    """Opens a path whose last component is no link; yields a descriptor to look at it."""
-    descriptor = os.open(path, _LOOK)
+    """Opens a path no component of which is a link; yields a descriptor to look at it.
+
+    Raises:
+        KneepointError: a component is a link.
+        OSError: nothing is there.
+    """
+    descriptor = os.open("/" if path.is_absolute() else ".", _LOOK)
     try:
+        for name in path.relative_to(path.anchor).parts:
+            found = os.open(name, _LOOK, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = found
+            if is_link(descriptor):
+                raise KneepointError(f"{name} is a symbolic link; name what it points to")
         yield descriptor
     finally:
         os.close(descriptor)
@@ -48,30 +63,33 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
     Raises:
         OSError: as openat2 would; EXDEV if a link leads out.
     """
-    with ExitStack() as stack:
-        way = [root]
-        pending = path.split("/")[::-1]
-        links = 0
+    way = [root]
+    pending = path.split("/")[::-1]
+    steps = 0
+    try:
         while pending:
             name = pending.pop()
+            steps += 1
+            if steps > _MOST_STEPS or len(way) > MOST_DEPTH + 1:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             if name in ("", "."):
                 continue
             if name == "..":
                 if len(way) == 1:
                     raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-                way.pop()
+                os.close(way.pop())
                 continue
-            found = os.open(name, _LOOK, dir_fd=way[-1])
-            stack.callback(os.close, found)
-            if is_link(found) and (follows or pending):
-                target = os.readlink("", dir_fd=found)
-                links += 1
-                if target.startswith("/") or links > MOST_LINKS:
+            way.append(os.open(name, _LOOK, dir_fd=way[-1]))
+            if is_link(way[-1]) and (follows or pending):
+                target = os.readlink("", dir_fd=way[-1])
+                os.close(way.pop())
+                if target.startswith("/"):
                     raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
                 pending += target.split("/")[::-1]
-            else:
-                way.append(found)
         yield way[-1]
+    finally:
+        for each in way[1:]:
+            os.close(each)
 
 
 def is_link(descriptor: int) -> bool:
@@ -90,8 +108,16 @@ def is_file(descriptor: int) -> bool:
 
 
 def reading(descriptor: int) -> IO[bytes]:
-    """Opens the plain file that a descriptor shows."""
-    return Path(f"/proc/self/fd/{descriptor}").open("rb")
+    """Opens the plain file that a descriptor shows.
+
+    Raises:
+        OSError: EBUSY if its owner holds a lease of it, for which an open would wait.
+    """
+    try:
+        path = f"/proc/self/fd/{descriptor}"
+        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except BlockingIOError:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY)) from None
 
 
 def names_in(descriptor: int, most: int) -> list[str]:

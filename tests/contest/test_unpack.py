@@ -13,12 +13,21 @@ from pathlib import Path
 
 import pytest
 
+from common.code import ROOT
 from common.errors import KneepointError
 from common.files import private_folder
-from contest import unpack, within
+from contest import collect, unpack, within
+from contest.confine import Confined
 from tests.contest.trees import deep, write_member
 
 pytestmark = pytest.mark.attacks
+
+CONFINED = Confined(ROOT / "build/confine")
+
+
+def unpack_file(archive: Path, into: Path) -> None:
+    with archive.open("rb") as file:
+        collect.unpack(file, into, CONFINED)
 
 
 @pytest.mark.parametrize("kind", ["tar", "gztar", "bztar", "xztar", "zip"])
@@ -26,7 +35,7 @@ def test_archives_of_each_kind_unpack(tmp_path: Path, kind: str) -> None:
     write_member(tmp_path / "x", "anna/a.cc", "int a;")
     write_member(tmp_path / "x", "anna/b/c.cc", "int c;")
     archive = shutil.make_archive(str(tmp_path / "anna"), kind, tmp_path / "x")
-    unpack.unpack(Path(archive), tmp_path / "out")
+    unpack_file(Path(archive), tmp_path / "out")
     assert (tmp_path / "out/anna/a.cc").read_text() == "int a;"
     assert (tmp_path / "out/anna/b/c.cc").read_text() == "int c;"
 
@@ -36,7 +45,7 @@ def test_archives_of_each_kind_unpack(tmp_path: Path, kind: str) -> None:
 def test_paths_out_of_the_folder_are_refused(tmp_path: Path, name: str, kind: str) -> None:
     write_member(tmp_path / f"x.{kind}", name, "x")
     with pytest.raises(KneepointError, match="leads out"):
-        unpack.unpack(tmp_path / f"x.{kind}", tmp_path / "in/out")
+        unpack_file(tmp_path / f"x.{kind}", tmp_path / "in/out")
     assert not list(tmp_path.rglob("evil.cc")) and not Path("/tmp/evil.cc").exists()
 
 
@@ -44,7 +53,7 @@ def take(path: Path, into: Path) -> None:
     if path.is_dir():
         unpack.copy_tree(path, into)
     else:
-        unpack.unpack(path, into)
+        unpack_file(path, into)
 
 
 WAYS = pytest.mark.parametrize("way", ["x", "x.tar", "x.zip"])
@@ -90,7 +99,7 @@ def test_hard_links_in_archives_are_the_file_that_they_name(tmp_path: Path) -> N
         info = tarfile.TarInfo("anna/b/b.cc")
         info.type, info.linkname = tarfile.LNKTYPE, "anna/a.cc"
         archive.addfile(info)
-    unpack.unpack(tmp_path / "x.tar", tmp_path / "out")
+    unpack_file(tmp_path / "x.tar", tmp_path / "out")
     assert (tmp_path / "out/anna/b/b.cc").read_text() == "int a;"
 
 
@@ -170,7 +179,7 @@ def test_devices_are_refused(tmp_path: Path) -> None:
         info.type = tarfile.FIFOTYPE
         archive.addfile(info)
     with pytest.raises(KneepointError, match="has a device"):
-        unpack.unpack(tmp_path / "x.tar", tmp_path / "out")
+        unpack_file(tmp_path / "x.tar", tmp_path / "out")
 
 
 def zeros_in_tar(path: Path) -> None:
@@ -219,7 +228,7 @@ def test_bombs_are_defused(tmp_path: Path, bomb: Callable[[Path], None], name: s
     bomb(tmp_path / name)
     assert (tmp_path / name).stat().st_size < 2 * 2**20, "it is small"
     with pytest.raises(KneepointError, match="it has more than"):
-        unpack.unpack(tmp_path / name, tmp_path / "out")
+        unpack_file(tmp_path / name, tmp_path / "out")
     written = sum(p.stat().st_size for p in (tmp_path / "out").rglob("*") if p.is_file())
     assert written <= unpack.MOST_BYTES
 
@@ -228,7 +237,7 @@ def test_large_archives_are_not_opened(tmp_path: Path) -> None:
     with (tmp_path / "x.zip").open("wb") as file:
         file.truncate(unpack.MOST_ARCHIVE_BYTES + 1)
     with pytest.raises(KneepointError, match="the archive has more than 32 MiB"):
-        unpack.unpack(tmp_path / "x.zip", tmp_path / "out")
+        unpack_file(tmp_path / "x.zip", tmp_path / "out")
 
 
 def test_trees_are_copied_without_what_was_built(tmp_path: Path) -> None:
