@@ -5,6 +5,8 @@ what came is written as a log of Pantheon's tunnel, whose figures these are.
 """
 
 import tempfile
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import merge
@@ -13,14 +15,25 @@ from typing import IO, Any, BinaryIO, cast
 
 from analysis.imported.byte_ranges import ByteRanges, Match
 from analysis.imported.copies import Copies
-from analysis.imported.headers import Packet, name_of
+from analysis.imported.headers import Packet, back_of, name_of
 from analysis.imported.measurement import Measurement, opened
-from analysis.imported.packets import FORMAT, MERGED, OFFLOADS_OFF, Capture, Passed, read_packets
+from analysis.imported.packets import (
+    DROPPED,
+    FORMAT,
+    MERGED,
+    OFFLOADS_OFF,
+    Capture,
+    Passed,
+    read_packets,
+)
 from analysis.imported.pantheon import measurement_of
 from common.errors import KneepointError
 
 _PATIENCE_S = 60.0  # for a packet at the other end
 _MOST_UNSEEN = 0.01  # of what came, without having left
+_FEW = 2  # packets that headers rewritten on the way may hide
+_SILENCE_S = 0.1  # without any packet
+_MANY_LOST, _SHARE_LOST = 20, 0.9  # in a silence
 
 
 def join_ends(measurements: Sequence[Measurement]) -> list[Measurement]:
@@ -139,6 +152,29 @@ class _Flow:
 
 
 @dataclass
+class _Back:
+    """Datagrams of the other direction: what reached the sender must stand in both captures."""
+
+    left: dict[object, float] = field(default_factory=dict)
+    came: int = 0
+    unseen: set[object] = field(default_factory=set)
+
+    def take(self, packet: Packet, is_sent: bool, until_s: float) -> None:
+        """Counts one at the sender from the first one on that had left."""
+        if not is_sent:
+            self.unseen.discard(packet.identity)  # a clock is late
+            self.left[packet.identity] = packet.time_s
+            while self.left[oldest := next(iter(self.left))] < packet.time_s - _PATIENCE_S:
+                del self.left[oldest]
+            return
+        has_left = self.left.pop(packet.identity, None) is not None
+        if packet.time_s <= until_s and (self.came or has_left):
+            self.came += 1
+            if not has_left:
+                self.unseen.add(packet.identity)
+
+
+@dataclass
 class _Ends:
     """What was seen at both ends, in all."""
 
@@ -149,6 +185,9 @@ class _Ends:
     unseen_bytes: float = 0
     parts: int = 0  # of packets
     greatest_s: float = 0
+    least_s: float = float("inf")
+    back: _Back = field(default_factory=_Back)
+    silences: list[tuple[float, float]] = field(default_factory=list)  # at the receiver
     left_s: list[float] = field(default_factory=list)  # first and last time of leaving, of matches
     came_s: list[float] = field(default_factory=list)  # and of coming
 
@@ -169,8 +208,12 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
         if not ends.greatest_s:
             why = f"{receiver.path} is the same, at the same times; give each capture once"
             raise FORMAT.refuse(sender.path, why)
+        if (unseen := len(ends.back.unseen)) > max(_FEW, _MOST_UNSEEN * ends.back.came):
+            why = f"{unseen} packets came from {receiver.path}, which lacks them: {DROPPED}"
+            raise FORMAT.refuse(sender.path, why)
         with tempfile.TemporaryFile() as seen:
             unjudged = _copy_judged(log, seen, ends, receiver)
+            lost = _lost_in_silence(log, ends)
             outside = f"before {receiver.path} began or after it ended"
             found = measurement_of(FORMAT, sender.path, cast(BinaryIO, seen))
     joined = []
@@ -194,6 +237,7 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
         notes=(
             *(f"{each.path}: {said}" for each in (sender, receiver) for said in each.notes),
             *([f"{unjudged} packets that left {outside} do not count"] if unjudged else []),
+            *_said_of_silences(receiver, lost),
         ),
     )
 
@@ -227,13 +271,55 @@ def _copy_judged(log: IO[bytes], into: IO[bytes], ends: _Ends, receiver: Capture
     return others
 
 
+def _lost_in_silence(log: IO[bytes], ends: _Ends) -> list[tuple[float, int]]:
+    """How long the receiver's capture had no packet, and how many that left by then never came.
+
+    Only where nearly all are lost: what a link holds back comes later.
+    """
+    if not ends.silences:
+        return []
+    sent, came = Counter[int](), Counter[int]()
+    begins = [begin - ends.least_s for begin, _ in ends.silences]
+    log.seek(0)
+    for line in log:
+        words = line.split()
+        is_sent = words[1] == b"+"
+        time_s = (float(words[0]) - (0 if is_sent else float(words[3]))) / 1000
+        place = bisect_right(begins, time_s) - 1
+        if place >= 0 and time_s < ends.silences[place][1] - ends.least_s:
+            (sent if is_sent else came)[place] += 1
+    return [
+        (end - begin, sent[place] - came[place])
+        for place, (begin, end) in enumerate(ends.silences)
+        if sent[place] >= _MANY_LOST and sent[place] - came[place] >= _SHARE_LOST * sent[place]
+    ]
+
+
+def _said_of_silences(receiver: Capture, lost: Sequence[tuple[float, int]]) -> Iterator[str]:
+    if lost:
+        seconds, packets = sum(each for each, _ in lost), sum(each for _, each in lost)
+        times = f"{len(lost)} times, together " if len(lost) > 1 else ""
+        yield (
+            f"{receiver.path} has no packet for {times}{seconds:.3g} s: the link was interrupted, "
+            f"or the capture, and then {packets} packets are not lost"
+        )
+
+
 def _match(
     sender: Capture, receiver: Capture, numbers: Mapping[bytes, int], log: IO[bytes]
 ) -> _Ends:
     """What was seen at both ends of these flows; its log."""
     flows: dict[bytes, _Flow | None] = {}
     ends = _Ends()
+    backs = {back_of(flow) for flow in numbers}
+    latest_s = receiver.span_s[0]
     for packet, is_sent in _merged(sender, receiver):
+        if not is_sent:
+            if packet.time_s > latest_s + _SILENCE_S:
+                ends.silences.append((latest_s, packet.time_s))
+            latest_s = packet.time_s
+        if packet.acked is None and packet.flow in backs:
+            ends.back.take(packet, is_sent, receiver.span_s[1])
         if packet.flow not in flows:
             number = numbers.get(packet.flow)
             flows[packet.flow] = None if number is None else _Flow(number)
@@ -250,6 +336,7 @@ def _match(
             log.write(b"%.3f - %d %.3f %d\n" % words)
             ends.parts += not match.is_whole
             ends.greatest_s = max(ends.greatest_s, waited_s)
+            ends.least_s = min(ends.least_s, waited_s)
             first_s, last_s = ends.left_s or [match.time_s] * 2
             ends.left_s = [min(first_s, match.time_s), max(last_s, match.time_s)]
             ends.came_s = [*ends.came_s[:1], packet.time_s]
@@ -269,5 +356,5 @@ def _merged(sent: Capture, came: Capture) -> Iterator[tuple[Packet, bool]]:
 
 
 def _split(stream: BinaryIO, capture: Capture) -> Iterator[Packet]:
-    for packet in read_packets(stream, Copies(capture.copies)):
+    for packet in read_packets(stream, Copies(capture.copies), {}):
         yield from packet.split()

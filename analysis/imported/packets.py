@@ -24,6 +24,7 @@ _MOST_UNSEEN = 0.01  # of the acknowledged
 _FEW_BYTES = 1500  # such as that of a FIN
 _MOST_SEGMENTS = 65_536  # that wait for their acknowledgment
 OFFLOADS_OFF = "ethtool -K DEV tso off gso off gro off"
+DROPPED = "tcpdump dropped them; capture again, less (-s 128) with more memory (-B 65536)"
 MERGED = (
     "offloads may have merged some, and no SYN tells of what size; capture from the beginning, or "
     f"first {OFFLOADS_OFF}"
@@ -116,10 +117,10 @@ def _recognises(head: bytes) -> bool:
     return head[:4] in MAGICS
 
 
-def read_packets(stream: BinaryIO, copies: Copies) -> Iterator[Packet]:
-    """The TCP and UDP packets over IP without copies, in constant memory."""
+def read_packets(stream: BinaryIO, copies: Copies, dropped: dict[int, int]) -> Iterator[Packet]:
+    """The TCP and UDP packets over IP without copies, in constant memory (see read_records)."""
     dissector = Dissector()
-    for record in read_records(stream):
+    for record in read_records(stream, dropped):
         packet = dissector.packet(record)
         if packet:
             yield from copies.without(packet)
@@ -134,6 +135,7 @@ class _Read:
     rtts: tuple[Delays, Delays] = field(default_factory=lambda: (Delays(), Delays()))
     first_s: float | None = None
     last_s: float = 0
+    dropped: dict[int, int] = field(default_factory=dict)  # by interfaces
 
     def take(self, packet: Packet) -> None:
         self.first_s = packet.time_s if self.first_s is None else self.first_s
@@ -170,7 +172,7 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
         known: Mapping[bytes, bool] = {}
         while True:
             copies, read = Copies(known), _Read()
-            for packet in read_packets(stream, copies):
+            for packet in read_packets(stream, copies, read.dropped):
                 read.take(packet)
             if (found := copies.found()) == known:
                 return [_measurement(path, read, copies, known)]
@@ -188,6 +190,9 @@ def _measurement(
         raise UnreadableError("it has no TCP or UDP packet over IP; did a flow run?")
     _refuse_translated(own)
     _refuse_dropped(own)
+    dropped = sum(read.dropped.values())
+    if dropped > _MOST_UNSEEN * sum(flow.count for flow in read.flows.values()):
+        raise UnreadableError(f"{dropped} packets are not in it, as it says itself: {DROPPED}")
     span_s = max(f.last.time_s for f in own.values()) - min(f.first.time_s for f in own.values())
     if not span_s:
         raise UnreadableError("its duration is 0; did a flow run?")
@@ -217,7 +222,10 @@ def _measurement(
         tuple({"name": name, **found} for name, found in named),
         series_of(read.seen[way].over_time(length_s), over_time.RTT),
         tuple(absent),
-        notes=(f"{copies.count} copies of packets are not counted",) * bool(copies.count),
+        notes=(
+            *(f"{copies.count} copies of packets are not counted",) * bool(copies.count),
+            *(f"{dropped} packets are not in it, as it says itself",) * bool(dropped),
+        ),
         passed={key: _passed(flow) for key, flow in own.items()},
         copies=known,
         span_s=(read.first_s, read.last_s),
@@ -237,8 +245,7 @@ def _refuse_dropped(flows: Mapping[bytes, _Flow]) -> None:
     bytes_ = sum(flow.acked.bytes_ for flow in flows.values())
     if unseen > _MOST_UNSEEN * bytes_ + _FEW_BYTES:
         raise UnreadableError(
-            f"{unseen / bytes_:.1%} of the bytes that were acknowledged are not in it: tcpdump "
-            "dropped them; capture again, less (-s 128) with more memory (-B 65536)"
+            f"{unseen / bytes_:.1%} of the bytes that were acknowledged are not in it: {DROPPED}"
         )
 
 

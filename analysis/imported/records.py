@@ -17,8 +17,9 @@ _PCAP = {  # the order of bytes and a second's units
 }
 MAGICS = (*_PCAP, _SECTION)
 _ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-_INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _PACKET = 1, 2, 3, 6  # blocks
+_INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _STATISTICS, _PACKET = 1, 2, 3, 5, 6  # blocks
 _END, _RESOLUTION, _OFFSET = 0, 9, 14  # options of an interface
+_DROPPED = (5, 7)  # by the interface or the capture, and by the system: options of its statistics
 _MOST_BYTES = 2**24  # of a record
 _SLACK_S = 0.001  # between the processors of a host
 _LATEST_S = 7_258_118_400  # the year 2200
@@ -49,14 +50,18 @@ class _Interface(NamedTuple):
     offset_s: int
 
 
-def read_records(stream: BinaryIO) -> Iterator[Record]:
+def read_records(stream: BinaryIO, dropped: dict[int, int]) -> Iterator[Record]:
     """The records in the order of time, in constant memory.
+
+    Args:
+        stream: the file's content.
+        dropped: gets how many packets the file says were dropped, by interfaces (pcapng only).
 
     Raises:
         UnreadableError: the file is damaged or cut off, or its times are impossible.
     """
     magic = stream.read(4)
-    records = _pcapng(stream) if magic == _SECTION else _pcap(stream, *_PCAP[magic])
+    records = _pcapng(stream, dropped) if magic == _SECTION else _pcap(stream, *_PCAP[magic])
     latest_s, most_s = 0.0, float(_LATEST_S)
     try:
         for number, record in enumerate(records, 1):
@@ -107,7 +112,7 @@ def _pcap(stream: BinaryIO, order: str, units: int) -> Iterator[Record]:
         yield Record(seconds + fraction / units, link, 0, length, _exactly(stream, kept))
 
 
-def _pcapng(stream: BinaryIO) -> Iterator[Record]:
+def _pcapng(stream: BinaryIO, dropped: dict[int, int]) -> Iterator[Record]:
     order, own, count = "", list[_Interface](), 0  # of the section
     for kind_bytes in chain([_SECTION], iter(lambda: stream.read(4), b"")):
         if kind_bytes == _SECTION:
@@ -120,6 +125,12 @@ def _pcapng(stream: BinaryIO) -> Iterator[Record]:
             count += 1
         elif kind in (_PACKET, _OLD_PACKET):
             yield _packet(order, body, "I" if kind == _PACKET else "H2x", own)
+        elif kind == _STATISTICS:
+            (index,) = struct.unpack_from(order + "I", body)
+            if index >= len(own):
+                raise UnreadableError("a block of statistics is damaged; capture again")
+            counts = (v for code, v in _options(order, body, 12) if code in _DROPPED)
+            dropped[own[index].number] = sum(struct.unpack(order + "Q", v)[0] for v in counts)
         elif kind == _SIMPLE_PACKET:
             raise UnreadableError("its packets have no timestamps; capture again, with tcpdump")
 
@@ -148,19 +159,24 @@ def _body(stream: BinaryIO, order: str, length: int, around: int) -> bytes:
 
 
 def _interface(order: str, body: bytes, number: int) -> _Interface:
-    link, units, offset_s, place = *struct.unpack_from(order + "H", body), 10**6, 0, 8
-    while place + 4 <= len(body):
-        code, length = struct.unpack_from(order + "HH", body, place)
-        value = body[place + 4 : place + 4 + length]
-        if code == _END:
-            break
+    link, units, offset_s = *struct.unpack_from(order + "H", body), 10**6, 0
+    for code, value in _options(order, body, 8):
         if code == _RESOLUTION:
             (exponent,) = struct.unpack("B", value)
             units = 2 ** (exponent & 127) if exponent & 128 else 10**exponent
         elif code == _OFFSET:
             (offset_s,) = struct.unpack(order + "q", value)
-        place += 4 + length + -length % 4
     return _Interface(link, number, units, offset_s)
+
+
+def _options(order: str, body: bytes, place: int) -> Iterator[tuple[int, bytes]]:
+    """The codes and values of a block's options, which begin there."""
+    while place + 4 <= len(body):
+        code, length = struct.unpack_from(order + "HH", body, place)
+        if code == _END:
+            return
+        yield code, body[place + 4 : place + 4 + length]
+        place += 4 + length + -length % 4
 
 
 def _packet(order: str, body: bytes, which: str, interfaces: Sequence[_Interface]) -> Record:

@@ -198,6 +198,14 @@ class Interface:
         head = struct.pack(self.order + "HHI", self.link, 0, 0)
         return block(self.order, 1, head + options + bytes(4))
 
+    def statistics(self, number: int, **options: int) -> bytes:
+        """Its block of statistics: ifrecv, ifdrop, osdrop."""
+        codes = {"ifrecv": 4, "ifdrop": 5, "osdrop": 7}
+        body = struct.pack(self.order + "III", number, 0, 0)
+        for name, value in options.items():
+            body += struct.pack(self.order + "HHQ", codes[name], 8, value)
+        return block(self.order, 5, body + bytes(4))
+
     def packet(self, number: int, at_s: float, data: bytes, kind: int = 6) -> bytes:
         """A packet's block, with a comment; 2 is the obsolete kind."""
         data = self.changed(data)

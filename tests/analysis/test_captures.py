@@ -57,6 +57,80 @@ def in_time(seen: Seen) -> Seen:
     return sorted(seen, key=lambda each: each[0])
 
 
+# Holes ----------------------------------------------------------------------------------------
+
+
+def exchange(
+    kept: Callable[[float], float | None] = lambda at_s: at_s, with_answers: bool = True
+) -> tuple[Seen, Seen]:
+    """Datagrams each 5 ms, answers each 50 ms; `kept` is when the link, if at all, takes them."""
+    sent: Seen = []
+    came: Seen = []
+    for k in range(4000):
+        at_s, data = 100 + k / 200, datagram(0, k, b"%8d" % k * 150)
+        sent.append((at_s, data))
+        if (taken_s := kept(at_s)) is not None:
+            came.append((taken_s + 0.02, data))
+        if with_answers and k % 10 == 0 and taken_s is not None:
+            answer = datagram(1, k, b"%8d" % k)
+            came.append((at_s + 0.021, answer))
+            if (taken_s := kept(at_s + 0.021)) is not None:
+                sent.append((taken_s + 0.02, answer))
+    return in_time(sent), in_time(came)
+
+
+def in_hole(at_s: float) -> bool:
+    return 105 <= at_s < 105.8
+
+
+def test_a_hole_in_the_receivers_capture_is_told_by_what_came_back(tmp_path: Path) -> None:
+    sent, came = exchange()
+    with pytest.raises(KneepointError, match=r"16 packets came from .*which lacks them"):
+        pair(tmp_path, pcap(sent), pcap([each for each in came if not in_hole(each[0])]))
+    thinned = [each for k, each in enumerate(came) if k % 50]
+    with pytest.raises(KneepointError, match="which lacks them"):
+        pair(tmp_path, pcap(sent), pcap(thinned))
+    assert pair(tmp_path, pcap(sent), pcap(came)).flows[0]["loss"] == 0
+    # A capture of one direction proves nothing.
+    assert pair(tmp_path, pcap(sent), pcap(exchange(with_answers=False)[1])).flows[0]["loss"] == 0
+
+
+@pytest.mark.parametrize("with_answers", [True, False])
+def test_a_silence_that_may_be_an_outage_or_a_hole_is_said(
+    tmp_path: Path, with_answers: bool
+) -> None:
+    ends = exchange(lambda s: None if in_hole(s) else s, with_answers)
+    found = pair(tmp_path, *map(pcap, ends))
+    assert found.flows[0]["loss"] == pytest.approx(160 / 4000)
+    (said,) = [note for note in found.notes if "receiver.pcap has no packet for 0.8" in note]
+    assert " 160 packets" in said
+
+
+def test_what_a_link_holds_back_or_drops_here_and_there_is_no_silence(tmp_path: Path) -> None:
+    held = exchange(lambda at_s: 105.8 + at_s / 1e6 if in_hole(at_s) else at_s, False)
+    assert pair(tmp_path, *map(pcap, held)).notes == ()
+    lossy = exchange(lambda at_s: None if in_hole(at_s) and round(at_s * 200) % 8 else at_s, False)
+    assert pair(tmp_path, *map(pcap, lossy)).notes == ()
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_what_a_capture_says_that_it_dropped(tmp_path: Path, order: str) -> None:
+    sent, came = exchange()
+    device = Interface(order=order)
+
+    def ended(**options: int) -> Measurement:
+        content = pcapng(came, device) + device.statistics(0, ifrecv=9000, **options)
+        return pair(tmp_path, pcap(sent), content)
+
+    assert ended(ifdrop=0, osdrop=0).notes == ()
+    assert any("receiver.pcap: 7 packets" in note for note in ended(ifdrop=3, osdrop=4).notes)
+    with pytest.raises(KneepointError, match=r"receiver\.pcap: .* 900 packets"):
+        ended(ifdrop=900)
+    torn = pcapng(came, device) + device.statistics(1, ifdrop=3)
+    with pytest.raises(KneepointError, match="statistics is damaged"):
+        pair(tmp_path, pcap(sent), torn)
+
+
 # Offloads -------------------------------------------------------------------------------------
 
 
