@@ -69,3 +69,9 @@ def _by_network(row: Json, found: Json) -> Iterator[str]:
             f"{its['signal_delay_p95_ms']:.0f} ms (omniscient: "
             f"{network['omniscient']['signal_delay_p95_ms']} ms), power {its['power']:.2f}"
         )
+        if its["outcomes"]:
+            low, high = its["outcomes"]
+            yield (
+                f"{network['title']}: two outcomes, {high['score']:.4g} in {high['runs']} runs and "
+                f"{low['score']:.4g} in {low['runs']}: the seed decides"
+            )

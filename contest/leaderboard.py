@@ -9,7 +9,15 @@ import numpy as np
 from contest.config import Contest
 from contest.entries import ContestEntry, latest_of_each
 from contest.scoring import table_of
-from contest.standing import Json, compare_pairs, interval_of, mean_of, rank_entries, spread_of
+from contest.standing import (
+    Json,
+    compare_pairs,
+    interval_of,
+    mean_of,
+    outcomes_of,
+    rank_entries,
+    spread_of,
+)
 from engines.base import METRICS
 from networks.scenario import PreparedNetwork
 
@@ -125,7 +133,8 @@ def _pairs(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
 
 
 def _row(contest: Contest, entry: ContestEntry, networks: Sequence[PreparedNetwork]) -> Json:
-    means = {network.name: _means(entry, network) for network in networks}
+    is_ratio = contest.scored_by.is_ratio
+    means = {network.name: _means(entry, network, is_ratio) for network in networks}
     return {
         **_identity(contest, entry),
         **_score(contest, entry, contest.ranked_on, ""),
@@ -155,7 +164,7 @@ def _score(contest: Contest, entry: ContestEntry, networks: Sequence[str], prefi
     return {prefix + name: None if math.isnan(x) else x for name, x in values.items()}
 
 
-def _means(entry: ContestEntry, network: PreparedNetwork) -> Json:
+def _means(entry: ContestEntry, network: PreparedNetwork, is_ratio: bool) -> Json:
     """The means of an entry's runs on a network, and of its share of the omniscient power."""
     assert network.omniscient is not None
     means = {
@@ -166,4 +175,5 @@ def _means(entry: ContestEntry, network: PreparedNetwork) -> Json:
         **means,
         "efficiency": means["power"] / network.omniscient.power,
         "scores": list(entry.scores[network.name]),
+        "outcomes": outcomes_of(np.array(entry.scores[network.name]), is_ratio=is_ratio),
     }

@@ -7,6 +7,7 @@ and whether it would be on other networks such as these (ranks over resampled ne
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -22,6 +23,8 @@ SIGNIFICANT = 0.05
 RESAMPLES = 4_000
 FLIPS = 19_999
 _TAIL = 0.025
+_FEWEST_RUNS, _APART, _SAMPLES = 4, 0.2, 10_000
+"""Of two outcomes: see outcomes_of."""
 
 
 def spread_of(scores: Floats, *, is_ratio: bool) -> Json:
@@ -56,6 +59,48 @@ def interval_of(scores: Floats, seed: int, is_ratio: bool) -> tuple[float, float
     """The 95 % interval of `mean_of` for other seeds on these networks; NaN for a single run."""
     low, high = bootstrap_interval(list(_scale(scores, is_ratio)), seed)
     return _unscale(low, is_ratio), _unscale(high, is_ratio)
+
+
+def outcomes_of(scores: Floats, *, is_ratio: bool) -> list[Json]:
+    """Two outcomes of an entry's runs on one network, if chance decides between them.
+
+    The widest gap between sorted scores divides the runs. It must be a fifth of the greatest score,
+    and so much wider than either group as 1 % of as many normal scores have it.
+
+    Args:
+        scores: of runs with different seeds, shape (runs); fewer than four tell nothing.
+        is_ratio: the scores' logarithms count.
+
+    Returns:
+        The lower outcome and the higher, each with its mean `score` and its `runs`; or nothing.
+    """
+    if len(scores) < _FEWEST_RUNS:
+        return []
+    ordered = np.sort(_scale(scores, is_ratio))
+    (at,), (gap,), (width,) = _widest_gaps(ordered[None])
+    least = -math.log(1 - _APART) if is_ratio else _APART * np.abs(ordered).max()
+    if gap < max(least, _widest_by_chance(len(ordered)) * width):
+        return []
+    groups = ordered[:at], ordered[at:]
+    return [
+        {"score": _unscale(float(group.mean()), is_ratio), "runs": len(group)} for group in groups
+    ]
+
+
+@cache
+def _widest_by_chance(runs: int) -> float:
+    """By how much a gap of normal scores is wider than the groups beside it, in 1 % of samples."""
+    samples = np.sort(np.random.default_rng(1).normal(size=(_SAMPLES, runs)))
+    _, gaps, widths = _widest_gaps(samples)
+    return float(np.quantile(gaps / widths, 0.99))
+
+
+def _widest_gaps(ordered: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Of rows of sorted scores: where the widest gap ends, its width, and the wider group's."""
+    gaps = np.diff(ordered)
+    rows, at = np.arange(len(ordered)), gaps.argmax(axis=1) + 1
+    widths = np.maximum(ordered[rows, at - 1] - ordered[:, 0], ordered[:, -1] - ordered[rows, at])
+    return at, gaps.max(axis=1), widths
 
 
 def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Json]:

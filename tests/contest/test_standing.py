@@ -7,6 +7,7 @@ from contest.standing import (
     compare_pairs,
     interval_of,
     mean_of,
+    outcomes_of,
     rank_entries,
     spread_of,
 )
@@ -76,3 +77,19 @@ def test_verdicts_do_not_depend_on_when_they_are_made() -> None:
     assert compare_pairs("abcd", scores, 7, is_ratio=True) == compare_pairs(
         "abcd", scores, 7, is_ratio=True
     )
+
+
+def test_two_outcomes_are_told_from_noise() -> None:
+    missed = np.array([28.0, 27.8, 3.4, 28.5])
+    assert outcomes_of(missed, is_ratio=True) == [
+        {"score": pytest.approx(3.4), "runs": 1},
+        {"score": pytest.approx(28.1, rel=0.01), "runs": 3},
+    ]
+    low, high = outcomes_of(np.array([6.2, 6.3, 10.5, 6.2, 9.1, 9.2, 6.2, 9.1]), is_ratio=True)
+    assert (low["runs"], high["runs"]) == (4, 4)
+    assert outcomes_of(missed[:3], is_ratio=True) == [], "three runs tell nothing"
+    assert outcomes_of(np.full(8, 5.0), is_ratio=True) == []
+    generator = np.random.default_rng(1)
+    for runs in (4, 5, 8, 16):
+        noise = np.exp(generator.normal(0, 0.5, (1000, runs)))
+        assert sum(bool(outcomes_of(scores, is_ratio=True)) for scores in noise) <= 20
