@@ -45,6 +45,10 @@ class BuildError(KneepointError):
         self.message = message
 
 
+class NoCompilerError(MachineError):
+    """The machine lacks the compiler of an entry's language; other entries may not need it."""
+
+
 class _LimitError(BuildError):
     """It needs more than it may use; nothing else is tried."""
 
@@ -129,7 +133,8 @@ class Compiler:
 
         Raises:
             BuildError: it does not build.
-            KneepointError: there is no compiler, or something ended it.
+            DisturbedError: something ended the compiler.
+            MachineError: there is none.
         """
         defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
         with private_folder("objects") as work:
@@ -244,6 +249,7 @@ class Compiler:
         names: Mapping[str, str],
     ) -> None:
         """Runs a command that makes a file of a folder's; see `own_part` for `own` and `names`."""
+        cause = ""
         for _ in range(_TRIES):
             build.spend(commands=1)
             with private_folder("build") as work:
@@ -254,6 +260,7 @@ class Compiler:
                     words, folder, [folder, *self.reads], [work], environment, build.cpu_s_left
                 )
                 if ended.was_killed:
+                    cause = ended.killed_for
                     continue
                 build.spend(cpu_s=ended.cpu_s)
                 if ended.returncode != 0 or out.is_symlink() or not out.is_file():
@@ -262,8 +269,8 @@ class Compiler:
                 shutil.copyfile(out, place)
                 return
         raise DisturbedError(
-            f"could not be built: something ended the compiler {_TRIES} times, perhaps for want of "
-            "memory; free some and run the command again"
+            f"could not be built: something ended the compiler {_TRIES} times ({cause}), for want "
+            "of memory or time; end other programs and run the command again"
         )
 
     def _keep(self, entry: str, made: Mapping[str, bytes]) -> Path:
@@ -292,7 +299,7 @@ class Compiler:
         """The compiler's path and version."""
         path = shutil.which(self.command)
         if path is None:
-            raise MachineError(f"{self.command}: no compiler; install g++, or set CXX")
+            raise NoCompilerError(f"{self.command}: no compiler; install g++, or set CXX")
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
         return f"{Path(path).resolve()} {answer.stdout}"
 

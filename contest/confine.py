@@ -22,7 +22,8 @@ MOST_CPU_S = 120
 _MOST_WALL_S = 240
 _MOST_OUTPUT = 2**18
 _KILLED = re.compile(
-    r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop|more than \d+ s)$"
+    r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop"
+    r"|more than \d+ s(?: for \d+ s of CPU time)?)$"
     r"|^[\w+.-]+: fatal error: (Killed|Terminated|Hangup|Interrupt) signal terminated program"
     r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
     re.MULTILINE,
@@ -46,9 +47,15 @@ class Ended:
     @property
     def was_killed(self) -> bool:
         """Whether it was ended for a reason outside itself, such as a lack of memory."""
-        return self.returncode < 0 or (
-            self.returncode != 0 and _KILLED.search(self.stderr) is not None
-        )
+        return self.killed_for != ""
+
+    @property
+    def killed_for(self) -> str:
+        """What ended it, if that was outside itself; else ""."""
+        if self.returncode < 0:
+            return f"signal {-self.returncode}"
+        found = _KILLED.search(self.stderr) if self.returncode else None
+        return found[0].removeprefix("confine: stopped: ") if found else ""
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,8 @@ class Confined:
                 if is_fault(error):
                     raise
                 raise MachineError(f"{words[0]}: {error.strerror}; build it: make build") from None
-            cpu_s_used = _wait(process, _MOST_WALL_S + 30)
+            # Confined, it is ended by `confine`, which knows the CPU time of its descendants.
+            cpu_s_used = _wait(process, _MOST_WALL_S if self.program is None else None)
             return Ended(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
 
     def check(self) -> None:
@@ -140,13 +148,13 @@ class Confined:
         ]
 
 
-def _wait(process: "subprocess.Popen[bytes]", most_s: float) -> float:
-    """Waits for a process, ends it when its time is up, and returns its CPU time."""
+def _wait(process: "subprocess.Popen[bytes]", most_s: float | None) -> float:
+    """Waits for a process, ends it when its time, if any, is up, and returns its CPU time."""
     ended = select.poll()
     descriptor = os.pidfd_open(process.pid)
     try:
         ended.register(descriptor, select.POLLIN)
-        if not ended.poll(most_s * 1000):
+        if not ended.poll(None if most_s is None else most_s * 1000):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
     finally:
         os.close(descriptor)

@@ -12,7 +12,7 @@ from pathlib import Path
 from common.errors import KneepointError, MachineError, fault_of, our_files
 from common.files import private_folder, sha256_of
 from contest import classes, within
-from contest.build import BuildError, Compiler
+from contest.build import BuildError, Compiler, NoCompilerError
 from contest.collect import Submission, digest_of_tree, take
 from contest.config import ENTRY_FILE
 from contest.confine import DisturbedError
@@ -152,10 +152,24 @@ class EntryBuilder:
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[ContestEntry], None]
     ) -> list[ContestEntry]:
-        """Builds submissions, as many at once as there are processors."""
+        """Builds submissions, as many at once as there are processors.
+
+        One whose language the machine lacks has this reason.
+
+        Raises:
+            MachineError: the machine is at fault.
+        """
+
+        def make(submission: Submission) -> ContestEntry:
+            try:
+                return self.make(submission)
+            except NoCompilerError as error:
+                entry = ContestEntry(submission.name, submission.author, submission)
+                return failed(entry, DisturbedError(str(error)))
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             entries = []
-            for entry in pool.map(self.make, submissions):
+            for entry in pool.map(make, submissions):
                 on_made(entry)
                 entries.append(entry)
             return entries

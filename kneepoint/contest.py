@@ -3,7 +3,6 @@
 import csv
 import io
 import platform
-import shutil
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -221,14 +220,12 @@ def open_builder(
     """Makes the networks, baselines and programs that are missing; returns what builds entries.
 
     Raises:
-        KneepointError: `where` names what is unknown, something cannot be made, there is no
-            compiler, or this host has no sandbox.
+        KneepointError: `where` names what is unknown, something cannot be made, or this host has no
+            sandbox.
     """
     programs = [RUNNER, *PYTHON, *([] if is_trusting else [CONFINE])]
     programs += REAL_TIME if is_real_time else []
     make_what_is_missing(config, networks, baselines, programs, where=where)
-    if shutil.which("c++") is None:
-        raise KneepointError("c++: no compiler; install g++")
     confined = Confined(None if is_trusting else CONFINE.resolve())
     confined.check()
     compiler = Compiler(KEPT.resolve(), confined)

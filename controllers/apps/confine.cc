@@ -23,7 +23,8 @@ const char* const usage =
 
 Runs the command with access to these files and folders only: --read to read, --write to read, write, create
 and remove, --run to read and execute. --cpu-s and --memory-mb limit each process, --processes the number
-started in all, --file-mb all output, --wall-s the whole. Exits with the command's status, or 128 plus the
+started in all, --file-mb all output, --wall-s the whole, which may last 30 s longer for each second of CPU time
+that it has used (at most --cpu-s): a busy machine gives a command little. Exits with the command's status, or 128 plus the
 number of the signal that ended it; stderr says what stopped it, such as
 "confine: stopped: more than 60 s of CPU time". Ends processes that the command leaves behind.
 

@@ -15,7 +15,7 @@ struct Confinement {
   uint64_t memory_mb = 2048;  // of each process
   uint64_t processes = 256;   // started in all, threads included
   uint64_t file_mb = 256;     // of what it writes, in all
-  uint64_t wall_s = 600;      // of the whole
+  uint64_t wall_s = 600;      // of the whole, and 30 more for each of `cpu_s` that it has used
   bool has_network = true;
   bool ends_with_parent = false;
 };

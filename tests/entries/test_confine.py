@@ -1,6 +1,7 @@
 """Commands of somebody else's making: they see what they are given, and leave nothing behind."""
 
 import os
+import re
 import resource
 import shlex
 import socket
@@ -113,6 +114,17 @@ def test_limit_stops_it(script: str, options: tuple[str, ...], reason: str, tmp_
     ended = confine(tmp_path, f"cd {tmp_path}; {script}", *options)
     assert ended.returncode > 128
     assert ended.stderr.splitlines()[-1] == f"confine: stopped: {reason}"
+
+
+def test_a_command_that_computes_is_waited_for(tmp_path: Path) -> None:
+    """It has more wall-clock time for what it computes, however slow the machine is."""
+    computing = "for ((i = 0; i < 80000; i++)); do :; done"  # a tenth of a second
+    ended = confine(tmp_path, f"({computing}); sleep 1.2; echo done", "--wall-s", "1")
+    assert (ended.returncode, ended.stdout) == (0, "done\n")
+    ended = confine(tmp_path, f"({computing}); sleep 600", "--wall-s", "1")
+    assert ended.returncode > 128
+    waited = re.search(r"stopped: more than (\d+) s(?: for \d+ s of CPU time)?\n$", ended.stderr)
+    assert waited and int(waited[1]) > 1
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
