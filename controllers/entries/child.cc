@@ -53,29 +53,39 @@ EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t 
       worker_(settings, {.is_trusted = is_trusted, .cpu_s = cpu_s}),
       patience_(cpu_s),
       start_s_(idle_s()) {
-  take_turn();
+  await_report();
   is_confined_ = true;
 }
 
 void EntryChild::take_turn() {
   if (++turns_ % turns_between_readings == 0) {
-    worker_.last_words();
+    worker_.read_words();
     judge(patience_.wait(waited_s()));
   }
-  EntryPage& page = worker_.page();
-  give_turn(page, EntryPage::entrys);
-  for (auto interval = patience_.interval(); not await_turn(page, EntryPage::emulators, interval);
-       interval = Patience::after(interval)) {
-    look_after();
+  if (not send_order(worker_.orders(), messages_.order)) {
+    give_up("the sender reports more than it is asked", false);
   }
+  await_report();
 }
 
-void EntryChild::look_after() {
+void EntryChild::await_report() {
+  bool is_printing = false;
+  for (auto interval = patience_.interval(); not worker_.reports(interval, is_printing);
+       interval = Patience::after(interval)) {
+    is_printing = look_after();
+  }
+  take_report(worker_.report_pipe(), messages_.report);
+}
+
+bool EntryChild::look_after() {
   if (const auto end = worker_.end()) give_up(end->reason, end->is_a_fault);
   const char state = worker_.state();
-  // Asleep it may be because it has just handed its turn back.
-  if (worker_.page().turn.load(std::memory_order_acquire) == EntryPage::emulators) return;
-  judge(patience_.look(state, waited_s()));
+  const auto printed = worker_.read_words();
+  // Asleep it may be because it has just reported, or could not go on printing.
+  if (worker_.reports({}, false)) return false;
+  constexpr char awake = 'R';
+  judge(patience_.look(printed == EntryWorker::Words::filled ? awake : state, waited_s()));
+  return printed != EntryWorker::Words::none;
 }
 
 void EntryChild::judge(Patience::Verdict verdict) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "entries/page.hh"
+#include "entries/messages.hh"
 #include "entries/patience.hh"
 #include "entries/process.hh"
 #include "entries/settings.hh"
@@ -34,22 +34,24 @@ class EntryChild {
   // can be started and confined.
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
 
-  EntryPage::Order& order() { return worker_.page().order; }
-  // The entry may write this while it is read: copy first, then check.
-  const EntryPage::Report& report() { return worker_.page().report; }
+  EntryMessages::Order& order() { return messages_.order; }
+  // Whatever the entry says; no more departures than there are.
+  const EntryMessages::Report& report() { return messages_.report; }
 
-  // Gives the entry its turn, and returns when it hands it back. Throws ControllerFailure if it
+  // Gives the entry its order, and returns with its report. Throws ControllerFailure if it
   // ends or sleeps, MachineFault if it is ended or held up from outside.
   void take_turn();
 
  private:
-  void look_after();
+  void await_report();
+  bool look_after();  // whether it prints
   void judge(Patience::Verdict verdict);
   [[noreturn]] void give_up(const std::string& reason, bool is_a_fault);
   double waited_s() const;
 
   CheapTurns cheap_turns_;
   EntryWorker worker_;
+  EntryMessages messages_{};
   Patience patience_;
   double start_s_;
   uint64_t turns_ = 0;

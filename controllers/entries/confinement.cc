@@ -19,6 +19,7 @@
 #include <sstream>
 #include <vector>
 
+#include "entries/messages.hh"
 #include "entries/namespaces.hh"
 
 namespace kneepoint {
@@ -296,6 +297,7 @@ void confine_sender(EntryPage& page, const std::string& object, const ResourceLi
   for (const long call : {SYS_read, SYS_pread64}) {
     filter.rule(call, CallFilter::allow, {{0, as_int, object_descriptor}});
   }
+  filter.rule(SYS_read, CallFilter::allow, {{0, as_int, EntryMessages::orders_descriptor}});
   refuse_files(filter);
   if (page.datagram_bytes != 0) allow_socket(filter, page.datagram_bytes);
   filter.enter();

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "entries/date.hh"
+#include "entries/page.hh"
 #include "entries/virtual_host.hh"
 
 #define KNEEPOINT_EXPORT extern "C" __attribute__((visibility("default")))
@@ -43,8 +44,8 @@ VirtualHost& virtual_host();
 // time it makes the host, whose clock is the run's after begin_run().
 void make_host(EntryPage& page);
 
-// Says that the process is confined with its first turn, and returns with its second, when the run
-// has begun.
+// Says that the process is confined with its first report, and returns with the first order, when
+// the run has begun.
 void begin_run();
 
 // The run begins when an interpreter opens this file, the entry: the time to get

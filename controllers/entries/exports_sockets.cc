@@ -55,7 +55,7 @@ void take_peer(const sockaddr* address, socklen_t bytes) {
 }
 
 ssize_t send_parts(const iovec* parts, size_t count) {
-  EntryPage::Header first{};
+  EntryMessages::Header first{};
   size_t bytes = 0;
   for (size_t i = 0; i < count; ++i) {
     if (bytes < first.size() and parts[i].iov_len > 0) {
@@ -203,6 +203,9 @@ KNEEPOINT_EXPORT int close(int descriptor) {
     the_epoll.has_socket = false;
   } else if (descriptor == epoll_descriptor and the_epoll.is_open) {
     the_epoll = {};
+  } else if (descriptor == EntryMessages::reports_descriptor or
+             descriptor == EntryMessages::orders_descriptor) {
+    return fail(EBADF);  // programs close whatever could be open
   } else {
     return static_cast<int>(syscall(SYS_close, descriptor));
   }

@@ -1,5 +1,6 @@
 // Clocks and sleeps.
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 
 #include "entries/exports.hh"
+#include "entries/messages.hh"
 
 namespace kneepoint {
 
@@ -18,7 +20,7 @@ namespace {
 constexpr int64_t uptime_ns = 1000 * second_ns;
 
 VirtualHost* the_host = nullptr;
-EntryPage* the_page = nullptr;
+EntryMessages the_messages{};
 
 bool is_cpu_clock(clockid_t clock) {
   return clock == CLOCK_PROCESS_CPUTIME_ID or clock == CLOCK_THREAD_CPUTIME_ID or clock < 0;
@@ -27,6 +29,10 @@ bool is_cpu_clock(clockid_t clock) {
 bool is_date(clockid_t clock) {
   return clock == CLOCK_REALTIME or clock == CLOCK_REALTIME_COARSE or clock == CLOCK_TAI or
          clock == CLOCK_REALTIME_ALARM;
+}
+
+void hand_over() {
+  if (not report_and_hear(the_messages)) syscall(SYS_exit_group, EXIT_FAILURE);
 }
 
 // Where a clock stood at the run's beginning.
@@ -44,20 +50,14 @@ int sleep_for(const timespec* span) {
 
 VirtualHost& virtual_host() { return *the_host; }
 
-void make_host(EntryPage& page) {
-  static VirtualHost host(page, [&page] {
-    give_turn(page, EntryPage::emulators);
-    await_turn(page, EntryPage::entrys, {});
-  });
+void make_host(EntryPage&) {
+  static VirtualHost host(the_messages, hand_over);
   the_host = &host;
-  the_page = &page;
   reserve_descriptors();
 }
 
 void begin_run() {
-  await_turn(*the_page, EntryPage::entrys, {});
-  give_turn(*the_page, EntryPage::emulators);
-  await_turn(*the_page, EntryPage::entrys, {});
+  hand_over();
   VirtualHost& host = *the_host;
   host.begin();
   srandom(static_cast<unsigned>(host.random().next()));

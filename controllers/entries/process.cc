@@ -1,6 +1,7 @@
 #include "entries/process.hh"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -25,6 +26,7 @@
 #include "common/system_call.hh"
 #include "common/text.hh"
 #include "entries/dialect.hh"
+#include "entries/messages.hh"
 #include "entries/namespaces.hh"
 #include "entries/sandbox.hh"
 
@@ -45,14 +47,29 @@ constexpr size_t most_said = 4096;
 struct Command {
   std::string program;
   std::vector<std::string> words;
-  std::string environment{};  // at most one variable
+  std::vector<std::string> environment{};
 };
 
-struct Descriptors {
+struct Descriptors {  // -1: none
   int page;
-  int socket;  // -1: none
+  int socket;
+  int orders;
+  int reports;
   int errors;
 };
+
+// Of one that sends whole messages, and of one that text goes through.
+constexpr int of_messages = O_CLOEXEC | O_DIRECT;
+constexpr int of_text = O_CLOEXEC;
+std::array<int, 2> make_pipe(int flags) {
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), flags) != 0) fault("pipe2");
+  return ends;
+}
+
+void never_block(int descriptor) {
+  if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) fault("fcntl");
+}
 
 [[noreturn]] void become(const char* path, char* const* words, char* const* environment,
                          const Descriptors& given) {
@@ -69,14 +86,19 @@ struct Descriptors {
   constexpr int out_of_the_way = 64;
   const int page = fcntl(given.page, F_DUPFD, out_of_the_way);
   const int socket = fcntl(given.socket, F_DUPFD, out_of_the_way);
+  const int orders = fcntl(given.orders, F_DUPFD, out_of_the_way);
+  const int reports = fcntl(given.reports, F_DUPFD, out_of_the_way);
   const int errors = fcntl(given.errors, F_DUPFD, out_of_the_way);
   dup2(nowhere, STDIN_FILENO);
   dup2(nowhere, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   dup2(page, EntryPage::descriptor);
   dup2(socket, EntryPage::socket_descriptor);
-  syscall(SYS_close_range,
-          socket < 0 ? EntryPage::socket_descriptor : EntryPage::socket_descriptor + 1, ~0U, 0);
+  dup2(reports, EntryMessages::reports_descriptor);
+  dup2(orders, EntryMessages::orders_descriptor);
+  syscall(SYS_close_range, EntryPage::socket_descriptor + (socket < 0 ? 0 : 1),
+          EntryMessages::reports_descriptor - (orders < 0 ? 0 : 1), 0);
+  syscall(SYS_close_range, EntryMessages::orders_descriptor + 1, ~0U, 0);
   execve(path, words, environment);
   constexpr std::string_view lost = "its program is missing: make build";
   if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);
@@ -113,6 +135,14 @@ EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t c
           true};
 }
 
+// As execve(2) takes them.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 void check_entry(const EntrySettings& settings, bool is_trusted) {
   const std::string content = read_file(settings.object, "entry", most_object_bytes);
   const std::string digest = settings.sha256.empty() ? "" : sha256(content);
@@ -146,7 +176,7 @@ Command command_for(const EntrySettings& settings, const EntryStart& start) {
     // Isolated from the user's settings and packages, and nothing is written beside a module.
     words = {command.program, "-I", "-S", "-B", here / "python_sender.py"};
     const char* const library = start.socket ? "python_entry_real.so" : "python_entry.so";
-    command.environment = "LD_PRELOAD=" + (here / library).string();
+    command.environment.push_back("LD_PRELOAD=" + (here / library).string());
   } else if (start.socket) {
     // This program, whatever it is called: a run has a copy of its own.
     command.program = std::filesystem::read_symlink("/proc/self/exe");
@@ -155,6 +185,8 @@ Command command_for(const EntrySettings& settings, const EntryStart& start) {
     command.program = here / "entry";
     words = {"entry"};
   }
+  // The kernel would tell the processor's number, and of each interruption.
+  if (not start.socket) command.environment.push_back("GLIBC_TUNABLES=glibc.pthread.rseq=0");
   words.insert(words.end(), {std::filesystem::absolute(settings.object),
                              start.is_trusted ? "trusted" : "confined", std::to_string(start.cpu_s),
                              std::to_string(most_memory_mb)});
@@ -178,31 +210,45 @@ EntryWorker::EntryWorker(const EntrySettings& settings, const EntryStart& start)
   page_ = new (place) EntryPage{};
   page_->denied_call = -1;
   if (start.socket) page_->datagram_bytes = find_dialect(settings.dialect).datagram_bytes;
-  int ends[2];
-  // An entry that prints endlessly must not block for a reader.
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fault("pipe2");
-  errors_ = ends[0];
-  std::vector<char*> words;
-  for (std::string& word : command.words) words.push_back(word.data());
-  words.push_back(nullptr);
-  char* const environment[]{command.environment.empty() ? nullptr : command.environment.data(),
-                            nullptr};
+  const std::array<int, 2> text = make_pipe(of_text);
+  errors_ = text[0];
+  never_block(errors_);
+  std::array<int, 2> reports{-1, -1};
+  if (start.socket) {
+    never_block(text[1]);  // there is a clock, which a reader must not delay
+  } else {
+    constexpr int most_unread_bytes = 1 << 20;
+    fcntl(errors_, F_SETPIPE_SZ, most_unread_bytes);  // where the user may
+    orders_ = make_pipe(of_messages);
+    never_block(orders());
+    reports = make_pipe(of_messages);
+    reports_ = reports[0];
+  }
+  std::vector<char*> words = pointers_to(command.words);
+  std::vector<char*> environment = pointers_to(command.environment);
   process_ = start.is_trusted or not why_no_namespaces().empty() ? fork() : fork_into_namespaces();
   if (process_ == 0) {
-    close(ends[0]);
-    become(command.program.c_str(), words.data(), environment,
-           {.page = page, .socket = start.socket.value_or(-1), .errors = ends[1]});
+    close(errors_);
+    become(command.program.c_str(), words.data(), environment.data(),
+           {.page = page,
+            .socket = start.socket.value_or(-1),
+            .orders = orders_[0],
+            .reports = reports[1],
+            .errors = text[1]});
   }
   const int error = errno;
-  close(page);
-  close(ends[1]);
+  for (const int each : {page, text[1], reports[1]}) {
+    if (each >= 0) close(each);
+  }
   errno = error;
   if (process_ < 0) fault("fork");
 }
 
 EntryWorker::~EntryWorker() {
   stop();
-  if (errors_ >= 0) close(errors_);
+  for (const int each : {errors_, reports_, orders_[0], orders_[1]}) {
+    if (each >= 0) close(each);
+  }
   if (page_ != nullptr) munmap(page_, sizeof(EntryPage));
 }
 
@@ -235,12 +281,33 @@ char EntryWorker::state() const {
   return text[name_end + 2];
 }
 
-std::string EntryWorker::last_words() {
+bool EntryWorker::reports(std::chrono::microseconds limit, bool or_prints) const {
+  constexpr int64_t second_us = 1'000'000;
+  const timespec span{.tv_sec = limit.count() / second_us,
+                      .tv_nsec = limit.count() % second_us * 1000};
+  pollfd ends[]{{.fd = reports_, .events = POLLIN, .revents = 0},
+                {.fd = errors_, .events = POLLIN, .revents = 0}};
+  ppoll(ends, or_prints ? 2 : 1, &span, nullptr);
+  if ((ends[0].revents & POLLIN) != 0) return true;
+  constexpr useconds_t until_it_has_ended_us = 100;
+  if ((ends[0].revents & POLLHUP) != 0) usleep(until_it_has_ended_us);
+  return false;
+}
+
+EntryWorker::Words EntryWorker::read_words() {
   std::array<char, 65536> buffer;
-  for (ssize_t bytes; (bytes = read(errors_, buffer.data(), buffer.size())) > 0;) {
+  const int room = fcntl(errors_, F_GETPIPE_SZ);
+  ssize_t all = 0;
+  for (ssize_t bytes; all < room and (bytes = read(errors_, buffer.data(), buffer.size())) > 0;) {
     said_.append(buffer.data(), static_cast<size_t>(bytes));
+    if (said_.size() > most_said) said_.erase(0, said_.size() - most_said);
+    all += bytes;
   }
-  if (said_.size() > most_said) said_.erase(0, said_.size() - most_said);
+  return all == 0 ? Words::none : all < room / 2 ? Words::some : Words::filled;
+}
+
+std::string EntryWorker::last_words() {
+  read_words();
   std::string_view line = said_;
   while (line.ends_with('\n')) line.remove_suffix(1);
   const size_t begin = line.rfind('\n');

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,13 +52,27 @@ class EntryWorker {
   // Of its process, a letter of proc(5); ' ' where there is none.
   char state() const;
 
-  // The last line that it has written to stderr, of which only some is kept.
+  // In virtual time: where it gets its orders, and where its reports arrive.
+  int orders() const { return orders_[1]; }
+  int report_pipe() const { return reports_; }
+  // Waits for a report, for as long as the limit says, or until the process ends or, if that
+  // counts, prints. Returns whether there is one.
+  bool reports(std::chrono::microseconds limit, bool or_prints) const;
+
+  // Reads what it has written to stderr, of which only some is kept. In virtual time it sleeps
+  // where that fills its pipe: otherwise it could see when somebody reads.
+  enum class Words { none, some, filled };
+  Words read_words();
+  // The last line of them.
   std::string last_words();
 
  private:
   uint64_t cpu_s_;
   EntryPage* page_ = nullptr;
   pid_t process_ = -1;
+  // Both ends, because a write to a pipe without a reader is a signal.
+  std::array<int, 2> orders_{-1, -1};
+  int reports_ = -1;
   int errors_ = -1;
   std::string said_{};
 };

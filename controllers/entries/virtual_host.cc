@@ -14,19 +14,19 @@ constexpr int64_t least_cpu_ns = 1000;
 constexpr int64_t most_cpu_ns = 20'000;
 
 int64_t after(int64_t time_ns, int64_t span_ns) {
-  return time_ns > EntryPage::never_ns - span_ns ? EntryPage::never_ns : time_ns + span_ns;
+  return time_ns > EntryMessages::never_ns - span_ns ? EntryMessages::never_ns : time_ns + span_ns;
 }
 
 }  // namespace
 
-VirtualHost::VirtualHost(EntryPage& page, std::function<void()> hand_over)
-    : page_(page), hand_over_(std::move(hand_over)) {}
+VirtualHost::VirtualHost(EntryMessages& messages, std::function<void()> hand_over)
+    : messages_(messages), hand_over_(std::move(hand_over)) {}
 
 void VirtualHost::begin() {
-  random_ = Random(page_.order.seed);
-  clock_ns_ = page_.order.start_ns;
-  packet_ns_ = page_.order.packet_ns;
-  end_ns_ = page_.order.end_ns;
+  random_ = Random(messages_.order.seed);
+  clock_ns_ = messages_.order.start_ns;
+  packet_ns_ = messages_.order.packet_ns;
+  end_ns_ = messages_.order.end_ns;
   take_order();
 }
 
@@ -46,7 +46,7 @@ int64_t VirtualHost::read_cpu_clock_ns() {
 void VirtualHost::sleep_until(int64_t time_ns) {
   if (time_ns <= clock_ns_) return;
   const int64_t wakes_ns = after(time_ns, lateness_ns_);
-  ask(EntryPage::sleep, wakes_ns);
+  ask(EntryMessages::sleep, wakes_ns);
   clock_ns_ = wakes_ns;
 }
 
@@ -63,14 +63,14 @@ VirtualHost::Readiness VirtualHost::wait(bool for_reading, bool for_writing, int
   const bool sending_is_last =
       has_just_sent_ and clock_ns_ - sent_ns_ < packet_ns_ + microsecond_ns;
   const int64_t from_ns = sending_is_last ? sent_ns_ : clock_ns_;
-  const int64_t until_ns = limit_ns < 0 ? EntryPage::never_ns : after(from_ns, limit_ns);
+  const int64_t until_ns = limit_ns < 0 ? EntryMessages::never_ns : after(from_ns, limit_ns);
   if (not for_reading) {
     sleep_until(until_ns);
     return {false, false};
   }
   const int64_t wakes_ns = after(until_ns, lateness_ns_);
   const auto arrives = [&] { return not inbox_.empty() and readable_ns_.front() <= wakes_ns; };
-  if (not arrives()) ask(EntryPage::arrival, wakes_ns);
+  if (not arrives()) ask(EntryMessages::arrival, wakes_ns);
   if (arrives()) {
     clock_ns_ = std::max(clock_ns_, readable_ns_.front());
     return {true, false};
@@ -80,7 +80,7 @@ VirtualHost::Readiness VirtualHost::wait(bool for_reading, bool for_writing, int
 }
 
 void VirtualHost::send(std::span<const std::byte> first_bytes, size_t bytes) {
-  EntryPage::Departure& departure = page_.report.departure[departures_++];
+  EntryMessages::Departure& departure = messages_.report.departure[departures_++];
   departure.clock_ns = clock_ns_;
   departure.bytes = bytes;
   departure.header = {};
@@ -90,7 +90,7 @@ void VirtualHost::send(std::span<const std::byte> first_bytes, size_t bytes) {
   has_just_sent_ = true;
   sent_ns_ = clock_ns_ / microsecond_ns * microsecond_ns;
   clock_ns_ = std::max(clock_ns_, sent_ns_ + packet_ns_);
-  if (departures_ == EntryPage::most_datagrams) ask(EntryPage::know, clock_ns_);
+  if (departures_ == EntryMessages::most_datagrams) ask(EntryMessages::know, clock_ns_);
 }
 
 std::optional<VirtualHost::Received> VirtualHost::receive(int64_t limit_ns) {
@@ -107,31 +107,31 @@ std::optional<VirtualHost::Received> VirtualHost::peek() const {
   return inbox_.front();
 }
 
-void VirtualHost::end() { ask(EntryPage::end, EntryPage::never_ns); }
+void VirtualHost::end() { ask(EntryMessages::end, EntryMessages::never_ns); }
 
 bool VirtualHost::can_read() {
   while (true) {
     if (not inbox_.empty() and readable_ns_.front() <= clock_ns_) return true;
     if (clock_ns_ <= known_until_ns_) return false;
-    ask(EntryPage::know, clock_ns_);
+    ask(EntryMessages::know, clock_ns_);
   }
 }
 
-void VirtualHost::ask(EntryPage::Wish wish, int64_t wakes_ns) {
-  page_.report.clock_ns = clock_ns_;
-  page_.report.wakes_ns = wakes_ns;
-  page_.report.wish = wish;
-  page_.report.departures = std::exchange(departures_, 0);
+void VirtualHost::ask(EntryMessages::Wish wish, int64_t wakes_ns) {
+  messages_.report.clock_ns = clock_ns_;
+  messages_.report.wakes_ns = wakes_ns;
+  messages_.report.wish = wish;
+  messages_.report.departures = std::exchange(departures_, 0);
   hand_over_();
   take_order();
 }
 
 void VirtualHost::take_order() {
-  const EntryPage::Order& order = page_.order;
+  const EntryMessages::Order& order = messages_.order;
   known_until_ns_ = order.known_until_ns;
   lateness_ns_ = order.lateness_ns;
   for (size_t i = 0; i < order.arrivals; ++i) {
-    const EntryPage::Arrival& arrival = order.arrival[i];
+    const EntryMessages::Arrival& arrival = order.arrival[i];
     inbox_.push_back({arrival.arrived_ns, order.arrival_bytes, arrival.header});
     readable_ns_.push_back(arrival.readable_ns);
   }

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "common/random.hh"
-#include "entries/page.hh"
+#include "entries/messages.hh"
 
 namespace kneepoint {
 
@@ -17,11 +17,10 @@ namespace kneepoint {
 // of its time. Where it must know what has arrived, or waits, the emulator has its turn.
 class VirtualHost {
  public:
-  // `hand_over` gives the turn to the emulator, and returns when it is the entry's again. Both must
-  // outlive the host.
-  VirtualHost(EntryPage& page, std::function<void()> hand_over);
+  // `hand_over` reports to the emulator, and returns with its order. Both must outlive the host.
+  VirtualHost(EntryMessages& messages, std::function<void()> hand_over);
 
-  // Its turn has come for the first time.
+  // The first order has come.
   void begin();
 
   // A reading takes 50 ns, or loops that wait for a time would never end.
@@ -43,7 +42,7 @@ class VirtualHost {
   struct Received {
     int64_t arrived_ns;
     size_t bytes;
-    EntryPage::Header header;
+    EntryMessages::Header header;
   };
   // None if nothing arrives in time; a limit below 0 is none.
   std::optional<Received> receive(int64_t limit_ns);
@@ -58,10 +57,10 @@ class VirtualHost {
  private:
   void spend(int64_t time_ns) { clock_ns_ += time_ns; }
   bool can_read();
-  void ask(EntryPage::Wish wish, int64_t wakes_ns);
+  void ask(EntryMessages::Wish wish, int64_t wakes_ns);
   void take_order();
 
-  EntryPage& page_;
+  EntryMessages& messages_;
   std::function<void()> hand_over_;
   Random random_{0};
   int64_t clock_ns_ = 0;
@@ -71,7 +70,7 @@ class VirtualHost {
   int64_t known_until_ns_ = 0;
   int64_t lateness_ns_ = 0;
   int64_t packet_ns_ = 0;
-  int64_t end_ns_ = EntryPage::never_ns;
+  int64_t end_ns_ = EntryMessages::never_ns;
   uint32_t departures_ = 0;
   std::deque<Received> inbox_{};
   std::deque<int64_t> readable_ns_{};  // when each of the inbox is

@@ -1,7 +1,6 @@
 #include "host/entry_processes.hh"
 
 #include <algorithm>
-#include <cstring>
 
 #include "common/text.hh"
 #include "entries/date.hh"
@@ -11,20 +10,11 @@ namespace kneepoint {
 
 namespace {
 
-static_assert(sizeof(DatagramHeader) == sizeof(EntryPage::Header));
+static_assert(sizeof(DatagramHeader) == sizeof(EntryMessages::Header));
 
 constexpr int64_t microsecond_ns = 1000;
 // What an entry says of its clock is no later than this, so that nothing overflows.
-constexpr int64_t latest_ns = EntryPage::never_ns / 4;
-
-// A copy that nobody else can change.
-template <class Value>
-Value copy_once(const Value& shared) {
-  Value copy;
-  std::memcpy(&copy, &shared, sizeof copy);
-  asm volatile("" ::: "memory");
-  return copy;
-}
+constexpr int64_t latest_ns = EntryMessages::never_ns / 4;
 
 int64_t bounded(int64_t time_ns, Microseconds least_us) {
   return std::clamp(time_ns, least_us * microsecond_ns, latest_ns);
@@ -47,7 +37,7 @@ EntryProcess::EntryProcess(const Endpoint& end, EntryChild& child, const Dialect
       record_(record),
       wakes_ns_(lifetime.start_us * microsecond_ns),
       ready_us_(lifetime.start_us) {
-  EntryPage::Order& order = child_.order();
+  EntryMessages::Order& order = child_.order();
   order.packet_ns = end_.packet_us * microsecond_ns;
   order.start_ns = lifetime.start_us * microsecond_ns;
   order.end_ns = end_us * microsecond_ns;
@@ -65,12 +55,12 @@ void EntryProcess::arrive(Microseconds time_us, const Packet& packet) {
   if (record_ != nullptr) {
     record_->acknowledged(time_us, packet.sequence_number, whole_ms(time_us) - packet.sent_ms);
   }
-  if (wish_ == EntryPage::arrival) plan();
+  if (wish_ == EntryMessages::arrival) plan();
 }
 
 void EntryProcess::act(Microseconds now_us) {
-  const bool timer_fired = wish_ == EntryPage::sleep or
-                           (wish_ == EntryPage::arrival and
+  const bool timer_fired = wish_ == EntryMessages::sleep or
+                           (wish_ == EntryMessages::arrival and
                             (inbox_.empty() or inbox_.next_us() * microsecond_ns > wakes_ns_));
   if (timer_fired) lateness_us_ = lateness_.draw_timer();
   if (record_ != nullptr) record_->settle(now_us);
@@ -92,13 +82,13 @@ void EntryProcess::finish(Microseconds end_us, Traffic& traffic) {
 
 void EntryProcess::give_order(Microseconds now_us) {
   end_.plan(never);  // nobody else acts on what it sends
-  EntryPage::Order& order = child_.order();
+  EntryMessages::Order& order = child_.order();
   // Nothing reaches it before somebody acts.
   Microseconds known_until_us =
       std::max(now_us, std::min(end_.agenda.next().time_us - 1, now_us + lookahead_us_));
   uint32_t count = 0;
-  while (inbox_.next_us() <= known_until_us and count < EntryPage::most_datagrams) {
-    EntryPage::Arrival& arrival = order.arrival[count++];
+  while (inbox_.next_us() <= known_until_us and count < EntryMessages::most_datagrams) {
+    EntryMessages::Arrival& arrival = order.arrival[count++];
     arrival.readable_ns = inbox_.next_us() * microsecond_ns;
     inbox_.pop();
     arrival.arrived_ns = unread_.front().arrived_us * microsecond_ns;
@@ -114,17 +104,16 @@ void EntryProcess::give_order(Microseconds now_us) {
 
 // Returns until when the entry's own time has run.
 Microseconds EntryProcess::take_report(Microseconds now_us) {
-  const EntryPage::Report& shared = child_.report();
-  const size_t count = std::min<size_t>(copy_once(shared.departures), EntryPage::most_datagrams);
-  for (size_t i = 0; i < count; ++i) send(copy_once(shared.departure[i]), now_us);
-  const int64_t clock_ns = bounded(copy_once(shared.clock_ns), now_us);
-  const uint32_t wish = copy_once(shared.wish);
-  wish_ = wish <= EntryPage::end ? static_cast<EntryPage::Wish>(wish) : EntryPage::end;
-  wakes_ns_ = std::max(bounded(copy_once(shared.wakes_ns), now_us), clock_ns);
+  const EntryMessages::Report& report = child_.report();
+  for (size_t i = 0; i < report.departures; ++i) send(report.departure[i], now_us);
+  const int64_t clock_ns = bounded(report.clock_ns, now_us);
+  wish_ = report.wish <= EntryMessages::end ? static_cast<EntryMessages::Wish>(report.wish)
+                                            : EntryMessages::end;
+  wakes_ns_ = std::max(bounded(report.wakes_ns, now_us), clock_ns);
   return clock_ns / microsecond_ns;
 }
 
-void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_us) {
+void EntryProcess::send(const EntryMessages::Departure& departure, Microseconds now_us) {
   if (departure.bytes != dialect_.datagram_bytes) {
     throw ControllerFailure("a datagram of " + std::to_string(departure.bytes) +
                             " bytes, where the kit's have " +
@@ -151,11 +140,11 @@ void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_
 
 void EntryProcess::plan() {
   Microseconds next_us = never;
-  if (wish_ == EntryPage::know) {
+  if (wish_ == EntryMessages::know) {
     next_us = ready_us_;
-  } else if (wish_ == EntryPage::sleep) {
+  } else if (wish_ == EntryMessages::sleep) {
     next_us = wakes_ns_ / microsecond_ns;
-  } else if (wish_ == EntryPage::arrival) {
+  } else if (wish_ == EntryMessages::arrival) {
     next_us = std::min(std::max(ready_us_, inbox_.next_us()), wakes_ns_ / microsecond_ns);
   }
   end_.plan(next_us);

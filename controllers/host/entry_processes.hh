@@ -40,7 +40,7 @@ class EntryProcess final : public Process {
  private:
   void give_order(Microseconds now_us);
   Microseconds take_report(Microseconds now_us);
-  void send(const EntryPage::Departure& departure, Microseconds now_us);
+  void send(const EntryMessages::Departure& departure, Microseconds now_us);
   void plan();
 
   Endpoint end_;
@@ -59,7 +59,7 @@ class EntryProcess final : public Process {
   };
   TimedPackets inbox_{};
   std::deque<Letter> unread_{};
-  EntryPage::Wish wish_ = EntryPage::know;
+  EntryMessages::Wish wish_ = EntryMessages::know;
   int64_t wakes_ns_ = 0;
   Microseconds busy_until_us_ = 0;
   Microseconds ready_us_;  // until then it computes

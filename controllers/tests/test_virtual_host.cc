@@ -14,29 +14,29 @@ constexpr int64_t ms = 1000 * us;
 
 // Answers each turn by what the test says, and keeps what the entry reported.
 struct Emulator {
-  EntryPage page{};
-  std::vector<EntryPage::Report> reports{};
-  std::function<void(EntryPage::Order&)> answer = [](EntryPage::Order&) {};
-  VirtualHost host{page, [this] {
-                     reports.push_back(page.report);
-                     page.order.arrivals = 0;
-                     answer(page.order);
+  EntryMessages messages{};
+  std::vector<EntryMessages::Report> reports{};
+  std::function<void(EntryMessages::Order&)> answer = [](EntryMessages::Order&) {};
+  VirtualHost host{messages, [this] {
+                     reports.push_back(messages.report);
+                     messages.order.arrivals = 0;
+                     answer(messages.order);
                    }};
 
   Emulator() {
-    page.order = {.known_until_ns = 0,
-                  .lateness_ns = 100 * us,
-                  .packet_ns = 5 * us,
-                  .start_ns = 0,
-                  .end_ns = 1000 * ms,
-                  .seed = 1,
-                  .arrival_bytes = 48,
-                  .arrivals = 0,
-                  .arrival = {}};
+    messages.order = {.known_until_ns = 0,
+                      .lateness_ns = 100 * us,
+                      .packet_ns = 5 * us,
+                      .start_ns = 0,
+                      .end_ns = 1000 * ms,
+                      .seed = 1,
+                      .arrival_bytes = 48,
+                      .arrivals = 0,
+                      .arrival = {}};
     host.begin();
   }
 
-  static void deliver(EntryPage::Order& order, int64_t readable_ns) {
+  static void deliver(EntryMessages::Order& order, int64_t readable_ns) {
     order.arrival[order.arrivals++] = {readable_ns - us, readable_ns, {}};
     order.known_until_ns = readable_ns;
   }
@@ -65,7 +65,7 @@ TEST(virtual_sleep_ends_late_as_a_timer_does_and_takes_no_turn_into_the_past) {
   EXPECT_EQUAL(emulator.reports.size(), 0u);
   emulator.host.sleep_until(3 * ms);
   EXPECT_EQUAL(emulator.reports.size(), 1u);
-  EXPECT_EQUAL(emulator.reports[0].wish, EntryPage::sleep);
+  EXPECT_EQUAL(emulator.reports[0].wish, EntryMessages::sleep);
   EXPECT_EQUAL(emulator.reports[0].wakes_ns, 3 * ms + 100 * us);
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 3 * ms + 100 * us + 50);
 }
@@ -75,7 +75,7 @@ TEST(virtual_poll_is_at_once_ready_for_writing_and_for_both_in_one_turn) {
   const auto writable = emulator.host.wait(true, true, -1);
   EXPECT_EQUAL(writable.writable and not writable.readable, true);
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 50);
-  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 2 * ms); };
+  emulator.answer = [](EntryMessages::Order& order) { Emulator::deliver(order, 2 * ms); };
   EXPECT_EQUAL(emulator.host.wait(true, false, -1).readable, true);
   const auto both = emulator.host.wait(true, true, -1);
   EXPECT_EQUAL(both.writable and both.readable, true);
@@ -84,19 +84,19 @@ TEST(virtual_poll_is_at_once_ready_for_writing_and_for_both_in_one_turn) {
 TEST(virtual_poll_asks_before_it_says_that_nothing_has_arrived) {
   Emulator emulator;
   emulator.host.read_clock_ns();  // beyond what the emulator has told
-  emulator.answer = [](EntryPage::Order& order) { order.known_until_ns = ms; };
+  emulator.answer = [](EntryMessages::Order& order) { order.known_until_ns = ms; };
   EXPECT_EQUAL(emulator.host.wait(true, true, -1).readable, false);
   EXPECT_EQUAL(emulator.reports.size(), 1u);
-  EXPECT_EQUAL(emulator.reports[0].wish, EntryPage::know);
+  EXPECT_EQUAL(emulator.reports[0].wish, EntryMessages::know);
   emulator.host.wait(true, true, -1);
   EXPECT_EQUAL(emulator.reports.size(), 1u);
 }
 
 TEST(virtual_poll_returns_when_a_datagram_can_be_read) {
   Emulator emulator;
-  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 7 * ms); };
+  emulator.answer = [](EntryMessages::Order& order) { Emulator::deliver(order, 7 * ms); };
   EXPECT_EQUAL(emulator.host.wait(true, false, 20 * ms).readable, true);
-  EXPECT_EQUAL(emulator.reports[0].wish, EntryPage::arrival);
+  EXPECT_EQUAL(emulator.reports[0].wish, EntryMessages::arrival);
   EXPECT_EQUAL(emulator.reports[0].wakes_ns, 20 * ms + 100 * us);
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 7 * ms + 50);
   EXPECT_EQUAL(emulator.host.receive(0)->arrived_ns, 7 * ms - us);
@@ -104,7 +104,7 @@ TEST(virtual_poll_returns_when_a_datagram_can_be_read) {
 
 TEST(virtual_poll_times_out_before_what_arrives_later) {
   Emulator emulator;
-  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 21 * ms); };
+  emulator.answer = [](EntryMessages::Order& order) { Emulator::deliver(order, 21 * ms); };
   EXPECT_EQUAL(emulator.host.wait(true, false, 20 * ms).readable, false);
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 20 * ms + 100 * us + 50);
 }
@@ -113,12 +113,12 @@ TEST(virtual_poll_times_out_before_what_arrives_later) {
 // sender; a datagram's time is part of the wait only where nothing came after it.
 TEST(virtual_poll_waits_from_the_last_thing_done) {
   Emulator emulator;
-  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 0); };
+  emulator.answer = [](EntryMessages::Order& order) { Emulator::deliver(order, 0); };
   const std::vector<std::byte> datagram(1472);
   emulator.host.send(datagram, datagram.size());
   emulator.host.wait(true, false, 0);
   EXPECT_EQUAL(emulator.host.receive(0).has_value(), true);
-  emulator.answer = [](EntryPage::Order& order) { order.known_until_ns = 100 * ms; };
+  emulator.answer = [](EntryMessages::Order& order) { order.known_until_ns = 100 * ms; };
   emulator.host.wait(true, false, ms);
   EXPECT_EQUAL(emulator.reports.back().wakes_ns, 5 * us + ms + 100 * us);
   emulator.host.send(datagram, datagram.size());
@@ -145,17 +145,17 @@ TEST(virtual_datagrams_leave_with_the_next_turn_each_at_its_time) {
   EXPECT_EQUAL(emulator.reports[0].departure[1].bytes, 1472u);
 }
 
-TEST(virtual_datagrams_take_a_turn_where_the_page_is_full) {
+TEST(virtual_datagrams_take_a_turn_where_a_message_is_full) {
   Emulator emulator;
   const std::vector<std::byte> content(48);
-  for (size_t i = 0; i < EntryPage::most_datagrams; ++i) emulator.host.send(content, 1472);
+  for (size_t i = 0; i < EntryMessages::most_datagrams; ++i) emulator.host.send(content, 1472);
   EXPECT_EQUAL(emulator.reports.size(), 1u);
-  EXPECT_EQUAL(emulator.reports[0].departures, EntryPage::most_datagrams);
+  EXPECT_EQUAL(emulator.reports[0].departures, EntryMessages::most_datagrams);
 }
 
 TEST(virtual_datagrams_are_read_in_order_and_one_by_one) {
   Emulator emulator;
-  emulator.answer = [](EntryPage::Order& order) {
+  emulator.answer = [](EntryMessages::Order& order) {
     Emulator::deliver(order, 2 * ms);
     Emulator::deliver(order, 3 * ms);
   };
@@ -167,12 +167,12 @@ TEST(virtual_datagrams_are_read_in_order_and_one_by_one) {
 
 TEST(virtual_run_ends_for_one_who_only_reads_the_clock) {
   Emulator emulator;
-  emulator.page.order.end_ns = 500;
+  emulator.messages.order.end_ns = 500;
   emulator.host.begin();
   for (int i = 0; i < 9; ++i) emulator.host.read_clock_ns();
   EXPECT_EQUAL(emulator.reports.size(), 0u);
   emulator.host.read_clock_ns();
-  EXPECT_EQUAL(emulator.reports.back().wish, EntryPage::end);
+  EXPECT_EQUAL(emulator.reports.back().wish, EntryMessages::end);
 }
 
 }  // namespace

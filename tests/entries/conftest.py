@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.controllers.conftest import contest, small_link
 from tests.entries.building import SOURCES, build_entry, build_sender
 
@@ -20,5 +21,5 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {
         "kit_sender": build_sender(folder, *flags),
         "shim_probe": build_entry(SOURCES / "shim_probe.cc", folder, *flags),
-        "attacks": build_entry(ATTACKS, folder),
+        "attacks": build_entry(ATTACKS, folder, "-std=c++20", f"-I{ROOT / 'controllers'}"),
     }

@@ -11,15 +11,18 @@
 #include <poll.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/rseq.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -34,6 +37,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "entries/messages.hh"
+#include "entries/page.hh"
 
 namespace {
 
@@ -119,77 +125,71 @@ int deepen(int depth) {
   return deepen(depth + 1) + room[0];
 }
 
-// The page, as far as an attacker can know its layout.
-struct Departure {
-  int64_t clock_ns;
-  uint64_t bytes;
-  char header[48];
-};
-constexpr size_t page_bytes = 4096;
-
-char* page() {
+kneepoint::EntryPage& page() {
   Dl_info information;
   dladdr(reinterpret_cast<void*>(dlsym(RTLD_DEFAULT, "poll")), &information);
   const auto base = reinterpret_cast<uintptr_t>(information.dli_fbase);
-  auto*** const host =
-      reinterpret_cast<char***>(base + strtoull(getenv("HOST_OFFSET"), nullptr, 0));
-  return **host;  // a host's first member refers to the page
+  return **reinterpret_cast<kneepoint::EntryPage**>(base +
+                                                    strtoull(getenv("PAGE_OFFSET"), nullptr, 0));
 }
 
-template <class Value>
-Value& at(size_t offset) {
-  return *reinterpret_cast<Value*>(page() + offset);
+using Messages = kneepoint::EntryMessages;
+constexpr int64_t long_ago_ns = INT64_MIN;
+
+void report(const void* message, size_t bytes) {
+  syscall(SYS_write, Messages::reports_descriptor, message, bytes);
 }
 
-size_t offset_of_report() { return strtoull(getenv("REPORT_OFFSET"), nullptr, 0); }
-
-void give_turn_and_run_on() {
-  __atomic_store_n(&at<uint32_t>(0), 0, __ATOMIC_RELEASE);
-  syscall(SYS_futex, page(), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+void hear(Messages& messages) {
+  syscall(SYS_read, Messages::orders_descriptor, &messages.order, sizeof messages.order);
 }
 
-void race_for_page() {
-  const int descriptor = connected_socket();
-  send_one(descriptor);
-  auto& wish = at<uint32_t>(offset_of_report() + 16);
-  auto& count = at<uint32_t>(offset_of_report() + 20);
-  auto& first = at<Departure>(offset_of_report() + 24);
-  for (uint32_t round = 0;; ++round) {
-    wish = round;
-    count = round % 2 == 0 ? 1 : 4'000'000'000;
-    first.bytes = round % 3 == 0 ? 40 : datagram_bytes;
-    first.clock_ns = static_cast<int64_t>(round) << 40;
-    if (round % 64 == 0) give_turn_and_run_on();
-  }
-}
-
-// Every departure is claimed to have been at the run's beginning.
-void forge_times() {
-  const int descriptor = connected_socket();
-  uint64_t in_flight = 0;
+// A sender that speaks to the emulator itself, with twenty datagrams in flight. All of them left at
+// the run's beginning, it says, so that they leave as early as can be.
+void speak(uint32_t most_claimed = Messages::most_datagrams) {
+  Messages own{};
+  uint32_t in_flight = 0;
   while (true) {
-    while (in_flight < 20) {
-      send_one(descriptor);
-      ++in_flight;
-      auto* const departures = &at<Departure>(offset_of_report() + 24);
-      for (size_t i = 0; i < 29; ++i) departures[i].clock_ns = INT64_MIN;
+    own.report = {};
+    own.report.wish = Messages::arrival;
+    own.report.clock_ns = long_ago_ns;
+    own.report.wakes_ns = Messages::never_ns;
+    for (; in_flight < 20; ++in_flight) {
+      own.report.departure[own.report.departures++] = {long_ago_ns, datagram_bytes, {}};
     }
-    char content[64];
-    recv(descriptor, content, sizeof content, 0);
-    --in_flight;
+    own.report.departures = std::max(own.report.departures, most_claimed - 29);
+    report(&own.report, sizeof own.report);
+    hear(own);
+    in_flight -= std::min(in_flight, own.order.arrivals);
   }
 }
 
-// What the emulator has to say is written over before the host reads it: it
-// only fools itself.
-void forge_acknowledgments() {
-  const int descriptor = connected_socket();
-  send_one(descriptor);
-  pollfd waits{descriptor, POLLIN, 0};
+// A report of each size, which waits for nothing and otherwise says whatever its bytes say.
+void babble() {
+  std::vector<unsigned char> content(70'000);
+  for (size_t i = offsetof(Messages::Report, departures); i < content.size(); ++i) content[i] = static_cast<unsigned char>(i * i >> 3);
+  Messages own{};
+  for (const size_t bytes : {1, 7, 8, 20, 23, 24, 25, 87, 88, 1880, 1881, 4096, 4097, 70'000}) {
+    report(content.data(), bytes);
+    hear(own);
+  }
+}
+
+// What the emulator has to say is written over before the host reads it: it only fools itself.
+void forge_orders() {
+  Messages own{};
+  own.report = {};
+  own.report.wish = Messages::arrival;
+  own.report.wakes_ns = long_ago_ns;
+  own.report.clock_ns = Messages::never_ns;
+  own.report.departure[0] = {Messages::never_ns, datagram_bytes, {}};
+  own.report.departures = 1;
   while (true) {
-    poll(&waits, 1, 10);
-    at<uint32_t>(offset_of_report() - 29 * 64 - 8) = 29;
-    send_one(descriptor);
+    report(&own.report, sizeof own.report);
+    hear(own);
+    own.order.arrivals = 29;
+    own.report.wish = 77;
+    own.report.clock_ns = -own.report.clock_ns;
   }
 }
 
@@ -617,20 +617,83 @@ const std::map<std::string, void (*)()> attacks{
 #endif
     {"scribbles_over_page",
      [] {
-       const int descriptor = connected_socket();
-       send_one(descriptor);
-       std::memset(page() + 8, 0xff, page_bytes - 8);
-       pollfd waits{descriptor, POLLIN, 0};
-       poll(&waits, 1, 1000);
+       std::memset(static_cast<void*>(&page()), 0xff, 4096);
+       std::exit(0);
+     }},
+    {"blames_a_call",
+     [] {
+       page().denied_call = SYS_kill;
+       std::exit(0);
      }},
     {"unmaps_page",
      [] {
-       munmap(page(), page_bytes);
-       send_one(connected_socket());
+       munmap(&page(), 4096);
+       syscall(SYS_kill, 1, SIGKILL);
      }},
-    {"races_for_page", race_for_page},
-    {"forges_times", forge_times},
-    {"forges_acknowledgments", forge_acknowledgments},
+    {"speaks_itself", [] { speak(); }},
+    {"claims_more_than_it_says", [] { speak(UINT32_MAX); }},
+    {"babbles", babble},
+    {"forges_orders", forge_orders},
+    {"reports_without_hearing",
+     [] {
+       Messages::Report own{};
+       while (true) report(&own, sizeof own);
+     }},
+    {"hears_without_reporting",
+     [] {
+       Messages own;
+       hear(own);
+     }},
+    {"closes_its_reports",
+     [] {
+       syscall(SYS_close, Messages::reports_descriptor);
+       wait_for_ever();
+     }},
+    {"closes_its_orders",
+     [] {
+       syscall(SYS_close, Messages::orders_descriptor);
+       usleep(1000);
+       wait_for_ever();
+     }},
+    {"closes_everything",
+     [] {
+       for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
+       send_one(connected_socket());
+       leave("it goes on");
+     }},
+    // An answer that can be seen before it is awaited is a clock for whoever counts meanwhile.
+    {"peeks_at_orders_by_their_size",
+     [] {
+       int bytes;
+       syscall(SYS_ioctl, Messages::orders_descriptor, FIONREAD, &bytes);
+     }},
+    {"peeks_at_orders_without_waiting",
+     [] { syscall(SYS_fcntl, Messages::orders_descriptor, F_SETFL, O_NONBLOCK); }},
+    {"peeks_at_orders_by_a_copy",
+     [] { syscall(SYS_tee, Messages::orders_descriptor, 1, 1, SPLICE_F_NONBLOCK); }},
+    {"peeks_at_orders_by_a_newer_read",
+     [] {
+       Messages::Order order;
+       iovec part{&order, sizeof order};
+       syscall(SYS_preadv2, Messages::orders_descriptor, &part, 1, -1, -1, RWF_NOWAIT);
+     }},
+    {"sees_a_reader_of_its_words",
+     [] {
+       const std::string words(4096, '\n');
+       bool is_refused = false;
+       for (int i = 0; i < 2000; ++i) {
+         is_refused = is_refused or syscall(SYS_write, STDERR_FILENO, words.data(),
+                                            words.size()) != static_cast<long>(words.size());
+       }
+       look_at(is_refused);
+     }},
+    {"counts_how_often_it_is_interrupted",
+     [] {
+       // Where the C library has the kernel tell the processor's number, its critical sections tell
+       // of each interruption.
+       const auto* const area = static_cast<const char*>(__builtin_thread_pointer()) + __rseq_offset;
+       look_at(__rseq_size != 0 and *reinterpret_cast<const int*>(area + 4) >= 0);
+     }},
 };
 
 }  // namespace
