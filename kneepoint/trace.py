@@ -103,8 +103,8 @@ def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> No
     kneepoint trace cut mine.down --to-s 60 --into part.down --json
 """)
 @click.argument("file", type=PATH)
-@click.option("--from-s", type=float, default=0.0, help="Start of the part.")
-@click.option("--to-s", type=float, required=True, help="End of the part.")
+@click.option("--from-s", type=FiniteRange(0), default=0.0, help="Start of the part.")
+@click.option("--to-s", type=FiniteRange(0.001, 1e13), required=True, help="End of the part.")
 @into_option
 @json_option
 def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> None:

@@ -156,7 +156,7 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
         return "ms", ""
     if named:
         return _SPELLED[named[1].lower()], f"as column {time!r} is named"
-    lasts = float(rows.times[-1] - rows.times[0]) if rows.times else 0.0
+    lasts = float(rows.times[-1] - rows.times[0])
     worth = {"bytes": 8 * unit_of(path, "bytes", column)[0], "packets": OPPORTUNITY_BITS}
     bits = float(sum(rows.values)) * float(worth[amount]) if amount in worth else None
     found = {}
@@ -289,18 +289,22 @@ class _Rows:
 
 def _read(path: Path, time: str | None, column: str) -> _Rows:
     header, found = read_csv(path, _MOST_BYTES)
+    if not header:
+        raise KneepointError(f"{path}: is empty; give it a header and rows")
     for name in filter(None, (time, column)):
         if name not in header:
-            known = ", ".join(header) or "none"
+            known = ", ".join(header)
             raise KneepointError(f"{path}: has no column {name!r}; its columns: {known}")
     rows = [*found]
+    if not rows:
+        raise KneepointError(f"{path}: has no rows below its header; add some")
     lines = [number for number, _ in rows]
     cells = {
         name: [row[header.index(name)].strip() for _, row in rows]
         for name in (time, column)
         if name is not None
     }
-    have_dates = time is not None and bool(rows) and time_of(cells[time][0]) is not None
+    have_dates = time is not None and time_of(cells[time][0]) is not None
     counted = {name: each for name, each in cells.items() if name != time or not have_dates}
     point = "," if _has_decimal_commas(path, counted) else "."
     numbers: dict[str, list[Fraction]] = {}

@@ -67,6 +67,13 @@ std::string seconds(Milliseconds time_ms) {
   return to_text(static_cast<double>(time_ms) / 1000) + " s";
 }
 
+void require_length(const std::string& name, size_t lines, Milliseconds last_ms) {
+  if (lines == 0) {
+    throw std::invalid_argument("trace " + name + " is empty; it needs at least one line");
+  }
+  if (last_ms == 0) refuse(name, lines, "the last time is 0 ms; a trace must take some time");
+}
+
 [[noreturn]] void refuse_long(const std::string& name, size_t line) {
   refuse(name, line,
          "a trace has at most " + std::to_string(Trace::most_opportunities) + " lines; cut it");
@@ -79,14 +86,16 @@ std::vector<Milliseconds> trace_part(const std::string& name, std::istream& text
   std::vector<Milliseconds> part;
   Milliseconds latest_ms = 0;
   std::string words;
-  for (size_t line = 1; latest_ms <= to_ms and std::getline(text, words); ++line) {
-    const Milliseconds time_ms = parse_line(name, line, words, latest_time_ms);
+  size_t line = 0;
+  while (latest_ms <= to_ms and std::getline(text, words)) {
+    const Milliseconds time_ms = parse_line(name, ++line, words, latest_time_ms);
     require_order(name, line, time_ms, latest_ms);
     latest_ms = time_ms;
     if (time_ms <= from_ms or time_ms > to_ms) continue;
     if (part.size() == Trace::most_opportunities) refuse_long(name, line);
     part.push_back(time_ms - from_ms);
   }
+  require_length(name, line, latest_ms);
   if (latest_ms < to_ms) {
     throw std::invalid_argument("the part's end, " + seconds(to_ms) +
                                 ", is beyond the end of trace " + name + "; give at most " +
@@ -116,10 +125,7 @@ Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
     opportunities_ms_.push_back(static_cast<int32_t>(time_ms));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (opportunities_ms_.empty()) {
-    throw std::invalid_argument("trace " + name_ + " is empty; it needs at least one line");
-  }
-  if (last_ms() == 0) refuse(name_, line, "the last time is 0 ms; a trace must take some time");
+  require_length(name_, line, line == 0 ? 0 : last_ms());
 }
 
 Trace Trace::load(const std::filesystem::path& path, const std::string& sha256) {

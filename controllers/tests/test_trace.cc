@@ -75,6 +75,8 @@ TEST(a_part_of_a_trace_begins_at_0_and_needs_no_more_of_it) {
 TEST(what_is_no_part_of_a_trace_is_refused) {
   expect_refused([] { part("1\n5\n", 0, 6); },
                  "0.006 s, is beyond the end of trace t; give at most 0.005 s");
+  expect_refused([] { part("", 0, 6); }, "trace t is empty");
+  expect_refused([] { part("0\n0\n", 0, 6); }, "line 2: the last time is 0 ms");
   expect_refused([] { part("1\n5000\n", 1000, 2000); }, "no opportunity from 1 s to 2 s");
   expect_refused([] { part("5\n4\n", 0, 9); }, "line 2: 4 ms follows 5 ms");
   expect_refused([] { part("\n4\n", 0, 9); }, "line 1: is empty");

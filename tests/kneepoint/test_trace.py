@@ -85,6 +85,8 @@ def test_plot_draws_each_trace(trace: Path, tmp_path: Path) -> None:
             ["cut", "{trace}", "--from-s", "2", "--to-s", "1", "--into", "{folder}/x"],
             "trace cut, from 2 to 1: end_s 1 must be greater than start_s 2; correct it",
         ),
+        (["cut", "{trace}", "--to-s", "nan", "--into", "{folder}/x"], "--to-s"),
+        (["cut", "/dev/null", "--to-s", "1", "--into", "{folder}/x"], "/dev/null is empty"),
         (
             ["cut", "{trace}", "--to-s", "1", "--into", "{trace}"],
             "mine.down: exists already; choose another name",
@@ -114,6 +116,18 @@ def test_a_mistake_is_named(trace: Path, tmp_path: Path, words: list[str], messa
     assert result.stderr.count("\n") == 1
     assert trace.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["mine.down"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--to-s", "0"), ("--to-s", "1e300"), ("--from-s", "-1")]
+)
+def test_a_part_that_no_trace_has_is_refused_by_its_option(
+    trace: Path, option: str, value: str
+) -> None:
+    words = {"--to-s": "1", "--into": "x", option: value}
+    result = ask("cut", trace, *(word for pair in words.items() for word in pair))
+    assert result.returncode == 2
+    assert option in result.stderr.splitlines()[-1]
 
 
 def test_what_is_too_large_can_be_cut(tmp_path: Path) -> None:

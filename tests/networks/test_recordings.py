@@ -75,7 +75,8 @@ def test_rates_need_no_times(tmp_path: Path) -> None:
         ("t,size\n1\n", "bytes", "size", "line 2: has 1 cells, but line 1 has 2"),
         ("t,size\n2,1504\n1,1504\n", "bytes", "size", "line 3: its time is before that of the row"),
         ("t,size\n1,1503\n2,0\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
-        ("t,size\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
+        ("t,size\n", "bytes", "size", "has no rows"),
+        ("", "bytes", "size", "is empty"),
         ("t,mbps\n1,5\n", "rate", "mbps", "a single rate has no end; add a row, or give --every-s"),
         (
             "t,n\n1,0\n2,2e7\n",
