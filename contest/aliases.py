@@ -10,6 +10,7 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import read_text, sha256_of, write_whole
 from contest.config import ENTRY_NAME, ENTRY_NAMES
+from contest.names import plain
 from contest.standing import Json
 
 _COLUMNS = ["author", "alias"]
@@ -34,7 +35,7 @@ def read_key(path: Path) -> dict[str, str]:
         where = f"{path}, line {number}"
         if len(line) != len(_COLUMNS):
             raise KneepointError(f"{where}: {','.join(line)!r} is not AUTHOR,ALIAS; correct it")
-        author, alias = line
+        author, alias = plain(line[0]), line[1]
         for what, name, others in (("author", author, key), ("alias", alias, key.values())):
             if name in others:
                 raise KneepointError(f"{where}: {what} {name!r} appears twice; remove one")
@@ -87,6 +88,8 @@ def anonymous(found: Json, key: Mapping[str, str]) -> tuple[Json, dict[str, str]
         hidden = row | {name: aliases.get(row[name]) for name in _NAMES if name in row}
         if "author" in row:
             hidden["author"] = key[row["author"]]
+        if "remark" in row:
+            hidden["remark"] = ""  # it quotes names
         if "reason" in row:
             quotes_source = bool(row.get("message", "number" in row))
             reason = row["reason"].partition(": ")[0] if quotes_source else row["reason"]

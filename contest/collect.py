@@ -11,9 +11,8 @@ import re
 import shutil
 import sys
 import sysconfig
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from common.files import private_folder, sha256_of
 from contest import within
 from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, Repository
 from contest.confine import Confined, DisturbedError
+from contest.names import has_invisible, plain, remarks_on
 from contest.unpack import (
     ARCHIVES,
     EXIT_NO_ROOM,
@@ -63,6 +63,8 @@ _UNPACKER = (
 )
 _MOST_UNPACKING_S = 20
 """CPU time; 64 MiB take 5 s at most."""
+_MOST_NAME_BYTES = 200
+"""Feedback is in folders of these names."""
 _LATEST_S = 253_402_300_799
 """The last second of the year 9999."""
 _SAFE = """\
@@ -83,19 +85,23 @@ class Submission:
         name: on the leaderboard.
         path: the folder, archive or file.
         author: whose it is, according to its name.
+        author_as_written: the same before it got the one form of names.
         version: of the author's submissions, according to its name; "" if it has none.
         is_late: whether its name says so, as Canvas's does.
         repository: instead, what to fetch.
         problem: why it cannot be taken, if known.
+        remark: what is odd about the author's name, such as that it looks like another.
     """
 
     name: str
     path: Path
     author: str
+    author_as_written: str
     version: str = ""
     is_late: bool = False
     repository: Repository | None = None
     problem: str = ""
+    remark: str = ""
 
     @property
     def order(self) -> tuple[str, tuple[int, ...]]:
@@ -129,10 +135,14 @@ def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
             continue
 
 
-def find_submissions(folder: Path) -> list[Submission]:
+def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submission]:
     """Returns the submissions in a folder; hidden files, Markdown and text are not entries.
 
     Those that would have the same name, as bob/ and bob.tar.gz, have their files' full names.
+
+    Args:
+        folder: of the entries.
+        ours: names that no entry may have.
 
     Raises:
         KneepointError: there is no such folder, or its entries.yaml is malformed.
@@ -140,14 +150,52 @@ def find_submissions(folder: Path) -> list[Submission]:
     if not folder.is_dir():
         raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
     found = list(_in_folder(folder.resolve()))
-    counts = Counter(each.name for _, each in found)
-    return sorted(
-        (
-            replace(each, name=full_name) if counts[each.name] > 1 else each
-            for full_name, each in found
-        ),
-        key=lambda each: each.name,
-    )
+    names = _told_apart([_names_of(*each) for each in found], ours)
+    remarks = remarks_on([each.author for _, each in found], ours)
+    as_written: dict[str, set[str]] = {}
+    for _, each in found:
+        as_written.setdefault(each.author, set()).add(each.author_as_written)
+    named = []
+    for (_, each), name in zip(found, names, strict=True):
+        problem = each.problem
+        if each.name in ours and not problem:
+            problem = "has the name of a baseline; rename it"
+        is_other = each.author_as_written != each.author
+        if is_other and len(as_written[each.author]) > 1 and not problem:
+            problem = f"would be {each.author!r}, as another is; rename it"
+        remark = remarks.get(each.author, "")
+        named.append(replace(each, name=name, problem=problem, remark=remark))
+    return sorted(named, key=lambda each: each.name)
+
+
+def _names_of(full_name: str, submission: Submission) -> tuple[str, ...]:
+    """What a submission may be called, the shortest first; no other has the same last one."""
+    digest = sha256_of(full_name.encode(errors="surrogateescape"))
+    shown = legible(full_name.removeprefix("/"))
+    return submission.name, shown, f"{shown}-{digest[:6]}", f"{shown[:30]}-{digest}"
+
+
+def _told_apart(possible: Sequence[Sequence[str]], taken: Collection[str]) -> list[str]:
+    """Takes the first of each one's possible names that nobody else has."""
+    places = [0] * len(possible)
+    while True:
+        names = [each[place] for each, place in zip(possible, places, strict=True)]
+        counts = Counter([*names, *taken])
+        clashing = [
+            at
+            for at, name in enumerate(names)
+            if counts[name] > 1 and places[at] + 1 < len(possible[at])
+        ]
+        if not clashing:
+            return names
+        for at in clashing:
+            places[at] += 1
+
+
+def legible(name: str) -> str:
+    """Returns a name for what has none that is allowed: for pages and for a folder."""
+    shown = re.sub(r"[^\w.,'@ -]", "_", plain(name))[:50]
+    return shown if re.match(ENTRY_NAME, shown) else f"entry {shown}"
 
 
 def submission_at(path: Path) -> Submission:
@@ -169,34 +217,58 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
         if path.name == REPOSITORIES:
             repositories = read_config(path, Repositories, as_text=True)
             for name, repository in repositories.entries.items():
-                submission = Submission(name, folder, *_version_of(name), repository=repository)
-                yield f"{name} in {REPOSITORIES}", submission
-        else:
+                submission = _named(name, folder, repository=repository)
+                yield f"/{name} in {REPOSITORIES}", submission  # a slash is in no file's name
+            continue
+        try:
             yield path.name, submission_of(path)
+        except OSError as error:  # as of a link to what may not be looked at
+            yield path.name, _named(path.name, path, problem=f"cannot be read: {error.strerror}")
 
 
 def submission_of(path: Path) -> Submission:
-    """Returns the submission that a file or folder is, by its name."""
-    name = unicodedata.normalize("NFC", path.name)
+    """Returns the submission that a file or folder is, by its name.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    name = path.name
     download = next((found for each in _DOWNLOADS if (found := each.fullmatch(name))), None)
     if path.is_dir() and not path.is_symlink():
         path = _only_file(path)
+    if download is not None:
+        parts = download.groupdict()
+        version, is_late = parts.get("version") or "", bool(parts.get("late"))
+        return _named(parts["author"], path, version, is_late, problem=_problem_of(path))
     if not path.is_dir():
         name = name_of_archive(Path(name)) if is_archive(Path(name)) else name
         name = name.removesuffix(".py")
-    author, version = _version_of(name)
-    is_late = False
-    if download is not None:
-        parts = download.groupdict()
-        name = author = parts["author"]
-        version, is_late = parts.get("version") or "", bool(parts.get("late"))
-    if not re.fullmatch(ENTRY_NAME, name):
-        shown = re.sub(r"[^\w.,'@ -]", "?", name)[:50]
-        digest = sha256_of(name.encode(errors="surrogateescape"))[:6]  # names of others differ
-        shown = f"{shown}-{digest}"
-        problem = f"has a name with more than {ENTRY_NAMES}; rename it"
-        return Submission(shown, path, shown, problem=problem)
-    return Submission(name, path, author, version, is_late, problem=_problem_of(path))
+    return _named(name, path, problem=_problem_of(path))
+
+
+def _named(
+    written: str,
+    path: Path,
+    version: str | None = None,
+    is_late: bool = False,
+    repository: Repository | None = None,
+    problem: str = "",
+) -> Submission:
+    """A submission by its name as it is written; without a version, that is part of the name."""
+    name = plain(written)
+    if has_invisible(written):
+        problem = "has invisible signs in its name; rename it"
+    elif not re.fullmatch(ENTRY_NAME, name) or len(name.encode()) > _MOST_NAME_BYTES:
+        problem = f"has a name with more than {ENTRY_NAMES}, or a long one; rename it"
+    else:
+        if version is not None:
+            return Submission(name, path, name, written, version, is_late, repository, problem)
+        author, version = _version_of(name)
+        as_written, _ = _version_of(written)
+        return Submission(name, path, author, as_written, version, is_late, repository, problem)
+    digest = sha256_of(written.encode(errors="surrogateescape"))[:6]  # names of others differ
+    name = f"{legible(written)}-{digest}"
+    return Submission(name, path, name, name, problem=problem)
 
 
 def _version_of(name: str) -> tuple[str, str]:
@@ -316,12 +388,14 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
         return []
     found = []
     for source in sources:
-        inside = source / ".git" if (source / ".git").is_dir() else source
-        refs = (Path(path) for path, _ in below(inside / "refs"))
-        for path in [inside / "HEAD", inside / "packed-refs", *refs]:
-            with suppress(OSError):  # just removed, or unreadable
-                if path.is_file():
-                    found.append((str(path), path.stat().st_mtime_ns))
+        with suppress(OSError):  # just removed, or unreadable
+            inside = source / ".git" if (source / ".git").is_dir() else source
+            refs = (Path(path) for path, _ in below(inside / "refs"))
+            found += [
+                (str(path), path.stat().st_mtime_ns)
+                for path in [inside / "HEAD", inside / "packed-refs", *refs]
+                if path.is_file()
+            ]
     return sorted(found)
 
 

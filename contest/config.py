@@ -273,7 +273,10 @@ class EntryConstant(ConfigModel):
 class EntryFile(ConfigModel):
     """kneepoint.yaml in an entry's tree."""
 
-    author: EntryName | None = Field(default=None, description="whose entry it is")
+    author: EntryName | None = Field(
+        default=None,
+        description="whose entry it is, for its readers; contests go by the submission's name",
+    )
     arguments: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
         default=(), max_length=20, description="arguments of the sender, after host and port"
     )

@@ -33,7 +33,7 @@ class ContestEntry:
 
     Args:
         name: on the leaderboard.
-        author: whose it is, as it says itself; "" for a baseline.
+        author: whose it is, by the submission's name; "" for a baseline.
         submission: where it came from; None for a baseline.
         arrived_s: when it was committed or arrived (s since 1970).
         digest: of its tree; "" if it was not taken.
@@ -114,11 +114,7 @@ class EntryBuilder:
                 digest = digest_of_tree(folder)
                 entry = replace(entry, arrived_s=arrived_s, digest=digest)
                 tree = recognize(folder)
-                entry = replace(
-                    entry,
-                    author=tree.declared.author or entry.author,
-                    is_apart=tree.own_receiver,
-                )
+                entry = replace(entry, is_apart=tree.own_receiver)
                 tree.declared.check(values or {})
                 return replace(entry, built=self.entry_of(submission.name, tree, values or {}))
             except Exception as error:

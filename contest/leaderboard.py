@@ -151,6 +151,7 @@ def _identity(contest: Contest, entry: ContestEntry) -> Json:
     arrived = datetime.fromtimestamp(arrived_s, UTC).isoformat(timespec="seconds")
     return {
         **{"name": entry.name, "author": entry.author, "digest": entry.digest},
+        "remark": submission.remark if submission else "",
         "arrived": arrived if arrived_s else None,
         "late": submission is not None and (submission.is_late or contest.is_late(arrived_s)),
     }

@@ -105,6 +105,9 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         "interval": _interval,
         "ranks": _ranks,
         "linked": linked,
+        "authored": lambda row: (
+            f"{row['author']} ({row['remark']})" if row["remark"] else row["author"]
+        ),
         "beaten": lambda name: others(name, [name]),
         "undecided": lambda name: others(name, [None]),
     }

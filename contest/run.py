@@ -95,13 +95,12 @@ class ContestRun:
             KneepointError: the folder is no folder of entries, another process holds this contest,
                 or the machine prevented a run from finishing.
         """
-        submissions = find_submissions(entries)
+        submissions = find_submissions(entries, [each.name for each in self.baselines])
         if not submissions:
             raise KneepointError(f"{entries}: has no entries; put source trees or archives there")
-        ours = {each.name for each in self.baselines}
         for each in submissions:
-            if each.name in ours:
-                raise KneepointError(f"{each.path}: a baseline is called {each.name!r}; rename it")
+            if each.remark:
+                report(f"{each.name}: {each.author!r} {each.remark}")
         with hold_lock(self.folder / ".lock", LOCK_PATIENCE_S):
             submitted = self.builder.make_all(
                 submissions,
