@@ -17,6 +17,7 @@ _RUN = re.compile(r' data-run="([^"]+)"')
 _MEASURES = re.compile(r' (?:d|x|y|transform|points|width|height)="[^"]*"')
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _BLANK = re.compile(r"\s*([MLHVCQz])\s*")
+_COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _CLIPPED = re.compile(r'(<g clip-path="[^"]*">)<use [^>]*/></g>(?:\1<use [^>]*/></g>)+')
 _ALIKE = re.compile(
     r'<use (href="#([^"]*)") [^>]* style="([^"]*)"/>(?:<use \1 [^>]* style="\3"/>)+'
@@ -94,4 +95,22 @@ def _gathered(points: "re.Match[str]", radii: Mapping[str, str]) -> str:
 def _shortened(attribute: str) -> str:
     """Coordinates to a tenth of a point, without needless blanks."""
     rounded = _NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), attribute)
-    return _BLANK.sub(r"\1", rounded) if attribute.startswith(" d=") else rounded
+    if not attribute.startswith(" d="):
+        return rounded
+    head, path, tail = _BLANK.sub(r"\1", rounded).split('"')
+    return f'{head}"{_with_steps(path)}"{tail}'
+
+
+def _with_steps(path: str) -> str:
+    """A path whose lines along an axis have one coordinate, as those of a staircase do."""
+    made, at = [], ["", ""]
+    for command, words in _COMMAND.findall(path):
+        place = words.split()
+        if command == "L" and place[1] == at[1]:
+            made.append(f"H{place[0]}")
+        elif command == "L" and place[0] == at[0]:
+            made.append(f"V{place[1]}")
+        else:
+            made.append(command + words)
+        at = place if command in "ML" else ["", ""]
+    return "".join(made)

@@ -61,3 +61,30 @@ def test_every_point_is_still_there_and_every_reference_leads_to_one_place(svg: 
     targets = [each.attrib["href"] for each in elements(second, "use")]
     assert max(targets.count(target) for target in targets) == 40
     assert len(second) < 0.7 * len(svg)
+
+
+def test_a_staircase_goes_where_it_went(tmp_path: Path) -> None:
+    heights = [1, 3, 3, 2, 5, 5, 1]
+    with style.house():
+        figure = style.page(2)
+        axes = figure.add_subplot()
+        axes.plot(range(7), heights, drawstyle="steps-post", gid="stairs")
+        style.write(figure, tmp_path / "figure.svg")
+    svg = (tmp_path / "figure.svg").read_bytes()
+    paths = [each.attrib["d"] for each in elements(Inliner().inline(svg, "Stairs"), "path")]
+    staircase = next(path for path in paths if path.count("V") >= 4)
+    x, y, corners = "", "", []
+    for command, words in re.findall(r"([MLHV])([^A-Za-z]*)", staircase):
+        place = words.split()
+        x = place[0] if command != "V" else x
+        y = place[-1] if command != "H" else y
+        corners.append((float(x), float(y)))
+    plain = next(
+        each.attrib["d"]
+        for each in elements(svg.decode(), "path")
+        if each.attrib["d"].count("L") > 8
+    )
+    numbers = [round(float(word) + 1e-9, 1) for word in re.findall(r"[\d.]+", plain)]
+    assert corners == [
+        pytest.approx(pair, abs=0.06) for pair in zip(numbers[::2], numbers[1::2], strict=True)
+    ]
