@@ -24,6 +24,8 @@ REPOSITORIES = "entries.yaml"
 ENTRY_NAME = r"\w[\w.,'@ -]{0,99}"
 ENTRY_NAMES = "letters, digits, blanks, commas, ', ., @, - and _"
 EntryName = Annotated[str, matching(ENTRY_NAME, f"{ENTRY_NAMES} only")]
+_Text = Annotated[str, Field(max_length=200)]
+Arguments = tuple[_Text, ...]
 _CName = Annotated[str, matching(r"(?a:[A-Za-z_]\w{0,99})", "a name in C: letters, digits and _")]
 
 
@@ -84,10 +86,11 @@ SCORES = {
             f"the omniscient sender's, {_AVERAGED}",
             is_ratio=True,
         ),
-        Score(  # Transhub's weights; it publishes the mean of three runs of ten cases
+        Score(  # as the course's public scorer; 100 - 8 x up to x = 10, 200 / x beyond
             "transhub",
-            "100 * (0.35 * utilization + 0.35 * delay_ms / (delay_ms + queueing_delay_p95_ms)"
-            " + 0.30 * (1 - loss))",
+            "35 * utilization + 0.35 * (80 - 8 * min(10, queueing_delay_p95_ms / delay_ms)"
+            " + 200 / max(10, queueing_delay_p95_ms / delay_ms))"
+            " + 30 * (1 - (loss - configured_loss))",
             "Transhub's: 35 points for utilization, 35 for delay, 30 for delivered packets",
         ),
     )
@@ -118,7 +121,7 @@ def _check_moment(text: str) -> str:
         raise ValueError("it must be a time, such as 2026-12-01T23:59+01:00") from None
     if moment.tzinfo is None:
         raise ValueError(f"it must have its offset from UTC, such as {text}+01:00")
-    if not 1970 < moment.year < 9999:
+    if not 1970 <= moment.year < 9999:
         raise ValueError("its year must lie between 1970 and 9999")
     return text
 
@@ -167,6 +170,18 @@ class Contest(ConfigModel):
         default="power",
         description="power, log_power, median_power, excess_power, transhub, or an expression of a "
         "run's metrics",
+    )
+    environment: Mapping[_CName, _Text] = Field(
+        default={},
+        max_length=50,
+        description="environment variables of all entries; those of an entry's kneepoint.yaml "
+        "replace them",
+    )
+    arguments: Arguments = Field(
+        default=(),
+        max_length=20,
+        description="arguments of all senders, after host and port; those of an entry's "
+        "kneepoint.yaml replace them",
     )
     behaviour: bool = Field(
         default=False,
@@ -277,7 +292,7 @@ class EntryFile(ConfigModel):
         default=None,
         description="whose entry it is, for its readers; contests go by the submission's name",
     )
-    arguments: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
+    arguments: Arguments = Field(
         default=(), max_length=20, description="arguments of the sender, after host and port"
     )
     constants: Mapping[Name, EntryConstant] = Field(

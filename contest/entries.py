@@ -84,12 +84,16 @@ class EntryBuilder:
         runner_sha256: digest of the program that runs entries.
         python_sha256: digest of the runner of Python entries.
         is_trusting: whether entries run without a sandbox.
+        arguments: of all senders that declare none.
+        environment: of all senders, besides what they declare.
     """
 
     compiler: Compiler
     runner_sha256: str = ""
     python_sha256: str = ""
     is_trusting: bool = False
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def make(
         self, submission: Submission, values: Mapping[str, float] | None = None
@@ -192,8 +196,8 @@ class EntryBuilder:
             name,
             built.resolve(),
             digest,
-            tree.declared.arguments,
-            tree.declared.environment(values),
+            tree.declared.arguments or self.arguments,
+            {**self.environment, **tree.declared.environment(values)},
             tree.dialect,
             tree.clock_epoch_ms,
             runner_sha256,

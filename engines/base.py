@@ -174,6 +174,9 @@ class RunRecord:
     `age_p50_ms` and `age_p95_ms` are quantiles of the signal delay from the run's start to its end,
     where mahimahi's ends with the last arrival: silence counts.
 
+    `packets_dropped` counts what full queues dropped, and `packets_lost` what else was lost on the
+    uplink, by its declared losses and impairments; it exists in virtual time.
+
     `at_bound_share` is the share of the time in which a sender's window was the widest that the
     transport allows, or wider than TCP's buffers; `idle_share` the share of the uplink's capacity
     that passed while no packet came for longer than 200 ms and two round trips of propagation.
@@ -196,6 +199,7 @@ class RunRecord:
     packets_sent: int | None = None
     packets_delivered: int | None = None
     packets_dropped: int | None = None
+    packets_lost: int | None = None
     at_bound_share: float | None = None
     idle_share: float | None = None
     scheduling_delay_p99_us: float | None = None
@@ -244,7 +248,10 @@ class RunRecord:
 
 AGES = ("age_p50_ms", "age_p95_ms")
 """Of the signal delay from a run's start to its end (see RunRecord)."""
-_OPTIONAL = ("scheduling_delay_p99_us", "signal_delay_p50_ms", *AGES, *SHARES)
+_OPTIONAL = (
+    *("packets_lost", "scheduling_delay_p99_us", "signal_delay_p50_ms"),
+    *(*AGES, *SHARES),
+)
 _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 """Metrics that need the delay of every packet."""
 

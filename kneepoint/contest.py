@@ -168,6 +168,7 @@ def open_contest(
         is_real_time=LIMITS[contest.engine].is_real_time,
         where=where,
     )
+    builder = replace(builder, arguments=contest.arguments, environment=contest.environment)
     engine = engine_of(contest.engine, config)
     catalogue = load_catalogue(EMULATE)
     ours = []

@@ -163,14 +163,17 @@ class LinkTrace(ConfigModel):
         default=None, description="expected SHA-256 of the resulting trace file"
     )
     loss_probability: float = Field(
-        default=0, ge=0, le=1, description="probability that a packet is lost before the link"
+        default=0, ge=0, le=1, description="probability that a packet is lost"
     )
-    loss_period: int | None = Field(
-        default=None, ge=2, description="every n-th packet is lost before the link"
+    loss_period: int | None = Field(default=None, ge=2, description="every n-th packet is lost")
+    loss_after_link: bool = Field(
+        default=False,
+        description="where these losses are: true: after the link's queue, as where mm-loss stands "
+        "outside of mm-link; false: before the link and its impairments",
     )
     impairments: tuple[Impairment, ...] = Field(
         default=(),
-        description="what happens to packets before the link, after these losses, one after the "
+        description="what happens to packets before the link, one after the "
         "other: on_off:on=5,off=1, jitter-normal:mean=10,deviation=3, "
         "reordering:share=0.1,delay=5; not in mahimahi",
     )
@@ -186,6 +189,8 @@ class LinkTrace(ConfigModel):
             raise ValueError("cut applies to trace only; remove it")
         if self.sha256 and self.rate_mbps is not None:
             raise ValueError("rate_mbps has no trace; remove sha256")
+        if self.loss_after_link and not (self.loss_probability or self.loss_period):
+            raise ValueError("loss_after_link: nothing is lost; add loss_probability, or remove it")
         if self.changes and self.constant_mbps is None:
             raise ValueError("changes apply to constant_mbps only; remove them")
         for before, after in pairwise(self.changes):

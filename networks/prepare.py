@@ -128,6 +128,7 @@ def prepare_network(
             queue=getattr(network, f"{direction}_queue"),
             loss_period=links[direction].loss_period or 0,
             loss_probability=links[direction].loss_probability,
+            loss_after_link=links[direction].loss_after_link,
             impairments=links[direction].impairments,
         )
     prepared = PreparedNetwork(

@@ -32,7 +32,14 @@ class PreparedLink:
     queue: str = "infinite"
     loss_period: int = 0
     loss_probability: float = 0
+    loss_after_link: bool = False
     impairments: tuple[str, ...] = ()
+
+    @property
+    def configured_loss(self) -> float:
+        """The share of packets that its periodic and its random losses drop in the mean."""
+        periodic = 1 / self.loss_period if self.loss_period else 0.0
+        return periodic + (1 - periodic) * self.loss_probability
 
     def in_scenario(self) -> dict[str, Any]:
         """Returns the link as in a scenario; absent values have no key."""

@@ -98,6 +98,7 @@ RunReport Runner::run(const RunArguments& arguments) {
         .field("packets_sent", result.packets_sent)
         .field("packets_delivered", result.packets_delivered)
         .field("packets_dropped", result.packets_dropped)
+        .field("packets_lost", result.packets_lost)
         .field("at_bound_share", result.at_bound_share)
         .field("idle_share", result.idle_share);
     if (arguments.measures_flows) rig.write(json);

@@ -128,6 +128,12 @@ Lateness Rig::lateness(uint64_t stream) const {
 
 Microseconds Rig::duration_us() const { return duration_ms_ * 1000; }
 
+uint64_t Rig::Direction::packets_lost() const {
+  uint64_t lost = 0;
+  for (const ImpairedHop* const each : impaired) lost += each->packets_lost();
+  return lost;
+}
+
 // Packets cross the uplink before its delay, and the downlink after its own.
 void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs) {
   const LinkSettings& settings = direction.settings;
@@ -152,7 +158,8 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
       }
       return *(direction.rate_link = &link);
     };
-    direction.entry = is_down ? &add_wire(add_link(exit)) : &add_link(add_wire(exit));
+    direction.entry = is_down ? &add_wire(add_link(lose(direction, after_link, exit)))
+                              : &add_link(lose(direction, after_link, add_wire(exit)));
   } else {
     const Microseconds latency_us = std::llround(scenario_.host.host_latency_us);
     auto& link = add_shell<Shell<Link>>(
@@ -169,25 +176,31 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
     direction.link = &link;
     if (is_down) {
       delay.connect(link, latency_us);
-      link.connect(exit, 0);
+      link.connect(lose(direction, after_link, exit), 0);
       direction.entry = &delay;
     } else {
-      link.connect(delay, latency_us);
+      link.connect(lose(direction, after_link, delay), latency_us);
       delay.connect(exit, 0);
       link.queue().observe(meter_, inputs.link_log, duration_ms_);
       direction.entry = &link;
     }
   }
   impair(direction);
-  if (settings.loss_period == 0 and settings.loss_probability == 0) return;
-  // It delays nothing, and so has no place in the agenda.
-  const Random random(Random(scenario_.seed, loss + is_down).next());
+  direction.entry = &lose(direction, before_link, *direction.entry);
+}
+
+// It delays nothing, and so has no place in the agenda.
+Hop& Rig::lose(Direction& direction, LossPlace place, Hop& next) {
+  const LinkSettings& settings = direction.settings;
+  const bool loses = settings.loss_period > 0 or settings.loss_probability > 0;
+  if (not loses or settings.loss_after_link != (place == after_link)) return next;
+  const Random random(Random(scenario_.seed, loss + (&direction == &down_)).next());
   direction.impaired.push_back(
       &add<ImpairedHop>(agenda_, places_,
                         std::make_unique<PacketLoss>(settings.loss_period, settings.loss_first,
                                                      settings.loss_probability, random),
-                        *direction.entry));
-  direction.entry = direction.impaired.back();
+                        next));
+  return *direction.impaired.back();
 }
 
 // The first that is listed is the first that packets meet.
@@ -382,6 +395,7 @@ RunResult Rig::run() {
   }
   RunResult result;
   for (Hop* const hop : hops_) hop->finish(end_us_, result);
+  result.packets_lost = up_.packets_lost();
   if (meter_ != nullptr) {
     result.metrics = meter_->metrics(
         up_.link != nullptr ? std::nullopt : std::optional(scenario_.uplink.rate_mbps),
@@ -417,9 +431,7 @@ void Rig::write_link(JsonWriter& json, const Direction& direction) {
     json.field("packets_dropped", direction.link->queue().packets_dropped())
         .field("packets_marked", direction.link->queue().packets_marked());
   }
-  uint64_t lost = 0;
-  for (const ImpairedHop* const each : direction.impaired) lost += each->packets_lost();
-  json.field("packets_lost", lost);
+  json.field("packets_lost", direction.packets_lost());
   if (direction.rate_link != nullptr and direction.rate_link->queued_packets()) {
     json.field("queue_by_interval_packets", direction.rate_link->queued_packets()->values());
   }

@@ -29,7 +29,8 @@ namespace kneepoint {
 
 // Shares of a run, NaN of traffic that begins, ends or waits by itself, or goes the other way.
 struct RunResult : Traffic {
-  Metrics metrics{};  // of the uplink
+  Metrics metrics{};          // of the uplink
+  uint64_t packets_lost = 0;  // on the uplink, elsewhere than in its queue
   // Of the seconds, in which the window of a sender, of the one for which it is the most, was at
   // the widest that a sender may have, or wider than TCP's buffers.
   double at_bound_share = undefined;
@@ -76,6 +77,8 @@ class Rig {
     RateLink* rate_link = nullptr;
     std::vector<ImpairedHop*> impaired{};
     Hop* entry = nullptr;
+
+    uint64_t packets_lost() const;  // by losses and impairments, not in its queue
   };
 
   // The places of a flow's ends, or a probe's.
@@ -129,6 +132,9 @@ class Rig {
   uint64_t most_entry_cpu_s() const;
   Microseconds entry_lookahead_us() const;
   void impair(Direction& direction);
+  enum LossPlace { before_link, after_link };
+  // Returns the hop before `next` where packets are lost, or `next` if none are lost at this place.
+  Hop& lose(Direction& direction, LossPlace place, Hop& next);
   void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
   // By default it shares its link.
   Endpoint endpoint(size_t end, uint16_t flow, FlowMeter* meter = nullptr, bool is_alone = false);

@@ -182,6 +182,8 @@ Fields link_fields(LinkSettings& link) {
       whole("loss_first", link.loss_first, 1, 1ULL << 40,
             "the first packet that a period loses, where it is not the n-th"),
       real("loss_probability", link.loss_probability, 0, 1, "each packet, independently"),
+      flag("loss_after_link", link.loss_after_link,
+           "these losses are after the link; otherwise before it and its impairments"),
       texts("impairments", link.impairments,
             "what happens to packets before the link, one after the other: KIND:NAME=NUMBER,...")};
 }

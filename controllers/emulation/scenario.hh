@@ -31,7 +31,8 @@ struct LinkSettings {
   uint64_t loss_period = 0;                // every n-th packet is lost; 0: none
   uint64_t loss_first = 0;                 // the first one lost; 0: the n-th
   double loss_probability = 0;             // each packet, independently
-  std::vector<std::string> impairments{};  // after these losses, one after the other
+  bool loss_after_link = false;            // these losses; false: before
+  std::vector<std::string> impairments{};  // before the link, one after the other
 };
 
 enum class Transport { datagrams, tcp };

@@ -181,3 +181,18 @@ def test_names_are_no_options_of_the_compiler(tmp_path: Path) -> None:
         tree.rename(tmp_path / f"done{name}")
     spaced = flat(tmp_path / "bob", **{"a b": "int a;", "c;$(d)": "int c;", "e,-x": "int e;"})
     assert builder.make(submission_at(spaced)).reason == ""
+
+
+def test_a_contest_gives_all_entries_what_they_do_not_declare(tmp_path: Path) -> None:
+    builder = replace(
+        EntryBuilder(Compiler(tmp_path / "kept", CONFINED)),
+        arguments=("debug",),
+        environment={"SIZE": "100", "MODE": "b"},
+    )
+    plain = builder.make(submission_at(flat(tmp_path / "anna"))).built
+    assert plain and (plain.arguments, plain.environment["SIZE"]) == (("debug",), "100")
+    tree = flat(tmp_path / "bob")
+    constant = "{environment: SIZE, default: 7, range: [1, 9], integer: true}"
+    (tree / "kneepoint.yaml").write_text(f"arguments: [own]\nconstants: {{size: {constant}}}\n")
+    own = builder.make(submission_at(tree)).built
+    assert own and own.arguments == ("own",) and own.environment == {"SIZE": "7", "MODE": "b"}

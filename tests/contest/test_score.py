@@ -1,6 +1,7 @@
 """Scoring rules: those of known contests, and expressions that can do nothing else."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -26,6 +27,7 @@ RUN = RunRecord(
     packets_sent=1000,
     packets_delivered=990,
     packets_dropped=10,
+    packets_lost=5,
 )
 
 
@@ -34,12 +36,14 @@ RUN = RunRecord(
     [
         ("power", 32.0),
         ("log_power", math.log(32)),
-        # 0.8 of 35 points, 20 of 20 + 60 ms of 35, 99 of 100 packets of 30
-        ("transhub", 0.8 * 35 + 0.25 * 35 + 0.99 * 30),
+        # 0.8 of 35 points, 100 - 8 * 3 % of 35, 98.5 of 100 packets of 30
+        ("transhub", 0.8 * 35 + 0.76 * 35 + 0.985 * 30),
+        ("loss", 0.015),
+        ("configured_loss", 0.0),
         ("throughput_mbps - signal_delay_p95_ms / 100", 3.0),
         ("max(utilization, 0.5) * 2 ** 3", 6.4),
         ("-abs(log2(power / omniscient_power))", -2.0),
-        ("sqrt(loss) + min(1, 2, 3) - omniscient_delay_ms", -29.9),
+        ("sqrt(loss - 0.005) + min(1, 2, 3) - omniscient_delay_ms", -29.9),
         ("1", 1.0),
         ("median_power", 1000 * 4.0 / 50),
         # 20 ms of propagation and 94 over the omniscient 31
@@ -73,3 +77,19 @@ def test_anything_else_is_refused(rule: str) -> None:
 def test_a_run_without_a_score_says_so(rule: str) -> None:
     with pytest.raises(ValueError, match=r"error|division|range|is inf"):
         score_of(rule).of(RUN, NETWORK)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "points"), [(0, 100), (1, 92), (9.9, 20.8), (10, 20), (10.1, 200 / 10.1), (400, 0.5)]
+)
+def test_delay_scores_of_transhub(ratio: float, points: float) -> None:
+    run = replace(RUN, queueing_delay_p95_ms=ratio * 20, utilization=0.0, packets_dropped=995)
+    assert score_of("transhub").of(run, NETWORK) == pytest.approx(0.35 * points)
+
+
+def test_losses_of_the_link_itself_cost_nothing_at_transhub() -> None:
+    run = replace(RUN, packets_dropped=0, packets_lost=106, queueing_delay_p95_ms=200.0)
+    lossy = PreparedLink(loss_probability=0.1, loss_period=100, loss_after_link=True)
+    network = replace(NETWORK, uplink=lossy)
+    assert score_of("configured_loss").of(run, network) == pytest.approx(0.109)
+    assert score_of("transhub").of(run, network) == pytest.approx(28 + 7 + 30 * 1.003)

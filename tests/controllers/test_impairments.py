@@ -17,13 +17,13 @@ TRACE = "1\n"
 
 
 def run(
-    folder: Path, is_trace: bool, impairments: dict[str, list[str]], seed: int = 1
+    folder: Path, is_trace: bool, impairments: dict[str, list[str]], seed: int = 1, **keys: object
 ) -> dict[str, Any]:
     """Returns the figures of a flow of TCP, one of datagrams, and probes."""
     (folder / "trace").write_text(TRACE)
     kind: dict[str, Any] = {"trace": str(folder / "trace")} if is_trace else {"rate_mbps": 12}
     links = {
-        direction: {**kind, "delay_ms": 20, "impairments": impairments.get(direction, [])}
+        direction: {**kind, "delay_ms": 20, "impairments": impairments.get(direction, []), **keys}
         for direction in ("uplink", "downlink")
     }
     tcp = {"transport": "tcp", "tcp": LINUX.model_dump(exclude_none=True)}
@@ -71,3 +71,17 @@ def test_each_delays_and_loses_as_stated(tmp_path: Path, direction: str, is_trac
     overtaking = run(tmp_path, is_trace, {direction: ["reordering:share=0.25,delay=10"]})
     late_ms = [each - min(rtts_ms(overtaking)) for each in rtts_ms(overtaking)]
     assert sum(each < 5 for each in late_ms) / len(late_ms) == pytest.approx(0.25, abs=0.03)
+
+
+@pytest.mark.parametrize("is_trace", [False, True])
+def test_what_is_lost_after_the_link_has_crossed_it(tmp_path: Path, is_trace: bool) -> None:
+    before, after = (
+        run(tmp_path, is_trace, {}, loss_probability=0.1, loss_after_link=is_after)
+        for is_after in (False, True)
+    )
+    for figures in (before, after):
+        entered = figures["packets_sent"] + figures["probes"][0]["sent"]
+        assert figures["packets_lost"] / entered == pytest.approx(0.1, abs=0.01)
+        assert figures["downlink"]["packets_lost"] > 100
+    carried = [figures["uplink"]["throughput_mbps"] for figures in (before, after)]
+    assert carried[1] / carried[0] == pytest.approx(1 / 0.9, abs=0.02)

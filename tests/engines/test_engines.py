@@ -11,6 +11,7 @@ import pytest
 from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import (
+    AGES,
     Engine,
     EngineSettings,
     MachineFaultError,
@@ -113,10 +114,10 @@ def test_engine_answers_with_all_figures(
     of_traffic = ["flows", "probes", "queue_by_interval_packets"]
     assert absent[-3:] == of_traffic, "one flow has the link's metrics"
     del absent[-3:]
-    emulated_only = ["at_bound_share", "idle_share"]
+    emulated_only = ["packets_lost", "at_bound_share", "idle_share"]
     real_only = ["scheduling_delay_p99_us", "scheduling_delays_us"]
     expected = {"emulator": real_only, "mahimahi": emulated_only}
-    assert absent == expected.get(settings.engine, emulated_only + real_only)
+    assert absent == expected.get(settings.engine, [*AGES, *emulated_only, *real_only])
     assert record.power == pytest.approx(
         (record.throughput_mbps or 0) / (record.signal_delay_p95_ms or 1) * 1000, rel=1e-9
     )

@@ -75,7 +75,14 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
         assert set(emulated[place]) == set(ours[place])
     assert set(emulated["flows"][0]) == set(ours["flows"][0])
     assert set(emulated["probes"][0]) == set(ours["probes"][0])
-    emulators_own = {"signal_delay_p50_ms", *AGES, "jains_index", "convergence_s", *SHARES}
+    emulators_own = {
+        "signal_delay_p50_ms",
+        "packets_lost",
+        *AGES,
+        "jains_index",
+        "convergence_s",
+        *SHARES,
+    }
     assert set(emulated) - emulators_own | {
         "scheduling_delay_p99_us",
         "scheduling_delays_us",
