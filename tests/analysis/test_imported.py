@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import time
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ import dpkt
 import numpy as np
 import pytest
 from flent import resultset
+from flent.runners import NetperfDemoRunner
 
 from analysis import link_log, over_time
 from analysis.imported.measurement import Measurement
@@ -308,22 +310,27 @@ def flent_file(path: Path, seed: int, series: Sequence[str] = SERIES) -> None:
     test.dump_file(str(path))
 
 
+def flents_summary(path: Path) -> dict[str, tuple[str, str]]:
+    """The mean and the median of each series as flent prints them."""
+    command = [sys.executable, "-m", "flent", "-f", "summary", "-i", str(path)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = re.finditer(r"(?m)^ (.+?) +: +([\d.]+) +([\d.]+)", printed)
+    return {line[1]: (line[2], line[3]) for line in lines}
+
+
 @pytest.mark.parametrize("seed", FILES)
 def test_a_flent_file_has_flents_figures_to_their_last_digit(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "tcp_2up.flent.gz"
     flent_file(path, seed)
     (found,) = read_measurements([path])
-    command = [sys.executable, "-m", "flent", "-f", "summary", "-i", str(path)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shown = flents_summary(path)
     flows = {str(flow["name"]): flow for flow in found.flows}
     for name in SERIES:
-        line = re.search(rf"^ {re.escape(name)} +: +([\d.]+) +([\d.]+)", printed, re.MULTILINE)
-        assert line, printed
         if "ms" in name:
             mean, median = flows[name]["rtt_mean_ms"], flows[name]["rtt_p50_ms"]
-            assert (f"{mean:.2f}", f"{median:.2f}") == line.groups()
+            assert (f"{mean:.2f}", f"{median:.2f}") == shown[name]
         else:
-            assert f"{flows[name]['throughput_mbps']:.2f}" == line[1]
+            assert f"{flows[name]['throughput_mbps']:.2f}" == shown[name][0]
     total = sum(float(str(flows[name]["throughput_mbps"])) for name in SERIES[:2])
     assert found.metrics["throughput_mbps"] == pytest.approx(total)
     assert found.controller == "bbr" and found.duration_s == pytest.approx(11.8)
@@ -352,6 +359,62 @@ def test_flents_two_directions_are_told_apart_and_http_is_no_round_trip(tmp_path
     pings = [each["val"] for each in resultset.load(str(path)).raw_values["Ping (ms) ICMP"]]
     assert flows["all"]["rtt_mean_ms"] == pytest.approx(np.mean(pings))
     assert "HTTP latency" not in flows
+
+
+def netperf(drawn: random.Random, direction: str, start_s: float) -> list[str]:
+    """What `netperf -D -k` prints, of TCP_STREAM (Send), TCP_MAERTS (Receive) or UDP_RR."""
+    is_tcp = direction in ("Send", "Receive")
+    lines, at_s = [], start_s
+    for k, interval_s in enumerate([0.2, 0.21, 0.19] * 10 + [4.5]):  # the last counts for nothing
+        at_s += interval_s
+        rate = drawn.uniform(5, 50) if is_tcp else 1000 / drawn.uniform(20, 60)
+        told = {"INTERIM_RESULT": f"{rate:.2f}", "INTERVAL": f"{interval_s}"}
+        told |= {"UNITS": "10^6bits/s", "ENDING": f"{at_s:.3f}"}
+        lines += [f"NETPERF_{name}[{k}]={value}" for name, value in told.items()]
+    mean = drawn.uniform(20, 30)
+    ends = ("LOCAL", "REMOTE") if direction == "Send" else ("REMOTE", "LOCAL")
+    told = {"THROUGHPUT": f"{mean:.2f}", "ELAPSED_TIME": "6.00", "DIRECTION": direction}
+    told |= {"PROTOCOL": "TCP" if is_tcp else "UDP", "TRANSPORT_MSS": "1448"}
+    told |= {f"{end}_SOCKET_TOS": "0x0" for end in ("LOCAL", "REMOTE")}
+    told |= {f"{ends[0]}_CONG_CONTROL": "bbr", f"{ends[1]}_CONG_CONTROL": "cubic"}
+    return lines + [f"{name}={value}" for name, value in told.items()]
+
+
+NETPERF = {
+    "tcp_download": {"TCP download": "Receive"},
+    "tcp_nup": {"TCP upload::1": "Send", "TCP upload::2": "Send"},
+    "rrul_be": {"TCP upload BE": "Send", "TCP download BE": "Receive", "Ping (ms) UDP BE1": ""},
+}
+
+
+@pytest.mark.parametrize("name", NETPERF)
+def test_netperfs_figures_in_flents_files_are_flents(tmp_path: Path, name: str) -> None:
+    path, series = tmp_path / "test.flent.gz", NETPERF[name]
+    flent_file(path, 3, [*series, "Ping (ms) ICMP"])
+    content = json.loads(gzip.decompress(path.read_bytes()))
+    drawn = random.Random(name)
+    start_s = content["raw_values"]["Ping (ms) ICMP"][0]["t"]
+    for each, direction in series.items():
+        runner = types.SimpleNamespace(test="" if direction else "UDP_RR")
+        printed = netperf(drawn, direction, start_s)
+        _, raw, meta = NetperfDemoRunner.parse(runner, printed, ["tcpi_rtt 250 tcpi_cwnd 10"])
+        assert len(raw) == 30
+        raw.insert(5, {"t": raw[4]["t"], "tcp_rtt": 0.25, "tcp_cwnd": 12.0})  # --socket-stats
+        content["raw_values"][each] = raw
+        meta["UNITS"] = "Mbits/s" if direction else "ms"
+        content["metadata"]["SERIES_META"][each] = meta
+    path.write_bytes(gzip.compress(json.dumps(content).encode()))
+    (found,) = read_measurements([path])
+    means = {
+        each["name"]: each.get("rtt_mean_ms", each.get("throughput_mbps")) for each in found.flows
+    }
+    shown = flents_summary(path)
+    assert {each: f"{means[each]:.2f}" for each in series} == {
+        each: shown[each][0] for each in series
+    }
+    of_flows = [float(str(means[each])) for each, direction in series.items() if direction]
+    assert found.metrics["throughput_mbps"] == pytest.approx(sum(of_flows))
+    assert found.controller == "bbr"
 
 
 # Captures -------------------------------------------------------------------------------------
