@@ -15,6 +15,7 @@ from common.files import read_text
 _MOST_BYTES = 2**20
 _MOST_VALUES = 50_000
 _MOST_DEPTH = 30
+_MOST_DIGITS = 1000
 """Limits far above any handwritten file; nested aliases could otherwise exhaust the memory."""
 
 _MOST_PROBLEMS = 5
@@ -87,10 +88,12 @@ class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
             raise _MistakeError(node, f"unknown tag {node.tag!r}; remove it")
         if isinstance(node, yaml.ScalarNode) and (bad := _UNPRINTABLE.search(node.value)):
             raise _MistakeError(node, f"has the control character {bad[0]!a}; remove it")
+        kind = node.tag.rpartition(":")[2]
         try:
+            if kind in ("int", "float") and len(node.value) > _MOST_DIGITS:
+                raise ValueError  # its value may take seconds: each part of 1:2:3 is times 60
             return super().construct_object(node, deep)
-        except (ValueError, IndexError):
-            kind = node.tag.rpartition(":")[2]
+        except (ValueError, IndexError, OverflowError):
             raise _MistakeError(
                 node, f"{quote(node.value)} is not a valid {kind}; correct it"
             ) from None

@@ -11,7 +11,7 @@ _PROGRAM = re.compile(
     r"|virtual memory exhausted)(?:[-.\d]*): "
 )
 _SYSTEM = ("/usr/", "/lib", "/opt/")
-_ASSEMBLED = re.compile(r"/\S*/cc\w+\.s(?=:)")
+_ASSEMBLED = re.compile(r"(?<!\S)/\S*/cc\w+\.s(?=:)")
 """What a compiler hands to the assembler; the name differs from time to time."""
 _ERROR = re.compile(r"(?i)\b(fatal )?error:.*")
 _MARKS = ("error:", "undefined reference", "undefined symbol", "multiple definition", "confine:")

@@ -23,7 +23,10 @@ Language = Literal["c++", "python"]
 SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
 """Of sources in C++."""
 _METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
-_MOST_PYTHON_BYTES = 2**18
+_MOST_PYTHON_BYTES = 2**17
+_CONTINUED = re.compile(rb"\\\r?\n")
+_LONG_IMPORT = re.compile(rb"\b(?:import|from)\b[\w\s.]{1000}")
+"""For a dotted name the interpreter's parser needs the square of its length, 4 GB for 128 KB."""
 _MOST_DEPTH = 3
 _MOST_TEXT = 2**20
 _MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
@@ -248,11 +251,18 @@ def _code_digest(source: Path) -> str:
 
 def _python(root: Path) -> Tree | None:
     senders = []
+    read_bytes = 0
     for path in sorted(root.glob("*.py")):
         if path.stat().st_size > _MOST_PYTHON_BYTES:
             continue
+        content = path.read_bytes()
+        read_bytes += len(content)
+        if read_bytes > _MOST_PYTHON_BYTES:
+            raise KneepointError("has too much Python; leave the sender, which is one file")
+        if _LONG_IMPORT.search(_CONTINUED.sub(b"", content)):
+            raise KneepointError(f"{path.name}: imports a name of more than 1000 characters")
         try:
-            module = ast.parse(path.read_bytes())
+            module = ast.parse(content)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for each in module.body:

@@ -1,12 +1,16 @@
-"""Entries, emulators and builders are killed at random moments: scores are as if they had not been.
+"""Contests, entries, emulators and builders are killed at random moments: nothing is different.
 
 Moments and victims are drawn from a seed, which a failure prints.
 """
 
 import os
 import random
+import shutil
 import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -15,13 +19,14 @@ from typing import Any
 
 import pytest
 
+from common.code import ROOT
 from contest.build import Compiler
 from contest.entries import EntryBuilder
 from contest.run import ContestRun
 from experiments.journal import RunJournal
 from tests.contest.conftest import make_contest_run
 from tests.contest.trees import PYTHON_CLASS, kit
-from tests.engines.live_run import descendants
+from tests.engines.live_run import descendants, wait_until
 
 pytestmark = pytest.mark.attacks
 
@@ -130,3 +135,82 @@ def test_200_kills_leave_the_scores_as_they_are(
     seed: int, tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _check_kills(40, seed, tmp_path, builder, monkeypatch)
+
+
+def _contest(folder: Path, temporary: Path) -> "subprocess.Popen[bytes]":
+    """Begins a contest, in a process whose descendants its folder for temporary files tells."""
+    temporary.mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.contest.attacks.one_contest", folder],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def _bytes_of(board: Path) -> dict[str, bytes]:
+    """What a contest publishes and hands out, and its history; runs end in any order."""
+    return {
+        path.relative_to(board).as_posix(): path.read_bytes()
+        for path in sorted(board.rglob("*"))
+        if path.is_file() and path.name not in ("runs.jsonl", "repeated.key", ".lock")
+    }
+
+
+def _processes_with(temporary: Path) -> list[str]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it has just ended
+            if f"TMPDIR={temporary}\0".encode() in place.read_bytes():
+                found.append(place.parent.name)
+    return found
+
+
+def _check_kills_of_contests(kills: int, seed: int, folder: Path) -> None:
+    moments = random.Random(seed)
+    temporary = folder / "temporary"
+    kit(folder / "whole/entries/anna", 5)
+    (folder / "whole/entries/python.py").write_text(PYTHON_CLASS)
+    packed = folder / "whole/entries/packed"
+    shutil.make_archive(str(packed), "gztar", kit(folder / "packed", 8))
+    (folder / "whole/entries/damaged.zip").write_bytes(b"PK")
+    shutil.copytree(folder / "whole", folder / "empty")
+    began_s = time.monotonic()
+    with _contest(folder / "whole", temporary) as whole:
+        _, complaint = whole.communicate()
+    assert whole.returncode == 0, complaint
+    lasts_s = time.monotonic() - began_s
+    expected = _bytes_of(folder / "whole/board")
+    assert len(expected) > 10 and list(temporary.iterdir()) == []
+    killed = 0
+    while killed < kills:
+        shutil.rmtree(folder / "again", ignore_errors=True)
+        shutil.copytree(folder / "empty", folder / "again")
+        while True:
+            with _contest(folder / "again", temporary) as contest:
+                try:
+                    _, complaint = contest.communicate(timeout=moments.uniform(0, 1.2 * lasts_s))
+                    break
+                except subprocess.TimeoutExpired:
+                    contest.kill()
+                    killed += 1
+            wait_until(lambda: not _processes_with(temporary))
+        assert contest.returncode == 0, (seed, killed, complaint)
+        found = _bytes_of(folder / "again/board")
+        assert found.keys() == expected.keys(), (seed, killed)
+        assert [name for name in found if found[name] != expected[name]] == [], (seed, killed)
+        assert list(temporary.iterdir()) == [], (seed, killed)
+        journal = (folder / "again/board/runs.jsonl").read_text().splitlines()
+        assert len(journal) == len(set(journal))
+
+
+@pytest.mark.slow
+def test_kills_of_a_contest_leave_its_bytes_as_they_are(tmp_path: Path) -> None:
+    _check_kills_of_contests(3, 1, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2, 7))
+def test_200_kills_of_a_contest_leave_its_bytes_as_they_are(seed: int, tmp_path: Path) -> None:
+    _check_kills_of_contests(40, seed, tmp_path)
