@@ -14,7 +14,7 @@ _MOST_BYTES = 2**16
 _MOST_VALUE = 10_000
 _MOST_ROUNDS = 10
 _MOST_WORK = 10_000_000
-"""Characters, words and, twenty times, comparisons with patterns, for all that is asked of a file."""
+"""Characters, words and (twenty each) comparisons with patterns, for all that a file is asked."""
 _ASSIGNMENT = re.compile(r"\s*([\w.-]+)\s*(\+|\?|::?)?=\s*(.*)")
 _REFERENCE = re.compile(r"\$[({]([^(){}$]*)[)}]")
 _PARTS = (".o", ".lo", ".d")
