@@ -14,11 +14,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <sstream>
 #include <vector>
 
+#include "entries/interpreter_files.hh"
 #include "entries/messages.hh"
 #include "entries/namespaces.hh"
 
@@ -95,18 +95,38 @@ std::optional<long> answer_sender(int call, const std::array<uint64_t, 6>& argum
   }
 }
 
-// What may not be opened has no size and no times.
+// Of what is opened: its kind and its size, and nothing that the host, the run's moment or whoever
+// runs it decides. The dynamic linker tells files by their numbers.
+void describe_opened(int descriptor, struct stat& place) {
+  static ino_t number = 2;
+  const bool is_folder = syscall(SYS_getdents64, descriptor, nullptr, 0) >= 0 or errno != ENOTDIR;
+  const long at = is_folder ? 0 : syscall(SYS_lseek, descriptor, 0, SEEK_CUR);
+  place = {};
+  place.st_dev = 1;
+  place.st_ino = ++number;
+  place.st_mode = is_folder ? S_IFDIR | 0555 : at < 0 ? S_IFIFO | 0400 : S_IFREG | 0444;
+  place.st_nlink = 1;
+  place.st_blksize = 4096;
+  if (is_folder or at < 0) return;
+  place.st_size = syscall(SYS_lseek, descriptor, 0, SEEK_END);
+  syscall(SYS_lseek, descriptor, at, SEEK_SET);
+}
+
+// What may not be opened is not there.
 long look(int folder, const char* path, struct stat* place) {
   const bool is_descriptor = path == nullptr or *path == '\0';
-  const long descriptor =
-      is_descriptor ? folder
-                    : syscall(SYS_openat, folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-  if (descriptor < 0) return -errno;
-  struct stat status;
-  if (place == nullptr) place = &status;
-  const long failed = descriptor <= STDERR_FILENO
-                          ? describe({static_cast<int>(descriptor), place})
-                          : (syscall(SYS_fstat, descriptor, place) < 0 ? -errno : 0);
+  const long opened = is_descriptor
+                          ? folder
+                          : syscall(SYS_openat, folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+  if (opened < 0) return -errno;
+  const auto descriptor = static_cast<int>(opened);
+  long failed = 0;
+  if (descriptor <= STDERR_FILENO or syscall(SYS_fcntl, descriptor, F_GETFD) < 0) {
+    struct stat other;
+    failed = describe({descriptor, place == nullptr ? &other : place});
+  } else if (place != nullptr) {
+    describe_opened(descriptor, *place);
+  }
   if (not is_descriptor) syscall(SYS_close, descriptor);
   return failed;
 }
@@ -121,6 +141,11 @@ std::optional<long> answer_interpreter(int call, const std::array<uint64_t, 6>& 
     case SYS_faccessat:
     case SYS_faccessat2:
       return look(folder, pointer<char>(arguments[1]), nullptr);
+    case SYS_getuid:
+    case SYS_geteuid:
+    case SYS_getgid:
+    case SYS_getegid:
+      return 0;
 #ifdef __x86_64__
     case SYS_stat:
     case SYS_lstat:
@@ -216,7 +241,8 @@ void allow_socket(CallFilter& filter, uint64_t datagram_bytes) {
 #endif
 }
 
-std::string memory_map() {
+// Calls it with each mapping of this process: where it is, and its line of proc(5).
+void for_each_mapping(const auto& act) {
   const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
   std::string text;
   std::array<char, 4096> part;
@@ -224,7 +250,12 @@ std::string memory_map() {
     text.append(part.data(), static_cast<size_t>(bytes));
   }
   syscall(SYS_close, file);
-  return text;
+  std::istringstream maps(text);
+  for (std::string line; std::getline(maps, line);) {
+    char* end = nullptr;
+    const uint64_t from = std::strtoull(line.c_str(), &end, 16);
+    act(from, std::strtoull(end + 1, nullptr, 16) - from, line);
+  }
 }
 
 // In virtual time there is no other clock: reading the cycle counter raises SIGSEGV, the kernel's
@@ -232,17 +263,26 @@ std::string memory_map() {
 // names, cannot run.
 void hide_clocks() {
   syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
-  std::istringstream maps(memory_map());
-  for (std::string line; std::getline(maps, line);) {
+  for_each_mapping([](uint64_t from, uint64_t bytes, const std::string& line) {
     const bool is_code = line.ends_with("[vdso]");
-    if (not is_code and line.find("[vvar") == std::string::npos) continue;
-    char* end = nullptr;
-    const uint64_t from = std::strtoull(line.c_str(), &end, 16);
-    const uint64_t bytes = std::strtoull(end + 1, nullptr, 16) - from;
+    if (not is_code and line.find("[vvar") == std::string::npos) return;
     const long failed =
         is_code ? syscall(SYS_mprotect, from, bytes, PROT_READ) : syscall(SYS_munmap, from, bytes);
     if (failed != 0) refuse_sandbox(line);
-  }
+  });
+}
+
+// Reads what is mapped of files through: which pages of them are in memory depends on earlier runs
+// as long as they have not been read.
+void read_through_mappings() {
+  for_each_mapping([](uint64_t from, uint64_t bytes, const std::string& line) {
+    constexpr uint64_t page_bytes = 4096;
+    const size_t rights = line.find(' ') + 1;
+    if (line[rights] != 'r' or line.find('/') == std::string::npos) return;
+    for (uint64_t at = from; at < from + bytes; at += page_bytes) {
+      static_cast<void>(*reinterpret_cast<const volatile char*>(at));
+    }
+  });
 }
 
 // Code comes from files alone.
@@ -263,15 +303,18 @@ void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
   }
 }
 
-// All but the filter of calls.
-void deny_all_but(EntryPage& page, const Files& files, const ResourceLimits& limits,
-                  Answer answer) {
+// All but the filter of calls. `shown` are all files that there are, and `allowed` those of them
+// that may be used.
+void deny_all_but(EntryPage& page, const Files& shown, const Files& allowed,
+                  const ResourceLimits& limits, Answer answer) {
   the_page = &page;
   if (page.datagram_bytes == 0) hide_clocks();
-  if (is_first_process()) show_only(files);
+  read_through_mappings();
+  if (is_first_process()) show_only(shown);
+  syscall(SYS_chdir, "/");
   set_limits(limits);
   drop_privileges();
-  allow_only(files);
+  allow_only(allowed);
   answer_trapped_calls(answer);
 }
 
@@ -288,7 +331,7 @@ void open_object() {
 void confine_sender(EntryPage& page, const std::string& object, const ResourceLimits& limits) {
   the_object = object;
   open_object();
-  deny_all_but(page, {}, limits, answer_sender);
+  deny_all_but(page, {}, {}, limits, answer_sender);
   CallFilter filter(CallFilter::trap);
   if (page.datagram_bytes != 0) deny_other_sends(filter);
   allow_computing(filter);
@@ -305,11 +348,11 @@ void confine_sender(EntryPage& page, const std::string& object, const ResourceLi
 
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
                          const ResourceLimits& limits) {
-  const auto prefix = std::filesystem::path(interpreter.file).parent_path().parent_path();
-  deny_all_but(page,
-               {.readable = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",
-                             "/etc/ld.so.cache", prefix / "lib", interpreter.program, object}},
-               limits, answer_interpreter);
+  Files shown{.copied = files_of_interpreter(interpreter.file)};
+  for (const std::string& path : {std::string("/etc/ld.so.cache"), interpreter.program, object}) {
+    shown.copied[path] = path;
+  }
+  deny_all_but(page, shown, {.readable = {"/"}}, limits, answer_interpreter);
   CallFilter filter(CallFilter::trap);
   if (page.datagram_bytes != 0) deny_other_sends(filter);
   allow_computing(filter);
@@ -323,12 +366,8 @@ void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const 
     filter.rule(SYS_fcntl, allow, {{1, as_int, command}});
   }
   filter.rule(SYS_ioctl, allow, {{1, as_int, FIOCLEX}});
-  for (const uint64_t given : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    filter.rule(SYS_fstat, CallFilter::trap, {{0, as_int, given}});
-  }
-  filter.rules({SYS_fstat, SYS_read, SYS_pread64, SYS_getdents64, SYS_getcwd, SYS_getuid,
-                SYS_geteuid, SYS_getgid, SYS_getegid},
-               allow);
+  filter.rule(SYS_fstat, CallFilter::trap);
+  filter.rules({SYS_read, SYS_pread64, SYS_getdents64, SYS_getcwd}, allow);
   // Nothing is a link. sysinfo(2) has a clock; qsort(3) does without.
   filter.rules({SYS_readlinkat, SYS_sysinfo}, CallFilter::refuse(EINVAL));
 #ifdef __x86_64__

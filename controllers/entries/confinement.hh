@@ -21,7 +21,8 @@ struct Interpreter {
   std::string program;
 };
 
-// An interpreter loads modules as it runs.
+// An interpreter loads modules as it runs, from copies in memory: which pages of a file are there
+// would tell what former runs have read. Only in namespaces.
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
                          const ResourceLimits& limits);
 

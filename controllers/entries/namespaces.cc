@@ -80,6 +80,28 @@ void show(const std::filesystem::path& source, bool is_writable) {
       no_set_user_id | (S_ISCHR(state.st_mode) ? 0 : no_devices) | (is_writable ? 0 : read_only));
 }
 
+void copy(const std::string& source, const std::string& path) {
+  const auto from =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, source.c_str(), O_RDONLY | O_CLOEXEC));
+  if (from < 0) return;
+  const std::string target = workplace + path;
+  constexpr int anew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  const auto make = [&] { return syscall(SYS_openat, AT_FDCWD, target.c_str(), anew, 0444); };
+  auto to = static_cast<int>(make());
+  if (to < 0 and errno == ENOENT) {
+    std::filesystem::create_directories(std::filesystem::path(target).parent_path());
+    to = static_cast<int>(make());
+  }
+  static std::array<char, 1 << 16> part;
+  long bytes = -1;
+  while (to >= 0 and (bytes = syscall(SYS_read, from, part.data(), part.size())) > 0) {
+    if (syscall(SYS_write, to, part.data(), bytes) != bytes) refuse_sandbox(target);
+  }
+  if (bytes < 0) refuse_sandbox("copy " + source);
+  syscall(SYS_close, from);
+  syscall(SYS_close, to);
+}
+
 }  // namespace
 
 const std::string& why_no_namespaces() {
@@ -140,6 +162,7 @@ void show_only(const Files& files) {
     refuse_sandbox("mount tmpfs");
   }
   for (const auto& [path, is_writable] : paths) show(path, is_writable);
+  for (const auto& [path, source] : files.copied) copy(source, path);
   restrict_mount(workplace, 0, read_only);
   if (chdir(workplace.c_str()) != 0) refuse_sandbox("chdir");
   if (syscall(SYS_pivot_root, ".", ".") != 0)

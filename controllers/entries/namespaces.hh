@@ -25,7 +25,8 @@ bool is_first_process();
 // end of the channel. False if it has ended already. It allocates nothing.
 bool end_with_parent(int channel);
 
-// By such a child: all files but these vanish. Throws SandboxError.
+// By such a child: all files but these vanish. Those that are to be copied lie in memory from then
+// on, wherever they are read, and are of this process alone. Throws SandboxError.
 void show_only(const Files& files);
 
 }  // namespace kneepoint

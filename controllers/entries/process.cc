@@ -151,6 +151,11 @@ void check_entry(const EntrySettings& settings, bool is_trusted) {
                                 ", not " + settings.sha256 + "; it was built again: start again");
   }
   if (is_trusted) return;
+  if (const std::string& why = why_no_namespaces(); settings.is_python() and not why.empty()) {
+    throw std::invalid_argument(
+        "entries in Python are confined in namespaces alone, which this host refuses (" + why +
+        "): allow users to create them, use another host, or trust the entries (--trust-entries)");
+  }
   try {
     require_sandbox();
   } catch (const SandboxError& error) {

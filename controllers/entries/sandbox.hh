@@ -9,6 +9,7 @@
 #include <array>
 #include <csignal>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -51,6 +52,8 @@ struct Files {
   std::vector<std::string> readable{};
   std::vector<std::string> runnable{};  // and readable
   std::vector<std::string> writable{};  // and readable; files can be made and removed
+  // Readable files that are copied: what they are called then, and which they are.
+  std::map<std::string, std::string> copied{};
 };
 
 // Landlock: from now on only these files, no TCP, and, if the kernel supports that, no signals to

@@ -1,5 +1,7 @@
 """Senders in Python, in virtual time: a class in the kit's loop, or a whole program."""
 
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -90,23 +92,61 @@ _LOST = {
     "endless_loop": "s of CPU time",
     "prints_without_end": "s of CPU time",
     "sleeps": "no datagram was delivered",
+    "resident_pages": "system call mincore",
+    "evicted_pages": r"moved \[-1, -1, -1, -1\]",
+    "pages_by_another_read": "system call preadv2",
+    "read_past_the_cache": "PermissionError",
+    "advised_pages": "system call fadvise64",
+    "own_file": r"own \[33060, 0, 0, 1, 1\] 0$",
+    "own_file_by_system_call": f"own {'00' * 8} {'00' * 48}$",
+    "own_file_by_statx": "unseen$",
+    "own_folder": "folder /$",
+    "packages": r"packages \[\]$",
+    "processes": "FileNotFoundError",
+    "host_name": "system call uname",
+    "large_pages": "system call mmap",
 }
 
 
 @pytest.mark.attacks
-@pytest.mark.parametrize("is_apart", [True, False], ids=["namespaces", "filters"])
-def test_attacks_lose_their_own_runs_only(is_apart: bool, small_link: Link, tmp_path: Path) -> None:
-    if not is_apart and not can_refuse_namespaces():
-        pytest.skip("this host grants no namespaces")
-
+def test_attacks_lose_their_own_runs_only(small_link: Link, tmp_path: Path) -> None:
     def hostile(attack: str, secret: Path) -> dict[str, Any]:
         return _scenario(small_link, "attacks", {"ATTACK": attack, "SECRET": str(secret)})
 
-    slow = {"endless_loop", "prints_without_end"}
-    others = () if is_apart else slow | {"number"}  # which is another without namespaces
-    expected = {attack: _LOST[attack] for attack in sorted(_LOST.keys() - others)}
     honest = _scenario(small_link, "controller", _HONEST)
-    require_lost(expected, hostile, honest, tmp_path, () if is_apart else NO_NAMESPACES)
+    require_lost(_LOST, hostile, honest, tmp_path)
+
+
+@pytest.mark.attacks
+def test_all_runs_see_the_same(small_link: Link, tmp_path: Path) -> None:
+    """Whatever earlier runs have read, and whenever and as which file an entry was written."""
+
+    def run() -> str:
+        environment = {"ATTACK": "everything", "SECRET": ""}
+        scenario = scenario_of(small_link, entry, environment)
+        scenario["flows"][0]["entry"]["interpreter"] = sys.executable
+        reason: str = run_batch([scenario])[0]["reason"]
+        return reason.split("RuntimeError: ")[1]
+
+    entry = tmp_path / "attacks.py"
+    shutil.copy(PYTHON / "attacks.py", entry)
+    first = run()
+    assert first.startswith("sees ")
+    another = tmp_path / "another.py"
+    shutil.copy(entry, another)
+    another.rename(entry)
+    os.utime(entry, (1, 2))
+    assert run() == first
+
+
+def test_a_host_without_namespaces_runs_python_for_the_trusting_alone(small_link: Link) -> None:
+    if not can_refuse_namespaces():
+        pytest.skip("this host grants no namespaces")
+    scenario = _scenario(small_link, "controller", _HONEST)
+    confined, trusted = run_batch([scenario, {**scenario, "trust": True}], prefix=NO_NAMESPACES)
+    assert confined["status"] == "error"
+    assert "namespaces" in confined["reason"] and "--trust-entries" in confined["reason"]
+    assert trusted["status"] == "ok"
 
 
 def test_clocks_and_randomness_are_the_seeds(small_link: Link) -> None:

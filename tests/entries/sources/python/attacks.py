@@ -1,6 +1,7 @@
 """Senders in Python that try what entries may not: ATTACK names what."""
 
 import ctypes
+import hashlib
 import mmap
 import os
 import random
@@ -123,6 +124,91 @@ def prints_without_end() -> None:
 def sleeps() -> None:
     while True:
         time.sleep(1000)
+
+
+def resident_pages() -> None:
+    with Path(__file__).open("rb") as file:
+        pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        place = ctypes.c_void_p.from_buffer_copy(ctypes.string_at(id(pages) + 16, 8))
+        ctypes.CDLL(None).mincore(place, 1, ctypes.create_string_buffer(8))
+
+
+def evicted_pages() -> None:
+    library = ctypes.CDLL(None)
+    code = ctypes.cast(library.getpid, ctypes.c_void_p).value or 0
+    page = ctypes.c_void_p(code & ~4095)
+    pageout, cold, willneed, populate = 21, 20, 3, 22
+    done = [library.madvise(page, 4096, advice) for advice in (pageout, cold, willneed, populate)]
+    raise RuntimeError(f"moved {done}")
+
+
+def pages_by_another_read() -> None:
+    own = os.open(__file__, os.O_RDONLY)
+    os.preadv(own, [bytearray(8)], 0, os.RWF_NOWAIT)
+
+
+def read_past_the_cache() -> None:
+    os.open(__file__, os.O_RDONLY | os.O_DIRECT)
+
+
+def advised_pages() -> None:
+    os.posix_fadvise(os.open(__file__, os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def own_file() -> None:
+    status = Path(__file__).stat()
+    words = [status.st_mode, status.st_uid, status.st_gid, status.st_dev, status.st_nlink]
+    times_ns = [status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns]
+    raise RuntimeError(f"own {words} {sum(times_ns)}")
+
+
+def own_file_by_system_call() -> None:
+    status = ctypes.create_string_buffer(b"\x5a" * 256)
+    ctypes.CDLL(None).syscall(5, os.open(__file__, os.O_RDONLY), status)
+    raise RuntimeError(f"own {status.raw[28:36].hex()} {status.raw[72:120].hex()}")
+
+
+def own_file_by_statx() -> None:
+    status = ctypes.create_string_buffer(b"\x5a" * 256)
+    ctypes.CDLL(None).syscall(332, -100, __file__.encode(), 0, 0xFFF, status)
+    print("unseen" if status.raw[:8] == b"\x5a" * 8 else "seen", file=sys.stderr)
+    sys.exit(1)
+
+
+def own_folder() -> None:
+    raise RuntimeError(f"folder {os.getcwd()}")  # noqa: PTH109 - as the system tells it
+
+
+def packages() -> None:
+    there = [name for name in sys.path for each in Path(name).glob("*-packages")]
+    raise RuntimeError(f"packages {there}")
+
+
+def processes() -> None:
+    print(list(Path("/proc").iterdir()))
+
+
+def host_name() -> None:
+    print(os.uname())
+
+
+def large_pages() -> None:
+    mmap.mmap(-1, 2**21, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000)
+
+
+def everything() -> None:
+    """Tells all that a sender can see of its host in one number."""
+    seen = hashlib.sha256()
+    for folder, folders, names in os.walk("/"):
+        for each in (*sorted(os.scandir(folder), key=lambda each: each.name), *folders, *names):
+            seen.update(f"{each if isinstance(each, str) else (each.name, each.inode())}".encode())
+        for name in names:
+            path = Path(folder, name)
+            seen.update(f"{path} {path.stat()}".encode() + path.read_bytes())
+    own = [os.fstat(each) for each in range(3)]
+    names = [Path.cwd(), os.getuid(), os.getpid(), sorted(os.environ), sys.flags, sys.prefix]
+    seen.update(f"{own} {names} {time.time()} {time.monotonic()} {id(own)}".encode())
+    raise RuntimeError(f"sees {seen.hexdigest()}")
 
 
 def clocks() -> None:
