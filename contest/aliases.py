@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from common.errors import KneepointError
@@ -69,6 +69,15 @@ def authors_in(found: Json) -> set[str]:
     return {row["author"] for kind in _KINDS for row in found[kind]}
 
 
+def _marks_of(names: Collection[str]) -> dict[str, str]:
+    """Digests of an author's names, as long as it takes to tell them apart."""
+    for length in range(4, 65):
+        marks = {name: f"@{sha256_of(name.encode())[:length]}" for name in names}
+        if len(set(marks.values())) == len(names):
+            break
+    return marks
+
+
 def anonymous(found: Json, key: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
     """Returns a verdict without names, and its entries' aliases by their names.
 
@@ -78,11 +87,10 @@ def anonymous(found: Json, key: Mapping[str, str]) -> tuple[Json, dict[str, str]
     for kind in _KINDS:
         for row in found[kind]:
             names.setdefault(row["author"], set()).add(row["name"])
-    aliases = {
-        name: key[author] if len(own) == 1 else f"{key[author]}@{sha256_of(name.encode())[:4]}"
-        for author, own in names.items()
-        for name in own
-    }
+    aliases: dict[str, str] = {}
+    for author, own in names.items():
+        marks = dict.fromkeys(own, "") if len(own) == 1 else _marks_of(own)
+        aliases |= {name: key[author] + mark for name, mark in marks.items()}
 
     def hide(row: Json) -> Json:
         hidden = row | {name: aliases.get(row[name]) for name in _NAMES if name in row}

@@ -30,6 +30,7 @@ from contest.unpack import (
     ARCHIVES,
     EXIT_NO_ROOM,
     MOST_ARCHIVE_BYTES,
+    MOST_BYTES,
     copy_folder,
     copy_repository,
     copy_tree,
@@ -65,6 +66,7 @@ _MOST_UNPACKING_S = 20
 """CPU time; 64 MiB take 5 s at most."""
 _MOST_NAME_BYTES = 200
 """Feedback is in folders of these names."""
+_ANOTHERS_LIST = "belongs to another user, but names repositories that you may read; make it yours"
 _LATEST_S = 253_402_300_799
 """The last second of the year 9999."""
 _SAFE = """\
@@ -214,6 +216,9 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
     for path in folder.iterdir():
         if path.name.startswith(".") or (path.suffix.lower() in _PROSE and not path.is_symlink()):
             continue
+        if path.name == REPOSITORIES and path.lstat().st_uid not in (0, os.geteuid()):
+            yield path.name, _named(path.name, path, problem=_ANOTHERS_LIST)
+            continue
         if path.name == REPOSITORIES:
             repositories = read_config(path, Repositories, as_text=True)
             for name, repository in repositories.entries.items():
@@ -326,15 +331,17 @@ def take(submission: Submission, into: Path, confined: Confined) -> float:
             return in_calendar(os.fstat(found).st_mtime)
 
 
-def unpack(archive: IO[bytes], into: Path, confined: Confined) -> None:
+def unpack(
+    archive: IO[bytes], into: Path, confined: Confined, most_bytes: int = MOST_ARCHIVE_BYTES
+) -> None:
     """Unpacks a tar or zip file that is open.
 
     Raises:
         KneepointError: it is damaged, leads out of its folder, or is a bomb.
         OSError: there is no room for it.
     """
-    if os.fstat(archive.fileno()).st_size > MOST_ARCHIVE_BYTES:
-        raise KneepointError(f"the archive has more than {MOST_ARCHIVE_BYTES >> 20} MiB")
+    if os.fstat(archive.fileno()).st_size > most_bytes:
+        raise KneepointError(f"the archive has more than {most_bytes >> 20} MiB")
     with private_folder("unpacked") as place:
         work = place.resolve()
         for name in _UNPACKER:
@@ -450,5 +457,5 @@ def _archive_of(root: int, repository: Repository, into: Path, confined: Confine
         )
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:
-            unpack(archive, into, confined)
+            unpack(archive, into, confined, 2 * MOST_BYTES)
         return in_calendar(float(git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)))

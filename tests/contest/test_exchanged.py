@@ -311,3 +311,29 @@ def test_a_file_that_its_owner_holds_is_not_waited_for(
         finally:
             mallory.kill()
     assert "controller.cc: Device or resource busy" in made.reason
+
+
+def test_a_repository_may_have_more_than_an_archive(tmp_path: Path) -> None:
+    tree = kit(tmp_path / "anna")
+    for number in range(3):
+        (tree / f"{number}.txt").write_bytes(bytes(12 * 2**20))
+    found = named(tmp_path, str(repository(tree)))
+    take(found, tmp_path / "taken", CONFINED)
+    assert sum(each.stat().st_size for each in (tmp_path / "taken").glob("*.txt")) == 36 * 2**20
+
+
+@pytest.mark.slow
+def test_a_bomb_of_git_is_defused(tmp_path: Path) -> None:
+    """Ten trees of ten of ten ...: a billion files in 2 KB."""
+    tree = repository(kit(tmp_path / "anna"))
+    listing = f"100644 blob {git(tree, 'rev-parse', 'HEAD:README.md')}\ta.cc"
+    for _ in range(9):
+        (tree / "listing").write_text(listing + "\n")
+        script = f"git -C {tree} mktree < {tree / 'listing'}"
+        made = subprocess.run(script, shell=True, check=True, capture_output=True, text=True)
+        listing = "\n".join(f"040000 tree {made.stdout.strip()}\tf{n}" for n in range(10))
+    commit = git(tree, "commit-tree", made.stdout.strip(), "-m", "bomb")
+    git(tree, "update-ref", "refs/heads/main", commit)
+    found = named(tmp_path, "../anna")
+    with pytest.raises(KneepointError):
+        take(found, tmp_path / "taken", CONFINED)

@@ -1,13 +1,15 @@
 """Whose entry it is, the organiser's list says alone; names that look alike are marked."""
 
+import os
 import re
+import shutil
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from contest.aliases import complete_key, read_key
+from contest.aliases import anonymous, complete_key, read_key
 from contest.collect import Submission, find_submissions
 from contest.names import plain, remarks_on, skeleton
 from contest.run import PAGE, ContestRun
@@ -194,3 +196,38 @@ def test_a_key_has_authors_in_the_form_of_names(tmp_path: Path) -> None:
     path = tmp_path / "key.csv"
     path.write_text("author,alias\nZoe\u0308,Rubidium\n")
     assert complete_key(path, ["Zo\u00eb"]) == {"Zo\u00eb": "Rubidium"}
+
+
+def test_aliases_of_an_authors_many_entries_are_all_different() -> None:
+    """Two of these names have digests that begin alike."""
+    rows = [{"author": "anna", "name": f"anna@{number}"} for number in range(800)]
+    found = {"ranking": rows, "apart": [], "earlier": [], "failed": [], "history": [], "pairs": []}
+    hidden, aliases = anonymous(found, {"anna": "Rubidium"})
+    assert len(set(aliases.values())) == 800 == len({row["name"] for row in hidden["ranking"]})
+    assert all(each.startswith("Rubidium@") for each in aliases.values())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="who may give files away")
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_list_of_repositories_is_the_organisers(tmp_path: Path, is_link: bool) -> None:
+    """In a folder where all may write, whoever wrote it chose what is read in your name."""
+    (tmp_path / "entries").mkdir()
+    (tmp_path / "list").write_text("entries: {anna: {git: ../private}}")
+    path = tmp_path / "entries/entries.yaml"
+    if is_link:
+        path.symlink_to("../list")
+    else:
+        shutil.copy(tmp_path / "list", path)
+    (found,) = find_submissions(tmp_path / "entries")
+    assert found.repository is not None
+    os.chown(path, 65534, 65534, follow_symlinks=False)
+    (found,) = find_submissions(tmp_path / "entries")
+    assert found.repository is None and "another user" in found.problem
+
+
+@pytest.mark.parametrize("target", ["x" * 300, "/root/" * 800, "fred"])
+def test_links_that_cannot_be_looked_at_are_rows(tmp_path: Path, target: str) -> None:
+    (tmp_path / "fred").symlink_to(target[:4000])
+    (tmp_path / "anna").mkdir()
+    found = {each.name: each for each in find_submissions(tmp_path)}
+    assert found.keys() == {"anna", "fred"} and found["fred"].problem
