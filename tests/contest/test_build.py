@@ -57,6 +57,20 @@ def test_a_build_that_fails_leaves_nothing_but_what_others_made(tmp_path: Path) 
     assert files_in(tmp_path / "kept") == before and len(before) == 2
 
 
+def test_an_object_does_not_tell_when_it_was_built(tmp_path: Path) -> None:
+    macros = "const char *when = __TIMESTAMP__ __DATE__ __TIME__;"
+    built: list[Path] = []
+    for name in ("a", "b"):
+        folder = flat(tmp_path / name, a='#include "b.hh"\n' + macros)
+        (folder / "b.hh").write_text(macros.replace("when", "and_when"))
+        for path in folder.iterdir():
+            os.utime(path, (len(built), 1e9 + len(built)))
+        built.append(Compiler(tmp_path / f"{name}.kept", CONFINED).build(recognize(folder), {}))
+    one, other = (path.read_bytes() for path in built)
+    assert one == other
+    assert b"Thu Jan  1 00:00:00 1970Jan  1 197000:00:00" in one
+
+
 def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None:
     trees = {name: recognize(flat(tmp_path / name, a=f"int {name};")) for name in ("a", "b", "c")}
     for number, tree in enumerate(trees.values()):

@@ -200,14 +200,12 @@ def everything() -> None:
     """Tells all that a sender can see of its host in one number."""
     seen = hashlib.sha256()
     for folder, folders, names in os.walk("/"):
-        for each in (*sorted(os.scandir(folder), key=lambda each: each.name), *folders, *names):
-            seen.update(f"{each if isinstance(each, str) else (each.name, each.inode())}".encode())
-        for name in names:
-            path = Path(folder, name)
+        seen.update(f"{folders} {names} {[each.inode() for each in os.scandir(folder)]}".encode())
+        for path in (Path(folder, name) for name in names):
             seen.update(f"{path} {path.stat()}".encode() + path.read_bytes())
-    own = [os.fstat(each) for each in range(3)]
-    names = [Path.cwd(), os.getuid(), os.getpid(), sorted(os.environ), sys.flags, sys.prefix]
-    seen.update(f"{own} {names} {time.time()} {time.monotonic()} {id(own)}".encode())
+    output = [os.fstat(descriptor) for descriptor in range(3)]
+    seen.update(f"{output} {Path.cwd()} {os.getuid()} {os.getpid()} {os.environ}".encode())
+    seen.update(f"{sys.flags} {sys.path} {time.time()} {time.monotonic()} {id(seen)}".encode())
     raise RuntimeError(f"sees {seen.hexdigest()}")
 
 
