@@ -13,6 +13,10 @@ _LOG = re.compile(r"^    log: (.*) \(check log file\(s\) for error details\)$", 
 _ERROR = re.compile(r"^((\S[^\n]*:\d+:\d+: )?(fatal )?error: |CMake Error).*$", re.MULTILINE)
 _FOLDER = re.compile(r"^Skipped removing non-empty directory (.*)$", re.MULTILINE)
 """Where a job should have written a file."""
+_PROTECTED = re.compile(
+    r"^Write-protected output(?:.|\n)*?affected files:\n((?: {8}\S.*\n?)+)", re.MULTILINE
+)
+"""What a job would overwrite, but may not."""
 _MOST = 10
 _LAST = 40
 
@@ -46,6 +50,10 @@ def errors_in(log: Path) -> list[str]:
         return errors
     if log.is_file() and log.stat().st_size >= getrlimit(RLIMIT_FSIZE)[0] != RLIM_INFINITY:
         text = os.strerror(errno.EFBIG)  # said where it no longer fitted
+    if protected := _PROTECTED.search(text):
+        paths = map(str.strip, protected[1].splitlines())
+        denied = (PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) for path in paths)
+        return [f"error: {of_file(error)}" for error in denied][:_MOST]
     if lack := lack_in(text):
         return [f"error: {lack}; see {log}"]
     return [*text.splitlines()[-_LAST:], f"error: Snakemake failed; see {log}"]

@@ -204,6 +204,18 @@ def test_a_folder_where_a_job_writes_a_file_is_named(tmp_path: Path) -> None:
     assert os.strerror(errno.EISDIR) in line
 
 
+def test_what_a_job_may_not_overwrite_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "workflow.log"
+    log.write_text(
+        "ProtectedOutputException in rule build_core in file build.smk, line 3:\n"
+        "Write-protected output files for rule build_core:\n    output: build/a, build/b, build/c\n"
+        "    affected files:\n        build/b\n        build/c\n"
+    )
+    lines = errors_in(log)
+    assert [line.split(": ")[1] for line in lines] == ["build/b", "build/c"]
+    assert all(os.strerror(errno.EACCES) in line for line in lines)
+
+
 def test_a_log_that_was_cut_off_by_a_limit_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
