@@ -218,13 +218,13 @@ def failed(
     Raises:
         MachineError: the machine is at fault.
     """
-    if isinstance(error, MachineError):
-        raise error
+    if is_of_machine(error):
+        if not isinstance(error, OSError):
+            raise error
+        raise MachineError(
+            f"{entry.name}: {error.strerror}; free some and run the command again"
+        ) from None
     if isinstance(error, OSError):
-        if within.is_fault(error):
-            raise MachineError(
-                f"{entry.name}: {error.strerror}; free some and run the command again"
-            ) from None
         error = KneepointError(f"cannot be read: {error.strerror}")
     elif not isinstance(error, KneepointError):
         fault = fault_of(error)
@@ -240,6 +240,13 @@ def failed(
         reason=shortened(shown(str(error))),
         message=shown(error.message) if isinstance(error, BuildError) else "",
         is_disturbed=isinstance(error, DisturbedError),
+    )
+
+
+def is_of_machine(error: Exception) -> bool:
+    """Whether an error is the machine's, such as a full disk, and no entry's."""
+    return isinstance(error, MachineError) or (
+        isinstance(error, OSError) and within.is_fault(error)
     )
 
 

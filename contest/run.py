@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from common.errors import KneepointError, MachineError
+from common.errors import KneepointError
 from common.files import (
     LOCK_PATIENCE_S,
     hold_lock,
@@ -28,7 +28,7 @@ from contest.aliases import anonymous, authors_in, complete_key
 from contest.behaviour import watch as watch_sender
 from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
-from contest.entries import ContestEntry, EntryBuilder, failed
+from contest.entries import ContestEntry, EntryBuilder, failed, is_of_machine
 from contest.feedback import write_feedback
 from contest.figures import draw_figures, thinned
 from contest.history import with_history
@@ -115,9 +115,9 @@ class ContestRun:
                 )
             try:
                 return self._publish(scored, on_other_host, self.folder)
-            except (MachineError, OSError):
-                raise
-            except Exception:
+            except Exception as error:
+                if is_of_machine(error):
+                    raise
                 sound = self._sound(scored)
                 if sound == scored:
                     raise
@@ -132,9 +132,9 @@ class ContestRun:
             found["secret_sha256"] = digest_of(self.secret)
             found["secret_seed"] = self.secret if self.is_revealed else None
         self._say_behaviour(found, scored)
-        found = with_history(found, self.contest, into / "history.jsonl")
         runs = self._draw_runs(scored)
         write_feedback(found, runs, into / FEEDBACK, self._made_of())
+        found = with_history(found, self.contest, into / "history.jsonl")
         if self.key is not None:
             found, names = anonymous(found, complete_key(self.key, authors_in(found)))
             runs = {names.get(name, name): path for name, path in runs.items()}
@@ -155,8 +155,6 @@ class ContestRun:
             try:
                 self._try_to_publish([*kept, entry])
                 kept.append(entry)
-            except (MachineError, OSError):
-                raise
             except Exception as error:
                 row = failed(replace(entry, records={}, scores={}), error)
                 try:
