@@ -71,7 +71,7 @@ def plan(job: Job, name: str) -> Plan:
     samples = [runs for _, runs in _calibrating(settings, real)]
     delays = pooled_delays(run["scheduling_delays_us"] or [] for runs in samples for run in runs)
     measured = pooled_deviation([run["throughput_mbps"] for run in runs] for runs in samples)
-    host = _with_delays(job.network(wanted.network), delays)
+    host = with_delays(job.network(wanted.network), delays)
     study = study_of_calibration(wanted)
     fit = plan_study(
         name,
@@ -176,9 +176,7 @@ def _calibrating(
             yield setting, runs
 
 
-def _with_delays(
-    network: PreparedNetwork, delays: Sequence[Mapping[str, float]]
-) -> PreparedNetwork:
+def with_delays(network: PreparedNetwork, delays: Sequence[Mapping[str, float]]) -> PreparedNetwork:
     """Returns the network on a host with the real one's scheduling delays.
 
     Its timers, too, wait as measured, not for an exponential time.

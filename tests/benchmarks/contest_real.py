@@ -1,10 +1,11 @@
-"""How well the emulator predicts entries in real mahimahi: eight entries, three runs each.
+"""How well the emulator predicts entries in real mahimahi: ten entries, three runs each.
 
     python -m tests.benchmarks.contest_real
 
 Each run takes 140 s of real time; as many go on at once as --slots says. Prints each entry's mean
-throughput and signal delay, real and emulated (network contest-2026), and, for this host's latency
-and that of 2017, the median of the absolute errors and the median error.
+throughput and signal delay, real and emulated (network contest-2026), and, for this host's latency,
+that of 2017, and a host with the scheduling delays of these real runs, the median of the absolute
+errors and the median error.
 """
 
 import argparse
@@ -24,7 +25,8 @@ from engines.mahimahi.engine import MahimahiSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.slots import SlotExecutor
 from networks.scenario import PreparedNetwork
-from tests.contest.trees import kit, twin
+from search.calibration import pooled_delays, with_delays
+from tests.contest.trees import edit, kit, twin
 
 NETWORK = Path("build/networks/contest-2026/network.json")
 FIGURES = ("throughput_mbps", "signal_delay_p95_ms", "power")
@@ -32,21 +34,72 @@ HOSTS_US = (0, 600)
 BUSY_US = 3000.0
 
 
+PEAK_MS = 20
+PEAK = f"""
+  static double window = 10, least_ms = 1e9;
+  static uint64_t quiet_until_ms = 0;
+  const double rtt_ms = timestamp_ack_received - send_timestamp_acked;
+  least_ms = std::min(least_ms, rtt_ms);
+  if (rtt_ms <= least_ms + {PEAK_MS}) {{
+    window += 1 / window;
+  }} else if (timestamp_ack_received > quiet_until_ms) {{
+    window = std::max(2.0, window / 2);
+    quiet_until_ms = timestamp_ack_received + rtt_ms;
+  }}
+  the_window = window;
+"""
+MISSING_START = f"""
+  static bool starts = true;
+  static double least_ms = 1e9;
+  const double rtt_ms = timestamp_ack_received - send_timestamp_acked;
+  least_ms = std::min(least_ms, rtt_ms);
+  if (starts) ++the_window;
+  if (starts and rtt_ms > least_ms + {PEAK_MS}) {{
+    the_window /= 2;
+    starts = false;
+  }}
+"""
+
+
+def reacting(folder: Path, rule: str) -> Path:
+    """Writes an entry with a rule for `the_window` at each acknowledgment."""
+    made = kit(folder)
+    code = made / "datagrump/controller.cc"
+    edit(code, "#include <iostream>", "#include <algorithm>\n#include <iostream>")
+    edit(
+        code,
+        "Controller::Controller",
+        "static unsigned int the_window = 10;\nController::Controller",
+    )
+    edit(code, "return WINDOW;", "return the_window;")
+    edit(code, "timestamp_ack_received) {", "timestamp_ack_received) {" + rule)
+    return made
+
+
 def write_entries(folder: Path) -> list[Path]:
-    """Writes eight entries: three windows, and five controllers with their defaults."""
+    """Writes ten entries: windows, controllers with their defaults, and two that feel a host.
+
+    One halves its window at RTT peaks of 20 ms; the other's start ends with the first, early or
+    late.
+    """
     catalogue = load_catalogue(Path("build/emulate"))
     made = [kit(folder / f"window-{window}", window) for window in (5, 12, 50)]
     for name in ("aimd_rtt", "delay_band", "delay_threshold", "fast_tcp", "timely"):
         constants = catalogue.controller(name, "benchmark").complete({}, "benchmark")
         made.append(twin(folder / name, name, constants))
+    made.append(reacting(folder / "rtt-peaks", PEAK))
+    made.append(reacting(folder / "missing-start", MISSING_START))
     return made
 
 
 def run_all(
-    executor: Executor, engine: EngineSettings, entries: list[Entry], runs: int, host_us: float = 0
-) -> dict[str, dict[str, float]]:
-    """Returns the mean of each figure by the names of entries."""
-    network = PreparedNetwork.load(NETWORK).with_host("host_latency_us", host_us)
+    executor: Executor,
+    engine: EngineSettings,
+    entries: list[Entry],
+    runs: int,
+    network: PreparedNetwork,
+) -> dict[str, list[RunRecord]]:
+    """Returns the runs that succeeded, by the names of entries."""
     network = engine.place(network)
     specs = [
         RunSpec.on(engine, entry, {}, network, seed)
@@ -57,17 +110,17 @@ def run_all(
     found: dict[str, list[RunRecord]] = {entry.name: [] for entry in entries}
     for records in executor.execute(specs):
         for record in records:
-            found[names[record.run_id]].append(record)
-            if record.status != "ok":
+            if record.status == "ok":
+                found[names[record.run_id]].append(record)
+            else:
                 print(f"{names[record.run_id]}: {record.status}: {record.reason}", flush=True)
     executor.close()
-    return {
-        name: {
-            figure: mean(getattr(each, figure) for each in records if each.status == "ok")
-            for figure in FIGURES
-        }
-        for name, records in found.items()
-    }
+    return found
+
+
+def mean_of(records: list[RunRecord], figure: str) -> float:
+    """Returns the mean of a figure."""
+    return mean(float(getattr(record, figure)) for record in records)
 
 
 def main() -> None:
@@ -84,20 +137,25 @@ def main() -> None:
     assert len(entries) == len(made), [each.reason for each in made]
     emulator = EmulatorSettings.of(Path("build/emulate"))
     real = MahimahiSettings.of(Path("build"), BUSY_US, keep_awake=True)
-    emulated = {
-        host_us: run_all(LocalExecutor(emulator, 2), emulator, entries, 8, host_us)
-        for host_us in HOSTS_US
-    }
-    measured = run_all(SlotExecutor(real, arguments.slots), real, entries, arguments.runs)
-    for host_us, found in emulated.items():
-        print(f"host latency {host_us} us: real, emulated, error")
+    network = PreparedNetwork.load(NETWORK).with_host("host_latency_us", HOSTS_US[0])
+    measured = run_all(SlotExecutor(real, arguments.slots), real, entries, arguments.runs, network)
+    delays = pooled_delays(
+        record.scheduling_delays_us or () for records in measured.values() for record in records
+    )
+    print("scheduling delays (us):", *(f"{row['delay_us']:.0f}" for row in delays))
+    hosts = {f"latency {us} us": network.with_host("host_latency_us", us) for us in HOSTS_US}
+    hosts["with these scheduling delays"] = with_delays(network, delays)
+    for host, its in hosts.items():
+        found = run_all(LocalExecutor(emulator, 2), emulator, entries, 8, its)
+        print(f"host {host}: real, emulated, error")
         errors: dict[str, list[float]] = {figure: [] for figure in FIGURES}
-        for name, figures in measured.items():
+        for name, records in measured.items():
             words = [f"{name:16}"]
             for figure in FIGURES:
-                error = 100 * (found[name][figure] / figures[figure] - 1)
+                own, other = (mean_of(runs, figure) for runs in (records, found[name]))
+                error = 100 * (other / own - 1)
                 errors[figure].append(error)
-                words.append(f"{figures[figure]:8.3f} {found[name][figure]:8.3f} {error:+6.2f} %")
+                words.append(f"{own:8.3f} {other:8.3f} {error:+6.2f} %")
             print("  ".join(words))
         for figure, values in errors.items():
             off = median(abs(value) for value in values)
