@@ -250,8 +250,7 @@ class ContestRun:
 def _kept_key(path: Path) -> bytes:
     """The contest's own random key; an interrupted contest goes on with the same."""
     if not path.is_file():
-        write_whole(path, secrets.token_hex() + "\n")
-        path.chmod(0o600)
+        write_whole(path, secrets.token_hex() + "\n", mode=0o600)
     return path.read_bytes()
 
 
