@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -272,6 +274,12 @@ void hide_clocks() {
   });
 }
 
+// Random bytes that the kernel gives each program. The C library has used them.
+void forget_random_bytes() {
+  constexpr size_t bytes = 16;
+  std::memset(reinterpret_cast<void*>(getauxval(AT_RANDOM)), 0, bytes);
+}
+
 // Reads what is mapped of files through: which pages of them are in memory depends on earlier runs
 // as long as they have not been read.
 void read_through_mappings() {
@@ -309,6 +317,7 @@ void deny_all_but(EntryPage& page, const Files& shown, const Files& allowed,
                   const ResourceLimits& limits, Answer answer) {
   the_page = &page;
   if (page.datagram_bytes == 0) hide_clocks();
+  forget_random_bytes();
   read_through_mappings();
   if (is_first_process()) show_only(shown);
   syscall(SYS_chdir, "/");

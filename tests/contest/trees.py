@@ -99,6 +99,8 @@ def twin(folder: Path, name: str, constants: Mapping[str, float]) -> Path:
     """Writes one of our controllers as a whole sender of the kit."""
     kit(folder)
     shutil.copytree(ALGORITHMS, folder / "algorithms", ignore=shutil.ignore_patterns("*.cc"))
+    (folder / "common").mkdir()
+    shutil.copy(ALGORITHMS.parent / "common/portable_math.hh", folder / "common")
     shutil.copy(ALGORITHMS / f"{name}.cc", folder / "algorithms" / f"{name}.hh")
     shutil.copytree(TWIN, folder, dirs_exist_ok=True)
     values = ", ".join(f'{{"{each}", {value!r}}}' for each, value in constants.items())

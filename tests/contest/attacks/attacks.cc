@@ -576,6 +576,20 @@ const std::map<std::string, void (*)()> attacks{
        for (const long number : own) words += " " + std::to_string(number);
        leave(words.c_str());
      }},
+    {"which_seed",
+     [] {
+       const auto* const drawn = reinterpret_cast<const unsigned char*>(getauxval(AT_RANDOM));
+       std::string words = "words";
+       for (int i = 0; i < 16; ++i) words += " " + std::to_string(drawn[i]);
+       const void* const places[]{&words, std::malloc(100), reinterpret_cast<void*>(&own_object),
+                                  reinterpret_cast<void*>(&std::exit), environ};
+       for (const void* const each : places) {
+         words += " " + std::to_string(reinterpret_cast<uintptr_t>(each));
+       }
+       words += " " + std::to_string(time(nullptr)) + " " + std::to_string(getpid());
+       words += std::string(" ") + own_object();
+       leave(words.c_str());
+     }},
     {"calls",
      [] {
        const pid_t other = getppid();

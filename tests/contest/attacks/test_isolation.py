@@ -111,6 +111,15 @@ def test_attacks_lose_their_own_runs_only(
     require_lost(expected, hostile, honest, tmp_path, _isolated(is_apart))
 
 
+def test_a_host_tells_no_seed_but_by_what_it_draws(
+    objects: dict[str, Path], small_link: Link
+) -> None:
+    hostile = scenario_of(small_link, objects["attacks"], {"ATTACK": "which_seed"})
+    one, again, other = run_batch([{**hostile, "seed": seed} for seed in (1, 1, 2)])
+    assert "words 0 0 0" in one["reason"]
+    assert one == again == other
+
+
 def test_isolation_changes_no_byte(objects: dict[str, Path], small_link: Link) -> None:
     honest = [scenario_of(small_link, objects["kit_sender"], seed=seed) for seed in range(4)]
     assert run_batch(honest) == run_batch(honest, prefix=_isolated(False))
