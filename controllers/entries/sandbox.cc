@@ -241,6 +241,9 @@ constexpr struct {
     {SYS_unlink, "unlink"},
     {SYS_mkdir, "mkdir"},
     {SYS_alarm, "alarm"},
+    {SYS_poll, "poll"},
+    {SYS_select, "select"},
+    {SYS_epoll_wait, "epoll_wait"},
     {SYS_pause, "pause"},
     {SYS_time, "time"},
 #endif

@@ -105,6 +105,22 @@ _LOST = {
     "processes": "FileNotFoundError",
     "host_name": "system call uname",
     "large_pages": "system call mmap",
+    "own_report": "a datagram of 72340172838076673 bytes",
+    "order_without_waiting": "OSError",
+    "order_by_its_size": "OSError",
+    "orders_by_select": "system call poll",
+    "timer": "system call setitimer",
+    "signal_of_its_own": "system call alarm",
+    "wait_with_a_limit": "s of CPU time|sleeps outside poll",
+    "priority": "system call getpriority",
+    "processor": "system call sched_setaffinity",
+    "limits": "system call prlimit64",
+    "shared_memory": "system call shmget",
+    "library_of_the_system": "No such file",
+    "compiled_code_of_its_own": "No such file",
+    "module_that_is_left_out": "No module named 'asyncio'",
+    "descriptors": "Too many open files",
+    "end_of_the_emulator": "Bad file descriptor",
 }
 
 

@@ -1,10 +1,12 @@
 """Senders in Python that try what entries may not: ATTACK names what."""
 
 import ctypes
+import fcntl
 import hashlib
 import mmap
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -194,6 +196,82 @@ def host_name() -> None:
 
 def large_pages() -> None:
     mmap.mmap(-1, 2**21, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000)
+
+
+def own_report() -> None:
+    os.write(29, bytes(16) + b"\x00\x00\x00\x00\xff\xff\xff\xff" + b"\x01" * 64)
+    raise RuntimeError(f"heard {len(os.read(30, 4096)) >= 56}")
+
+
+def order_without_waiting() -> None:
+    os.set_blocking(30, False)
+
+
+def order_by_its_size() -> None:
+    fcntl.ioctl(30, 0x541B, bytes(4))
+
+
+def orders_by_select() -> None:
+    print(ctypes.CDLL("libc.so.6").poll(ctypes.create_string_buffer(8), 1, 0))
+
+
+def timer() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+
+
+def signal_of_its_own() -> None:
+    signal.signal(signal.SIGALRM, print)
+    ctypes.CDLL(None).syscall(37, 1)
+
+
+def wait_with_a_limit() -> None:
+    lock = threading.Lock()
+    while lock.acquire():
+        lock.acquire(timeout=0.005)
+        lock.release()
+
+
+def priority() -> None:
+    os.nice(5)
+
+
+def processor() -> None:
+    os.sched_setaffinity(0, {0})
+
+
+def limits() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (99, 99))
+
+
+def shared_memory() -> None:
+    ctypes.CDLL(None).syscall(29, 0, 4096, 0o1777)
+
+
+def library_of_the_system() -> None:
+    print(ctypes.CDLL("libcrypto.so.3"))
+
+
+def compiled_code_of_its_own() -> None:
+    with Path("own.so").open("wb") as file:
+        file.write(b"\x7fELF")
+    ctypes.CDLL("./own.so")
+
+
+def module_that_is_left_out() -> None:
+    import asyncio
+
+    asyncio.run(asyncio.sleep(1))
+
+
+def descriptors() -> None:
+    kept = []
+    while True:
+        kept.append(os.open(__file__, os.O_RDONLY))
+
+
+def end_of_the_emulator() -> None:
+    os.close(29)
+    time.sleep(1)
 
 
 def everything() -> None:
