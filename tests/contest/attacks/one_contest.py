@@ -1,14 +1,17 @@
 """Scores the entries of FOLDER/entries into FOLDER/board, for tests that kill it.
 
-python -m tests.contest.attacks.one_contest FOLDER
+python -m tests.contest.attacks.one_contest FOLDER [undrawn]
 """
 
 import sys
 from pathlib import Path
 
+import pytest
+
 from common.code import ROOT
 from common.errors import run_command_line
 from common.files import sha256_of
+from contest import run
 from contest.build import Compiler
 from contest.confine import Confined
 from contest.entries import EntryBuilder
@@ -19,6 +22,10 @@ from tests.contest.conftest import RUNNER, make_contest_run
 def main() -> None:
     """Scores them."""
     folder = Path(sys.argv[1])
+    if sys.argv[2:]:  # figures take longer than all the rest
+        patch = pytest.MonkeyPatch()
+        patch.setattr(run, "draw_figures", lambda *_: {})
+        patch.setattr(run.ContestRun, "_draw_runs", lambda *_: {})
     compiler = Compiler(folder / "kept", Confined(ROOT / "build/confine"))
     builder = EntryBuilder(compiler, sha256_of(RUNNER.read_bytes()), python_digest())
     make_contest_run(folder, builder).score(folder / "entries", lambda _: None)
