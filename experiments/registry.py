@@ -4,7 +4,7 @@ To add a kind of experiment, write its planner, say here what its experiments ne
 planner in kneepoint/experiment.py: the workflow makes the jobs of all of them by the same rules.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -345,3 +345,8 @@ def inputs_of(
     }
     digests = {name: digest_of_input(path) for name, path in {**read, **prepared}.items()}
     return {"seed and settings": sha256_of(settings.encode()), **digests}
+
+
+def other_inputs(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Returns the names of inputs that are there and are others than before (see `inputs_of`)."""
+    return [name for name, digest in now.items() if digest and before.get(name) != digest]

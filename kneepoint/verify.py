@@ -15,7 +15,7 @@ from engines.built import CORE, changed_sources
 from engines.named import settings_of
 from experiments.config import load_workflow
 from experiments.journal import open_journal
-from experiments.registry import NETWORKS, experiments_of, inputs_of
+from experiments.registry import NETWORKS, experiments_of, inputs_of, other_inputs
 from experiments.results import read_table
 from experiments.workflow import Workflow
 from kneepoint.cli import common_options, print_result, subcommand
@@ -84,9 +84,9 @@ def changed_inputs(name: str, made: MadeBy, workflow: Workflow) -> Iterator[str]
     """Yields a message for each input of an experiment that is another than its results had."""
     experiment = experiments_of(workflow).get(name)
     now = inputs_of(workflow, experiment) if experiment else {}
+    for file in other_inputs(made.inputs, now):
+        yield f"the input {file} has changed"
     for file, digest in now.items():
-        if digest and made.inputs.get(file) != digest:
-            yield f"the input {file} has changed"
         if not digest and not Path(file).is_relative_to(NETWORKS):  # which are prepared again
             yield f"the input {file} is missing"
 

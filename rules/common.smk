@@ -7,7 +7,14 @@ from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
 from experiments.cluster import start_cluster
-from experiments.registry import CALIBRATED, NETWORK_FILES, NETWORKS, experiments_of
+from experiments.registry import (
+    CALIBRATED,
+    NETWORK_FILES,
+    NETWORKS,
+    experiments_of,
+    inputs_of,
+    other_inputs,
+)
 from kneepoint.experiment import PLANNERS
 from reports.figures import PART_OF, kind_of
 from reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
@@ -125,11 +132,16 @@ def made_results_of(*names):
 
 @cache
 def noted_made(name):
-    """Returns the note that has an experiment made again if a file is not what it wrote."""
+    """Returns the note that has an experiment made again if a file is not what it wrote.
+
+    Nor do results count that are whole, but of other inputs, such as those of a backup.
+    """
     folder = Path(f"{RESULTS}/{name}")
     try:
         made = read_made_by(folder)
-        is_current = made is None or not made.changed(folder)
+        is_current = made is None or not (
+            made.changed(folder) or other_inputs(made.inputs, inputs_of(WORKFLOW, EXPERIMENTS[name]))
+        )
     except KneepointError:  # nobody knows what it wrote
         is_current = False
     return renew(place_of(f"{folder}/made"), results_of(name), is_current=is_current)

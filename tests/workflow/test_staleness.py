@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -129,6 +130,22 @@ def test_inputs_that_look_newer_rerun_what_reads_them(
 ) -> None:
     with changed(checkout, STUDY, NETWORK, TRACE, TABLE, HOST_FIT, LOG):
         assert messages_of(checkout, finished) == set().union(*(jobs for _, jobs in INPUTS))
+
+
+def test_a_whole_older_folder_in_the_place_of_a_newer_one_is_made_again(
+    checkout: Checkout, finished: list[str], tmp_path: Path
+) -> None:
+    """Such as from a backup: it is sound, but of another study."""
+    folder, older = checkout.folder / "results/one/grid", tmp_path / "older"
+    shutil.copytree(folder, older)
+    with changed(checkout, STUDY):
+        checkout.run(*finished)
+        assert jobs_of(checkout, finished) == set()
+        shutil.rmtree(folder)
+        shutil.copytree(older, folder, copy_function=shutil.copyfile)  # of now
+        assert "search_study" in jobs_of(checkout, finished)
+    checkout.run(*finished)
+    assert jobs_of(checkout, finished) == set()
 
 
 def test_results_that_are_not_what_was_written_are_made_again(
