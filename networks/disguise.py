@@ -1,10 +1,10 @@
 """Disguised recordings: the same link, of which nobody who has the recording knows the next moment.
 
 A disguise cuts both directions of a recording at one random moment, and begins there; stretches
-each half second by a factor between 0.95 and 1.05; and, within each tenth of a second, orders the
+each half second by a factor between 0.95 and 1.05; and, within each fifth of a second, orders the
 gaps between opportunities anew. What stays: every opportunity and every gap but for the factor, and
 so the distributions of rates and of outages; the recording's slow course; and how both directions
-belong together. What changes: when within a tenth of a second a packet can leave.
+belong together. What changes: when within a fifth of a second a packet can leave.
 """
 
 import random
@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 
 _PIECE_MS = 500
 _STRETCH = 0.05
-_WINDOW_MS = 100
+_WINDOW_MS = 200
 SHORTEST_MS = 10_000
 """What is shorter has too few moments to begin at."""
 
