@@ -9,7 +9,7 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import read_text, sha256_of, write_whole
-from contest.config import ENTRY_NAME, ENTRY_NAMES
+from contest.config import ENTRY_NAMES, is_entry_name
 from contest.names import plain
 from contest.standing import Json
 
@@ -39,7 +39,7 @@ def read_key(path: Path) -> dict[str, str]:
         for what, name, others in (("author", author, key), ("alias", alias, key.values())):
             if name in others:
                 raise KneepointError(f"{where}: {what} {name!r} appears twice; remove one")
-        if not re.fullmatch(ENTRY_NAME, alias):
+        if not is_entry_name(alias):
             raise KneepointError(f"{where}: alias {alias!r} must be {ENTRY_NAMES}; rename it")
         key[author] = alias
     return key

@@ -14,25 +14,27 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from common.errors import KneepointError, MachineError, our_files
 from common.files import private_folder, sha256_of, write_whole
 from contest.confine import MOST_CPU_S, Confined, DisturbedError
-from contest.messages import own_part, reason_of
-from contest.tree import SUFFIXES, Tree
+from contest.messages import errors_in, own_part, reason_of
+from contest.tree import C_SUFFIX, SUFFIXES, Tree
 from contest.unpack import files_of
 
 _IMPLICIT = (
     *("numeric", "functional", "stdexcept", "algorithm"),
-    *("cmath", "cstdlib", "cstdio", "cstring", "climits"),
+    *("cmath", "cstdlib", "cstdio", "cstring", "climits", "cstdint"),
 )
-"""Entries of 2013 and 2016 rely on headers that compilers of that time included implicitly."""
+"""Entries of 2013 and 2016 rely on headers that compilers of that time included implicitly. Others
+have names of their own, such as gamma or index, that clash with what these headers declare."""
 LEAN = ("-O2", "-g0", "-fPIC", "-pthread", "-w", "-fmax-errors=20", "-ffp-contract=off")
-_FLAGS = (*LEAN[:-1], *(word for header in _IMPLICIT for word in ("-include", header)))
+_OLD = tuple(word for header in _IMPLICIT for word in ("-include", header))
 _LINK = ("-shared", "-pthread", "-Wl,-z,defs")
 _LIBRARIES = ("-lm",)
+_MANY = 1000
 _TRIES = 3
 """Of a command that was killed from outside."""
 
@@ -59,7 +61,7 @@ class Budget:
 
     cpu_s: float = MOST_CPU_S
     object_bytes: int = 64_000_000
-    commands: int = 100
+    commands: int = 1500
 
 
 class _Build:
@@ -90,15 +92,39 @@ class _Build:
         self._commands += commands
         most = self._budget
         if self._cpu_s > most.cpu_s:
-            raise _LimitError(f"does not build within {most.cpu_s:g} s of CPU time")
+            raise _LimitError(
+                f"does not build within {most.cpu_s:g} s of CPU time; simplify it, or have the "
+                "limit raised (build_cpu_s)"
+            )
         if self._object_bytes > most.object_bytes:
-            raise _LimitError(f"has objects of more than {most.object_bytes / 1e6:g} MB")
+            raise _LimitError(
+                f"has objects of more than {most.object_bytes / 1e6:g} MB; make its tables smaller"
+            )
         if self._commands > most.commands:
-            raise _LimitError(f"does not build within {most.commands} commands")
+            raise _LimitError(
+                f"does not build within {most.commands} commands; put its sources into fewer files"
+            )
 
     def name_of(self, path: Path) -> str:
         """Returns a path in the tree, relative to its root."""
         return path.resolve().relative_to(self.root).as_posix()
+
+
+def _first_of(tries: Sequence[Callable[[], Path]]) -> Path:
+    """Returns the result of the first try that succeeds.
+
+    Otherwise the problem is that of the try with the fewest errors: one that lacks a header, or
+    has one too many, adds its own.
+    """
+    problems: list[BuildError] = []
+    for each in tries:
+        try:
+            return each()
+        except _LimitError:
+            raise
+        except BuildError as error:
+            problems.append(error)
+    raise min(problems, key=lambda each: errors_in(each.message) or _MANY)
 
 
 @dataclass
@@ -112,6 +138,7 @@ class Compiler:
         budget: of each build.
         standards: of C++, tried in this order.
         flags: of the compiler.
+        otherwise: what it gets, too, for a source that does not compile without; empty: nothing.
         reads: files of ours that it may read, too, whose digests are in their names.
         most_bytes: size of the cache, which forgets what was not used for longest.
     """
@@ -121,7 +148,8 @@ class Compiler:
     command: str = os.environ.get("CXX") or "c++"
     budget: Budget = field(default_factory=Budget)
     standards: Sequence[str] = ("-std=gnu++20", "-std=gnu++11")
-    flags: Sequence[str] = _FLAGS
+    flags: Sequence[str] = LEAN[:-1]
+    otherwise: Sequence[str] = _OLD
     reads: Sequence[Path] = ()
     most_bytes: int = 2_000_000_000
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -151,15 +179,9 @@ class Compiler:
         return self._keep(name, {name: content})
 
     def _build_in_any_standard(self, build: _Build, defined: Sequence[str]) -> Path:
-        problems = []
-        for standard in self.standards:
-            try:
-                return self._build(build, standard, defined)
-            except _LimitError:
-                raise
-            except BuildError as error:
-                problems.append(error)
-        raise problems[0]
+        return _first_of(
+            [partial(self._build, build, standard, defined) for standard in self.standards]
+        )
 
     def _build(self, build: _Build, standard: str, defined: Sequence[str]) -> Path:
         objects = {}
@@ -167,26 +189,39 @@ class Compiler:
             source = build.name_of(path)
             folder = f"{source.rpartition('/')[0]}/".removeprefix("/")
             near = [name for name in build.digests if name.startswith(folder)]
-            objects[self._compile_alone(build, source, [standard], near)] = source
+            objects[self._compile_alone(build, source, standard, [], near)] = source
         for path in build.tree.sources:
             source = build.name_of(path)
-            place = self._compile_alone(build, source, [standard, *defined], list(build.digests))
+            words = [*(f"-D{each}" for each in build.tree.defines), *defined]
+            place = self._compile_alone(build, source, standard, words, list(build.digests))
             objects[place] = source
         return self._link(build, objects)
 
     def _compile_alone(
-        self, build: _Build, source: str, flags: Sequence[str], near: Sequence[str]
+        self,
+        build: _Build,
+        source: str,
+        standard: str,
+        flags: Sequence[str],
+        near: Sequence[str],
     ) -> Path:
-        """Compiles a source with nearby headers, or with all files if those do not suffice."""
+        """Compiles a source as it is, or with what `otherwise` adds.
+
+        The compiler sees nearby headers, or all files if those do not suffice.
+        """
         names = [name for name in near if name == source or not name.endswith(SUFFIXES)]
-        try:
-            return self._compile(build, source, flags, names)
-        except _LimitError:
-            raise
-        except BuildError:
-            if len(names) == len(build.digests):
-                raise
-            return self._compile(build, source, flags, list(build.digests))
+        seen = [names] if len(names) == len(build.digests) else [names, list(build.digests)]
+        language = ["-x", "c++", standard]
+        added = [[], self.otherwise] if self.otherwise else [[]]
+        if source.endswith(C_SUFFIX):
+            language, added = ["-x", "c"], [[]]
+        return _first_of(
+            [
+                partial(self._compile, build, source, [*language, *flags, *more], names)
+                for more in added
+                for names in seen
+            ]
+        )
 
     def _compile(
         self, build: _Build, source: str, flags: Sequence[str], names: Sequence[str]

@@ -49,6 +49,7 @@ def compiler_of(compiler: Compiler) -> Compiler:
     return replace(
         compiler,
         flags=(*LEAN, "-include", str(place)),
+        otherwise=(),
         reads=(place, precompiled),
         standards=(_STANDARD,),
         budget=_BUDGET,

@@ -23,7 +23,14 @@ from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of
 from contest import within
-from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, Repository
+from contest.config import (
+    ENTRY_NAMES,
+    REPOSITORIES,
+    Repositories,
+    Repository,
+    is_entry_name,
+    is_of_entry_name,
+)
 from contest.confine import Confined, DisturbedError
 from contest.names import has_invisible, plain, remarks_on
 from contest.unpack import (
@@ -196,8 +203,9 @@ def _told_apart(possible: Sequence[Sequence[str]], taken: Collection[str]) -> li
 
 def legible(name: str) -> str:
     """Returns a name for what has none that is allowed: for pages and for a folder."""
-    shown = re.sub(r"[^\w.,'@ -]", "_", plain(name))[:50]
-    return shown if re.match(ENTRY_NAME, shown) else f"entry {shown}"
+    signs = plain(name)[:50]
+    shown = "".join(each if is_of_entry_name(each) else "_" for each in signs)
+    return shown if is_entry_name(shown) else f"entry {shown}"
 
 
 def submission_at(path: Path) -> Submission:
@@ -263,7 +271,7 @@ def _named(
     name = plain(written)
     if has_invisible(written):
         problem = "has invisible signs in its name; rename it"
-    elif not re.fullmatch(ENTRY_NAME, name) or len(name.encode()) > _MOST_NAME_BYTES:
+    elif not is_entry_name(name) or len(name.encode()) > _MOST_NAME_BYTES:
         problem = f"has a name with more than {ENTRY_NAMES}, or a long one; rename it"
     else:
         if version is not None:

@@ -1,5 +1,6 @@
 """Configuration models: a contest and its scores, repositories, and what an entry declares."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from common.config_file import ConfigModel, matching, read_config
 from common.errors import KneepointError, suggestion
+from contest.confine import MOST_CPU_S
 from engines.base import RunRecord
 from engines.expression import Expression
 from experiments.models.study import Setting
@@ -21,9 +23,32 @@ ENTRY_FILE = "kneepoint.yaml"
 REPOSITORIES = "entries.yaml"
 """Entries of a folder that are git repositories elsewhere."""
 
-ENTRY_NAME = r"\w[\w.,'@ -]{0,99}"
-ENTRY_NAMES = "letters, digits, blanks, commas, ', ., @, - and _"
-EntryName = Annotated[str, matching(ENTRY_NAME, f"{ENTRY_NAMES} only")]
+ENTRY_NAMES = "letters, digits, blanks and . , ' @ - _ & + ! ( )"
+_SIGNS = frozenset(" .,'@-_&+!()")
+_MOST_LETTERS = 100
+
+
+def is_of_entry_name(sign: str) -> bool:
+    """Whether a name may have a sign: many scripts write vowels as combining marks."""
+    return sign in _SIGNS or sign.isalnum() or unicodedata.category(sign)[0] == "M"
+
+
+def is_entry_name(text: str) -> bool:
+    """Whether a text may be the name of an entry or an author."""
+    return (
+        0 < len(text) <= _MOST_LETTERS
+        and (text[0].isalnum() or text[0] == "_")
+        and all(map(is_of_entry_name, text))
+    )
+
+
+def _check_entry_name(text: str) -> str:
+    if not is_entry_name(text):
+        raise ValueError(f"it must be {ENTRY_NAMES} only")
+    return text
+
+
+EntryName = Annotated[str, AfterValidator(_check_entry_name)]
 _Text = Annotated[str, Field(max_length=200)]
 Arguments = tuple[_Text, ...]
 _CName = Annotated[str, matching(r"(?a:[A-Za-z_]\w{0,99})", "a name in C: letters, digits and _")]
@@ -170,6 +195,16 @@ class Contest(ConfigModel):
         default="power",
         description="power, log_power, median_power, excess_power, transhub, or an expression of a "
         "run's metrics",
+    )
+    cpu_s: int | None = Field(
+        default=None,
+        ge=1,
+        le=86_400,
+        description="CPU time of an entry in a run in virtual time (s); null: 2 s and half of the "
+        "run's duration",
+    )
+    build_cpu_s: int = Field(
+        default=MOST_CPU_S, ge=1, le=86_400, description="CPU time of an entry's build (s)"
     )
     environment: Mapping[_CName, _Text] = Field(
         default={},

@@ -86,6 +86,7 @@ class EntryBuilder:
         is_trusting: whether entries run without a sandbox.
         arguments: of all senders that declare none.
         environment: of all senders, besides what they declare.
+        cpu_s: what a sender may use in a run (s); None: by the run's duration.
     """
 
     compiler: Compiler
@@ -94,6 +95,7 @@ class EntryBuilder:
     is_trusting: bool = False
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    cpu_s: int | None = None
 
     def make(
         self, submission: Submission, values: Mapping[str, float] | None = None
@@ -202,6 +204,7 @@ class EntryBuilder:
             tree.clock_epoch_ms,
             runner_sha256,
             self.is_trusting,
+            self.cpu_s,
         )
 
 

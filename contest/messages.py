@@ -42,6 +42,11 @@ def reason_of(message: str) -> str:
     return (found or lines or ["the compiler's message names none of its files"])[0]
 
 
+def errors_in(message: str) -> int:
+    """Returns how many errors a message lists."""
+    return sum(any(mark in line.lower() for mark in _MARKS) for line in message.splitlines())
+
+
 def _own_lines(message: str, own: Collection[str]) -> Iterator[str]:
     is_shown = False
     for line in message.expandtabs().splitlines():

@@ -8,26 +8,32 @@ is a whole sender.
 import ast
 import hashlib
 import os
+import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from common.errors import KneepointError
+from contest import cmake
 from contest.config import EntryFile, load_entry_file
 from contest.makefile import read_makefile
 
 Language = Literal["c++", "python"]
 
-SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
-"""Of sources in C++."""
+C_SUFFIX = ".c"
+SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".cp", ".C", ".CC", ".CPP", C_SUFFIX)
+"""Of sources in C++ and C."""
 _METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
 _MOST_PYTHON_BYTES = 2**17
 _CONTINUED = re.compile(rb"\\\r?\n")
 _LONG_IMPORT = re.compile(rb"\b(?:import|from)\b[\w\s.]{1000}")
 """For a dotted name the interpreter's parser needs the square of its length, 4 GB for 128 KB."""
-_MOST_DEPTH = 3
+_MOST_DEPTHS = (3, 10)
+"""Of a sender's folder; the deeper ones are searched if there is none elsewhere."""
+_DEFINED = re.compile(r"[A-Za-z_]\w{0,99}(?:=[^\x00-\x1f]{0,500})?")
 _MOST_TEXT = 2**20
 _MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
 _MAIN = re.compile(r"\bint\s+main\s*\(")
@@ -53,6 +59,7 @@ class Tree:
         library: sources that see only their own folder, like those of src/.
         sources: the others.
         includes: folders of headers.
+        defines: macros of `sources`, NAME or NAME=VALUE.
         archives: of ours, that its objects are linked with.
         dialect: of its datagrams, as the engines call it; "": the kit's.
         clock_epoch_ms: what its clocks subtract from the date; None: they begin at 0.
@@ -65,6 +72,7 @@ class Tree:
     library: tuple[Path, ...] = ()
     sources: tuple[Path, ...] = ()
     includes: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
     archives: tuple[Path, ...] = ()
     dialect: str = ""
     clock_epoch_ms: int | None = None
@@ -84,33 +92,40 @@ def recognize(folder: Path) -> Tree:
 
 
 def _find_sender(folder: Path) -> Tree:
-    for root in _levels(folder):
-        if (root / "datagrump").is_dir():
-            return _of_kit(root)
-        flat = [path for path in _sources_in(root) if _has_main(path) and not _receives(path)]
-        if flat:
-            return _flat(root)
-    for root in _levels(folder):
-        found = _python(root)
-        if found is not None:
-            return found
+    problems: list[str] = []
+    for depth in _MOST_DEPTHS:
+        for root in _levels(folder, depth):
+            if (root / "datagrump").is_dir():
+                return _of_kit(root)
+            found = _of_cmake(root) or _of_makefile(root, folder) or _flat(root)
+            if found is not None:
+                return found
+        for root in _levels(folder, depth):
+            found = _python(root, problems)
+            if found is not None:
+                return found
     raise KneepointError(
-        "has no sender: neither datagrump/sender.cc, nor a flat tree with a main function, nor a "
-        "class in Python with window_size, datagram_was_sent, ack_received and timeout_ms"
+        problems[0]
+        if problems
+        else "has no sender: neither datagrump/sender.cc, nor a flat tree with a main function, "
+        "nor a class in Python with window_size, datagram_was_sent, ack_received and timeout_ms"
     )
 
 
-def _levels(folder: Path) -> Iterator[Path]:
+def _levels(folder: Path, depth: int) -> Iterator[Path]:
     """The folder, and those within it, nearest first: archives often have a top folder."""
     level = [folder]
-    for _ in range(_MOST_DEPTH):
+    for _ in range(depth):
         yield from level
         level = [each for root in level for each in sorted(root.iterdir()) if each.is_dir()]
 
 
 def _of_kit(root: Path) -> Tree:
     place = root / "datagrump"
-    named = _named_sources(place, "sender_SOURCES")
+    makefile = place / "Makefile.am"
+    named = _named_sources(root, makefile, "sender_SOURCES")
+    if named is None and (found := _of_cmake(root) or _of_cmake(place)) is not None:
+        return found
     sources = [path for path in named or _sources_in(place) if path.suffix in SUFFIXES]
     if named is None:
         sources = [path for path in sources if not _receives(path)]
@@ -120,25 +135,86 @@ def _of_kit(root: Path) -> Tree:
         mains = ", ".join(path.name for path in sources if _has_main(path))
         raise KneepointError(f"has several main functions: {mains}; name sources in Makefile.am")
     src = root / "src"
-    library = _named_sources(src, "libsourdough_a_SOURCES") if src.is_dir() else []
-    if library is None:
-        library = _sources_in(src)
+    sources += _of_libraries(root, makefile, src)
+    own = _named_sources(root, src / "Makefile.am", "libsourdough_a_SOURCES")
+    library = (_sources_in(src) if own is None else own) if src.is_dir() else []
+    includes, defines = _flags(root, makefile)
+    standard = (src, place, root) if src.is_dir() else (place, root)
     return Tree(
         root,
         "c++",
         library=tuple(path for path in library if path.suffix in SUFFIXES),
-        sources=tuple(sources),
-        includes=(src, place, root) if src.is_dir() else (place, root),
+        sources=tuple(dict.fromkeys(path for path in sources if path.suffix in SUFFIXES)),
+        includes=_each_once(standard, includes),
+        defines=defines,
         own_receiver=_is_foreign(place / "receiver.cc"),
     )
 
 
-def _flat(root: Path) -> Tree:
-    is_of_2013 = (root / "packet.hh").is_file()
-    sources = _sources_of_program(root) or [
-        path for path in _sources_in(root) if not _receives(path)
-    ]
+def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
+    """The sources of libraries that Makefile.am links the sender with, beside that of src/."""
+    if not makefile.is_file():
+        return []
+    found: list[Path] = []
+    for word in read_makefile(makefile, root).words_of("sender_LDADD"):
+        library = Path(os.path.normpath(makefile.parent.resolve() / word))
+        place = library.parent
+        if not word.endswith((".a", ".la")) or place == src.resolve() or not place.is_dir():
+            continue
+        _require_within(root, place, makefile)
+        variable = re.sub(r"\W", "_", library.name) + "_SOURCES"
+        named = _named_sources(root, place / "Makefile.am", variable)
+        found += _sources_in(place) if named is None else named
+    return found
+
+
+def _of_cmake(root: Path) -> Tree | None:
+    """A tree whose CMakeLists.txt makes one program that sends."""
+    if not (root / cmake.FILE).is_file():
+        return None
+    read = cmake.read_cmake(root)
+    found = []
+    for program in read.programs:
+        named = (_within(root, word) for word in read.sources_of(program))
+        sources = [path for path in named if path and path.suffix in SUFFIXES and path.is_file()]
+        mains = [path for path in sources if _has_main(path)]
+        if len(mains) == 1 and not _receives(mains[0]):
+            is_other = "sender" not in f"{program} {mains[0].stem}".lower()
+            found.append((is_other, program, tuple(dict.fromkeys(sources))))
+    if not found:
+        return None
+    _, _, sources_of_sender = min(found)
+    folders = [path for word in read.includes if (path := _within(root, word)) and path.is_dir()]
+    return _program(root, sources_of_sender, folders, read.defines)
+
+
+def _of_makefile(root: Path, top: Path) -> Tree | None:
+    """A tree whose makefile names the sender's sources."""
+    found: set[tuple[bool, int, tuple[Path, ...]]] = set()
+    flags: list[str] = []
+    for path in (root / name for name in _MAKEFILES):
+        if not path.is_file():
+            continue
+        makefile = read_makefile(path, root)
+        flags += makefile.flags()
+        for words in makefile.programs():
+            sources = tuple(sorted(set(_named_in(root, words))))
+            mains = [source for source in sources if _has_main(source)]
+            if len(mains) == 1 and not any(map(_receives, mains)):
+                is_other = "sender" not in mains[0].stem.lower()
+                found.add((is_other, -len(sources), sources))
+    if not found:
+        return None
+    includes, defines = _flags_in(top, root, flags)
+    return _program(root, min(found)[2], includes, defines, top)
+
+
+def _flat(root: Path) -> Tree | None:
+    """A folder with a main function."""
+    sources = [path for path in _sources_in(root) if not _receives(path)]
     mains = [path for path in sources if _has_main(path)]
+    if not mains:
+        return None
     if len(mains) > 1:  # the kit of 2013 has several programs
         sender = [path for path in mains if "sender" in path.name]
         if len(sender) != 1:
@@ -147,62 +223,130 @@ def _flat(root: Path) -> Tree:
                 f"has several main functions: {names}; leave one, or name its sources in a Makefile"
             )
         sources = [path for path in sources if path not in mains or path in sender]
+    includes, defines = _flags(root, *(root / name for name in _MAKEFILES))
+    return _program(root, sources, includes, defines)
+
+
+def _program(
+    root: Path,
+    sources: Sequence[Path],
+    includes: Sequence[Path],
+    defines: Sequence[str],
+    top: Path | None = None,
+) -> Tree:
+    """A tree that is not the kit's; its headers may be in folders above `root`, up to `top`."""
+    is_of_2013 = (root / "packet.hh").is_file()
+    src = [path for path in (root / "src", root / "datagrump") if path.is_dir()]
+    all_includes = _each_once([root], includes, src, [path.parent for path in sources])
+    is_within = all(path.is_relative_to(root.resolve()) for path in all_includes)
     return Tree(
-        root,
+        root if is_within or top is None else top,
         "c++",
         sources=tuple(sources),
-        includes=(root,),
+        includes=all_includes,
+        defines=tuple(defines),
         dialect="2013" if is_of_2013 else "",
         clock_epoch_ms=_epoch_ms(root) if is_of_2013 else None,
     )
 
 
-def _named_sources(place: Path, variable: str) -> list[Path] | None:
+def _each_once(*folders: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(path.resolve() for each in folders for path in each))
+
+
+def _flags(root: Path, *makefiles: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The folders of headers in a tree, and the macros, that makefiles give the compiler."""
+    found = [
+        (path.parent, read_makefile(path, root).flags()) for path in makefiles if path.is_file()
+    ]
+    parts = [_flags_in(root, place, words) for place, words in found]
+    folders = [folder for part, _ in parts for folder in part]
+    return tuple(folders), tuple(dict.fromkeys(name for _, part in parts for name in part))
+
+
+def _flags_in(
+    top: Path, place: Path, words: Sequence[str]
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    folders, defines = [], []
+    for option, value in pairwise([*words, ""]):
+        text = value if option in ("-I", "-D", "-isystem") else option[2:]
+        if option.startswith(("-I", "-isystem")):
+            path = Path(os.path.normpath(place.resolve() / text))
+            if path.is_relative_to(top.resolve()) and path.is_dir():
+                folders.append(path)
+        elif option.startswith("-D") and _DEFINED.fullmatch(text):
+            defines.append(text)
+    return tuple(folders), tuple(dict.fromkeys(defines))
+
+
+def _named_sources(root: Path, makefile: Path, variable: str) -> list[Path] | None:
     """The files that Makefile.am names for a program; None if it is not there or names none."""
-    makefile = place / "Makefile.am"
     if not makefile.is_file():
         return None
-    words = read_makefile(makefile).words_of(variable)
+    place = makefile.parent
+    words = read_makefile(makefile, root).words_of(variable)
     if not words:
         return None
     paths = [Path(os.path.normpath(place.resolve() / word)) for word in words if "$" not in word]
     for path in paths:
-        if not path.is_relative_to(place.parent.resolve()):
-            raise KneepointError(
-                f"{place.name}/Makefile.am names {path.name}, which is outside the tree"
-            )
+        _require_within(root, path, makefile)
         if not path.is_file():
-            raise KneepointError(f"{place.name}/Makefile.am names {path.name}, which is missing")
+            raise KneepointError(
+                f"{place.name}/Makefile.am names {path.name}, which is missing{_hint(root, path)}"
+            )
     return list(dict.fromkeys(paths))
 
 
+def _require_within(root: Path, path: Path, makefile: Path) -> None:
+    if not path.is_relative_to(root.resolve()):
+        where = f"{makefile.parent.name}/Makefile.am"
+        raise KneepointError(f"{where} names {path.name}, which is outside the tree; move it there")
+
+
+def _hint(root: Path, path: Path) -> str:
+    """What to do about a file that a submodule has, which git does not archive."""
+    has_submodules = (root / ".gitmodules").is_file()
+    empty = not path.parent.is_dir() or not any(path.parent.iterdir())
+    return "; it is a submodule's: commit its files" if has_submodules and empty else "; add it"
+
+
+def _within(root: Path, word: str) -> Path | None:
+    """A path that a file of the tree names; None if it is elsewhere."""
+    path = Path(os.path.normpath(root.resolve() / word))
+    return path if path.is_relative_to(root.resolve()) else None
+
+
 def _sources_in(folder: Path) -> list[Path]:
-    return [path.resolve() for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES]
+    return [path.resolve() for path in sorted(folder.iterdir()) if _is_source(path)]
 
 
-def _sources_of_program(root: Path) -> list[Path] | None:
-    """The sources that a flat tree's makefile names for the sender; None if it names none."""
-    found = set()
-    for path in (root / name for name in _MAKEFILES):
-        for words in read_makefile(path).programs() if path.is_file() else ():
-            sources = tuple(sorted(set(_named_in(root, words))))
-            mains = [source for source in sources if _has_main(source)]
-            if len(mains) == 1 and not any(map(_receives, mains)):
-                is_other = "sender" not in mains[0].stem.lower()
-                found.add((is_other, -len(sources), sources))
-    return list(min(found)[2]) if found else None
+def _is_source(path: Path) -> bool:
+    return path.suffix in SUFFIXES and not path.name.startswith(".") and path.is_file()
 
 
 def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
-    """The sources in a folder that words name, or the objects that they name are made of."""
-    sources = {path.name: path for path in _sources_in(root)}
+    """The sources in a folder that words name, or the objects that they name are made of.
+
+    An object that lies elsewhere is that of the only source of its name.
+    """
+    sources = {path.relative_to(root.resolve()).as_posix(): path for path in _sources_below(root)}
+    by_name: dict[str, list[Path]] = {}
+    for path in sources.values():
+        by_name.setdefault(path.name, []).append(path)
     for word in words:
-        name = word.removeprefix("./")
+        name = posixpath.normpath(word)
         if name in sources:
             yield sources[name]
         stem, _, ending = name.rpartition(".")
-        if ending in ("o", "lo"):
-            yield from (sources[stem + each] for each in SUFFIXES if stem + each in sources)
+        if ending in ("o", "lo", "obj"):
+            beside = [sources[stem + each] for each in SUFFIXES if stem + each in sources]
+            base = stem.rpartition("/")[2]
+            others = [path for each in SUFFIXES for path in by_name.get(base + each, ())]
+            yield from beside or (others if len(others) == 1 else ())
+
+
+def _sources_below(root: Path) -> list[Path]:
+    return [path.resolve() for path in sorted(root.rglob("*")) if _is_source(path)]
 
 
 def _epoch_ms(root: Path) -> int:
@@ -249,10 +393,11 @@ def _code_digest(source: Path) -> str:
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()
 
 
-def _python(root: Path) -> Tree | None:
+def _python(root: Path, problems: list[str]) -> Tree | None:
+    """A file in Python that sends; adds to the problems what is none because of its syntax."""
     senders = []
     read_bytes = 0
-    for path in sorted(root.glob("*.py")):
+    for path in sorted(root.glob("[!.]*.py")):
         if path.stat().st_size > _MOST_PYTHON_BYTES:
             continue
         content = path.read_bytes()
@@ -263,7 +408,11 @@ def _python(root: Path) -> Tree | None:
             raise KneepointError(f"{path.name}: imports a name of more than 1000 characters")
         try:
             module = ast.parse(content)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except SyntaxError as error:
+            line = f", line {error.lineno}" if error.lineno else ""
+            problems.append(f"has no sender: {path.name}{line}: {error.msg}")
+            continue
+        except (ValueError, RecursionError, MemoryError):
             continue
         for each in module.body:
             if not isinstance(each, ast.ClassDef):

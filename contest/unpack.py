@@ -36,8 +36,12 @@ _COMPRESSIONS: dict[bytes, Callable[[IO[bytes]], Any]] = {
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
 
-_LEFT_OUT = frozenset(".git .hg .svn .deps .libs __pycache__ autom4te.cache".split())
+_LEFT_OUT = frozenset(
+    ".git .hg .svn .deps .libs __pycache__ __MACOSX .DS_Store autom4te.cache".split()
+)
 """Names of files and folders that nothing needs."""
+_LEFT_OUT_BEGINNING = "._"
+"""Of what macOS puts beside each file."""
 _LEFT_OUT_OF_REPOSITORY = frozenset("hooks logs lfs modules worktrees".split())
 """Likewise, at its top."""
 _ELSEWHERE = {
@@ -284,7 +288,8 @@ class _Taken:
         """Whether nothing needs a file or folder."""
         if self.is_repository:
             return path in _LEFT_OUT_OF_REPOSITORY
-        return path.rpartition("/")[2] in _LEFT_OUT
+        name = path.rstrip("/").rpartition("/")[2]
+        return name in _LEFT_OUT or name.startswith(_LEFT_OUT_BEGINNING)
 
     def see(self, descriptor: int) -> None:
         """Notes when what a descriptor shows was last written."""

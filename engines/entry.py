@@ -23,6 +23,7 @@ class Entry:
         clock_epoch_ms: what its kit's clocks subtract from the date; None: they begin at 0.
         runner_sha256: digest of the program that runs it.
         is_trusted: runs without a sandbox, on hosts that have none.
+        cpu_s: CPU time that it may use in virtual time (s); None: by the run's duration.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Entry:
     clock_epoch_ms: int | None = None
     runner_sha256: str = ""
     is_trusted: bool = False
+    cpu_s: int | None = None
 
     def in_flow(self) -> dict[str, Any]:
         """Returns the entry as a scenario's flow has it, without its path, which is no identity."""
@@ -46,4 +48,6 @@ class Entry:
             entry["dialect"] = self.dialect
         if self.clock_epoch_ms:
             entry["clock_epoch_ms"] = self.clock_epoch_ms
+        if self.cpu_s:
+            entry["cpu_s"] = self.cpu_s
         return entry

@@ -13,7 +13,7 @@ from common.config_file import read_config
 from common.errors import KneepointError, fault_of
 from common.files import read_json, sha256_of
 from contest.aliases import read_key
-from contest.build import Compiler
+from contest.build import Budget, Compiler
 from contest.config import Contest
 from contest.confine import Confined
 from contest.entries import ContestEntry, EntryBuilder
@@ -168,7 +168,13 @@ def open_contest(
         is_real_time=LIMITS[contest.engine].is_real_time,
         where=where,
     )
-    builder = replace(builder, arguments=contest.arguments, environment=contest.environment)
+    builder = replace(
+        builder,
+        compiler=replace(builder.compiler, budget=Budget(cpu_s=contest.build_cpu_s)),
+        arguments=contest.arguments,
+        environment=contest.environment,
+        cpu_s=contest.cpu_s,
+    )
     engine = engine_of(contest.engine, config)
     catalogue = load_catalogue(EMULATE)
     ours = []

@@ -246,10 +246,11 @@ void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller,
                                way_back(ends.sink), meter));
 }
 
-// CPU time limit of an entry's process; an honest one needs a tenth.
-uint64_t Rig::most_entry_cpu_s() const {
-  constexpr uint64_t least_s = 2;
-  return least_s + static_cast<uint64_t>(duration_ms_) / 50'000;
+// The limit of CPU time of an entry's process. By default a processor that is as fast would have
+// kept up in real time, with its start and half of the time to spare.
+uint64_t Rig::most_cpu_s(const EntrySettings& entry) const {
+  constexpr uint64_t start_s = 2;
+  return entry.cpu_s.value_or(start_s + static_cast<uint64_t>(duration_ms_) / 2000);
 }
 
 // No effect of an entry's datagram may return within the time for which it knows all arrivals.
@@ -268,7 +269,7 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
       meter == nullptr and log == nullptr ? nullptr : &add<FlightRecord>(number, log, meter);
   const Dialect& dialect = find_dialect(settings.entry->dialect);
   EntryChild& child =
-      add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
+      add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_cpu_s(*settings.entry));
   Mails& mails = add<Mails>(keeps_order());
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
   Hop& sender = add_sender<EntryProcess>(ends.source, endpoint(ends.source, number, meter), child,

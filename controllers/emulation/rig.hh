@@ -129,7 +129,7 @@ class Rig {
   Lateness lateness(uint64_t stream) const;
   bool keeps_order() const { return scenario_.impairments() == 0; }
   Microseconds duration_us() const;
-  uint64_t most_entry_cpu_s() const;
+  uint64_t most_cpu_s(const EntrySettings& entry) const;
   Microseconds entry_lookahead_us() const;
   void impair(Direction& direction);
   enum LossPlace { before_link, after_link };

@@ -313,6 +313,8 @@ Fields entry_fields(EntrySettings& entry) {
       text("interpreter", entry.interpreter, "the program that runs a file in Python"),
       text("sha256", entry.sha256, "the digest that it must have"),
       texts("arguments", entry.arguments, "of its program, after host and port"),
+      whole("cpu_s", entry.cpu_s, 1, 86'400,
+            "the CPU time that it may use; otherwise 2 s and half of the run's duration"),
       whole("clock_epoch_ms", entry.clock_epoch_ms, 0, date_s * 1000,
             "of the clocks of a kit that shows dates: what it subtracts from them"),
       variables("environment", entry.environment, "what getenv gives it; all that it gives"),

@@ -18,7 +18,7 @@ int open_file(int flags) {
     errno = ENOENT;
     return -1;
   }
-  return static_cast<int>(syscall(SYS_dup, STDOUT_FILENO));
+  return static_cast<int>(syscall(SYS_dup, STDIN_FILENO));
 }
 
 FILE* open_stream(const char* mode) {

@@ -24,7 +24,9 @@ KNEEPOINT_EXPORT sighandler_t signal(int, sighandler_t) noexcept { return SIG_DF
 // Virtual time has no threads: nothing determines which of two runs first.
 KNEEPOINT_EXPORT int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*),
                                     void*) noexcept {
-  constexpr std::string_view words = "this sender starts threads, which virtual time lacks\n";
+  constexpr std::string_view words =
+      "this sender starts threads, which virtual time lacks (std::thread, std::async, "
+      "pthread_create, threading.Thread): do their work in the loop that sends\n";
   syscall(SYS_write, STDERR_FILENO, words.data(), words.size());
   syscall(SYS_exit_group, EXIT_FAILURE);
   return 0;

@@ -188,7 +188,7 @@ int wait_for_epoll(epoll_event* events, int count, int64_t limit_ns) {
 namespace kneepoint {
 
 void reserve_descriptors() {
-  for (const int each : {socket_descriptor, epoll_descriptor}) dup2(STDOUT_FILENO, each);
+  for (const int each : {socket_descriptor, epoll_descriptor}) dup2(STDIN_FILENO, each);
 }
 
 bool is_the_socket(int descriptor) {

@@ -14,7 +14,7 @@ struct EntryPage {
   static constexpr int descriptor = 3;
   static constexpr int socket_descriptor = 4;
 
-  int32_t denied_call;  // the system call that ended the entry; -1: none
+  int32_t denied_call;  // the system call that ended the entry, or `cycle_counter`; -1: none
   // In real time: what each of its datagrams must have, and their numbers.
   uint64_t datagram_bytes;  // 0: this is virtual time
   std::atomic<uint64_t> sent;

@@ -12,14 +12,14 @@ namespace kneepoint {
 // that is stopped, swapped out or waits for a processor has not, and its run can be repeated.
 //
 // Many short sleeps escape looks that are rare, so that looks become frequent once the emulator
-// has waited for longer than an honest entry computes. Sleeps that are shorter still cost more CPU
+// has waited for longer than most entries compute. Sleeps that are shorter still cost more CPU
 // time than the limit allows before they become long in all. Within a turn looks become rare again:
 // they would take the processor from an entry that computes, until the machine seems too busy.
 class Patience {
  public:
   enum class Verdict { wait, sleeps, stopped, late };
 
-  // `cpu_s`: what the entry may use, ten times what an honest one needs.
+  // `cpu_s`: what the entry may use, far more than an honest one needs.
   explicit Patience(uint64_t cpu_s) : cpu_s_(cpu_s) {}
 
   // The time until the first look in a turn.
@@ -31,7 +31,7 @@ class Patience {
 
   // `waited_s`: for the entry, in the whole run.
   Verdict wait(double waited_s) {
-    is_late_ = waited_s > static_cast<double>(cpu_s_);
+    is_late_ = waited_s > static_cast<double>(std::min(cpu_s_, most_usual_s));
     return waited_s > static_cast<double>(most_s()) ? Verdict::late : Verdict::wait;
   }
   // `state`: of its process, a letter of proc(5).
@@ -47,6 +47,7 @@ class Patience {
   static constexpr std::chrono::microseconds rare{20'000};
   static constexpr std::chrono::microseconds frequent{20};
   static constexpr int most_looks = 100;
+  static constexpr uint64_t most_usual_s = 5;  // many times what an honest one computes
 
   uint64_t cpu_s_;
   bool is_late_ = false;

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -90,7 +91,8 @@ void never_block(int descriptor) {
   const int reports = fcntl(given.reports, F_DUPFD, out_of_the_way);
   const int errors = fcntl(given.errors, F_DUPFD, out_of_the_way);
   dup2(nowhere, STDIN_FILENO);
-  dup2(nowhere, STDOUT_FILENO);
+  // In real time nobody reads while it runs, and a full pipe would refuse what it prints.
+  dup2(orders < 0 ? nowhere : errors, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   dup2(page, EntryPage::descriptor);
   dup2(socket, EntryPage::socket_descriptor);
@@ -107,9 +109,7 @@ void never_block(int descriptor) {
 
 EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t cpu_s) {
   if (denied_call >= 0) {
-    return {"the sender made the system call " + name_of_call(denied_call) +
-                ", which entries may not make",
-            false};
+    return {"the sender " + named_call(denied_call), false};
   }
   constexpr int aborted = 128 + SIGABRT;  // as the process tells that it has called abort()
   if (WIFEXITED(status) and WEXITSTATUS(status) == aborted) {
@@ -118,8 +118,13 @@ EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t c
   const bool is_spent = WIFEXITED(status) ? WEXITSTATUS(status) == exit_status_at_cpu_limit
                                           : ends_for_cpu_time(WTERMSIG(status), used, cpu_s);
   if (is_spent) {
-    return {"the sender used more than " + std::to_string(cpu_s) +
-                " s of CPU time: it computes or prints endlessly",
+    std::ostringstream used_s;
+    used_s.precision(3);
+    used_s << cpu_time_s(used);
+    return {"the sender used more than " + std::to_string(cpu_s) + " s of CPU time (" +
+                used_s.str() +
+                " s), its limit in a run: end its endless loop, compute or print less for each "
+                "acknowledgment, or have the limit raised (cpu_s)",
             false};
   }
   if (WIFEXITED(status)) {

@@ -21,7 +21,7 @@ int open_file(int folder, const char* path, int flags) {
   }
   return static_cast<int>((flags & O_ACCMODE) == O_RDONLY
                               ? syscall(SYS_openat, folder, path, flags, 0)
-                              : syscall(SYS_dup, STDOUT_FILENO));
+                              : syscall(SYS_dup, STDIN_FILENO));
 }
 
 }  // namespace

@@ -14,12 +14,15 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace kneepoint {
 
@@ -118,10 +121,25 @@ void on_cpu_limit(int, siginfo_t* information, void*) {
   if (information->si_code == SI_KERNEL) syscall(SYS_exit_group, exit_status_at_cpu_limit);
 }
 
-void handle(int number, void (*handler)(int, siginfo_t*, void*)) {
+// Code that reads the cycle counter raises SIGSEGV without an address.
+void on_fault(int, siginfo_t* information, void* context) {
+#ifdef __x86_64__
+  const auto* const code = reinterpret_cast<const unsigned char*>(
+      static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+  const bool reads_counter =
+      information->si_code == SI_KERNEL and code[0] == 0x0f and
+      (code[1] == 0x31 or (code[1] == 0x01 and code[2] == 0xf9));  // rdtsc, rdtscp
+  if (reads_counter and not answers(cycle_counter, {})) syscall(SYS_exit_group, EXIT_FAILURE);
+#else
+  static_cast<void>(information);
+  static_cast<void>(context);
+#endif
+}
+
+void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags = 0) {
   struct sigaction action{};
   action.sa_sigaction = handler;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | flags;
   // This program's own stands in for the C library's.
   void* const found = dlsym(RTLD_NEXT, "sigaction");
   if (found == nullptr) throw SandboxError("the C library has no sigaction");
@@ -174,6 +192,12 @@ constexpr struct {
     {SYS_move_pages, "move_pages"},
     {SYS_migrate_pages, "migrate_pages"},
     {SYS_kcmp, "kcmp"},
+    {SYS_getcwd, "getcwd"},
+    {SYS_chdir, "chdir"},
+    {SYS_geteuid, "geteuid"},
+    {SYS_getuid, "getuid"},
+    {SYS_timerfd_settime, "timerfd_settime"},
+    {SYS_read, "read"},
     {SYS_shmget, "shmget"},
     {SYS_semget, "semget"},
     {SYS_msgget, "msgget"},
@@ -247,6 +271,38 @@ constexpr struct {
     {SYS_pause, "pause"},
     {SYS_time, "time"},
 #endif
+};
+
+// What a programmer wrote whose program makes these calls.
+const std::pair<std::vector<long>, const char*> meanings[]{
+    {{SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_pipe2, SYS_rt_sigaction, SYS_wait4,
+#ifdef __x86_64__
+      SYS_fork, SYS_vfork, SYS_pipe,
+#endif
+      SYS_waitid},
+     "other processes (system, popen, fork, os.system, subprocess) are none of an entry's; do it "
+     "in the sender itself"},
+    {{SYS_read, SYS_readv},
+     "standard input (std::cin, scanf, input) is empty; declare arguments or constants in "
+     "kneepoint.yaml"},
+    {{SYS_timerfd_create, SYS_timerfd_settime, SYS_timer_create, SYS_setitimer, SYS_eventfd2,
+#ifdef __x86_64__
+      SYS_alarm, SYS_pause, SYS_eventfd,
+#endif
+      SYS_signalfd4, SYS_rt_sigtimedwait},
+     "virtual time has no timers beside poll's (timerfd, alarm, setitimer); use the timeout of "
+     "poll, select or epoll_wait"},
+    {{SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr,
+      SYS_getpriority, SYS_setpriority, SYS_mlockall},
+     "an entry has one processor and no priority (nice, sched_setscheduler); leave it out"},
+    {{SYS_socket, SYS_bind, SYS_connect, SYS_listen, SYS_accept4},
+     "an entry has one UDP socket, to its receiver"},
+    {{SYS_unlinkat, SYS_mkdirat, SYS_renameat2, SYS_ftruncate,
+#ifdef __x86_64__
+      SYS_unlink, SYS_mkdir, SYS_rename, SYS_rmdir,
+#endif
+      SYS_getdents64},
+     "an entry has no folder; what it writes is discarded"},
 };
 
 }  // namespace
@@ -366,11 +422,22 @@ void answer_trapped_calls(Answer answer) {
 
 void exit_at_cpu_limit() { handle(SIGXCPU, on_cpu_limit); }
 
-std::string name_of_call(int call) {
-  for (const auto& each : call_names) {
-    if (each.number == call) return each.name;
+void answer_cycle_counter() { handle(SIGSEGV, on_fault, SA_RESETHAND); }
+
+std::string named_call(int call) {
+  if (call == cycle_counter) {
+    return "read the processor's cycle counter (rdtsc, __builtin_ia32_rdtsc), which has no place "
+           "in a run's time: use clock_gettime or std::chrono";
   }
-  return "system call " + std::to_string(call);
+  std::string name = "number " + std::to_string(call);
+  for (const auto& each : call_names) {
+    if (each.number == call) name = each.name;
+  }
+  std::string text = "made the system call " + name + ", which entries may not make";
+  for (const auto& [calls, words] : meanings) {
+    if (std::ranges::find(calls, call) != calls.end()) return text + ": " + words;
+  }
+  return text + ": an entry has its socket, its clock and its memory; do without the rest";
 }
 
 }  // namespace kneepoint

@@ -91,7 +91,12 @@ class CallFilter {
 using Answer = std::optional<long> (*)(int call, const std::array<uint64_t, 6>& arguments);
 void answer_trapped_calls(Answer answer);
 
-// "ptrace", or "system call 999".
-std::string name_of_call(int call);
+// Has a reading of the processor's cycle counter that is refused answered as a call of this number;
+// every other SIGSEGV ends the process.
+constexpr int cycle_counter = 1 << 20;
+void answer_cycle_counter();
+
+// What a sender did that made a call, in its programmer's words, and what to do instead.
+std::string named_call(int call);
 
 }  // namespace kneepoint

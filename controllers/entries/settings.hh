@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,8 @@ struct EntrySettings {
   std::vector<std::string> arguments{};  // after HOST and PORT
   std::vector<std::pair<std::string, std::string>> environment{};
   std::string dialect = "sourdough";
-  uint64_t clock_epoch_ms = 0;  // from which its kit's clocks count, if they show dates
+  uint64_t clock_epoch_ms = 0;      // from which its kit's clocks count, if they show dates
+  std::optional<uint64_t> cpu_s{};  // that it may use in virtual time; none: by the run's duration
   std::filesystem::path interpreter = "/usr/bin/python3";  // of a file in Python
 
   bool is_python() const { return object.extension() == ".py"; }

@@ -210,3 +210,31 @@ def test_a_contest_gives_all_entries_what_they_do_not_declare(tmp_path: Path) ->
     (tree / "kneepoint.yaml").write_text(f"arguments: [own]\nconstants: {{size: {constant}}}\n")
     own = builder.make(submission_at(tree)).built
     assert own and own.arguments == ("own",) and own.environment == {"SIZE": "7", "MODE": "b"}
+
+
+@pytest.mark.parametrize(
+    "name", ["gamma", "y1", "index", "rand", "count", "hash", "left", "div", "signal", "time"]
+)
+def test_names_of_ones_own_clash_with_no_header_of_ours(tmp_path: Path, name: str) -> None:
+    source = f"#include <iostream>\nusing namespace std;\nconst float {name}x = 1;\n"
+    own = f"namespace {{ int {name} = 3; }}\nint used() {{ return {name}; }}\n"
+    old = "#include <iostream>\nint least(int a) { return std::min(a, INT_MAX); }\n"
+    tree = flat(tmp_path / "anna", a=own, b=source, c=old)
+    assert Compiler(tmp_path / "kept", CONFINED).build(recognize(tree), {}).is_file()
+
+
+@pytest.mark.parametrize(
+    ("source", "shown", "hidden"),
+    [
+        ("int gamma = 3;\nint two = gone;\n", "gone", "gamma"),
+        ("int a = INT_MAX;\nint b = strlen(one);\n", "one", "INT_MAX"),
+    ],
+)
+def test_the_message_is_that_of_the_try_with_the_fewest_errors(
+    tmp_path: Path, source: str, shown: str, hidden: str
+) -> None:
+    with pytest.raises(BuildError) as refused:
+        Compiler(tmp_path / "kept", CONFINED).build(
+            recognize(flat(tmp_path / "anna", a=source)), {}
+        )
+    assert shown in str(refused.value) and hidden not in str(refused.value)

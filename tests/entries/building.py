@@ -41,11 +41,11 @@ def build_sender(into: Path, *flags: str) -> Path:
 def scenario_of(
     link: Link, entry: Path, environment: dict[str, str] | None = None, **settings: Any
 ) -> dict[str, Any]:
-    """Returns a scenario in which one entry sends; settings are the scenario's."""
+    """Returns a scenario in which one entry sends, with 2 s of CPU time; settings are its own."""
     return {
         "uplink": {"trace": str(link.uplink)},
         "downlink": {"trace": str(link.downlink)},
-        "flows": [{"entry": {"object": str(entry), "environment": environment or {}}}],
+        "flows": [{"entry": {"object": str(entry), "environment": environment or {}, "cpu_s": 2}}],
         **settings,
     }
 

@@ -1,0 +1,113 @@
+"""What is said about an entry that does what an entry cannot, in the words of who wrote it."""
+
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import KneepointError
+from contest.collect import submission_at
+from contest.entries import EntryBuilder
+from contest.tree import recognize
+from tests.entries.building import run_batch
+
+ENDLESS = "volatile int x; int main() { for (;;) x = x + 1; }"
+
+
+def answer(folder: Path, builder: EntryBuilder, source: str, **keys: Any) -> dict[str, Any]:
+    """Runs a whole sender in C++ or Python; returns the emulator's answer."""
+    tree = folder / "entry"
+    tree.mkdir()
+    (tree / ("sender.py" if "import" in source else "sender.cc")).write_text(source)
+    made = builder.make(submission_at(tree))
+    assert made.built, made.reason + made.message
+    (folder / "trace").write_text("".join(f"{time}\n" for time in range(1, 1000)))
+    side = {"trace": str(folder / "trace"), "delay_ms": 20}
+    entry = {"object": str(made.built.object), "interpreter": sys.executable, **keys}
+    scenario = {"uplink": side, "downlink": side, "flows": [{"entry": entry}]}
+    (found,) = run_batch([scenario])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ('#include <cstdlib>\nint main() { std::system("true"); }', ["system", "in the sender"]),
+        ("#include <thread>\nint main() { std::thread([] {}).join(); }", ["std::thread", "loop"]),
+        (
+            "#include <iostream>\nint main() { int x; std::cin >> x; }",
+            ["std::cin", "kneepoint.yaml"],
+        ),
+        (
+            "#include <sys/timerfd.h>\nint main() { timerfd_create(CLOCK_MONOTONIC, 0); }",
+            ["timerfd", "timeout of"],
+        ),
+        ("#include <unistd.h>\nint main() { alarm(1); }", ["alarm", "timeout of"]),
+        pytest.param(
+            "#include <x86intrin.h>\nint main() { return __rdtsc() & 1; }",
+            ["rdtsc", "clock_gettime"],
+            marks=pytest.mark.skipif(platform.machine() != "x86_64", reason="no such counter"),
+        ),
+        (
+            "#include <iostream>\nint main() { std::cout << 3 << '\\n' << 4 << '\\n'; return 9; }",
+            ["exit status 9", "last words: 4"],
+        ),
+        ("int main() { int* none = nullptr; return *none; }", ["SIGSEGV"]),
+        ("import os, socket\nos.system('true')", ["os.system", "in the sender"]),
+        ("import threading, socket\nthreading.Thread(target=print).start()", ["threading.Thread"]),
+        ("import sys, socket\nprint('no window')\nsys.exit(3)", ["exit status 3", "no window"]),
+        ("import socket\ninput()", ["EOFError"]),
+    ],
+)
+def test_reasons_name_what_was_written_and_what_to_do(
+    tmp_path: Path, builder: EntryBuilder, source: str, words: list[str]
+) -> None:
+    found = answer(tmp_path, builder, source)
+    assert found["status"] == "failed"
+    assert [word for word in words if word not in found["reason"]] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "#include <thread>\nint main() { return 10 + std::thread::hardware_concurrency(); }",
+        "import os, socket\nos._exit(10 + os.cpu_count())",
+    ],
+)
+def test_an_entry_has_one_processor(tmp_path: Path, builder: EntryBuilder, source: str) -> None:
+    assert "exit status 11" in answer(tmp_path, builder, source)["reason"]
+
+
+def test_the_limit_of_cpu_time_is_the_contests(tmp_path: Path, builder: EntryBuilder) -> None:
+    reason = answer(tmp_path, builder, ENDLESS, cpu_s=1)["reason"]
+    assert "more than 1 s of CPU time" in reason and "cpu_s" in reason and "loop" in reason
+
+
+def test_the_limit_of_cpu_time_follows_the_run(tmp_path: Path, builder: EntryBuilder) -> None:
+    """A second's run: what computes for half of it after its start passes, for more does not."""
+    computes = """
+#include <ctime>
+#include <cstdlib>
+volatile unsigned x;
+int main() { for (unsigned i = 0; i < COUNT; ++i) x = x + 1; std::_Exit(7); }
+"""
+    reason = answer(tmp_path, builder, computes.replace("COUNT", "1000000"))["reason"]
+    assert "exit status 7" in reason
+    (tmp_path / "other").mkdir()
+    assert "more than 2 s" in answer(tmp_path / "other", builder, ENDLESS)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("class Controller:\n    def window_size(self)\n        return 3\n", ["line 2", "':'"]),
+        ("x = 1\n  y = 2\n", ["line 2", "indent"]),
+    ],
+)
+def test_a_mistake_in_python_has_its_line(tmp_path: Path, text: str, words: list[str]) -> None:
+    (tmp_path / "sender.py").write_text(text)
+    with pytest.raises(KneepointError, match=r"sender\.py") as refused:
+        recognize(tmp_path)
+    assert [word for word in words if word not in str(refused.value)] == []
