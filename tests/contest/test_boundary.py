@@ -66,7 +66,7 @@ def name_in(given: tuple[object, ...]) -> str:
 def odd_for(name: str, right: Callable[..., Any]) -> Callable[..., Any]:
     def odd(*given: object, **named: object) -> object:
         if name_in(given) == name:
-            raise OddError(f"/home/organiser/secret of {name} \x1b[2J")
+            raise OddError(f"/srv/organiser/secret of {name} \x1b[2J")
         return right(*given, **named)
 
     return odd

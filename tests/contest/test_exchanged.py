@@ -71,13 +71,13 @@ def linked(tmp_path: Path) -> str:
 
 
 def below_a_link(tmp_path: Path) -> str:
-    (tmp_path / "home").symlink_to(".")
-    return "../home/private"
+    (tmp_path / "house").symlink_to(".")
+    return "../house/private"
 
 
 def absolute_below_a_link(tmp_path: Path) -> str:
-    (tmp_path / "home").symlink_to(".")
-    return str(tmp_path / "home/private")
+    (tmp_path / "house").symlink_to(".")
+    return str(tmp_path / "house/private")
 
 
 def linked_git(tmp_path: Path) -> str:

@@ -225,7 +225,7 @@ def test_a_list_of_repositories_is_the_organisers(tmp_path: Path, is_link: bool)
     assert found.repository is None and "another user" in found.problem
 
 
-@pytest.mark.parametrize("target", ["x" * 300, "/root/" * 800, "fred"])
+@pytest.mark.parametrize("target", ["x" * 300, "/deep/" * 800, "fred"])
 def test_links_that_cannot_be_looked_at_are_rows(tmp_path: Path, target: str) -> None:
     (tmp_path / "fred").symlink_to(target[:4000])
     (tmp_path / "anna").mkdir()
