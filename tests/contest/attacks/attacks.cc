@@ -197,7 +197,6 @@ void forge_orders() {
 const std::map<std::string, long> calls{{"prlimit64", SYS_prlimit64},
                                         {"setpriority", SYS_setpriority},
                                         {"sched_setaffinity", SYS_sched_setaffinity},
-                                        {"sched_getaffinity", SYS_sched_getaffinity},
                                         {"sched_setscheduler", SYS_sched_setscheduler},
                                         {"sched_setattr", SYS_sched_setattr},
                                         {"ioprio_set", SYS_ioprio_set},
@@ -532,6 +531,12 @@ const std::map<std::string, void (*)()> attacks{
        look_at(syscall(SYS_openat2, AT_FDCWD, secret(), how, sizeof how) >= 0);
      }},
     {"asks_for_access", [] { look_at(syscall(SYS_faccessat, AT_FDCWD, secret(), R_OK) == 0); }},
+    {"which_processors",
+     [] {
+       unsigned long processors[16]{};
+       syscall(SYS_sched_getaffinity, 0, sizeof processors, processors);
+       look_at(processors[0] != 1);
+     }},
     {"follows_links",
      [] {
        char target[64];
