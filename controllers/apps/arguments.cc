@@ -92,10 +92,9 @@ struct Parser {
                             {"--uplink-sha256", sha256_at(scenario.uplink.trace_sha256)},
                             {"--downlink-sha256", sha256_at(scenario.downlink.trace_sha256)}};
     Options of_entry = entry_options(entry);
-    of_entry.insert(
-        {{"--trust-entries", flag_at(scenario.trusts_entries)},
-         {"--entry-lookahead-us", whole_at(scenario.entry_lookahead_us, 0, 1000)},
-         {"--entry-clock-epoch-ms", whole_at(entry.clock_epoch_ms, 0, date_s * 1000)}});
+    of_entry.insert({{"--trust-entries", flag_at(scenario.trusts_entries)},
+                     {"--entry-lookahead-us", whole_at(scenario.entry_lookahead_us, 0, 1000)},
+                     {"--entry-clock-epoch-ms", whole_at(entry.clock_epoch_ms, 0, date_s * 1000)}});
     const auto take_delay = [&scenario](const std::string& value, const std::string& name) {
       scenario.uplink.delay_ms = scenario.downlink.delay_ms =
           static_cast<double>(to_whole(value, name, 0, longest_delay_ms));

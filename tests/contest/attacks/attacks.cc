@@ -10,8 +10,8 @@
 #include <netinet/udp.h>
 #include <poll.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -167,7 +167,8 @@ void speak(uint32_t most_claimed = Messages::most_datagrams) {
 // A report of each size, which waits for nothing and otherwise says whatever its bytes say.
 void babble() {
   std::vector<unsigned char> content(70'000);
-  for (size_t i = offsetof(Messages::Report, departures); i < content.size(); ++i) content[i] = static_cast<unsigned char>(i * i >> 3);
+  for (size_t i = offsetof(Messages::Report, departures); i < content.size(); ++i)
+    content[i] = static_cast<unsigned char>(i * i >> 3);
   Messages own{};
   for (const size_t bytes : {1, 7, 8, 20, 23, 24, 25, 87, 88, 1880, 1881, 4096, 4097, 70'000}) {
     report(content.data(), bytes);
@@ -701,8 +702,8 @@ const std::map<std::string, void (*)()> attacks{
        const std::string words(4096, '\n');
        bool is_refused = false;
        for (int i = 0; i < 2000; ++i) {
-         is_refused = is_refused or syscall(SYS_write, STDERR_FILENO, words.data(),
-                                            words.size()) != static_cast<long>(words.size());
+         is_refused = is_refused or syscall(SYS_write, STDERR_FILENO, words.data(), words.size()) !=
+                                        static_cast<long>(words.size());
        }
        look_at(is_refused);
      }},
@@ -710,7 +711,8 @@ const std::map<std::string, void (*)()> attacks{
      [] {
        // Where the C library has the kernel tell the processor's number, its critical sections tell
        // of each interruption.
-       const auto* const area = static_cast<const char*>(__builtin_thread_pointer()) + __rseq_offset;
+       const auto* const area =
+           static_cast<const char*>(__builtin_thread_pointer()) + __rseq_offset;
        look_at(__rseq_size != 0 and *reinterpret_cast<const int*>(area + 4) >= 0);
      }},
 };

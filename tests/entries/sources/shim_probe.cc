@@ -33,12 +33,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-#define REQUIRE(condition)                                         \
-  do {                                                             \
-    if (not(condition)) {                                          \
-      std::cerr << "wrong: " << #condition << std::endl;           \
-      std::exit(9);                                                \
-    }                                                              \
+#define REQUIRE(condition)                               \
+  do {                                                   \
+    if (not(condition)) {                                \
+      std::cerr << "wrong: " << #condition << std::endl; \
+      std::exit(9);                                      \
+    }                                                    \
   } while (false)
 
 int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
@@ -105,7 +105,8 @@ const std::map<std::string, std::function<void()>> checks{
        REQUIRE(sleep(1) == 0);
        require_late(now_ns() - start, 1'000'000'000);
        start = now_ns();
-       const timespec until{(start + 3'000'000) / 1'000'000'000, (start + 3'000'000) % 1'000'000'000};
+       const timespec until{(start + 3'000'000) / 1'000'000'000,
+                            (start + 3'000'000) % 1'000'000'000};
        REQUIRE(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == 0);
        require_late(now_ns() - start, 3'000'000 - 50);
      }},
