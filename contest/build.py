@@ -169,6 +169,8 @@ class Compiler:
             build = _Build(tree, work, self.budget)
             built = self._build_in_any_standard(build, defined)
             made = [each for each in work.iterdir() if each.suffix in (".o", ".so")]
+            data = [path.read_bytes() for path in tree.data]
+            self._keep_all({f"{sha256_of(content)}.data": content for content in data})
             return self._keep(built.name, {each.name: each.read_bytes() for each in made})
 
     def keep(self, tree: Tree) -> Path:
@@ -308,6 +310,11 @@ class Compiler:
             f"could not be built: something ended the compiler {_TRIES} times ({cause}), for want "
             "of memory or time; end other programs and run the command again"
         )
+
+    def _keep_all(self, files: Mapping[str, bytes]) -> None:
+        """Adds files to the cache that a run reads."""
+        for name in files:
+            self._keep(name, files)
 
     def _keep(self, entry: str, made: Mapping[str, bytes]) -> Path:
         """Adds files to the cache, keeps that within its size, and returns the entry's."""

@@ -205,6 +205,7 @@ class EntryBuilder:
             runner_sha256,
             self.is_trusting,
             self.cpu_s,
+            {path.name: sha256_of(path.read_bytes()) for path in tree.data},
         )
 
 

@@ -20,6 +20,7 @@ from common.errors import KneepointError
 from contest import cmake
 from contest.config import EntryFile, load_entry_file
 from contest.makefile import read_makefile
+from contest.unpack import files_of
 
 Language = Literal["c++", "python"]
 
@@ -33,6 +34,10 @@ _LONG_IMPORT = re.compile(rb"\b(?:import|from)\b[\w\s.]{1000}")
 """For a dotted name the interpreter's parser needs the square of its length, 4 GB for 128 KB."""
 _MOST_DEPTHS = (3, 10)
 """Of a sender's folder; the deeper ones are searched if there is none elsewhere."""
+_MOST_DATA = 16
+_MOST_DATA_BYTES = 2**20
+_QUOTED = re.compile(r'"([^"\n]{1,200})"')
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp")
 _DEFINED = re.compile(r"[A-Za-z_]\w{0,99}(?:=[^\x00-\x1f]{0,500})?")
 _MOST_TEXT = 2**20
 _MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
@@ -60,6 +65,7 @@ class Tree:
         sources: the others.
         includes: folders of headers.
         defines: macros of `sources`, NAME or NAME=VALUE.
+        data: files that sources name, to be read in a run.
         archives: of ours, that its objects are linked with.
         dialect: of its datagrams, as the engines call it; "": the kit's.
         clock_epoch_ms: what its clocks subtract from the date; None: they begin at 0.
@@ -73,6 +79,7 @@ class Tree:
     sources: tuple[Path, ...] = ()
     includes: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
+    data: tuple[Path, ...] = ()
     archives: tuple[Path, ...] = ()
     dialect: str = ""
     clock_epoch_ms: int | None = None
@@ -88,7 +95,31 @@ def recognize(folder: Path) -> Tree:
             malformed.
     """
     tree = _find_sender(folder)
-    return replace(tree, declared=load_entry_file(tree.root))
+    data = _data_of(tree) if tree.language == "c++" else ()
+    return replace(tree, declared=load_entry_file(tree.root), data=data)
+
+
+def _data_of(tree: Tree) -> tuple[Path, ...]:
+    """The files, neither sources nor headers, whose names its sources have in quotes."""
+    quoted = {
+        name.rpartition("/")[2]
+        for path in (*tree.sources, *tree.library)
+        for name in _QUOTED.findall(_text(path))
+    }
+    found: dict[str, Path] = {}
+    size = 0
+    for path in files_of(tree.root):
+        is_code = path.suffix in (*SUFFIXES, *_HEADERS)
+        if path.name not in quoted or is_code or path.name in found:
+            continue
+        size += path.stat().st_size
+        if len(found) == _MOST_DATA or size > _MOST_DATA_BYTES:
+            raise KneepointError(
+                f"has more than {_MOST_DATA} files or {_MOST_DATA_BYTES // 2**20} MiB to read in a "
+                f"run, such as {path.name}; put them into the source"
+            )
+        found[path.name] = path
+    return tuple(found.values())
 
 
 def _find_sender(folder: Path) -> Tree:

@@ -24,6 +24,7 @@ class Entry:
         runner_sha256: digest of the program that runs it.
         is_trusted: runs without a sandbox, on hosts that have none.
         cpu_s: CPU time that it may use in virtual time (s); None: by the run's duration.
+        files: digests of files that it may read in virtual time, by name; beside the object.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Entry:
     runner_sha256: str = ""
     is_trusted: bool = False
     cpu_s: int | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def in_flow(self) -> dict[str, Any]:
         """Returns the entry as a scenario's flow has it, without its path, which is no identity."""
@@ -48,6 +50,8 @@ class Entry:
             entry["dialect"] = self.dialect
         if self.clock_epoch_ms:
             entry["clock_epoch_ms"] = self.clock_epoch_ms
+        if self.files:
+            entry["files"] = dict(self.files)
         if self.cpu_s:
             entry["cpu_s"] = self.cpu_s
         return entry

@@ -318,6 +318,10 @@ Fields entry_fields(EntrySettings& entry) {
       whole("clock_epoch_ms", entry.clock_epoch_ms, 0, date_s * 1000,
             "of the clocks of a kit that shows dates: what it subtracts from them"),
       variables("environment", entry.environment, "what getenv gives it; all that it gives"),
+      variables(
+          "files", entry.files,
+          "the digests of files that it may read, by their names; they lie beside the object, "
+          "DIGEST.data"),
       text("dialect", entry.dialect, "whose datagrams it sends",
            [](const std::string& name) { return find_dialect(name).name; })};
 }

@@ -20,6 +20,7 @@
 #include <sstream>
 #include <vector>
 
+#include "entries/given_files.hh"
 #include "entries/interpreter_files.hh"
 #include "entries/messages.hh"
 #include "entries/namespaces.hh"
@@ -355,6 +356,8 @@ void confine_sender(EntryPage& page, const std::string& object, const ResourceLi
   allow_mapping(filter, object_descriptor);
   for (const long call : {SYS_read, SYS_pread64}) {
     filter.rule(call, CallFilter::allow, {{0, as_int, object_descriptor}});
+    filter.rule(call, CallFilter::allow,
+                {{0, as_int & ~uint64_t{given_descriptors - 1}, first_given}});
   }
   filter.rule(SYS_read, CallFilter::allow, {{0, as_int, EntryMessages::orders_descriptor}});
   refuse_files(filter);

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "entries/given_files.hh"
+
 namespace kneepoint {
 
 namespace {
@@ -40,7 +42,9 @@ EntryLoader::EntryLoader(int count, char* words[], int before) : page_(shared_pa
              .file_mb = 0,
              .descriptors = 32};
   next += 2;
-  for (; std::strcmp(*next, "--") != 0; ++next) environment_.emplace_back(*next);
+  for (; std::strcmp(*next, "--") != 0; ++next) {
+    (**next == '=' ? files_ : environment_).emplace_back(*next);
+  }
   static char name[] = "sender";
   words_.push_back(name);
   words_.insert(words_.end(), next + 1, words + count);
@@ -49,6 +53,11 @@ EntryLoader::EntryLoader(int count, char* words[], int before) : page_(shared_pa
 void EntryLoader::confine() {
   try {
     exit_at_cpu_limit();
+    for (const std::string& each : files_) {
+      const size_t equals = each.find('=', 1);
+      const std::string file = each.substr(1, equals - 1);
+      if (not give_file(file, each.substr(equals + 1))) fail(file + " cannot be opened");
+    }
     if (not is_confined_) {
       set_limits(limits_);
     } else if (interpreter_) {

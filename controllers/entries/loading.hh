@@ -38,7 +38,8 @@ class EntryLoader {
   bool is_confined_ = true;
   ResourceLimits limits_{};
   std::vector<std::string> environment_{};
-  std::vector<char*> words_{};  // of the sender
+  std::vector<std::string> files_{};  // =NAME=PATH
+  std::vector<char*> words_{};        // of the sender
 };
 
 }  // namespace kneepoint

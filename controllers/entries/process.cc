@@ -155,6 +155,14 @@ void check_entry(const EntrySettings& settings, bool is_trusted) {
     throw std::invalid_argument("entry " + settings.object.string() + " has SHA-256 " + digest +
                                 ", not " + settings.sha256 + "; it was built again: start again");
   }
+  for (const auto& [name, wanted] : settings.files) {
+    const std::string found =
+        sha256(read_file(settings.place_of(wanted), "entry's file", most_object_bytes));
+    if (found != wanted) {
+      throw std::invalid_argument("an entry's file " + name + " has SHA-256 " + found + ", not " +
+                                  wanted + "; build the entry again");
+    }
+  }
   if (is_trusted) return;
   if (const std::string& why = why_no_namespaces(); settings.is_python() and not why.empty()) {
     throw std::invalid_argument(
@@ -201,6 +209,10 @@ Command command_for(const EntrySettings& settings, const EntryStart& start) {
                              start.is_trusted ? "trusted" : "confined", std::to_string(start.cpu_s),
                              std::to_string(most_memory_mb)});
   for (const auto& [name, value] : settings.environment) words.push_back(name + "=" + value);
+  for (const auto& [name, digest] : settings.files) {  // no variable begins like this
+    words.push_back("=" + name + "=" +
+                    std::filesystem::absolute(settings.place_of(digest)).string());
+  }
   words.insert(words.end(), {"--", start.host, start.port});
   words.insert(words.end(), settings.arguments.begin(), settings.arguments.end());
   return command;

@@ -19,13 +19,14 @@ ENDLESS = "volatile int x; int main() { for (;;) x = x + 1; }"
 def answer(folder: Path, builder: EntryBuilder, source: str, **keys: Any) -> dict[str, Any]:
     """Runs a whole sender in C++ or Python; returns the emulator's answer."""
     tree = folder / "entry"
-    tree.mkdir()
+    tree.mkdir(exist_ok=True)
     (tree / ("sender.py" if "import" in source else "sender.cc")).write_text(source)
     made = builder.make(submission_at(tree))
     assert made.built, made.reason + made.message
     (folder / "trace").write_text("".join(f"{time}\n" for time in range(1, 1000)))
     side = {"trace": str(folder / "trace"), "delay_ms": 20}
-    entry = {"object": str(made.built.object), "interpreter": sys.executable, **keys}
+    entry = made.built.in_flow() | {"object": str(made.built.object), **keys}
+    entry["interpreter"] = sys.executable
     scenario = {"uplink": side, "downlink": side, "flows": [{"entry": entry}]}
     (found,) = run_batch([scenario])
     return found
@@ -111,3 +112,61 @@ def test_a_mistake_in_python_has_its_line(tmp_path: Path, text: str, words: list
     with pytest.raises(KneepointError, match=r"sender\.py") as refused:
         recognize(tmp_path)
     assert [word for word in words if word not in str(refused.value)] == []
+
+
+READS = {
+    "fopen": """#include <cstdio>
+int main() {
+  int sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    FILE* file = fopen("../anna/weights.txt", "r");
+    int a = 0, b = 0;
+    if (file == nullptr or fscanf(file, "%d %d", &a, &b) != 2) return 1;
+    rewind(file);
+    if (fscanf(file, "%d", &a) != 1 or fopen("other.txt", "r") or fclose(file) != 0) return 2;
+    sum += a + b;
+  }
+  return sum;
+}""",
+    "ifstream": """#include <fstream>
+#include <string>
+int main() {
+  std::ifstream file(std::string("weights.txt"));
+  int a = 0, b = 0;
+  file >> a >> b;
+  file.clear();
+  file.seekg(0);
+  file >> a;
+  return 3 * (a + b);
+}""",
+    "open": """#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main() {
+  char text[4] = {};
+  const int file = open("weights.txt", O_RDONLY);
+  if (read(file, text, 4) != 4 or write(file, text, 4) != -1) return 1;
+  return 3 * (text[0] - '0' + text[2] - '0');
+}""",
+}
+
+
+@pytest.mark.parametrize("way", sorted(READS))
+def test_an_entry_reads_its_own_files(tmp_path: Path, builder: EntryBuilder, way: str) -> None:
+    data = tmp_path / "entry/data/weights.txt"
+    data.parent.mkdir(parents=True)
+    data.write_text("2 5\n")
+    (tmp_path / "entry/other.txt.old").write_text("3")
+    reason = answer(tmp_path, builder, READS[way])["reason"]
+    assert "exit status 21" in reason
+    data.write_text("4 5\n")
+    assert "exit status 27" in answer(tmp_path, builder, READS[way])["reason"]
+
+
+def test_too_much_to_read_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
+    tree = tmp_path / "entry"
+    tree.mkdir()
+    (tree / "sender.cc").write_text('const char* name = "big.txt"; int main() {}')
+    (tree / "big.txt").write_bytes(b"x" * (2**20 + 1))
+    reason = builder.make(submission_at(tree)).reason
+    assert "big.txt" in reason and "into the source" in reason

@@ -38,7 +38,9 @@ def test_probes_are_there() -> None:
 @pytest.mark.parametrize("check", _CHECKS)
 def test_host_gives(check: str, objects: dict[str, Path], small_link: Link) -> None:
     answer = _probe(small_link, objects["shim_probe"], check)
-    assert re.search(r"s the sender ended by itself, with exit status 0\b", answer["reason"])
+    reason, _, words = answer["reason"].partition("; its last words: ")
+    assert reason.endswith("s the sender ended by itself, with exit status 0")
+    assert words == ("said" if check == "output_is_no_terminal" else "")
 
 
 def test_randomness_is_the_seeds(objects: dict[str, Path], small_link: Link) -> None:
