@@ -130,7 +130,7 @@ Needs needs_of(const fs::path& object) {
       std::string path = paths.substr(from, to - from);
       const std::string_view origin = "$ORIGIN";
       if (path.starts_with(origin))
-        path = object.parent_path() / ("." + path.substr(origin.size()));
+        path = object.parent_path() / path.replace(0, origin.size(), ".");
       needs.folders.emplace_back(path);
     }
   }
