@@ -38,6 +38,10 @@ _MOST_DATA = 16
 _MOST_DATA_BYTES = 2**20
 _QUOTED = re.compile(r'"([^"\n]{1,200})"')
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp")
+_OPENED = re.compile(
+    r"""\b(?:open|Path)\(\s*["']([^"'\n]{1,200})["'](?!\s*,\s*(?:mode\s*=\s*)?["'][wax])"""
+)
+"""What a source in Python opens to read."""
 _DEFINED = re.compile(r"[A-Za-z_]\w{0,99}(?:=[^\x00-\x1f]{0,500})?")
 _MOST_TEXT = 2**20
 _MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
@@ -95,16 +99,20 @@ def recognize(folder: Path) -> Tree:
             malformed.
     """
     tree = _find_sender(folder)
-    data = _data_of(tree) if tree.language == "c++" else ()
+    data = _data_of(tree, _QUOTED if tree.language == "c++" else _OPENED)
+    if data and tree.language == "python":
+        raise KneepointError(
+            f"opens {data[0].name}, which a sender in Python does not see; put it into the source"
+        )
     return replace(tree, declared=load_entry_file(tree.root), data=data)
 
 
-def _data_of(tree: Tree) -> tuple[Path, ...]:
-    """The files, neither sources nor headers, whose names its sources have in quotes."""
+def _data_of(tree: Tree, naming: re.Pattern[str]) -> tuple[Path, ...]:
+    """The files, neither sources nor headers, whose names its sources have."""
     quoted = {
         name.rpartition("/")[2]
         for path in (*tree.sources, *tree.library)
-        for name in _QUOTED.findall(_text(path))
+        for name in naming.findall(_text(path))
     }
     found: dict[str, Path] = {}
     size = 0

@@ -129,6 +129,26 @@ def test_comments_and_spaces_make_no_receiver_of_ones_own(tmp_path: Path) -> Non
     assert recognize(tmp_path / "anna").own_receiver
 
 
+@pytest.mark.parametrize(
+    ("code", "reads"),
+    [
+        ("open('weights.txt')", True),
+        ('Path("data/weights.txt").read_text()', True),
+        ("open('weights.txt', 'w')", False),
+        ("open('other.txt')", False),
+        ("'weights.txt'", False),
+    ],
+)
+def test_a_file_that_python_would_read_is_named(tmp_path: Path, code: str, reads: bool) -> None:
+    (tmp_path / "weights.txt").write_text("1 2 3")
+    (tmp_path / "sender.py").write_text(f"{PYTHON_CLASS}\n{code}\n")
+    if not reads:
+        assert recognize(tmp_path).language == "python"
+        return
+    with pytest.raises(KneepointError, match=r"opens weights\.txt.*put it into the source"):
+        recognize(tmp_path)
+
+
 @pytest.mark.parametrize("text", [PYTHON_CLASS, PYTHON_SENDER])
 def test_python_is_recognized(tmp_path: Path, text: str) -> None:
     (tmp_path / "sender.py").write_text(text)
