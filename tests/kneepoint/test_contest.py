@@ -14,7 +14,12 @@ from kneepoint.contest import command, csv_of
 @pytest.mark.parametrize(
     ("file", "text", "options", "words"),
     [
-        ("c.yaml", "title: T\npublic: a\ndeadline: soon\n", ["--contest"], ["deadline", "'soon'"]),
+        (
+            "c.yaml",
+            "title: T\npractice: [a]\ndeadline: soon\n",
+            ["--contest"],
+            ["deadline", "'soon'"],
+        ),
         ("key.csv", "author,alias\na,x\na,y\n", ["--names"], ["line 3", "'a' appears twice"]),
         ("unused", "", ["--csv", "--json", "--into"], ["--csv --json", "only one"]),
     ],
