@@ -38,6 +38,13 @@ def _is_confined(process: int) -> bool:
     return "Seccomp:\t2" in Path(f"/proc/{process}/status").read_text()
 
 
+def _is_ready(process: int, *, must_compute: bool) -> bool:
+    try:
+        return _is_confined(process) and (_has_begun(process) or not must_compute)
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended
+        return False
+
+
 def _disturbed(command: list[str], request: str, number: int, *, must_compute: bool) -> Any:
     """Sends the signal to an entry, and returns what the program says that started it."""
     with subprocess.Popen(
@@ -49,13 +56,16 @@ def _disturbed(command: list[str], request: str, number: int, *, must_compute: b
         assert starter.stdin is not None
         starter.stdin.write(request)
         starter.stdin.flush()
-        while starter.poll() is None:
-            for process in descendants(starter.pid):
-                if _is_confined(process) and (_has_begun(process) or not must_compute):
-                    os.kill(process, number)
-                    return json.loads(starter.communicate()[0])
-            time.sleep(0.01)
-        raise AssertionError(starter.communicate())
+        try:
+            while starter.poll() is None:
+                for process in descendants(starter.pid):
+                    if _is_ready(process, must_compute=must_compute):
+                        os.kill(process, number)
+                        return json.loads(starter.communicate()[0])
+                time.sleep(0.01)
+            raise AssertionError(starter.communicate())
+        finally:
+            starter.kill()
 
 
 @pytest.mark.parametrize(
