@@ -141,7 +141,8 @@ def noted_made(name):
         made = read_made_by(folder)
         is_current = made is None or not (
             made.changed(folder)
-            or other_inputs(made.inputs, inputs_of(WORKFLOW, EXPERIMENTS[name]))
+            or made.inputs
+            and other_inputs(made.inputs, inputs_of(WORKFLOW, EXPERIMENTS[name]))
         )
     except KneepointError:  # nobody knows what it wrote
         is_current = False

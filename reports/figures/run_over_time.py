@@ -64,8 +64,8 @@ def _draw_rates(axes: Axes, of: Series, run: Record) -> None:
     capacity, ingress, egress = over_time.RATES
     if capacity in of:
         what = f"capacity, mean {run['capacity_mbps']:.2f} Mbit/s"
-        edges, rates = of[capacity]["time_s"], of[capacity]["value"][:-1]
-        axes.stairs(rates, edges, fill=True, color=style.FAINT, linewidth=0, label=what)
+        edges, rates = (of[capacity][name].to_numpy() for name in ("time_s", "value"))
+        axes.stairs(rates[:-1], edges, fill=True, color=style.FAINT, linewidth=0, label=what)
     if ingress in of:
         wide: Record = {"color": style.ALTERNATE, "linewidth": 1.5, "alpha": 0.75}
         style.plot(axes, of[ingress], *_PLACE, drawstyle="steps-post", label="ingress", **wide)
