@@ -110,7 +110,7 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 def keep_temporary_files(name: str) -> Path:
-    """Keeps the temporary files of this process and what it starts in a private folder.
+    """Keeps the temporary files of this process and its children in a private folder.
 
     The folder goes when the process ends, or when its successor starts (see private_folder).
     """

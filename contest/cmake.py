@@ -21,7 +21,7 @@ _MOST_FILES = 50
 
 @dataclass
 class CMake:
-    """What the files of a tree say; all paths are as written, from the tree's root.
+    """The content of a tree's files; all paths are as written, from the tree's root.
 
     Args:
         programs: sources of each executable.
@@ -53,7 +53,7 @@ class CMake:
         return found
 
     def read(self, folder: str, variables: dict[str, str]) -> None:
-        """Reads a folder's file, and those of its subfolders."""
+        """Reads the CMakeLists.txt of a folder and of its subfolders."""
         path = self.root / folder / FILE
         self._files += 1
         if self._files > _MOST_FILES or not path.is_file():
@@ -115,7 +115,7 @@ class CMake:
 
 
 def read_cmake(root: Path) -> CMake:
-    """Reads the file of a folder, and those that it includes by add_subdirectory."""
+    """Reads the CMakeLists.txt of a folder and of each add_subdirectory in it."""
     found = CMake(root)
     found.read("", {})
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import read_text, sha256_of, write_whole
 from networks.disguise import disguise
-from networks.omniscient import omniscient_bound
+from networks.omniscient import bound_of_traces
 from networks.scenario import PreparedLink, PreparedNetwork
 from networks.traces import format_trace, times_of
 
@@ -93,15 +93,11 @@ def disguised(network: PreparedNetwork, seed: str, folder: Path, where: str) -> 
             write_whole(path, content, mode=0o600)
         return replace(link, trace=str(path), trace_sha256=sha256_of(content))
 
-    if network.duration_s is None:
-        bound = omniscient_bound(uplink_ms, min(uplink_ms[-1], downlink_ms[-1]))
-    else:
-        bound = omniscient_bound(uplink_ms, round(network.duration_s * 1000), repeats=True)
     return replace(
         network,
         uplink=written("uplink", network.uplink, uplink_ms),
         downlink=written("downlink", network.downlink, downlink_ms),
-        omniscient=bound,
+        omniscient=bound_of_traces(uplink_ms, downlink_ms, network.duration_s),
     )
 
 

@@ -52,6 +52,19 @@ def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = Fals
     return Bound(capacity_mbps, signal_delay_ms, capacity_mbps / (signal_delay_ms / 1000))
 
 
+def bound_of_traces(
+    uplink_ms: Sequence[int], downlink_ms: Sequence[int], duration_s: float | None
+) -> Bound:
+    """Returns the bound of a run of a duration, or of one pass of the shorter trace (None).
+
+    Raises:
+        KneepointError: see `omniscient_bound`.
+    """
+    if duration_s is not None:
+        return omniscient_bound(uplink_ms, round(duration_s * 1000), repeats=True)
+    return omniscient_bound(uplink_ms, min(uplink_ms[-1], downlink_ms[-1]))
+
+
 def bound_of_rate(rate_mbps: float) -> Bound:
     """Returns the bound of a link of constant rate: each packet waits for its own transmission.
 

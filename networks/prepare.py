@@ -23,7 +23,7 @@ from networks.config import (
     network_file,
 )
 from networks.fitted_host import read_fitted_host
-from networks.omniscient import Bound, bound_of_rate, omniscient_bound
+from networks.omniscient import Bound, bound_of_rate, bound_of_traces
 from networks.scenario import PreparedLink, PreparedNetwork
 from networks.traces import (
     changing_rate_trace,
@@ -154,10 +154,7 @@ def bound_of(network: Network, uplink: bytes, downlink: bytes) -> Bound:
     """Returns the omniscient bound of a network with these traces."""
     if network.uplink.rate_mbps is not None:
         return bound_of_rate(network.uplink.rate_mbps)
-    uplink_ms = times_of(uplink)
-    if network.duration_s is not None:
-        return omniscient_bound(uplink_ms, round(network.duration_s * 1000), repeats=True)
-    return omniscient_bound(uplink_ms, min(uplink_ms[-1], times_of(downlink)[-1]))
+    return bound_of_traces(times_of(uplink), times_of(downlink), network.duration_s)
 
 
 def _typed(value: float) -> float:
