@@ -79,7 +79,7 @@ def outcomes_of(scores: Floats, *, is_ratio: bool) -> list[Json]:
     ordered = np.sort(_scale(scores, is_ratio))
     (at,), (gap,), (width,) = _widest_gaps(ordered[None])
     least = -math.log(1 - _APART) if is_ratio else _APART * np.abs(ordered).max()
-    if gap < max(least, _widest_by_chance(len(ordered)) * width):
+    if gap == 0 or gap < max(least, _widest_by_chance(len(ordered)) * width):
         return []
     groups = ordered[:at], ordered[at:]
     return [

@@ -89,6 +89,7 @@ def test_two_outcomes_are_told_from_noise() -> None:
     assert (low["runs"], high["runs"]) == (4, 4)
     assert outcomes_of(missed[:3], is_ratio=True) == [], "three runs tell nothing"
     assert outcomes_of(np.full(8, 5.0), is_ratio=True) == []
+    assert outcomes_of(np.zeros(8), is_ratio=False) == []
     generator = np.random.default_rng(1)
     for runs in (4, 5, 8, 16):
         noise = np.exp(generator.normal(0, 0.5, (1000, runs)))
