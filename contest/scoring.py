@@ -104,13 +104,11 @@ def _scored(
     scores: dict[str, list[float]] = {name: [] for name in by_name}
     for (name, seed, repetition), record in sorted(records.items(), key=lambda each: each[0][1]):
         where = f"on {name} with seed {seed}: "
+        reason = _kept_back(record.reason) if name in contest.final else record.reason
         if record.status == "fault":
-            reason = f"the machine prevented it ({record.reason}); run the contest again"
+            reason = f"the machine prevented it ({reason}); run the contest again"
             reason = shortened(where + without_paths(reason))
             return replace(entry, reason=reason, is_disturbed=True)
-        reason = record.reason
-        if name in contest.final:
-            reason = _kept_back(reason)
         if record.status == "ok":
             try:
                 score = contest.scored_by.of(record, by_name[name])

@@ -3,11 +3,16 @@
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from common.errors import KneepointError
+from contest.config import Contest
+from contest.entries import ContestEntry
+from contest.scoring import _scored
 from contest.secret import SEED_FILE, digest_of, disguised, seed_of
+from engines.base import RunRecord
 from tests.contest.conftest import link
 
 RULES = "contest.yaml"
@@ -69,3 +74,18 @@ def test_links_without_a_recording_are_refused(tmp_path: Path) -> None:
     for network, word in ((short, "too short"), (constant, "no trace")):
         with pytest.raises(KneepointError, match=rf"{RULES}: final: slow.*{word}"):
             disguised(network, SEED, tmp_path, RULES)
+
+
+@pytest.mark.parametrize("status", ["failed", "fault"])
+def test_last_words_on_a_final_network_are_kept_back(
+    status: Literal["failed", "fault"], tmp_path: Path
+) -> None:
+    networks = [link(tmp_path, name, 6) for name in ("known", "slow")]
+    contest = Contest(title="T", practice=("known",), final=("slow",), disguise=False)
+    reasons = {}
+    for network in networks:
+        record = RunRecord("id", status, "ended; its last words: it saw 5")
+        scored = _scored(contest, ContestEntry("a"), {(network.name, 1, 0): record}, networks)
+        reasons[network.name] = scored.reason
+    assert "it saw 5" in reasons["known"]
+    assert "it saw" not in reasons["slow"] and "kept back" in reasons["slow"]
