@@ -38,7 +38,9 @@ class Work:
         """Raises KneepointError if all together is too much."""
         self.done += looked_at
         if self.done > _MOST_WORK:
-            raise KneepointError("has a makefile that is too complicated; name the sources alone")
+            raise KneepointError(
+                "has a Makefile or CMakeLists.txt that is too complicated; name the sources alone"
+            )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ is found is looked at by people, and refuses nobody.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -31,7 +31,7 @@ _SIMILAR_SCRIPTS = frozenset("LATIN CYRILLIC GREEK ARMENIAN CHEROKEE COPTIC LISU
 
 
 def plain(name: str) -> str:
-    """Returns the one form of a name, NFKC: of full width, ligatures and accents set apart."""
+    """Returns a name in NFKC: ligatures and full-width letters become plain ones."""
     return unicodedata.normalize("NFKC", name)
 
 
@@ -46,7 +46,7 @@ def skeleton(name: str) -> str:
     return " ".join(_MARKS.sub("", apart).translate(_FOLDED).split())
 
 
-def remarks_on(names: Iterable[str], others: Collection[str] = ()) -> dict[str, str]:
+def remarks_on(names: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
     """Returns what is odd about names: that one looks like another or mixes scripts.
 
     Of two alike both are named, but for `others`: no program knows which of them is an imitation.

@@ -6,7 +6,6 @@ draws only what is new, and an interrupted one resumes.
 
 import json
 import os
-import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +34,7 @@ from contest.history import with_history
 from contest.leaderboard import verdict
 from contest.page import write_page
 from contest.scoring import is_repeated, run_all, run_on_other_host
-from contest.secret import digest_of
+from contest.secret import digest_of, kept_secret
 from contest.standing import Json
 from engines.base import EngineSettings, canonical_json
 from engines.emulator import EmulatorSettings
@@ -108,7 +107,7 @@ class ContestRun:
             )
             everyone = [*submitted, *self.baselines]
             with self._runner(everyone) as runner:
-                key = _kept_key(self.folder / KEY)
+                key = kept_secret(self.folder / KEY).encode()
                 scored = run_all(self.contest, everyone, self.networks, self.engine, runner, key)
                 on_other_host = run_on_other_host(
                     self.contest, scored, self.networks, self.engine, runner, key
@@ -176,7 +175,8 @@ class ContestRun:
         if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
             total += len(able) * len(self.contest.ranked_on)
         progress = Progress("contest", total, is_real_time=self.engine.is_real_time)
-        with RunJournal(self.folder / "runs.jsonl") as journal:
+        # It has the last words of runs on secret links.
+        with RunJournal(self.folder / "runs.jsonl", mode=0o600) as journal:
             runner = Runner(
                 journal,
                 lambda _: self._executor(),
@@ -245,13 +245,6 @@ class ContestRun:
         commit = current_commit()
         seed = f"seed {self.contest.seed}"
         return f"commit {commit.name[:10]} of {commit.date}, {seed}" if commit.name else seed
-
-
-def _kept_key(path: Path) -> bytes:
-    """The contest's own random key; an interrupted contest goes on with the same."""
-    if not path.is_file():
-        write_whole(path, secrets.token_hex() + "\n", mode=0o600)
-    return path.read_bytes()
 
 
 def watch(

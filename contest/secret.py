@@ -44,15 +44,22 @@ def seed_of(folder: Path, given: Path | None, pinned: str | None, where: str) ->
             f"{where}: secret_sha256 belongs to a seed that is not in {kept}; put that file there, "
             "give it by --secret, or remove secret_sha256"
         )
-    seed = seed or secrets.token_hex(16)
-    if pinned not in (None, digest_of(seed)):
+    if seed is not None and pinned not in (None, digest_of(seed)):
         raise KneepointError(
             f"{where}: secret_sha256 is {pinned}, but the seed's SHA-256 is {digest_of(seed)}; "
             f"correct one of {kept if own else given} and secret_sha256"
         )
-    if own is None:
-        write_whole(kept, f"{seed}\n", mode=0o600)
-    return seed
+    return kept_secret(kept, seed)
+
+
+def kept_secret(path: Path, given: str | None = None) -> str:
+    """Returns the secret in a file; a missing file gets the given one, or one of 128 random bits.
+
+    An interrupted contest goes on with the same. The file is its owner's alone.
+    """
+    if not path.exists():
+        write_whole(path, f"{given or secrets.token_hex(16)}\n", mode=0o600)
+    return read_text(path, 100).strip()
 
 
 def digest_of(seed: str) -> str:
@@ -90,6 +97,7 @@ def disguised(network: PreparedNetwork, seed: str, folder: Path, where: str) -> 
                 f"the file that has changed, or remove {folder / FINAL} to begin anew"
             )
         if not path.exists():
+            (folder / FINAL).mkdir(0o700, parents=True, exist_ok=True)
             write_whole(path, content, mode=0o600)
         return replace(link, trace=str(path), trace_sha256=sha256_of(content))
 

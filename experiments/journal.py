@@ -29,14 +29,15 @@ class RunJournal:
 
     Args:
         path: the file; made if absent.
+        mode: of the file if it is made (see write_whole).
 
     Raises:
         KneepointError: the file is no journal of this version.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mode: int = 0o666) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._path = path
+        self._path, self._mode = path, mode
         self._places: dict[bytes, tuple[int, int]] = {}  # offset and length of a run's last line
         self._repair()
         self._file = path.open("a+b", buffering=0)
@@ -120,14 +121,14 @@ class RunJournal:
         """Writes the file anew, with the lines that are known."""
         content = self._path.read_bytes()
         lines = [content[offset : offset + length] for offset, length in self._places.values()]
-        write_whole(self._path, _HEADER + b"".join(lines))
+        write_whole(self._path, _HEADER + b"".join(lines), self._mode)
         self._places.clear()
         self._scan()
 
     def _scan(self) -> int:
         """Notes where each sound record stands; returns the number of lines that are not sound."""
         if not self._path.exists() or not self._path.stat().st_size:
-            write_whole(self._path, _HEADER)
+            write_whole(self._path, _HEADER, self._mode)
         damaged, offset = 0, 0
         with self._path.open("rb") as file:
             while line := file.readline(_LONGEST_LINE):

@@ -100,6 +100,8 @@ def command(
     """
     if as_csv and as_json:
         raise KneepointError("--csv --json: give only one of them")
+    if is_watching and is_revealed:
+        raise KneepointError("--watch --reveal: give --reveal alone, after the last entry")
     if names is not None:
         read_key(names)
     contest = read_config(rules, Contest)

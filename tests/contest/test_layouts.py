@@ -1,5 +1,6 @@
 """Trees of other layouts than the kit's: what of them is built."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from contest.cmake import read_cmake
 from contest.collect import find_submissions, submission_at
 from contest.entries import ContestEntry, EntryBuilder
 from tests.contest.trees import edit, git, kit, repository, write_member
@@ -127,6 +129,35 @@ def kit_of_cmake(tree: Path) -> Path:
     )
 
 
+def nested_cmake(tree: Path) -> Path:
+    return write(
+        tree,
+        CMakeLists_dot_txt="""\
+cmake_minimum_required(VERSION 3.10)
+project(mine CXX)
+set(WINDOW 4 CACHE STRING "packets")
+add_compile_definitions(WINDOW=${WINDOW})
+add_subdirectory(law)
+add_subdirectory(app)
+""",
+        law__CMakeLists_dot_txt="""\
+file(GLOB LAWS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/laws/*.cc)
+add_library(law STATIC EXCLUDE_FROM_ALL ${LAWS})
+add_library(mine::law ALIAS law)
+target_include_directories(law PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/../include)
+set(LAW_OF_MINE mine::law PARENT_SCOPE)
+""",
+        app__CMakeLists_dot_txt="""\
+add_executable(sender ${CMAKE_SOURCE_DIR}/main.cc)
+target_link_libraries(sender PRIVATE ${LAW_OF_MINE})
+""",
+        main_dot_cc=MAIN,
+        laws__law_dot_cc=LAW,
+        laws__broken_dot_c="broken",
+        include__law_dot_hh=HEADER,
+    )
+
+
 def sources_of_c(tree: Path) -> Path:
     return write(
         tree,
@@ -191,6 +222,7 @@ def many(tree: Path) -> Path:
     "layout",
     [
         *(windows_lines, library_elsewhere, macros, sources_in_folders, of_cmake, kit_of_cmake),
+        nested_cmake,
         *(makefile_beside_its_headers, sources_of_c, endings, deep, of_macos, worktree, submodule),
         pytest.param(many, marks=pytest.mark.slow),
     ],
@@ -200,6 +232,22 @@ def test_an_honest_layout_is_built(
 ) -> None:
     entry = made(layout(tmp_path / "anna"), builder)
     assert entry.built and not entry.reason, entry.reason + entry.message
+
+
+@pytest.mark.parametrize("layout", [of_cmake, nested_cmake])
+def test_cmake_names_the_same_sources(tmp_path: Path, layout: Callable[[Path], Path]) -> None:
+    tree, build = layout(tmp_path / "anna"), tmp_path / "build"
+    subprocess.run(
+        ["cmake", "-S", tree, "-B", build, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"],
+        check=True,
+        capture_output=True,
+    )
+    commands = json.loads((build / "compile_commands.json").read_text())
+    read = read_cmake(tree)
+    expected = {
+        path for target in (*read.programs.values(), *read.libraries.values()) for path in target
+    }
+    assert {os.path.relpath(each["file"], tree) for each in commands} == expected
 
 
 def test_macros_of_the_makefile_arrive(tmp_path: Path, builder: EntryBuilder) -> None:

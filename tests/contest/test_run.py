@@ -340,7 +340,8 @@ def test_the_key_draws_the_run_that_is_repeated(
 def test_an_interrupted_contest_keeps_its_key(contest_run: ContestRun, entries: Path) -> None:
     contest_run.score(entries, silent)
     key = (contest_run.folder / KEY).read_bytes()
-    assert (contest_run.folder / KEY).stat().st_mode & 0o077 == 0
+    for private in (KEY, "runs.jsonl"):
+        assert (contest_run.folder / private).stat().st_mode & 0o077 == 0
     contest_run.score(entries, silent)
     assert (contest_run.folder / KEY).read_bytes() == key
 

@@ -11,7 +11,7 @@ from common.errors import KneepointError
 from contest.config import Contest
 from contest.entries import ContestEntry
 from contest.scoring import _scored
-from contest.secret import SEED_FILE, digest_of, disguised, seed_of
+from contest.secret import FINAL, SEED_FILE, digest_of, disguised, seed_of
 from engines.base import RunRecord
 from tests.contest.conftest import link
 
@@ -62,7 +62,8 @@ def test_final_links_that_have_changed_are_refused(
     assert made == disguised(network, SEED, tmp_path, RULES)
     assert made.uplink.trace_sha256 != network.uplink.trace_sha256
     path = Path(made.uplink.trace)
-    assert path.stat().st_mode & 0o077 == 0
+    for private in (path, tmp_path / FINAL):
+        assert private.stat().st_mode & 0o077 == 0
     path.write_text("1\n2\n")
     with pytest.raises(KneepointError, match=f"{path}.*restore"):
         disguised(network, SEED, tmp_path, RULES)

@@ -21,6 +21,7 @@ from kneepoint.contest import command, csv_of
             ["deadline", "'soon'"],
         ),
         ("key.csv", "author,alias\na,x\na,y\n", ["--names"], ["line 3", "'a' appears twice"]),
+        ("unused", "", ["--watch", "--reveal", "--into"], ["--watch --reveal"]),
         ("unused", "", ["--csv", "--json", "--into"], ["--csv --json", "only one"]),
     ],
 )
