@@ -1,9 +1,9 @@
-"""How long a contest takes: 24 entries, 8 runs each on 5 networks, with builds and the page.
+"""How long a contest takes: 60 entries, 8 runs each on 5 networks, with builds and the page.
 
     python -m tests.benchmarks.contest
 
-Entries are the eleven twins of our controllers, each with two settings, and two windows of the kit;
-nothing of theirs is kept from an earlier time. Prints seconds of the clock and of the processors.
+Entries are the eleven twins of our controllers, each with five settings, and five windows of the
+kit; nothing of theirs is kept from an earlier time. Prints seconds of the clock and of the processors.
 """
 
 import os
@@ -25,10 +25,10 @@ def write_entries(folder: Path) -> int:
     for name in TWINS:
         controller = catalogue.controller(name, "benchmark")
         defaults = controller.complete({}, "benchmark")
-        twin(folder / name, name, defaults)
-        other = {**defaults, "keepalive_ms": defaults["keepalive_ms"] + 7}
-        twin(folder / f"{name}-late", name, other)
-    for window in (12, 40):
+        for added_ms in range(0, 35, 7):
+            other = {**defaults, "keepalive_ms": defaults["keepalive_ms"] + added_ms}
+            twin(folder / f"{name}-{added_ms}", name, other)
+    for window in range(5, 55, 10):
         kit(folder / f"window-{window}", window)
     return sum(1 for _ in folder.iterdir())
 

@@ -52,10 +52,10 @@ Address UDPSocket::local_address() const {
 Address UDPSocket::peer_address() const { return address_of(number(), "getpeername", getpeername); }
 
 UDPSocket::Received UDPSocket::receive() {
-  std::string payload(longest_datagram, '\0');
+  char payload[longest_datagram];
   sockaddr_storage source{};
   alignas(cmsghdr) char control[256];
-  iovec part{&payload[0], payload.size()};
+  iovec part{payload, sizeof payload};
   msghdr message{};
   message.msg_name = &source;
   message.msg_namelen = sizeof source;
@@ -66,7 +66,6 @@ UDPSocket::Received UDPSocket::receive() {
   const int size = checked("recvmsg", static_cast<int>(recvmsg(number(), &message, 0)));
   was_read();
   if ((message.msg_flags & MSG_TRUNC) != 0) throw std::runtime_error("recvmsg: too long");
-  payload.resize(static_cast<size_t>(size));
   uint64_t arrived_ms = timestamp_ms();  // unless the kernel says so itself
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
        each = CMSG_NXTHDR(&message, each)) {
@@ -76,7 +75,8 @@ UDPSocket::Received UDPSocket::receive() {
       arrived_ms = timestamp_ms(time);
     }
   }
-  return {Address(source, message.msg_namelen), arrived_ms, payload};
+  return {Address(source, message.msg_namelen), arrived_ms,
+          std::string(payload, static_cast<size_t>(size))};
 }
 
 void UDPSocket::send(const std::string& payload) {
