@@ -111,12 +111,14 @@ SCORES = {
             f"the omniscient sender's, {_AVERAGED}",
             is_ratio=True,
         ),
-        Score(  # as the course's public scorer; 100 - 8 x up to x = 10, 200 / x beyond
+        # As the course's public scorer computes it from the link's log, in which losses beside the
+        # queue's do not appear; 100 - 8 x up to x = 10, 200 / x beyond.
+        Score(
             "transhub",
             "35 * utilization + 0.35 * (80 - 8 * min(10, queueing_delay_p95_ms / delay_ms)"
             " + 200 / max(10, queueing_delay_p95_ms / delay_ms))"
-            " + 30 * (1 - (loss - configured_loss))",
-            "Transhub's: 35 points for utilization, 35 for delay, 30 for delivered packets",
+            " + 30 * (1 - max(0, queue_loss - configured_loss))",
+            "Transhub's: 35 points for utilization, 35 for delay, 30 for packets not dropped",
         ),
     )
 }

@@ -14,13 +14,13 @@ from networks.scenario import PreparedNetwork
 
 VARIABLES = (
     *(*METRICS, "signal_delay_p50_ms", *AGES),
-    *("loss", "configured_loss", "delay_ms"),
+    *("loss", "queue_loss", "configured_loss", "delay_ms"),
     *("omniscient_power", "omniscient_delay_ms", "excess_delay_ms"),
 )
 """Variables of an expression: a run's metrics; `loss`, the share of packets that are dropped or
-lost; `configured_loss`, the share that the uplink loses whatever is sent; `delay_ms`, the
-propagation delay in one direction; the bounds of its network; and by how much the 95th percentile
-of the signal delay exceeds the omniscient sender's."""
+lost; `queue_loss`, the share that queues drop; `configured_loss`, the share that the uplink loses
+whatever is sent; `delay_ms`, the propagation delay in one direction; the bounds of its network; and
+by how much the 95th percentile of the signal delay exceeds the omniscient sender's."""
 
 _FAILED: Mapping[str, float] = {
     "throughput_mbps": 1e-6,
@@ -34,6 +34,7 @@ _FAILED: Mapping[str, float] = {
     "age_p95_ms": 60_000.0,
     "power": 1e-3,
     "loss": 1.0,
+    "queue_loss": 1.0,
     "configured_loss": 0.0,
     "delay_ms": 20.0,
 }
@@ -80,14 +81,15 @@ class Expression:
             ValueError: see `of`.
         """
         sent, delay_ms = record.packets_sent or 0, record.signal_delay_p95_ms
-        lost = (record.packets_dropped or 0) + (record.packets_lost or 0)
+        dropped, lost = record.packets_dropped or 0, record.packets_lost or 0
         bound = network.omniscient
         least_ms = bound.signal_delay_p95_ms if bound else None
         excess_ms = None if delay_ms is None or least_ms is None else delay_ms - least_ms
         return self.of(
             {
                 **vars(record),
-                "loss": lost / sent if sent else 0.0,
+                "loss": (dropped + lost) / sent if sent else 0.0,
+                "queue_loss": dropped / sent if sent else 0.0,
                 "configured_loss": network.uplink.configured_loss,
                 "delay_ms": network.uplink.delay_ms,
                 "omniscient_power": bound.power if bound else None,

@@ -3,7 +3,8 @@
     python -m tests.benchmarks.contest
 
 Entries are the eleven twins of our controllers, each with five settings, and five windows of the
-kit; nothing of theirs is kept from an earlier time. Prints seconds of the clock and of the processors.
+kit; nothing of theirs is kept from an earlier time. Prints seconds of the clock and of the
+processors.
 """
 
 import os

@@ -36,9 +36,10 @@ RUN = RunRecord(
     [
         ("power", 32.0),
         ("log_power", math.log(32)),
-        # 0.8 of 35 points, 100 - 8 * 3 % of 35, 98.5 of 100 packets of 30
-        ("transhub", 0.8 * 35 + 0.76 * 35 + 0.985 * 30),
+        # 0.8 of 35 points, 100 - 8 * 3 % of 35, 99 of 100 packets of 30
+        ("transhub", 0.8 * 35 + 0.76 * 35 + 0.99 * 30),
         ("loss", 0.015),
+        ("queue_loss", 0.01),
         ("configured_loss", 0.0),
         ("throughput_mbps - signal_delay_p95_ms / 100", 3.0),
         ("max(utilization, 0.5) * 2 ** 3", 6.4),
@@ -83,13 +84,14 @@ def test_a_run_without_a_score_says_so(rule: str) -> None:
     ("ratio", "points"), [(0, 100), (1, 92), (9.9, 20.8), (10, 20), (10.1, 200 / 10.1), (400, 0.5)]
 )
 def test_delay_scores_of_transhub(ratio: float, points: float) -> None:
-    run = replace(RUN, queueing_delay_p95_ms=ratio * 20, utilization=0.0, packets_dropped=995)
+    run = replace(RUN, queueing_delay_p95_ms=ratio * 20, utilization=0.0, packets_dropped=1000)
     assert score_of("transhub").of(run, NETWORK) == pytest.approx(0.35 * points)
 
 
-def test_losses_of_the_link_itself_cost_nothing_at_transhub() -> None:
-    run = replace(RUN, packets_dropped=0, packets_lost=106, queueing_delay_p95_ms=200.0)
+@pytest.mark.parametrize(("dropped", "points"), [(0, 30), (105, 30), (209, 27)])
+def test_transhub_takes_the_configured_loss_from_the_queues(dropped: int, points: float) -> None:
+    run = replace(RUN, packets_dropped=dropped, packets_lost=106, queueing_delay_p95_ms=200.0)
     lossy = PreparedLink(loss_probability=0.1, loss_period=100, loss_after_link=True)
     network = replace(NETWORK, uplink=lossy)
     assert score_of("configured_loss").of(run, network) == pytest.approx(0.109)
-    assert score_of("transhub").of(run, network) == pytest.approx(28 + 7 + 30 * 1.003)
+    assert score_of("transhub").of(run, network) == pytest.approx(28 + 7 + points)
