@@ -23,7 +23,7 @@ page of paper is a supplement, too.
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -47,6 +47,7 @@ _TEMPLATES = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).disable(
 )
 _BLOCK = re.compile(r"<(table|figure|ul|div)\b.*?</\1>", re.DOTALL)
 _BLANK_LINES = re.compile(r"\n\s*\n")
+_UNLINKED = ("a", "h2", "h3", "h4", "code", "pre", "summary", "th")
 _LEVELS = {"h2": "Part", "h3": "Section"}
 _KINDS = {"figure": "Figure", "table": "Table"}
 
@@ -91,6 +92,7 @@ def document(
     title: str,
     drawn: Container[str] = (),
     tall: Container[str] = (),
+    cited: Mapping[str, str] | None = None,
     **about: Any,
 ) -> Document:
     """Reads what templates wrote: numbers its parts, resolves references, writes tables as HTML.
@@ -100,6 +102,7 @@ def document(
         title: of the report.
         drawn: names of the figures that there are.
         tall: names of those that no page of paper holds.
+        cited: what a name in the text links to, by the name.
         about: what else stands above it: subtitle, authors, made_of, search.
     """
     whole = _BLOCK.sub(lambda block: _BLANK_LINES.sub("\n", block[0]), text)
@@ -128,6 +131,13 @@ def document(
         run.attrib = {"class": "run", "href": f"#run-{run.attrib['of']}"}
     for item in [each for each in body.iter() if each.tag in _KINDS and each.get("name")]:
         (_write_table if item.tag == "table" else _write_figure)(item, labels)
+    if cited:
+        by_capital = {name[:1].upper() + name[1:]: target for name, target in cited.items()}
+        longest_first = sorted(cited, key=len, reverse=True)
+        named = "|".join(
+            f"(?i:{re.escape(name[:1])}){re.escape(name[1:])}" for name in longest_first
+        )
+        _link(body, re.compile(rf"(?<![\w-])(?:{named})(?![\w-])"), by_capital)
     return Document(title, body, headings=headings, supplements=supplements, **about)
 
 
@@ -164,6 +174,26 @@ def _walk(item: Element, is_folded: bool = False) -> Iterator[tuple[Element, boo
     yield item, is_folded
     for child in item:
         yield from _walk(child, is_folded or child.tag == "details")
+
+
+def _link(item: Element, named: "re.Pattern[str]", cited: Mapping[str, str]) -> None:
+    """Makes links of names in the text, but not in headings, code, links and the references."""
+    if item.tag in _UNLINKED or item.get("class") == "references":
+        return
+    for at, before in reversed(list(enumerate([None, *item]))):
+        if before is not None:
+            _link(before, named, cited)
+        text = (item.text if before is None else before.tail) or ""
+        rest, links = text, list[Element]()
+        for match in reversed(list(named.finditer(text))):
+            link = Element("a", {"href": f"#{cited[match[0][:1].upper() + match[0][1:]]}"})
+            link.text, link.tail = match[0], rest[match.end() :]
+            rest, links = text[: match.start()], [link, *links]
+        if before is None:
+            item.text = rest
+        else:
+            before.tail = rest
+        item[at:at] = links
 
 
 def _write_figure(item: Element, labels: dict[str, str]) -> None:

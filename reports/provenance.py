@@ -1,6 +1,7 @@
 """The provenance of a report: versions, digests, seeds, host and times, so that it can be rerun."""
 
 import importlib.metadata
+import json
 import os
 import platform
 import re
@@ -8,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -35,20 +36,20 @@ def gather(results: Results) -> Record:
 
     `sha256` has the digests of inputs and programs. `results` say for each experiment what
     identifies them: equal digests, equal runs; and by which code they were made. `wall_times` has
-    the rule, the name and the seconds of each job.
+    the rule, the name and the seconds of each job. `beside` is the folder of a configuration
+    outside this repository, as `commit` and the like are of this one.
     """
     workflow = results.workflow
-    config = public_path(workflow.path)
-    commit = current_commit()
-    references = dict.fromkeys(table.description.reference for table in workflow.tables.values())
+    config, beside = public_path(workflow.path), _beside(workflow.path)
+    if beside:
+        config = f"../{config}"
     return {
-        "commit": commit.name,
-        "committed": commit.date,
-        "changed_files": changed_files(),
+        **_state(),
+        "beside": beside,
         "command": f"make reproduce CONFIG={shlex.quote(config)}",
         "config": config,
         "sha256": digests({**_files(workflow), **(_real_programs() if results.is_real else {})}),
-        "references": [each.model_dump(mode="json") for each in references if each],
+        "references": _references(workflow),
         "seed": workflow.settings.seed,
         "versions": _versions() | (_mahimahi() if results.is_real else {}),
         "networks": list(_networks(sorted(results.networks))),
@@ -59,10 +60,54 @@ def gather(results: Results) -> Record:
 
 
 def public_path(path: Path) -> str:
-    """The path of a file, which outside the repository must not name its owner's folders."""
-    path = path.resolve()
-    here = Path.cwd().resolve()
-    return str(path.relative_to(here) if path.is_relative_to(here) else Path(*path.parts[-2:]))
+    """The path of a file, which outside the repository must not name its owner's folders.
+
+    It begins with the name of its own repository's folder, or of its own folder.
+    """
+    path, here = path.resolve(), Path.cwd().resolve()
+    return str(path.relative_to(here if path.is_relative_to(here) else _root_of(path).parent))
+
+
+def _root_of(path: Path) -> Path:
+    """The folder of the repository of a file, or its own folder without one."""
+    return next((each for each in path.parents if (each / ".git").exists()), path.parent)
+
+
+def _state() -> Record:
+    """The commit of the current folder's repository, and what differs from it."""
+    commit = current_commit()
+    return {"commit": commit.name, "committed": commit.date, "changed_files": changed_files()}
+
+
+def _beside(config: Path) -> Record | None:
+    """The folder of a configuration outside this repository, and its own commit; None within."""
+    config = config.resolve()
+    if config.is_relative_to(Path.cwd().resolve()):
+        return None
+    root = _root_of(config)
+    with chdir(root):
+        return {"folder": root.name, **_state()}
+
+
+def _references(workflow: Workflow) -> list[Record]:
+    """What tables and comparisons cite: a reference or, without one, the source as they name it.
+
+    `names` are those by which the report cites it.
+    """
+    cited: dict[str, Record] = {}
+    for table in workflow.tables.values():
+        of, name = table.description, table.report
+        if of.reference:
+            cited[name] = of.reference.model_dump(mode="json")
+        else:
+            cited.setdefault(name, {"source": of.source if of.kind == "measured" else name})
+    for comparison in workflow.comparisons.values():
+        if source := comparison.source:
+            cited.setdefault(source.partition(" (")[0], {"source": source})
+    found: dict[str, Record] = {}
+    for name, reference in cited.items():
+        found.setdefault(json.dumps(reference), {"names": [], **reference})["names"].append(name)
+    return list(found.values())
 
 
 def input_files(workflow: Workflow) -> dict[str, Path]:

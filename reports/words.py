@@ -157,11 +157,13 @@ def compose(
             raise
         raise KneepointError(f"{path}: {error.message}; correct it") from None
     subtitle = own.subtitle or str(vars(written)["subtitle"])
+    numbered = enumerate(provenance["references"], start=1)
     return document(
         str(written),
         own.title,
         figures,
         tall,
+        cited={name: f"reference-{at}" for at, each in numbered for name in each["names"]},
         subtitle=subtitle,
         authors=tuple(own.authors),
         made_of=_made_of(provenance),
@@ -169,11 +171,15 @@ def compose(
 
 
 def _made_of(provenance: Record) -> str:
-    parts = [f"seed {provenance['seed']}"]
-    if provenance["commit"]:
-        changed = ", changed" if provenance["changed_files"] else ""
-        parts.insert(0, f"commit {provenance['commit'][:10]} of {provenance['committed']}{changed}")
-    return ", ".join(parts)
+    beside = provenance["beside"]
+    named = [(f"{beside['folder']}: ", beside), ("Kneepoint: ", provenance)] if beside else []
+    parts = [
+        f"{name}commit {state['commit'][:10]} of {state['committed']}"
+        + (", changed" if state["changed_files"] else "")
+        for name, state in named or [("", provenance)]
+        if state["commit"]
+    ]
+    return "; ".join([*parts, f"seed {provenance['seed']}"])
 
 
 def _template_of(error: BaseException) -> str:

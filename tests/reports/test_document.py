@@ -57,6 +57,18 @@ def test_a_column_may_need_a_value() -> None:
     assert report.rows("t") == [("1", "\N{EN DASH}"), ("2", "3")]
 
 
+def test_cited_names_are_links_in_the_text_alone() -> None:
+    text = "report 1's rows, `Report 1`, Report 1 and Report 12; Preport 1.\n\n"
+    text += '<ul class="references">\n<li><span id="r">Report 1</span></li>\n</ul>\n\n'
+    table = TABLE.replace(">A<", ">Report 1<").replace(">1<", "><strong>of</strong> Report 1<")
+    title = "<h4>Report 1</h4>\n\n<details><summary>Report 1</summary>\n\n"
+    body = document(f"{text}{table}\n\n{title}x\n\n</details>", "T", cited={"Report 1": "r"}).body
+    links = [each for each in body.iter("a") if each.get("href") == "#r"]
+    assert ["".join(each.itertext()) for each in links] == ["report 1", *["Report 1"] * 3]
+    assert "Report 12; Preport 1." in "".join(body[0].itertext())
+    assert "".join(body[0].itertext()).startswith("report 1's rows, Report 1, Report 1 and")
+
+
 def test_a_figure_that_no_page_holds_is_a_supplement(tmp_path: Path) -> None:
     figures = {"short": 600, "tall": 800}
     for name, height in figures.items():

@@ -1,3 +1,4 @@
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,42 @@ def test_configuration_elsewhere_names_no_folder_above_it(
     assert provenance.public_path(tmp_path / "config/config.yaml") == "config/config.yaml"
     elsewhere = tmp_path.parent / "home of somebody/mine/config.yaml"
     assert provenance.public_path(elsewhere) == "mine/config.yaml"
+
+
+def test_a_report_in_another_repository_has_its_commit_and_a_command_that_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, lab = tmp_path / "kneepoint", tmp_path / "my lab"
+    config = lab / "reports/config.yaml"
+    config.parent.mkdir(parents=True)
+    here.mkdir()
+    config.write_text("seed: 1\n")
+    for command in (
+        ("init", "--quiet"),
+        ("add", "."),
+        (*("-c", "user.name=A", "-c", "user.email=a@b.c"), "commit", "--quiet", "-m", "lab"),
+    ):
+        subprocess.run(["git", "-C", str(lab), *command], check=True)
+    (lab / "new.yaml").touch()
+    monkeypatch.chdir(here)
+    assert provenance.public_path(config) == "my lab/reports/config.yaml"
+    found = provenance._beside(config)
+    assert found is not None and found["folder"] == "my lab"
+    assert len(found["commit"]) == 40 and found["changed_files"] == ["new.yaml"]
+    assert provenance._beside(here / "config.yaml") is None
+
+
+def test_every_source_is_among_the_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    workflow = load_workflow(Path("config/config.yaml"))
+    found = provenance._references(workflow)
+    names = [name for each in found for name in each["names"]]
+    assert len(names) == len(set(names))
+    assert {table.report for table in workflow.tables.values()} <= set(names)
+    sources = [each.source for each in workflow.comparisons.values() if each.source]
+    assert sources and all(any(source.startswith(name) for name in names) for source in sources)
+    (measured,) = (each for each in found if "mahimahi-aimd" in each["names"])
+    assert measured["source"].startswith("mahimahi") and len(measured["names"]) == 3
 
 
 def test_inputs_are_the_files_that_were_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,11 +17,17 @@ PROVENANCE = {
     "commit": "0" * 40,
     "committed": "2026-11-21",
     "changed_files": ["analysis/audit.py", "config/studies/mine.yaml"],
+    "beside": None,
     "command": "make reproduce CONFIG=config/config.yaml",
     "config": "config/config.yaml",
     "sha256": {"config/config.yaml": "1" * 64, "build/sender": "3" * 64},
     "references": [
-        Reference(title="A report", authors=("A. Author", "B. Author"), year=2017).model_dump()
+        {
+            "names": ["Report 001"],
+            **Reference(
+                title="A report", authors=("A. Author", "B. Author"), year=2017
+            ).model_dump(),
+        }
     ],
     **{"seed": 2017, "versions": {"python": "3.11"}, "host": {"cores": "2"}},
     **{"networks": [], "results": [], "wall_times": []},
