@@ -38,7 +38,8 @@ def watch(
     """
     with private_folder("behaviour") as folder:
         specs = [sender.spec(engine, network, seeds[0]) for network in watched]
-        nearest, *others = identify(log_runs(engine, specs, folder), known, seeds[0])
+        found = identify(log_runs(engine, specs, folder), known, seeds[0])
+    nearest = next((each for each in found if each.is_near), found[0])
     rule = ContestEntry("", controller=(nearest.family.controller, dict(nearest.constants)))
     specs = [
         side.spec(engine, network, seed)
@@ -55,13 +56,14 @@ def watch(
     if unseen:
         pairs["all"] = [(a, b) for a, b in values]
     prediction = {name: _ratio(each, seeds[0]) for name, each in pairs.items()}
-    return {**describe([nearest, *others]), "prediction": prediction}
+    return {**describe(found), "prediction": prediction}
 
 
 def describe(found: Sequence[Likeness]) -> Json:
-    """Returns for JSON what was found: `behaves_like`, None if no rule is near, and `families`."""
+    """Returns for JSON all families, and the first that is near as `behaves_like`, else None."""
+    near = next((each.words for each in found if each.is_near), None)
     return {
-        "behaves_like": found[0].words if found[0].is_near else None,
+        "behaves_like": near,
         "families": [
             {
                 "family": each.family.name,

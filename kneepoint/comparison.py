@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -18,7 +18,12 @@ COMPARABLE = {"power": POWER, "throughput": THROUGHPUT, "signal-delay": SIGNAL_D
 """Metrics by their names on the command line."""
 
 Pairs = Mapping[int, tuple[RunRecord, RunRecord]]
-"""The runs of A and B by their seed."""
+"""The runs of A and B by their seed or number."""
+_MORE = {
+    "seed": ("give more --runs", "give --runs {}"),
+    "number": ("import more runs of both", "import {} runs of both"),
+}
+"""How to get more pairs, and how to get so many, by what the runs of a pair share."""
 
 _Sides = tuple[Sequence[float], Sequence[float]]
 
@@ -41,6 +46,7 @@ def compare_settings(
     runs: Mapping[str, Pairs],
     left_out: Sequence[str],
     seed: int,
+    paired_by: Literal["seed", "number"] = "seed",
 ) -> Record:
     """Returns what runs of A and B show; None stands for what does not exist.
 
@@ -50,6 +56,7 @@ def compare_settings(
         runs: by network.
         left_out: networks that cannot be prepared.
         seed: of the statistics.
+        paired_by: what the runs of a pair share: the seed of an emulation, or a run's number.
     """
     networks, known = [], []
     for name, pairs in runs.items():
@@ -77,6 +84,7 @@ def compare_settings(
         "b": settings[1],
         "metric": metric,
         "unit": METRICS[metric].unit,
+        "paired_by": paired_by,
         "networks": networks,
         "overall": together,
         "left_out": list(left_out),
@@ -133,8 +141,9 @@ def _row(of: Record, of_logs: int) -> tuple[str, ...]:
 def _remarks(found: Record) -> Iterator[str]:
     networks, metric = found["networks"], METRICS[found["metric"]]
     seeds = [run["seed"] for run in networks[0]["runs"]]
+    shared = "share a seed" if found["paired_by"] == "seed" else "have the same number"
     yield (
-        f"A and B are means of {metric.title.lower()} in {metric.unit}; pairs share a seed, "
+        f"A and B are means of {metric.title.lower()} in {metric.unit}; pairs {shared}, "
         + (f"{seeds[0]} to {seeds[-1]}." if len(seeds) > 1 else f"{seeds[0]}.")
     )
     if len(networks) > 1:
@@ -142,18 +151,18 @@ def _remarks(found: Record) -> Iterator[str]:
         yield (
             f"By network, A is better on {better.count('A')}, B on {better.count('B')}; no "
             f"difference is shown on {better.count(None)} (p corrected by Holm). Intervals are "
-            "for other seeds on these networks, not for other networks."
+            "for other runs on these networks, not for other networks."
         )
     least = least_pairs(len(networks), SIGNIFICANT)
     if len(seeds) < least:
         yield (
             f"So few pairs cannot show even a clear difference on a network: of "
-            f"{_count(len(networks), 'network')} each needs {least}; give --runs {least}."
+            f"{_count(len(networks), 'network')} each needs {least}; {_more(found, least)}."
         )
     enough = [each["enough_runs"] for each in networks]
     if unknown := enough.count(None):
         where = f" on {unknown} of {len(networks)} networks" if len(networks) > 1 else ""
-        yield f"More pairs are needed to know A/B within 1 %{where}; give --runs."
+        yield f"More pairs are needed to know A/B within 1 %{where}; {_more(found)}."
     else:
         yield f"{_count(max(enough), 'pair')} per network would be enough to know A/B within 1 %."
 
@@ -174,13 +183,27 @@ def _verdict(found: Record) -> str:
         )
     if together["low"] is None:
         return (
-            f"Undecided: {ratio}, but one pair of runs per network gives no interval. "
-            f"Give --runs.{caveat}"
+            f"Undecided: {ratio}; one pair of runs per network gives no interval: "
+            f"{_more(found)}.{caveat}"
+        )
+    if together["pairs"] < (least := least_pairs(1, SIGNIFICANT)):
+        return (
+            f"Undecided: {ratio}; {_count(together['pairs'], 'pair')} cannot show a difference at "
+            f"the {SIGNIFICANT:.0%} level, {least} can: {_more(found, least)}.{caveat}"
+        )
+    if not together["low"] <= 1 <= together["high"]:
+        return (
+            f"Undecided: {ratio}, but the test of pairs gives p = {_p_text(together['p'])}: "
+            f"{_more(found)}.{caveat}"
         )
     return (
         f"No difference of {noun} is shown ({ratio}, p = {_p_text(together['p'])}). That does "
         f"not make them equal: any ratio in the interval remains possible.{caveat}"
     )
+
+
+def _more(found: Record, runs: int | None = None) -> str:
+    return _MORE[found["paired_by"]][runs is not None].format(runs)
 
 
 def _figures(known: Sequence[_Sides], metric: str, seed: int) -> Record:

@@ -202,5 +202,6 @@ def _compare(
     pairs = {network: each for network, each in pairs.items() if each}
     if not pairs:
         raise KneepointError(f"--compare {' '.join(wanted)}: no network has runs of both; add some")
-    found = compare_settings([_Setting(name) for name in wanted], metric, pairs, [], seed=1)
+    settings = [_Setting(name) for name in wanted]
+    found = compare_settings(settings, metric, pairs, [], seed=1, paired_by="number")
     return found, text_of(found, wanted)

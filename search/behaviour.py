@@ -183,7 +183,7 @@ def log_runs(settings: EmulatorSettings, specs: Sequence[RunSpec], folder: Path)
 def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Likeness]:
     """Returns families by their distance from the sender of all these logs, the nearest first.
 
-    Of families that contain each other, that which needs fewer parameters comes first.
+    Of families that are as near as whole packets can tell, the one with fewer parameters is first.
 
     Raises:
         NoSenderError: a log is damaged.
@@ -194,14 +194,26 @@ def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Li
     ended: list[Likeness] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for stage in _STAGES:
-            ended = going[stage.families :] + ended
-            fitted = pool.map(partial(_fit, logs, stage, seed), going[: stage.families])
-            alike = 2 * _SAME if stage.events == _WHOLE else 0
-            ranks = (
-                (max(each.distance, alike), len(each.family.searched), each) for each in fitted
-            )
-            going = [each for _, _, each in sorted(ranks, key=lambda rank: rank[:2])]
-    return going + ended
+            ended += going[stage.families :]
+            going = _ranked(pool.map(partial(_fit, logs, stage, seed), going[: stage.families]))
+        return _ranked([*going, *pool.map(partial(_on_whole, logs), ended)], least=2 * _SAME)
+
+
+def _ranked(found: Iterable[Likeness], least: float = 0) -> list[Likeness]:
+    """Returns families by distance, of which those up to `least` are alike."""
+    return sorted(found, key=lambda each: (max(each.distance, least), len(each.family.searched)))
+
+
+def _on_whole(logs: Sequence[Path], fitted: Likeness) -> Likeness:
+    """Returns a family that was given up early, with its distance from the whole logs."""
+    with Replay(logs, _WHOLE // len(logs)) as replay:
+        found = replay.compare(fitted.family.controller.name, fitted.constants)
+    is_ok = found["status"] == "ok"
+    return replace(
+        fitted,
+        distance=found["distance"] if is_ok else _FAILED,
+        explained=found.get("explained", 0),
+    )
 
 
 def _fit(logs: Sequence[Path], stage: _Stage, seed: int, before: Likeness) -> Likeness:

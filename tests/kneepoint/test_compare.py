@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -141,7 +142,9 @@ LINK = PreparedLink(rate_mbps=1)
 
 
 def planted(
-    powers: dict[str, list[tuple[float | None, float | None]]], metric: str = "power"
+    powers: dict[str, list[tuple[float | None, float | None]]],
+    metric: str = "power",
+    paired_by: Literal["seed", "number"] = "seed",
 ) -> Record:
     """A comparison of runs with these figures; None stands for a run that failed."""
 
@@ -156,7 +159,7 @@ def planted(
     }
     network = PreparedNetwork("wire", LINK, LINK, 1, "ideal", 0)
     spec = RunSpec("emulator", "", "timely", "", {}, network, 1)
-    return compare_settings([spec, spec], COMPARABLE[metric], runs, [], 1)
+    return compare_settings([spec, spec], COMPARABLE[metric], runs, [], 1, paired_by)
 
 
 def verdict(found: Record) -> str:
@@ -199,6 +202,18 @@ def test_few_pairs_are_said_to_be_few() -> None:
     assert "give --runs 6" in text(planted({"one": CLEAR[:5]}))
     assert "Undecided: A/B = 2.00" in verdict(planted({"one": CLEAR[:1]}))
     assert "give --runs 6" not in text(planted({"one": CLEAR[:6]}))
+
+
+@pytest.mark.parametrize("pairs", [2, 5])
+def test_an_interval_is_not_contradicted_by_the_verdict(pairs: int) -> None:
+    found = planted({"one": CLEAR[:pairs]})
+    assert found["overall"]["low"] > 1 and found["overall"]["better"] is None
+    assert verdict(found).startswith("Undecided: A/B = 2") and "--runs 6" in verdict(found)
+
+
+def test_measured_runs_share_no_seed_and_have_no_option() -> None:
+    said = text(planted({"one": CLEAR[:2]}, paired_by="number"))
+    assert "seed" not in said and "--runs" not in said and "import 6 runs" in said
 
 
 def test_failed_run_leaves_out_its_pair_and_is_told() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
+from contest.behaviour import describe
 from engines.base import RunRecord, RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.replay import NoSenderError, Replay
-from search.behaviour import Likeness, identify, known_families, log_runs, require_ran
+from search.behaviour import Family, Likeness, identify, known_families, log_runs, require_ran
 from search.rules.language import parse
 from tests.contest.conftest import EMULATE, link
 
@@ -39,6 +40,7 @@ def test_a_rule_is_found_with_its_parameters(tmp_path: Path) -> None:
     logs = logs_of(tmp_path, "delay_threshold", THRESHOLD)
     names = ("aimd_timeout", "delay_threshold")
     nearest, other = found(logs, *names)
+    assert nearest.distance < other.distance
     assert nearest.is_near and not other.is_near
     assert nearest.family.name == "delay_threshold"
     constants = nearest.constants
@@ -73,6 +75,20 @@ def test_the_numbers_of_a_rule_are_found(tmp_path: Path) -> None:
     assert nearest.is_near
     assert all(abs(nearest.constants[name] / own[name] - 1) < 0.06 for name in own)
     assert parse(nearest.words).code == guess.code
+
+
+def test_the_first_family_that_is_near_names_a_sender() -> None:
+    catalogue = load_catalogue(EMULATE)
+
+    def likeness(name: str, distance: float, explained: float) -> Likeness:
+        controller = catalogue.controller(name, "test")
+        family = Family.of(controller, None, {"started": 1, "shortest_ms": 0})
+        return Likeness(family, [], controller.complete({}, "test"), distance, explained)
+
+    far = likeness("aimd_timeout", 0.01, explained=0.5)
+    near = likeness("fixed_window", 0.02, explained=0.99)
+    assert describe([far, near])["behaves_like"] == near.words
+    assert describe([far])["behaves_like"] is None
 
 
 def test_the_families_are_the_rules_of_the_reports() -> None:
