@@ -18,6 +18,18 @@ _MOST_DEPTH = 30
 _MOST_DIGITS = 1000
 """Limits far above any handwritten file; nested aliases could otherwise exhaust the memory."""
 
+_WORDS: Mapping[str, str] = {
+    "a valid tuple|a valid list": "a list",
+    "a valid dictionary( or instance of \\w+)?": "a mapping",
+    "a valid integer": "a whole number",
+    "a valid (number|boolean)": r"a \1",
+    "a valid string": "text",
+    ", unable to (parse|interpret) .*": "",
+    "(Tuple|List|Dictionary) should": "it must",
+    " after validation": "",
+}
+"""Patterns of pydantic's words, and ours: a file has lists and mappings, its author no parser."""
+
 _MOST_PROBLEMS = 5
 _MOST_QUOTED = 80
 
@@ -165,10 +177,21 @@ def parse_yaml(text: str, path: Path, *, as_text: bool = False) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
+        if mark and _has_tab(text, mark):
+            raise KneepointError(
+                f"{path}{line}: is indented by a tab, which YAML does not allow; use spaces"
+            ) from None
         problem = error.problem or error.context
         raise KneepointError(f"{path}{line}: is not valid YAML ({problem}); correct it") from None
     except yaml.YAMLError as error:
         raise KneepointError(f"{path}: is not valid YAML ({error}); correct it") from None
+
+
+def _has_tab(text: str, mark: Any) -> bool:
+    """Whether a tab is where YAML found a mistake, or indents that line."""
+    line = "".join(text.splitlines()[mark.line : mark.line + 1])
+    indent = line[: len(line) - len(line.lstrip())]
+    return "\t" in indent + line[mark.column : mark.column + 1]
 
 
 def read_config(path: Path, model: type[Model], *, as_text: bool = False) -> Model:
@@ -188,7 +211,10 @@ def complaint_of(error: Exception) -> str:
     """Returns the problems of invalid data, with remedies."""
     if not isinstance(error, ValidationError):
         return str(error)
-    misfits = error.errors(include_url=False)
+    found = error.errors(include_url=False)
+    # A list whose values are wrong is too short as well, which is no mistake of its own.
+    wrong = {each["loc"][:-1] for each in found}
+    misfits = [m for m in found if m["type"] != "too_short" or m["loc"] not in wrong]
     problems = [_describe(misfit) for misfit in misfits[:_MOST_PROBLEMS]]
     if len(misfits) > _MOST_PROBLEMS:
         problems.append(f"and {len(misfits) - _MOST_PROBLEMS} more")
@@ -198,7 +224,10 @@ def complaint_of(error: Exception) -> str:
 def _describe(misfit: ErrorDetails) -> str:
     key, value = ".".join(map(str, misfit["loc"])), misfit["input"]
     message = misfit["msg"].removeprefix("Value error, ").replace("Input should", "it must", 1)
-    message = message.replace("a valid tuple", "a list").replace("a valid dictionary", "a mapping")
+    for pattern, words in _WORDS.items():
+        message = re.sub(pattern, words, message)
+    if misfit["type"] == "literal_error" and isinstance(value, str):
+        message = suggestion(value, re.findall("'([^']*)'", misfit["ctx"]["expected"]))
     if misfit["type"] == "missing":
         return f"{key}: is missing; add it"
     if misfit["type"] == "value_error" and isinstance(value, Mapping):

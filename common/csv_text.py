@@ -1,4 +1,4 @@
-"""Tables in text: CSV, and its kin with semicolons, tabs or spaces."""
+"""Tables in text: CSV, and its kin with semicolons, tabs, bars or spaces."""
 
 import csv
 import io
@@ -10,6 +10,8 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import read_text
 from common.json_text import first_twice
+
+_DELIMITERS = "\t;,|"
 
 Rows = Iterator[tuple[int, list[str]]]
 """Of each row the number of its line, and its cells."""
@@ -35,7 +37,7 @@ def read_csv(path: Path, most_bytes: int) -> tuple[list[str], Rows]:
         rows = chain([(number, first)], rows)
     elif (name := first_twice(filter(None, names))) is not None:
         raise KneepointError(f"{path}: column {name!r} appears twice; rename one")
-    return names, _of_equal_length(path, number, len(first), rows)
+    return names, _of_equal_length(path, number, first, rows)
 
 
 def _rows(path: Path, text: str) -> Rows:
@@ -43,8 +45,7 @@ def _rows(path: Path, text: str) -> Rows:
         lines = enumerate(io.StringIO(text), 1)
         yield from ((number, cells) for number, line in lines if (cells := line.split()))
         return
-    first = text.lstrip().partition("\n")[0]
-    delimiter = next((each for each in "\t;" if each in first), ",")
+    delimiter = _delimiter_of(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         yield from ((reader.line_num, cells) for cells in reader if "".join(cells).strip())
@@ -52,10 +53,18 @@ def _rows(path: Path, text: str) -> Rows:
         raise KneepointError(f"{path}, line {reader.line_num}: {error}; correct it") from None
 
 
+def _delimiter_of(text: str) -> str:
+    """Returns what the first two lines have equally often; a comma may be a decimal one."""
+    first, second, *_ = [*text.lstrip().split("\n", 2), ""]
+    there = [each for each in _DELIMITERS if each in first]
+    agreeing = (each for each in there if first.count(each) == second.count(each))
+    return next(agreeing, next(iter(there), ","))
+
+
 def _is_spaced(text: str) -> bool:
     """Whether spaces alone separate as many words in the first line as in the second."""
     first, second, *_ = [*text.lstrip().split("\n", 2), ""]
-    return not set("\t;,") & set(first) and 1 < len(first.split()) == len(second.split())
+    return not set(_DELIMITERS) & set(first) and 1 < len(first.split()) == len(second.split())
 
 
 def _is_value(cell: str) -> bool:
@@ -74,11 +83,15 @@ def time_of(cell: str) -> datetime | None:
         return None
 
 
-def _of_equal_length(path: Path, first: int, length: int, rows: Rows) -> Rows:
+def _of_equal_length(path: Path, first: int, header: list[str], rows: Rows) -> Rows:
     for number, cells in rows:
-        if len(cells) != length:
+        if len(cells) != len(header):
+            other = next((each for each in _DELIMITERS if any(each in cell for cell in cells)), "")
+            remedy = (
+                f"separate all lines alike, not some by {other!r}" if other else "make them agree"
+            )
             raise KneepointError(
-                f"{path}, line {number}: has {len(cells)} cells, but line {first} has {length}; "
-                "make them agree"
+                f"{path}, line {number}: has {len(cells)} cells, but line {first} has "
+                f"{len(header)}; {remedy}"
             )
         yield number, cells

@@ -144,6 +144,12 @@ def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
             continue
 
 
+def require_folder_of_entries(folder: Path) -> None:
+    """Raises KneepointError if there is no such folder."""
+    if not folder.is_dir():
+        raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
+
+
 def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submission]:
     """Returns the submissions in a folder; hidden files, Markdown and text are not entries.
 
@@ -156,8 +162,7 @@ def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submissio
     Raises:
         KneepointError: there is no such folder, or its entries.yaml is malformed.
     """
-    if not folder.is_dir():
-        raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
+    require_folder_of_entries(folder)
     found = list(_in_folder(folder.resolve()))
     names = _told_apart([_names_of(*each) for each in found], ours)
     remarks = remarks_on([each.author for _, each in found], ours)

@@ -1,10 +1,10 @@
 """Checks the whole configuration: `python -m experiments.check --config config/config.yaml`."""
 
 import argparse
-import re
 from pathlib import Path
 
-from common.errors import KneepointError, run_command_line
+from common.arguments import require_config, require_cores
+from common.errors import run_command_line
 from engines.built import current_catalogue
 from engines.catalogue import Catalogue, require_sources
 from experiments.config import load_workflow
@@ -54,8 +54,8 @@ def check(config: Path, cores: str) -> str:
     Raises:
         KneepointError: the configuration is invalid.
     """
-    if not re.fullmatch("all|0*[1-9][0-9]*", cores):
-        raise KneepointError(f"CORES: {cores!r} is invalid; give all, or at least 1")
+    require_cores(cores, "CORES")
+    require_config(config, "CONFIG")
     workflow, catalogue = load_checked(config)
     counts = (
         f"{config}: {len(workflow.studies)} studies, {len(workflow.repeats)} repeats, "

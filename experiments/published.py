@@ -311,7 +311,9 @@ def last_digit(text: str) -> float:
 
 def _read_cell(where: str, text: str) -> float:
     if not NUMBER.fullmatch(text):
-        raise KneepointError(f"{where}: {quote(text)} is not a number; correct it")
+        point = text.replace(",", ".")
+        remedy = f"write {point}" if NUMBER.fullmatch(point) else "correct it"
+        raise KneepointError(f"{where}: {quote(text)} is not a number; {remedy}")
     value = float(text)
     if value < 0:
         raise KneepointError(f"{where}: {text} is out of range; it must be at least 0")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import common_options, print_result, subcommand
+from kneepoint.cli import OUTPUT, common_options, print_result, subcommand
 
 
 @subcommand("""
@@ -13,7 +13,7 @@ from kneepoint.cli import common_options, print_result, subcommand
 """)
 @click.option(
     "--into",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT,
     default=Path("artifact.zip"),
     help="The archive to write.",
 )

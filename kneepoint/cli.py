@@ -9,14 +9,15 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from common.config_file import names_in
-from common.errors import KneepointError, run_command_line, suggestion
+from common.arguments import require_config, require_cores, require_place
+from common.errors import KneepointError, run_command_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,13 +98,19 @@ def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
     return lambda function: command(examples(text)(function))
 
 
-class _FigurePath(click.Path):
-    """A path whose suffix is a figure format's."""
+class _OutputPath(click.Path):
+    """The path of a file to write, perhaps with one of these suffixes; makes its folder."""
 
-    def convert(self, *words: Any) -> Path:
-        path = Path(str(super().convert(*words)))
-        if path.suffix not in (".png", ".svg", ".pdf"):
+    def __init__(self, *suffixes: str) -> None:
+        super().__init__(path_type=Path)
+        self._suffixes = suffixes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Raises KneepointError if the file cannot be written, before any work."""
+        path = Path(str(super().convert(value, param, ctx)))
+        if self._suffixes and path.suffix not in self._suffixes:
             raise KneepointError(f"{path}: unknown figure format; use .png, .svg or .pdf")
+        require_place(path, param.opts[0] if param else self.name)
         return path
 
 
@@ -122,14 +129,19 @@ class FiniteRange(click.FloatRange):
 
 
 PATH = click.Path(path_type=Path)
-FIGURE = _FigurePath(path_type=Path)
+OUTPUT = _OutputPath()
+FIGURE = _OutputPath(".png", ".svg", ".pdf")
 
 
 def _existing(context: click.Context, _: click.Parameter, config: Path) -> Path:
-    if not config.is_file() and context.info_name != "doctor":  # which says what is wrong with it
-        near = suggestion(config.stem, names_in(config.parent))
-        raise KneepointError(f"--config {config}: no such configuration; {near}")
+    if context.info_name != "doctor":  # which says what is wrong with it
+        require_config(config, "--config")
     return config
+
+
+def _possible(_: click.Context, __: click.Parameter, cores: str) -> str:
+    require_cores(cores, "--cores")
+    return cores
 
 
 config_option = click.option(
@@ -148,7 +160,9 @@ def common_options(function: F) -> F:
 
 
 seed_option = click.option("--seed", type=click.IntRange(0), default=1)
-cores_option = click.option("--cores", default="all", help="Number of cores, or all.")
+cores_option = click.option(
+    "--cores", default="all", callback=_possible, help="Number of cores, or all."
+)
 
 
 def print_result(content: object, text: str, as_json: bool, *, ok: bool = True) -> None:
@@ -168,6 +182,21 @@ def columns(rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def main() -> None:
-    """Runs the command; run_command_line reports its errors."""
-    run_command_line(lambda: kneepoint.main(prog_name="kneepoint"))
+def main(words: Sequence[str] | None = None) -> None:
+    """Runs the command (None: of this process); run_command_line reports its errors."""
+    run_command_line(partial(_run, words))
+
+
+def _run(words: Sequence[str] | None) -> None:
+    try:
+        kneepoint.main(words, prog_name="kneepoint", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.UsageError as error:
+        said = error.format_message().rstrip(".").replace("valid integer range", "whole number")
+        said = said.replace("valid float range", "number")
+        of = error.ctx.command_path if error.ctx else "kneepoint"
+        raise KneepointError(f"{said}; see `{of} --help`") from None
+    except click.Abort:  # which click makes of Ctrl-C
+        raise KeyboardInterrupt from None

@@ -14,6 +14,7 @@ from common.errors import KneepointError, fault_of
 from common.files import read_json, sha256_of
 from contest.aliases import read_key
 from contest.build import Budget, Compiler
+from contest.collect import require_folder_of_entries
 from contest.config import Contest
 from contest.confine import Confined
 from contest.entries import ContestEntry, EntryBuilder
@@ -104,6 +105,7 @@ def command(
         raise KneepointError("--watch --reveal: give --reveal alone, after the last entry")
     if names is not None:
         read_key(names)
+    require_folder_of_entries(entries)
     contest = read_config(rules, Contest)
     folder = into or load_workflow(config).results / "contests" / rules.stem
     contest_run = open_contest(

@@ -36,6 +36,5 @@ def command(train: bool, key: Path | None, trust_entries: bool, config: Path) ->
         key=key,
         trust_entries=trust_entries,
     ) as evaluator:
-        lines = (line for line in sys.stdin if line.strip())
-        for answer in evaluator.evaluate(lines):
+        for answer in evaluator.evaluate(sys.stdin):
             click.echo(json.dumps(answer))

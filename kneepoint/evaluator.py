@@ -143,17 +143,21 @@ class Evaluator:
         self._executor.close()
 
     def evaluate(self, candidates: Iterable[Mapping[str, Any] | str]) -> Iterator[Json]:
-        """Yields the answers to candidates, in their order; reads some ahead."""
+        """Yields the answers to candidates, in their order; reads some ahead.
+
+        An empty line has no answer.
+        """
         pending: queue.Queue[Future[Json] | None] = queue.Queue(_AHEAD)
         is_over = threading.Event()
 
         def read() -> None:
             end: Future[Json] | None = None
             try:
-                for candidate in candidates:
+                for number, candidate in enumerate(candidates, 1):
                     if is_over.is_set():
                         return
-                    pending.put(pool.submit(self.answer, candidate))
+                    if not isinstance(candidate, str) or candidate.strip():
+                        pending.put(pool.submit(self.answer, candidate, number))
             except BaseException as error:
                 end = Future()
                 end.set_exception(error)
@@ -171,11 +175,14 @@ class Evaluator:
                     while answer := pending.get_nowait():
                         answer.cancel()
 
-    def answer(self, candidate: Mapping[str, Any] | str) -> Json:
-        """Evaluates one candidate, a mapping or a line of JSON; whatever fails is its reason."""
+    def answer(self, candidate: Mapping[str, Any] | str, number: int = 1) -> Json:
+        """Evaluates one candidate, a mapping or a line of JSON; whatever fails is its reason.
+
+        `number` is the line's.
+        """
         content: Mapping[str, Any] = {}
         try:
-            content = _content_of(candidate)
+            content = _content_of(candidate, number)
             wanted = Candidate.model_validate(content)
             networks = self._networks_for(wanted)
             self._note_test(wanted)
@@ -308,13 +315,18 @@ def _append(log: Path, noted: Mapping[str, str]) -> None:
         os.fsync(file.fileno())
 
 
-def _content_of(candidate: Mapping[str, Any] | str) -> Mapping[str, Any]:
-    try:
-        content = parse_json(candidate) if isinstance(candidate, str) else candidate
-    except ValueError:
-        content = None
+def _content_of(candidate: Mapping[str, Any] | str, number: int) -> Mapping[str, Any]:
+    content: Any = candidate
+    why = ""
+    if isinstance(candidate, str):
+        try:
+            content = parse_json(candidate)
+        except json.JSONDecodeError as error:
+            why = f" (column {error.colno}: {error.msg})"
+        except ValueError as error:
+            why = f" ({error})"
     if not isinstance(content, Mapping):
-        raise KneepointError("is no JSON object; give one candidate a line")
+        raise KneepointError(f"line {number}: is no JSON object{why}; give one candidate a line")
     return content
 
 

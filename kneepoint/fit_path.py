@@ -16,7 +16,15 @@ from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.study import NETWORK
-from kneepoint.cli import PATH, columns, common_options, print_result, seed_option, subcommand
+from kneepoint.cli import (
+    OUTPUT,
+    PATH,
+    columns,
+    common_options,
+    print_result,
+    seed_option,
+    subcommand,
+)
 from kneepoint.runs import make_what_is_missing, prepared_network, spec_of, without_fault
 from networks.config import Network, changed, load_network
 from search.path import Asked, Fitted, PathDescription, fit_path
@@ -31,7 +39,7 @@ DOUBTFUL = 0.01
     kneepoint fit-path path.yaml --json | jq .parameters
 """)
 @click.argument("path", type=PATH)
-@click.option("--into", type=PATH, help="File for the network, as in config/networks.")
+@click.option("--into", type=OUTPUT, help="File for the network, as in config/networks.")
 @click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
 @seed_option
 @common_options

@@ -8,7 +8,16 @@ from pydantic import ValidationError
 
 from common.errors import KneepointError
 from common.files import read_bytes, sha256_of, write_whole
-from kneepoint.cli import FIGURE, PATH, FiniteRange, columns, examples, json_option, print_result
+from kneepoint.cli import (
+    FIGURE,
+    OUTPUT,
+    PATH,
+    FiniteRange,
+    columns,
+    examples,
+    json_option,
+    print_result,
+)
 from networks.config import Cut
 from networks.prepare import cut_trace
 from networks.recordings import (
@@ -33,7 +42,7 @@ from networks.traces import (
 )
 
 into_option = click.option(
-    "--into", type=PATH, required=True, help="File to write; it must not exist."
+    "--into", type=OUTPUT, required=True, help="File to write; it must not exist."
 )
 outage_option = click.option(
     "--outage-s",

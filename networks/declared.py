@@ -17,6 +17,9 @@ from common.errors import run_command_line, suggestion
 from common.files import read_json, write_whole
 from common.json_text import parse_json
 
+_BOUNDS = {"packets", "bytes"}
+"""Parameters that bound a queue."""
+
 FILE = ROOT / "networks/declared.json"
 
 
@@ -104,7 +107,7 @@ class Kind:
         required = (each.name for each in self.parameters.values() if each.required)
         if missing := [f"{name}=NUMBER" for name in required if name not in given]:
             raise ValueError(f"{self.name} needs {','.join(missing)}; add it")
-        if self.needs_bound and not {"packets", "bytes"} & given.keys():
+        if self.needs_bound and not _BOUNDS & given.keys():
             raise ValueError(f"{self.name} needs packets=NUMBER or bytes=NUMBER; add one")
         for each in self.parameters.values():
             if each.below and float(given[each.name]) >= float(given[each.below]):
@@ -112,6 +115,18 @@ class Kind:
                     f"{self.name}: {each.name} {given[each.name]} must be below {each.below} "
                     f"{given[each.below]}; lower {each.name}"
                 )
+
+    def remedy_for(self, unnamed: str) -> str:
+        """Returns what to write instead of a value without the name of its parameter."""
+        if not self.parameters:
+            return f"{self.name} has no parameters; write {self.name}"
+        order = sorted(self.parameters.values(), key=lambda each: each.name not in _BOUNDS)
+        likely = next((each for each in order if each.required), order[0])
+        value = unnamed if re.fullmatch(r"(?a:[\d.]+)", unnamed) else "NUMBER"
+        return (
+            f"{unnamed!r} is not NAME=VALUE; write, for example, {self.name}:{likely.name}={value} "
+            f"({self.name} has {', '.join(self.parameters)})"
+        )
 
 
 @cache
@@ -122,7 +137,12 @@ def declared(which: str) -> Mapping[str, Kind]:
 
 def read_notation(which: str, text: str) -> Notation:
     """Parses the notation of one of these kinds; raises ValueError, with a remedy, for others."""
-    notation, kinds = Notation.parse(text), declared(which)
+    kinds = declared(which)
+    kind, colon, rest = text.partition(":")
+    unnamed = next((part for part in rest.split(",") if "=" not in part), None) if colon else None
+    if kind in kinds and unnamed is not None:
+        raise ValueError(f"{text!r}: {kinds[kind].remedy_for(unnamed)}")
+    notation = Notation.parse(text)
     if notation.kind not in kinds:
         near = suggestion(notation.kind, kinds)
         raise ValueError(f"{notation.kind!r} is not among the {which.replace('_', ' ')}; {near}")

@@ -8,8 +8,7 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
-from common.errors import run_command_line
-from kneepoint.cli import kneepoint
+from kneepoint.cli import main
 
 
 def run_module(
@@ -48,7 +47,7 @@ def run_kneepoint(
         redirect_stderr(err),
     ):
         try:
-            run_command_line(lambda: kneepoint.main(arguments, prog_name="kneepoint"))
+            main(arguments)
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())

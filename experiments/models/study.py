@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from common.config_file import ConfigModel
+from common.config_file import ConfigModel, quote
 from common.errors import suggestion
 from engines.expression import Expression
 from engines.limits import LIMITS
@@ -435,9 +435,15 @@ def _of_its_kind(value: Any) -> Any:
     if isinstance(value, Goal):
         return value
     given = {"power": "mean"} if value == "power" else value
+    if isinstance(given, str):
+        raise ValueError(f"it must be power or a mapping; {suggestion(given, _GOALS)}")
     given = {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else {}
     kinds = [key for key in _GOALS if key in given]
     if len(kinds) != 1:
+        fields = {name for goal in _GOALS.values() for name in goal.model_fields}
+        unknown = next((str(key) for key in given if key not in fields), None)
+        if not kinds and unknown is not None:
+            raise ValueError(f"unknown key {quote(unknown)}; {suggestion(unknown, _GOALS)}")
         *others, last = _GOALS
         raise ValueError(f"needs exactly one of {', '.join(others)} and {last}; give one")
     return _GOALS[kinds[0]].model_validate(given)

@@ -26,6 +26,8 @@ def table(path: Path, text: str) -> tuple[list[str], list[list[str]]]:
         ("t\tn\n0\t1\n", ["t", "n"]),
         ("t;n\n0;1\n", ["t", "n"]),
         ("t  n\n0 1\n", ["t", "n"]),
+        ("t|n\n0|1\n", ["t", "n"]),
+        ("t (s; UTC),n|m\n0,1\n", ["t (s; UTC)", "n|m"]),
         ("0\t1\n", ["1", "2"]),
         ("\n0,1\n\n", ["1", "2"]),
     ],

@@ -46,6 +46,8 @@ BROKE: dict[str, tuple[str, bytes, str]] = {
     "small exponent": (CSV, f"{HEADER}5,1e-{'9' * 30},\n".encode(), "is not a number; correct it"),
     "large exponent": (CSV, f"{HEADER}5,0e{'9' * 30},\n".encode(), "is not a number; correct it"),
     "column twice": (CSV, b"window,kbps,note,note\n5,1,,\n", "column 'note' appears twice"),
+    "tab": (STUDY, b"title: T\nspace:\n\twindow: 1\n", "line 3: is indented by a tab"),
+    "tab after spaces": (STUDY, b"a:\n  b: 1\n  \tc: 1\n", "line 3: is indented by a tab"),
     "infinite cell": (CSV, f"{HEADER}5,inf,\n".encode(), "'inf' is not a number"),
 }
 

@@ -140,14 +140,15 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
 @pytest.mark.parametrize(
     ("line", "status", "words"),
     [
-        ("{no JSON", "refused", ["no JSON"]),
+        ("{no JSON", "refused", ["line 2:", "no JSON", "column 2"]),
         ("[" * 100_000, "refused", ["no JSON"]),
-        ("[1]", "refused", ["no JSON object"]),
+        ("[1]", "refused", ["line 2:", "no JSON object"]),
         ({}, "refused", ["controller, rule, source and entry"]),
         ({"controler": "reno"}, "refused", ["controler", "controller"]),
         ({"controller": "ren"}, "refused", ["'ren'", "reno"]),
         ({"controller": "../x.so"}, "refused", ["../x.so"]),
         ({"controller": "reno", "seeds": [1, 1]}, "refused", ["seeds", "twice"]),
+        ({"controller": "reno", "seeds": ["x"]}, "refused", ["seeds.0: 'x'", "whole number"]),
         ({"controller": "reno", "seeds": []}, "refused", ["seeds"]),
         ({"controller": "reno", "score": "powr"}, "refused", ["score", "'powr'"]),
         ({"controller": "reno", "metrics": ["1 +"]}, "refused", ["metrics"]),
@@ -181,7 +182,7 @@ def test_what_is_wrong_with_a_candidate_is_its_answer(
     evaluator: Evaluator, line: Any, status: str, words: list[str]
 ) -> None:
     good = {"id": 2, "controller": "fixed_window", "seeds": [1]}
-    bad, after = evaluator.evaluate([line, json.dumps(good)])
+    bad, after = evaluator.evaluate(["\n", line, json.dumps(good)])
     assert (bad["status"], bad["score"], bad["networks"]) == (status, None, {})
     assert all(word in bad["reason"] for word in words), bad["reason"]
     assert "\n" not in bad["reason"]
