@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from tests.conftest import ROOT
 from tests.docs.conftest import set_up
@@ -28,6 +29,9 @@ def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]
             pytest.skip(f"NOT TESTED: {error}")
     for step in follow(page, reader, environment):
         assert not step.path.startswith("/")
+    if page.stem == "fit-a-path":
+        fitted = yaml.safe_load((reader / "config/networks/my-path.yaml").read_text())
+        assert abs(fitted["delay_ms"] - 21) <= 1, "the page says what the figures are of"
     if page.stem == "own-report":
         html = (reader.parent / "lab/results/report.html").read_text()
         assert "Windows on a train" in html
