@@ -114,19 +114,20 @@ def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Json]:
     Returns:
         Of each its `rank` from 1, which equal scores share, with the ends of its 95 % interval,
         `best_rank` and `worst_rank`, networks and seeds resampled; and in which share of the
-        resamples it is `first`.
+        resamples it is `first`, of which those that are first together have equal parts.
     """
     values = _scale(scores, is_ratio)
     overall = values.mean(axis=(1, 2))
     resampled = resampled_scores(values, seed)
     ranks = 1 + (resampled[:, None, :] < resampled[None, :, :]).sum(axis=1)
+    firsts = (ranks == 1) / (ranks == 1).sum(axis=0)
     best, worst = np.quantile(ranks, [_TAIL, 1 - _TAIL], axis=1, method="nearest")
     return [
         {
             "rank": int(1 + np.count_nonzero(overall > own)),
             "best_rank": int(best[entry]),
             "worst_rank": int(worst[entry]),
-            "first": float(np.mean(ranks[entry] == 1)),
+            "first": float(firsts[entry].mean()),
         }
         for entry, own in enumerate(overall)
     ]

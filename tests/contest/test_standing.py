@@ -38,7 +38,8 @@ def test_clear_differences_give_sure_ranks() -> None:
 
 def test_equal_entries_share_ranks_and_are_not_told_apart() -> None:
     same = np.ones((2, NETWORKS, RUNS))
-    assert [each["rank"] for each in rank_entries(same, 1, is_ratio=True)] == [1, 1]
+    standings = rank_entries(same, 1, is_ratio=True)
+    assert [(each["rank"], each["first"]) for each in standings] == [(1, 0.5), (1, 0.5)]
     (pair,) = compare_pairs("ab", same, 1, is_ratio=True)
     assert pair["better"] is None and pair["p_holm"] == 1 and pair["ahead"] == 0.5
 
