@@ -71,7 +71,7 @@ _KINDS: Mapping[Kind, str] = {
     ),
     "flag": (
         "replayable clear own host_fitted best tied agrees tunes stopped beyond logarithmic "
-        "improved measured on_front knee is_training inside is_best shown under_study"
+        "improved measured fresh on_front knee is_training inside is_best shown under_study"
     ),
 }
 """What columns hold by their names; all others hold real numbers."""
@@ -157,15 +157,16 @@ _AUDIT = (
 _SWEEPS = (
     _table(
         "sweeps",
-        "a parameter that studies vary alone: its best value, and how sure that is; tables: "
-        "published ones to compare it with",
+        "a parameter that studies vary alone: its best value, and how sure that is; fresh: with "
+        "seeds of its own; tables: published ones to compare it with",
         "sweep controller network network_title constant unit tables studies values runs least "
         "greatest best_value throughput_mbps signal_delay_p95_ms power best_study best_trial "
-        "best_runs half_width margin",
+        "best_runs fresh half_width margin",
     ),
     _table(
         "sweep_points",
-        "a value of a swept parameter and the mean of its runs",
+        "a value of a swept parameter and the mean of its runs; where a study chose it, of those "
+        "with fresh seeds",
         "sweep value runs <metric> best tied",
     ),
     _table(
@@ -185,7 +186,9 @@ _SWEEPS = (
 _SEARCHES = (
     _table(
         "searches",
-        "an adaptive search: its best trial, and how sure that is; tunes: for "
+        "an adaptive search: its best trial, and how sure that is: the value of its objective, "
+        "and metrics, over fresh_runs with fresh seeds (0: in the search); in_search: the value "
+        "that chose the trial; is_logarithm: values are means of logarithms; tunes: for "
         "the power of a controller alone on its network; keeping: bounds, JSON; stopped: by a "
         "race over pairs of network and seed; beyond: a bound; within: probability that the best "
         "is within 1 % of the best of the candidates, after `spent` further runs of at most "
@@ -193,7 +196,8 @@ _SEARCHES = (
         "search engine title controller networks:texts network_titles sampler objective fit "
         "expression? keeping tunes searched trials runs failed best_trial stopped:whole "
         "beyond:whole pairs bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
-        "throughput_mbps signal_delay_p95_ms power best_runs margin ties near emulated_power "
+        "best_low best_high fresh_runs:whole in_search is_logarithm:flag throughput_mbps "
+        "signal_delay_p95_ms power best_runs margin ties near emulated_power "
         "within candidates:whole? spent:whole? budget:whole? chosen_gain guide_is_off:flag?",
     ),
     _table(
@@ -207,9 +211,10 @@ _SEARCHES = (
     ),
     _table(
         "search_networks",
-        "the best trial of a search on one of its networks, and the published best there",
-        "search network network_title throughput_mbps signal_delay_p95_ms power fresh_power "
-        "fresh_half_width:Mbit/s/s published_table? published_report? published_row? "
+        "the best trial of a search on one of its networks, with fresh seeds if it has fresh_runs, "
+        "and the published best there",
+        "search network network_title throughput_mbps signal_delay_p95_ms power "
+        "half_width:Mbit/s/s fresh_runs:whole published_table? published_report? published_row? "
         "published_power gain",
     ),
     _table(
@@ -219,6 +224,11 @@ _SEARCHES = (
         "high are where that can be after a new evaluation",
         "search trial value failed:flag stopped beyond best_so_far improved measured rank? "
         "throughput_mbps signal_delay_p95_ms power constant_* on_front? knee? low high",
+    ),
+    _table(
+        "search_failures",
+        "a reason for which trials of a study failed, and how many; failed: trials for any reason",
+        "search engine title trials failed reason count:whole",
     ),
     _table(
         "recovery_rows",

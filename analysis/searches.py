@@ -17,7 +17,7 @@ from analysis.recovery import disagreements, recovery
 from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
-from common.study_record import StudyRecord
+from common.study_record import BestTrial, StudyRecord, as_read
 from common.tables import Tables
 from experiments.models.study import (
     EMULATOR,
@@ -54,6 +54,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     ):
         for study in studies:
             config = study.config
+            found["search_failures"].append(_failures(study, engine))
             if config.fit or config.sampler.kind not in ENUMERATING or config.is_grid_search:
                 for name, frame in _search(study, luck, results, engine).items():
                     found[name].append(frame.assign(search=study.name))
@@ -64,20 +65,20 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict[str, pd.DataFrame]:
-    """The tables of one search; none where no trial has a value."""
+    """The tables of one search; none where no run measured anything."""
     study = _aside(study)
     trials, config, goal = study.trials, study.config, study.config.objective
     values = -trials["value"] if goal.minimises else trials["value"]
     is_power = isinstance(goal, Power) and goal.power in ("mean", "worst")
     is_on_one = is_power and len(config.networks) == 1
     chance = luck.of(config.controller, config.networks[0]) if is_on_one else Chance()
-    best = statistics.best(values, trials["n_runs"], chance)
-    if best is None:
+    stated = study.record.best
+    if stated is None:
         return {}
-    if study.record.posterior:
-        chosen = trials.index[trials["trial"] == study.record.best.trial]
-        best = replace(best, label=int(chosen[0]))
-    first = record(trials, best.label)
+    label = int(trials.index[trials["trial"] == stated.trial][0])
+    best = statistics.best(values, trials["n_runs"], chance, label)
+    assert best is not None
+    first = record(trials, label)
     otherwise = study.record.posterior.otherwise.searched if study.record.posterior else {}
     weights, shares = importances(trials, study.searched, goal.minimises)
     limit = NEAR * first["value"] if goal.minimises else math.nan
@@ -104,7 +105,8 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         told = told.merge(pinned, on="constant")
         found["recovery_rows"] = disagreements(study, results.published)
     past = _trials(study)
-    networks = _on_networks(study, int(first["trial"]), results)
+    networks = _on_networks(study, stated, results)
+    measured = first if isinstance(goal, Front) or not stated.runs else networks[[*SHOWN]].mean()
     summary = {
         "engine": engine,
         "title": config.title,
@@ -127,8 +129,13 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "bound_ms": goal.delay_ms if isinstance(goal, Bounded) else math.nan,
         **_against_bound(past, study.record.bounds),
         "best_trial": int(first["trial"]),
-        "best_value": first["value"],
-        **{metric: first[metric] for metric in SHOWN},
+        "best_value": stated.value,
+        "best_low": math.nan if stated.low is None else stated.low,
+        "best_high": math.nan if stated.high is None else stated.high,
+        "fresh_runs": stated.runs,
+        "in_search": first["value"],
+        "is_logarithm": as_read(study.record.objective, 0.0) != 0.0,
+        **{metric: measured[metric] for metric in SHOWN},
         "best_runs": best.runs,
         "margin": best.margin,
         "ties": len(best.ties),
@@ -141,6 +148,19 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "search_networks": networks,
         "search_trials": past,
     }
+
+
+def _failures(study: StudyRuns, engine: str) -> pd.DataFrame:
+    """A row for each reason for which runs of trials failed; study.json counts the trials."""
+    failed = study.record.failed
+    about = {"search": study.name, "engine": engine, "title": study.config.title}
+    counted = {"trials": study.record.n_trials, "failed": failed.trials}
+    return pd.DataFrame(
+        [
+            {**about, **counted, "reason": reason, "count": count}
+            for reason, count in failed.reasons.items()
+        ]
+    )
 
 
 def _chosen(record: StudyRecord) -> Record:
@@ -256,23 +276,27 @@ def _brackets(study: StudyRuns) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["trial", "low", "high"], dtype=None if rows else float)
 
 
-def _on_networks(study: StudyRuns, trial: int, results: Results) -> pd.DataFrame:
-    """The best trial network by network, each with what was published for that network."""
-    runs = study.runs[study.runs["trial"] == trial]
+def _on_networks(study: StudyRuns, best: BestTrial, results: Results) -> pd.DataFrame:
+    """The best trial network by network, each with what was published for that network.
+
+    Its metrics are those with fresh seeds, without any those of the search.
+    """
+    runs = study.runs[study.runs["trial"] == best.trial]
     lines = []
     for network in study.config.networks:
         there = runs[runs["network"] == network]
         good = statistics.succeeded(there)
         means = {metric: float(good[metric].mean()) for metric in SHOWN}
         means[POWER] = float(good[POWER].sum()) / len(there)  # a failed run has none
-        fresh = study.record.fresh.networks.get(network, {}) if study.record.fresh else {}
+        fresh = best.networks.get(network, {})
+        means |= {metric: fresh.get(metric, math.nan) for metric in SHOWN} if fresh else {}
         lines.append(
             {
                 "network": network,
                 "network_title": results.title(network),
                 **means,
-                "fresh_power": fresh.get(POWER, math.nan),
-                "fresh_half_width": fresh.get("high", math.nan) - fresh.get(POWER, math.nan),
+                "half_width": (fresh["high"] - fresh["low"]) / 2 if fresh else math.nan,
+                "fresh_runs": int(fresh["runs"]) if fresh else 0,
                 **_beside_published(study, network, means[POWER], results.published),
             }
         )
@@ -300,4 +324,4 @@ def _emulated_power(searches: pd.DataFrame) -> "pd.Series[float]":
     """For each search the best power of the emulator's searches of its controller, there."""
     place = searches["controller"] + " " + searches["networks"].map(" ".join)
     tunings = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
-    return place.map(tunings.groupby(place)["best_value"].max()).astype(float)
+    return place.map(tunings.groupby(place)[POWER].max()).astype(float)

@@ -123,13 +123,19 @@ class Best:
     ties: tuple[int, ...]
 
 
-def best(values: "pd.Series[float]", runs: "pd.Series[int]", luck: Chance) -> Best | None:
-    """The greatest of `values` (the first of equals) and its ties; None where all are NaN."""
+def best(
+    values: "pd.Series[float]", runs: "pd.Series[int]", luck: Chance, label: int | None = None
+) -> Best | None:
+    """The greatest of `values` (the first of equals) and its ties; None where all are NaN.
+
+    With a label that row is the best, whatever the others have.
+    """
     known = values.dropna()
     if known.empty:
         return None
-    label = int(known.index[int(np.argmax(known.to_numpy()))])
-    greatest, n = float(known.to_numpy().max()), int(runs[label])
+    if label is None or label not in known.index:
+        label = int(known.index[int(np.argmax(known.to_numpy()))])
+    greatest, n = float(known[label]), int(runs[label])
     allowed = runs[known.index].map(lambda other: luck.margin(n, other) * abs(greatest))
     near = known[known >= greatest - allowed]  # none where the margin is NaN
     ties = tuple(int(i) for i in near.index if i != label)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import pandas as pd
 
@@ -27,7 +27,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     for alone, alike in _varied_alone(studies).items():
         _sweep(found, results, alone[2], alike, luck, taken)
     for study in studies:
-        if not study.config.fit and study.is_alone:
+        if study.config.judges_power and study.is_alone:
             for network in study.config.networks:
                 _grid(found, results, study, network)
     return together(found)
@@ -65,7 +65,7 @@ def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str
     groups: dict[tuple[str, str, str, str], list[StudyRuns]] = {}
     for study in studies:
         config = study.config
-        if config.fit or not study.is_alone or len(config.networks) != 1:
+        if not config.judges_power or not study.is_alone or len(config.networks) != 1:
             continue
         varied = _varied(study.runs)
         if len(varied) == 1:
@@ -91,11 +91,18 @@ def _sweep(
     groups = statistics.succeeded(runs).groupby(CONSTANT + constant)
     curve = groups[list(METRICS)].mean().rename_axis("value").reset_index()
     curve.insert(1, "runs", groups.size().to_numpy())
-    best = statistics.best(curve[POWER], curve["runs"], luck.of(controller, network))
+    chosen = _chosen(studies, constant)
+    curve = _with_fresh(curve, {at: there for at, (_, there) in chosen.items()})
+    alone = [study.runs for study in studies if not (study.record.best and study.record.best.runs)]
+    listed = set(pd.concat(alone)[CONSTANT + constant]) if alone else set()
+    best = _best(curve, chosen, listed, luck.of(controller, network))
     if best is None or len(curve) < FEWEST:
         return
     best_value = curve["value"][best.label]
     first = runs[runs[CONSTANT + constant] == best_value].iloc[0]
+    study, there = chosen.get(best_value, (first["study"], None))
+    ends = (there["high"] - there["low"]) / 2 / there[POWER] if there else best.half_width
+    of_study = runs[(runs["study"] == study) & (runs[CONSTANT + constant] == best_value)]
     key = f"{controller}-{constant}-{network}"
     taken[key] += 1
     key = key if taken[key] == 1 else f"{key}-{taken[key]}"
@@ -114,15 +121,62 @@ def _sweep(
         "greatest": curve["value"].max(),
         "best_value": best_value,
         **{metric: curve[metric][best.label] for metric in METRICS if "queueing" not in metric},
-        "best_study": first["study"],
-        "best_trial": first["trial"],
+        "best_study": study,
+        "best_trial": of_study["trial"].iloc[0],
         "best_runs": best.runs,
-        "half_width": best.half_width,
+        "fresh": there is not None,
+        "half_width": ends,
         "margin": best.margin,
     }
     points = curve.assign(best=curve.index == best.label, tied=curve.index.isin(best.ties))
     found["sweeps"].append(pd.DataFrame([sweep]))
     found["sweep_points"].append(points.assign(sweep=key))
+
+
+Chosen = Mapping[float, tuple[str, Mapping[str, float]]]
+"""By value the study that found it the best, and its metrics with fresh seeds."""
+
+
+def _chosen(studies: Sequence[StudyRuns], constant: str) -> Chosen:
+    """The values that studies chose, each as the study of most fresh runs has it."""
+    found: dict[float, tuple[str, Mapping[str, float]]] = {}
+    for study in studies:
+        best = study.record.best
+        if best and best.runs:
+            there = best.networks[study.config.networks[0]]
+            value = float(best.constants[constant])
+            if value not in found or there["runs"] > found[value][1]["runs"]:
+                found[value] = study.name, there
+    return found
+
+
+def _with_fresh(curve: pd.DataFrame, fresh: Mapping[float, Mapping[str, float]]) -> pd.DataFrame:
+    """The curve with the fresh runs of the values that have some, instead of those they won by."""
+    columns = ["runs", *METRICS]
+    told = pd.DataFrame([{"value": at, **there} for at, there in fresh.items()])
+    known = told.reindex(columns=["value", *columns]).dropna().set_index("value")
+    found = curve.set_index("value")
+    found.update(known.astype(float))
+    return found.reset_index().astype({"runs": int})
+
+
+def _best(
+    curve: pd.DataFrame, chosen: Chosen, listed: Container[float], chance: Chance
+) -> statistics.Best | None:
+    """The best of a curve: of what studies chose the greatest with fresh seeds.
+
+    Where no study chose anything, it is the greatest of the curve. So it is where a value that was
+    only listed, for which no study was glad of its luck, has more by more than chance.
+    """
+    fresh = curve[POWER].where(curve["value"].isin(list(chosen)))
+    best = statistics.best(fresh, curve["runs"], chance)
+    if best is None:
+        return statistics.best(curve[POWER], curve["runs"], chance)
+    others = curve[[value in listed and value not in chosen for value in curve["value"]]]
+    allowed = others["runs"].map(lambda n: best.value * (1 + chance.margin(best.runs, n)))
+    beyond = others[POWER][others[POWER] > allowed]
+    label = int(beyond.index[int(beyond.to_numpy().argmax())]) if len(beyond) else best.label
+    return statistics.best(curve[POWER], curve["runs"], chance, label)
 
 
 def published_points(tables: Tables) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """study.json: what a study found."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,28 +8,45 @@ from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from common.errors import unusable
+from common.errors import KneepointError, unusable
+
+
+def as_read(objective: str, value: float) -> float:
+    """Returns the value of an objective as people read it: of a mean of logarithms, exp of it."""
+    return math.exp(value) if objective in ("mean_log power", "mean_log throughput") else value
 
 
 @dataclass(frozen=True)
 class BestTrial:
-    """A study's best trial, its searched values by column, the parameters that its runs share."""
+    """A study's best setting, as everything states it: its searched values by column.
+
+    `value` is that of the study's objective over `runs` further runs with fresh seeds, with its
+    95 % interval. The value `in_search` chose the trial, and is biased by that; where there are no
+    fresh runs, `value` is that one. `constants` are those that all its runs share, `networks` has
+    the fresh power on each network with its interval, and the means of the other metrics.
+    """
 
     trial: int
     value: float
     searched: Mapping[str, int | float]
     constants: Mapping[str, int | float]
+    in_search: float | None = None
+    low: float | None = None
+    high: float | None = None
+    runs: int = 0
+    networks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Fresh:
-    """The best trial with fresh seeds: its value, and the power on each network."""
+class Failed:
+    """Trials of which a run failed: their number, and how many for each reason."""
 
-    runs: int
-    value: float
-    low: float
-    high: float
-    networks: Mapping[str, Mapping[str, float]]
+    trials: int
+    reasons: Mapping[str, int]
+
+    def __str__(self) -> str:
+        first, *others = sorted(self.reasons, key=lambda reason: -self.reasons[reason])
+        return f"{first}" + (f"; {len(others)} further reasons" if others else "")
 
 
 @dataclass(frozen=True)
@@ -62,17 +80,42 @@ class Posterior:
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """A study's outcome; `bounds` are the omniscient ones of a front's networks."""
+    """A study's outcome; `bounds` are the omniscient ones of a front's networks.
+
+    There is no best where no run measured anything. That of a replay of a published `table` is
+    the row of the greatest value, and nobody's choice.
+    """
 
     title: str
     objective: str
     seed: int
     n_trials: int
-    best: BestTrial
+    best: BestTrial | None
+    table: str | None = None
+    failed: Failed = Failed(0, {})
     bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    fresh: Fresh | None = None
     posterior: Posterior | None = None
     guide: Guide | None = None
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether all runs of some trial succeeded."""
+        return self.failed.trials < self.n_trials
+
+    @classmethod
+    def load_best(cls, path: Path) -> BestTrial:
+        """Reads the best trial of study.json.
+
+        Raises:
+            KneepointError: it is missing or damaged, or no trial of the study succeeded.
+        """
+        record = cls.load(path)
+        if record.best is None:
+            raise KneepointError(
+                f"{path}: none of {record.n_trials} trials succeeded ({record.failed}); correct "
+                "the study or its controller"
+            )
+        return record.best
 
     @classmethod
     def load(cls, path: Path) -> Self:

@@ -444,10 +444,13 @@ def run_reliably(
 
 
 def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]:
-    """Executes runs sequentially, with retries, up to the first machine fault."""
+    """Executes runs sequentially, with retries, up to the first that does not end well.
+
+    A controller that hangs takes half a minute to be found out: nobody waits for more of them.
+    """
     records: list[RunRecord] = []
     for spec in specs:
         records.append(run_reliably(engine, spec))
-        if records[-1].status == "fault":
+        if records[-1].status != "ok":
             break
     return records

@@ -138,6 +138,8 @@ class RayExecutor:
                     self._free.append(worker)
                 if isinstance(answer, str):
                     raise KneepointError(answer)
+                if answer[-1].status == "failed" and len(answer) < len(chunk):
+                    chunks.appendleft(chunk[len(answer) :])
                 yield answer
         except ray.exceptions.RayError as error:
             reason = str(error).partition("\n")[0]

@@ -129,6 +129,7 @@ class Job:
                 lambda batch: self.executor(batch.engine or engine, total, batch, stack),
                 progress.add,
                 engine.spoils if engine.is_real_time else None,
+                progress.fail,
             )
             try:
                 yield runner, progress

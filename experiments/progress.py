@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,16 @@ _COUNT_S = 0.5
 class Counted:
     """Finished runs of an experiment, their planned number (None: open), and their rate.
 
-    `known` of them were finished when it began; `elapsed_s` has passed since.
+    `known` of them were finished when it began; `elapsed_s` has passed since. Of those that ended
+    since then the controller failed in `failed`, of the last of which there is the reason.
     """
 
     done: int
     known: int
     total: int | None
     elapsed_s: float
+    failed: int = 0
+    reason: str = ""
 
     @property
     def rate(self) -> float | None:
@@ -54,7 +57,8 @@ def read_counted(name: str) -> Counted | None:
 class Progress:
     """Counts runs for the terminal and for `kneepoint status`.
 
-    A log gets a line whenever their number has doubled; in real time, with each.
+    A log gets a line whenever their number has doubled, in real time with each, and for every new
+    reason for which a run failed.
 
     Args:
         name: what is in progress.
@@ -70,6 +74,7 @@ class Progress:
         self._file = COUNT_FOLDER / f"{name}.json"
         self._next_count_s = 0.0
         self._next_line = 0  # number of runs
+        self._reasons: set[str] = set()
         self._bar: Any = None
         if sys.stderr.isatty():
             from rich.console import Console  # not needed in a log
@@ -88,12 +93,19 @@ class Progress:
         done, known = before.done + runs, before.known
         if self._start_s is None:  # these runs were finished before
             self._start_s, known = now_s, done
-        self._counted = Counted(done, known, before.total, now_s - self._start_s)
+        self._counted = replace(before, done=done, known=known, elapsed_s=now_s - self._start_s)
         if now_s >= self._next_count_s:
-            with suppress(OSError):  # a failed progress update must not end a run
-                write_passing(self._file, json.dumps(asdict(self._counted)))
+            self._write()
             self._next_count_s = now_s + _COUNT_S
         self._show(runs)
+
+    def fail(self, reason: str) -> None:
+        """Counts a run that failed, and says so at once if it is the first for this reason."""
+        self._counted = replace(self._counted, failed=self._counted.failed + 1, reason=reason)
+        if reason not in self._reasons:
+            self._reasons.add(reason)
+            self._write()
+            self._say(f"a run failed: {reason}")
 
     def end(self, message: str) -> None:
         """Prints the final message."""
@@ -101,6 +113,10 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
         self._say(message)
+
+    def _write(self) -> None:
+        with suppress(OSError):  # a failed progress update must not end a run
+            write_passing(self._file, json.dumps(asdict(self._counted)))
 
     def _show(self, runs: int) -> None:
         done, elapsed_s, total = self._counted.done, self._counted.elapsed_s, self._counted.total

@@ -45,6 +45,7 @@ class Runner:
         on_progress: called with the number of runs just finished or found; while real-time
             runs are in progress, or uncounted ones end, with 0.
         spoils: whether a record does not count although the journal has it.
+        on_failure: called with the reason of each run whose controller has just failed.
     """
 
     def __init__(
@@ -53,10 +54,12 @@ class Runner:
         make_executor: Callable[[Batch], Executor],
         on_progress: Callable[[int], None],
         spoils: Callable[[RunRecord], bool] | None = None,
+        on_failure: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._journal = journal
         self._make_executor = make_executor
         self._on_progress = on_progress
+        self._on_failure = on_failure
         self._spoils = spoils
         self._executors: dict[EngineSettings | None, Executor] = {}
 
@@ -134,6 +137,8 @@ class Runner:
             self._journal.add(finished)
             self._count(batch, len(finished))
             for record in finished:
+                if record.status == "failed":
+                    self._on_failure(record.reason)
                 if record.status == "fault":
                     faults.append(record)
                     entry = missing[record.run_id].entry

@@ -9,6 +9,7 @@ import click
 
 from common import made_by
 from common.files import is_held
+from common.study_record import StudyRecord, as_read
 from experiments.config import load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
@@ -20,7 +21,9 @@ from kneepoint.cli import columns, common_options, print_result, subcommand
 class State:
     """Progress of an experiment: done, running or waiting.
 
-    None stands for a value that is unknown or does not apply; `rate` is in runs per second.
+    None stands for a value that is unknown or does not apply; `rate` is in runs per second. Once a
+    study is done, `best` is its best setting's value with fresh seeds. `failed` counts runs while
+    it is running, then trials.
     """
 
     name: str
@@ -31,6 +34,9 @@ class State:
     total: int | None = None
     rate: float | None = None
     left_s: float | None = None
+    best: float | None = None
+    failed: int = 0
+    reason: str = ""
 
 
 @subcommand("""
@@ -66,9 +72,24 @@ def _state_of(name: str, folder: Path) -> State:
         if counted is None:
             return State(name, "running", trials, best)
         figures = counted.done, counted.total, counted.rate, counted.left_s
-        return State(name, "running", trials, best, *figures)
-    is_done = (folder / made_by.NAME).exists()
-    return State(name, "done" if is_done else "waiting", trials, best)
+        return State(
+            name, "running", trials, best, *figures, failed=counted.failed, reason=counted.reason
+        )
+    if not (folder / made_by.NAME).exists():
+        return State(name, "waiting", trials, best)
+    path = folder / "study.json"
+    if trials is None or not path.exists():
+        return State(name, "done", trials, best)
+    stated, failed, reason = outcome_of(path, path.stat().st_mtime)
+    return State(name, "done", trials, best, best=stated, failed=failed, reason=reason)
+
+
+@cache
+def outcome_of(path: Path, _changed_s: float) -> tuple[float | None, int, str]:
+    """The best of a study that is done, how many of its trials failed, and why."""
+    found = StudyRecord.load(path)
+    best = None if found.table or not found.best else as_read(found.objective, found.best.value)
+    return best, found.failed.trials, str(found.failed) if found.failed.trials else ""
 
 
 def _searched(folder: Path) -> tuple[int | None, float | None]:
@@ -88,17 +109,17 @@ def _read_searched(folder: Path, _changed_s: float) -> tuple[int, float | None]:
     from search.trial_log import read_trials
 
     study, rows = read_trials(folder)
-    if not rows or OBJECTIVES[0] in rows[0]:
+    if not rows or OBJECTIVES[0] in rows[0] or study.get("table"):
         return len(rows), None
     choose = min if study["direction"] == "minimize" else max
-    values = (row["value"] for row in rows if row["state"] == "COMPLETE")
-    return len(rows), choose(values, default=None)
+    values = [row["value"] for row in rows if row["state"] == "COMPLETE" and row["power"] >= 0]
+    return len(rows), as_read(study.get("objective", ""), choose(values)) if values else None
 
 
 def table_of(states: Sequence[State]) -> str:
     """Returns experiments and their progress, with a header."""
     rows: list[tuple[str, ...]] = [
-        ("experiment", "state", "trials", "best in search", "runs", "runs/s", "left")
+        ("experiment", "state", "trials", "best in search", "runs", "failed", "runs/s", "left")
     ]
     rows += [
         (
@@ -107,6 +128,7 @@ def table_of(states: Sequence[State]) -> str:
             _number(each.trials, "d"),
             _number(each.best_in_search, ".5g"),
             _number(each.runs, "d") + (f" of {each.total}" if each.total else ""),
+            str(each.failed or ""),
             _number(each.rate, ".1f"),
             "" if each.left_s is None else f"{each.left_s:.0f} s",
         )
@@ -122,6 +144,12 @@ def summary_of(states: Sequence[State]) -> str:
         for state in ("done", "running", "waiting")
     ]
     return ", ".join(counts)
+
+
+def failure_of(state: State) -> str:
+    """Returns which runs or trials of an experiment failed, and why; "" for none."""
+    what = "runs" if state.state == "running" else f"of {state.trials} trials"
+    return f"{state.name}: {state.failed} {what} failed: {state.reason}" if state.failed else ""
 
 
 def _text(states: Sequence[State]) -> str:

@@ -1,12 +1,13 @@
 """`kneepoint study`: runs or resumes one study."""
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from common.errors import require_known
 from common.files import read_json
-from common.study_record import StudyRecord
+from common.study_record import BestTrial, StudyRecord, as_read
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from kneepoint.cli import common_options, cores_option, print_result, subcommand
@@ -21,10 +22,10 @@ from kneepoint.runs import make_checked
 @cores_option
 @common_options
 def command(name: str, cores: str, config: Path, as_json: bool) -> None:
-    """Run or resume the study NAME and print its best trial, and its value with fresh seeds.
+    """Run or resume the study NAME and print its best trial and its value with fresh seeds.
 
     NAME is a file of config/studies that the configuration lists. The command first makes whatever
-    the study needs.
+    the study needs. Its exit status is 1 if a run of every trial failed.
     """
     workflow = load_workflow(config)
     require_known(name, workflow.studies, f"{config}: lists no study {name!r}")
@@ -33,14 +34,17 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     make_checked(workflow, files, cores, quiet=as_json)
     path = folder / "study.json"
     found = StudyRecord.load(path)
-    best, fresh = found.best, found.fresh
-    constants = ", ".join(f"{key} = {value:g}" for key, value in best.searched.items())
-    again = (
-        f"{fresh.value:.4g} [{fresh.low:.4g}, {fresh.high:.4g}] with fresh seeds "
-        f"({fresh.runs} runs), "
-        if fresh
-        else ""
-    )
+    print_result(read_json(path), text_of(found), as_json, ok=found.has_succeeded)
+
+
+def text_of(found: StudyRecord) -> str:
+    """Returns the outcome of a study for people."""
+    failed = found.failed
+    what = f"rows of {found.table} replayed" if found.table else "trials"
+    said = f"{found.title}: {found.n_trials} {what}"
+    said += f", {failed.trials} of them failed ({failed})" if failed.trials else ""
+    if found.best is None or found.table:
+        return said
     told = found.posterior
     sure = (
         f", within 1 % of the best of {told.candidates} with probability "
@@ -48,8 +52,18 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
         if told
         else ""
     )
-    text = (
-        f"{found.title}: {found.n_trials} trials, best {again}{best.value:.4g} in "
-        f"its search ({found.objective}), trial {best.trial}{sure}\n{constants}"
+    goal = found.objective.replace("mean_log", "geometric mean")
+    constants = ", ".join(f"{key} = {value:g}" for key, value in found.best.searched.items())
+    return (
+        f"{said}, best {_stated(found, found.best)} ({goal}), trial {found.best.trial}"
+        f"{sure}\n{constants}"
     )
-    print_result(read_json(path), text, as_json)
+
+
+def _stated(found: StudyRecord, best: BestTrial) -> str:
+    """The value of the best with fresh seeds, or else that of the search."""
+    read = partial(as_read, found.objective)
+    if best.low is None or best.high is None:
+        return f"{read(best.value):.4g} in its search"
+    low, high = read(best.low), read(best.high)
+    return f"{read(best.value):.4g} [{low:.4g}, {high:.4g}] with fresh seeds ({best.runs} runs)"

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from common.files import private_folder
+from common.study_record import StudyRecord
 from contest.collect import submission_at, take
 from contest.tree import recognize
 from contest.tuning import plan_tuning, tuned_text
@@ -20,7 +21,8 @@ from experiments.runner import Runner
 from kneepoint.cli import PATH, common_options, print_result, seed_option, subcommand
 from kneepoint.contest import open_builder, trust_option
 from kneepoint.runs import prepared_network
-from search.study import search
+from kneepoint.study import text_of
+from search.study import search_and_repeat, total_of
 
 
 @subcommand("""
@@ -52,13 +54,12 @@ def command(
     """Search the parameters that ENTRY declares in its kneepoint.yaml for the greatest power.
 
     The search is a study like any other (TPE, from the declared values) and resumes if you run it
-    again.
+    again. What it prints is the best setting's power with fresh seeds.
     """
     submission = submission_at(entry)
     builder = open_builder(config, networks, is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
     folder = load_workflow(config).results / "contests/tuned" / submission.name
-    progress = Progress(f"tune {submission.name}", trials * len(networks))
     with private_folder("entry") as work, open_journal(folder) as journal:
         place = work / "tree"
         take(submission, place, builder.compiler.confined)
@@ -67,11 +68,17 @@ def command(
         plan = plan_tuning(
             submission.name, tree, builder, prepared, engine, trials=trials, seed=seed
         )
-        runner = Runner(journal, lambda _: LocalExecutor(engine), progress.add)
+        progress = Progress(f"tune {submission.name}", total_of(plan))
+        runner = Runner(
+            journal, lambda _: LocalExecutor(engine), progress.add, on_failure=progress.fail
+        )
         with closing(runner):
-            outcome, best = follow(search(folder, plan), runner)
+            outcome, best = follow(search_and_repeat(folder, plan), runner)
     outcome.write(folder)
     progress.end(outcome.message)
-    found = outcome.summaries["study.json"]
-    text = f"mean power {best.value:.4g} in trial {best.trial}; for kneepoint.yaml:\n\n"
-    print_result(found, text + tuned_text(tree.declared.constants, best.constants), as_json)
+    found = StudyRecord.load(folder / "study.json")
+    text = text_of(found)
+    if best:
+        words = tuned_text(tree.declared.constants, best.constants)
+        text += f"\n\nFor kneepoint.yaml:\n\n{words}"
+    print_result(outcome.summaries["study.json"], text, as_json, ok=found.has_succeeded)

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
-from kneepoint.status import State, summary_of, table_of
+from kneepoint.status import State, failure_of, summary_of, table_of
 
 _STEPS = re.compile(r"^(\d+) of (\d+) steps \(\S+\) done$", re.MULTILINE)
 _TAIL_BYTES = 65536
@@ -51,6 +51,7 @@ class Lines:
         self._done: set[str] | None = None
         self._text = ""
         self._printed = ""  # the last text that was printed
+        self._reasons: set[tuple[str, str]] = set()  # for which runs failed, by experiment
 
     def close(self) -> None:
         """Prints the last state, unless no other was printed before."""
@@ -62,9 +63,14 @@ class Lines:
         done = {each.name for each in states if each.state == "done"}
         for state in states:
             if self._done is not None and state.name in done - self._done:
-                best = state.best_in_search
-                found = "" if best is None else f", best in search {best:.5g}"
-                self._print(f"{state.name}: done{found}")
+                found = "" if state.best is None else f", best {state.best:.5g}"
+                failed = failure_of(state)
+                self._print(f"{state.name}: done{found}" + (f"\n{failed}" if failed else ""))
+            elif state.state == "running" and state.failed:
+                is_new = (state.name, state.reason) not in self._reasons
+                self._reasons.add((state.name, state.reason))
+                if is_new:
+                    self._print(failure_of(state))
         self._done = done
         self._text = _text(states, steps)
         if self._now_s() >= self._next_s:
@@ -115,5 +121,6 @@ def follow(
 
 def _text(states: Sequence[State], steps: str) -> str:
     running = [each for each in states if each.state == "running"]
+    failures = [failure_of(each) for each in running if each.failed]
     summary = " - ".join(filter(None, [steps, summary_of(states)]))
-    return f"{table_of(running)}\n{summary}" if running else summary
+    return "\n".join([*([table_of(running)] if running else []), *failures, summary])

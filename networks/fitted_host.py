@@ -16,7 +16,7 @@ def column_of_host(setting: str) -> str:
 
 def read_fitted_host(study: Path) -> dict[str, float]:
     """Returns the host settings of the best trial in a study.json, as a network names them."""
-    searched = StudyRecord.load(study).best.searched
+    searched = StudyRecord.load_best(study).searched
     found = {setting_of(n): float(value) for n, value in searched.items() if n.startswith(HOST)}
     if not found or not all(map(math.isfinite, found.values())):
         raise unusable(study, "it has no host parameters")

@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.frames import Record, records, select
 from analysis.metrics import METRICS, POWER, as_printed
 from analysis.schema import AGREEING
+from analysis.searches import POWERS
 from common.json_text import parse_json
 from common.tables import Tables
 from reports import parts
@@ -74,7 +75,7 @@ def _audited(tables: Tables) -> Iterator[Record]:
 
 
 def _swept(tables: Tables) -> Iterator[Record]:
-    for row in records(tables["sweeps"]):
+    for row in records(select(tables["sweeps"], fresh=True)):
         points = select(tables["sweep_points"], sweep=row["sweep"])
         tied = points[points["tied"] | points["best"]]["value"]
         yield _claim(
@@ -90,10 +91,13 @@ def _swept(tables: Tables) -> Iterator[Record]:
 def _tuned(tables: Tables) -> Iterator[Record]:
     """A search is the same on every machine: what it finds needs no tolerance."""
     searches = tables["searches"]
-    for search in records(searches[searches["tunes"] & (searches["engine"] == "emulator")]):
-        name, unit = search["search"], METRICS[POWER].unit
-        said = f"The power of the best trial of {name}"
-        yield _claim("searches", said, [search[POWER]], unit, "study", name)
+    searches = searches[(searches["engine"] == "emulator") & (searches["fresh_runs"] > 0)]
+    for search in records(searches):
+        name, is_power = search["search"], search["objective"] in (*POWERS, "front")
+        said = f"What {name} maximises, of its best trial, with fresh seeds"
+        value = math.exp(search["best_value"]) if search["is_logarithm"] else search["best_value"]
+        unit = METRICS[POWER].unit if is_power else ""
+        yield _claim("searches", said, [value], unit, "study", name)
         for row in records(select(tables["search_constants"], search=name)):
             found = [row["best"]]
             said = f"The best {row['constant']} of {search['controller']} that {name} found"

@@ -227,6 +227,7 @@ def environment() -> jinja2.Environment:
     environment.globals |= {
         "highlight": highlight,
         "plus_minus": plus_minus,
+        "stated": stated,
         "chance": labels.chance,
         "metrics": METRICS,
         "as_printed": as_printed,
@@ -319,6 +320,17 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
     if not (is_known(mean) and is_known(half_width)):
         return text
     return f"{text}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half_width:.{decimals}f}"
+
+
+def stated(search: Record) -> str:
+    """The value of a search's best as it is named everywhere: with fresh seeds, if it has them."""
+    read = math.exp if search["is_logarithm"] else float
+    value, low, high = (read(search[name]) for name in ("best_value", "best_low", "best_high"))
+    if not is_known(low):
+        return f"{value:.4g}"
+    half = (high - low) / 2
+    places = 2 if search["objective"] in POWERS or not half else -math.floor(math.log10(half)) + 1
+    return plus_minus(value, half, min(max(places, 0), 6))
 
 
 def highlight(value: str, label: str, detail: str) -> Markup:

@@ -85,6 +85,8 @@ def plan(job: Job, name: str) -> Plan:
 
     def steps() -> Steps:
         outcome, best = yield from search(job.out_dir, fit)
+        if best is None:
+            raise KneepointError(f"calibration: {outcome.message}; run `make confirm` again")
         found = fit.runs_of(best.trial, best.searched)[0].spec.network
         network, spread = yield from _fit_spread(job, wanted, calibrating, measured, found)
         tables = {

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from common.study_record import BestTrial
 from engines.limits import LIMITS
 from experiments.models.study import Study
-from experiments.results import FinishedRun, PlannedRun
+from experiments.results import TRIAL_METRICS, FinishedRun, PlannedRun
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from search.objective import power_of
@@ -39,29 +39,49 @@ def plan_fresh(plan: StudyPlan, best: BestTrial) -> list[Sequence[PlannedRun]]:
     return [replace(plan, seed=seed).runs_of(best.trial, best.searched) for seed in seeds]
 
 
-def repeat(
-    plan: StudyPlan, best: BestTrial, planned: Sequence[Sequence[PlannedRun]]
-) -> Generator[Batch, Iterator[FinishedRun], dict[str, Any]]:
-    """Runs the repetitions; returns the value of the objective, and the power on each network.
+def repeat(plan: StudyPlan, best: BestTrial) -> Generator[Batch, Iterator[FinishedRun], BestTrial]:
+    """Repeats the best trial of a search; returns it with its fresh value.
 
-    Returns:
-        For study.json, each with its 95 % interval.
+    A study whose best is not repeated keeps the value of its search.
     """
+    planned = plan_fresh(plan, best)
+    if not planned:
+        return best
     results = yield Batch([run for runs in planned for run in runs])
     repeated = [list(islice(results, len(runs))) for runs in planned]
-    powers: dict[str, list[float]] = {}
+    found: dict[str, Any] = dict(
+        interval("value", [plan.score(runs, best.searched).value for runs in repeated])
+    )
+    return replace(
+        best,
+        **found,
+        in_search=best.value,
+        runs=sum(map(len, repeated)),
+        networks=_on_networks(repeated),
+    )
+
+
+def _on_networks(repeated: Sequence[Sequence[FinishedRun]]) -> dict[str, dict[str, float]]:
+    """Returns the power on each network with its interval, and the means of what was measured."""
+    of_each: dict[str, list[list[FinishedRun]]] = {}
     for runs in repeated:
-        on: dict[str, list[float]] = {}
+        on: dict[str, list[FinishedRun]] = {}
         for run in runs:
-            on.setdefault(run.planned.spec.network.name, []).append(power_of(run))
-        for name, values in on.items():
-            powers.setdefault(name, []).append(statistics.fmean(values))
-    return {
-        "trials": len(repeated),
-        "runs": sum(map(len, repeated)),
-        **interval("value", [plan.score(runs, best.searched).value for runs in repeated]),
-        "networks": {name: interval("power", values) for name, values in powers.items()},
-    }
+            on.setdefault(run.planned.spec.network.name, []).append(run)
+        for name, there in on.items():
+            of_each.setdefault(name, []).append(there)
+    found = {}
+    for name, trials in of_each.items():
+        powers = [statistics.fmean(map(power_of, runs)) for runs in trials]
+        measured = [r.record for runs in trials for r in runs if r.record.status == "ok"]
+        means = {
+            metric: statistics.fmean(getattr(record, metric) for record in measured)
+            for metric in TRIAL_METRICS
+            if measured
+        }
+        ends = {k: end for k, end in interval("power", powers).items() if end is not None}
+        found[name] = {**means, **ends, "runs": sum(map(len, trials))}
+    return found
 
 
 def interval(name: str, values: Sequence[float]) -> dict[str, float | None]:

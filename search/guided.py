@@ -49,7 +49,7 @@ from search.posterior import (
     smooth,
 )
 from search.samplers import make_asker
-from search.study import best_trial, columns_of, plan_of
+from search.study import best_trial, columns_of, failures, plan_of
 
 R = TypeVar("R")
 
@@ -357,6 +357,7 @@ def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outco
             "study.json": {
                 **summarise(plan),
                 "n_trials": len(trials),
+                "failed": asdict(failures(trials)),
                 "best": asdict(best),
                 "posterior": said,
                 "guide": of_guide,

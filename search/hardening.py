@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from common.errors import KneepointError
 from common.files import private_folder
 from common.study_record import BestTrial
 from engines.base import canonical_json
@@ -125,6 +126,8 @@ def _search(planned: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], _Foun
     """Searches; the log of the trials is not kept: the dashboard shows only configured studies."""
     with private_folder("search") as folder:
         outcome, best = yield from search(folder, planned)
+    if best is None:
+        raise KneepointError(f"study {planned.name}: {outcome.message}; correct its controller")
     return _Found(planned, best, list(outcome.runs))
 
 

@@ -1,5 +1,6 @@
 """Runs or resumes one study: trials.parquet holds its trials, study.json its outcome."""
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from optuna.distributions import IntDistribution
 
 from common.errors import KneepointError
 from common.files import write_whole
-from common.study_record import BestTrial, StudyRecord
+from common.study_record import BestTrial, Failed, StudyRecord
 from engines.catalogue import Controller
 from experiments.job import Job
 from experiments.models.study import Front, Study, WorstCase
@@ -27,7 +28,7 @@ from experiments.seeds import derive_seed
 from experiments.workflow import FLOW_LOG, LOG
 from networks.scenario import ALONE
 from search import objective
-from search.fresh import count_trials, plan_fresh, repeat
+from search.fresh import count_trials, repeat
 from search.leaders import repeat_leaders
 from search.loop import ask_and_tell
 from search.plan import Opponent, StudyPlan, plan_study, summarise, units_of
@@ -46,21 +47,21 @@ def plan(job: Job, name: str) -> Plan:
     study = planned.study
 
     def steps() -> Steps:
-        outcome, best = yield from search(job.out_dir, planned)
-        if isinstance(study.objective, WorstCase):
+        outcome, best = yield from search_and_repeat(job.out_dir, planned)
+        if best and isinstance(study.objective, WorstCase):
             return (yield from _log_worst_case(job, planned, outcome, best))
-        again = plan_fresh(planned, best)
-        if not again:
-            return outcome
-        found = yield from repeat(planned, best, again)
-        summary = {**outcome.summaries["study.json"], "fresh": found}
-        return replace(outcome, summaries={"study.json": summary})
+        return outcome
 
-    total = planned.total
-    if total is not None:
-        repeats = count_trials(study) + (study.repeat_best or 0)
-        total += repeats * len(study.networks) * study.runs_per_trial
-    return Plan(planned.engine, total, steps())
+    return Plan(planned.engine, total_of(planned), steps())
+
+
+def total_of(plan: StudyPlan) -> int | None:
+    """Returns the number of runs of all trials and repeats; None if the sampler decides."""
+    total, study = plan.total, plan.study
+    if total is None:
+        return None
+    repeats = count_trials(study) + (study.repeat_best or 0)
+    return total + repeats * len(study.networks) * study.runs_per_trial
 
 
 def _log_worst_case(
@@ -109,10 +110,23 @@ def plan_of(job: Job, name: str) -> StudyPlan:
     )
 
 
-def search(
-    folder: Path, plan: StudyPlan
-) -> Generator[Batch, Iterator[FinishedRun], tuple[Outcome, BestTrial]]:
-    """Asks and tells until the sampler ends; returns the outcome and the best trial.
+Found = Generator[Batch, Iterator[FinishedRun], tuple[Outcome, BestTrial | None]]
+"""Ends with the outcome of a search and its best trial; None where no run measured anything."""
+
+
+def search_and_repeat(folder: Path, plan: StudyPlan) -> Found:
+    """Searches, and repeats the best trial with fresh seeds."""
+    outcome, best = yield from search(folder, plan)
+    if best is None:
+        return outcome, best
+    best = yield from repeat(plan, best)
+    summary = {**outcome.summaries["study.json"], "best": asdict(best)}
+    message = f"{outcome.message}, best {best.value:.4g}"
+    return replace(outcome, summaries={"study.json": summary}, message=message), best
+
+
+def search(folder: Path, plan: StudyPlan) -> Found:
+    """Asks and tells until the sampler ends.
 
     The folder receives the log of the trials.
     """
@@ -121,20 +135,31 @@ def search(
     known = {**summarise(plan), "units": units_of(plan)}
     with open_log(folder, plan.name, known) as record:
         trials = yield from ask_and_tell(plan, asker, record)
-    found = objective.find_best(trials, plan.study.objective.minimises)
-    told: Mapping[str, Any] = {}
-    if plan.study.repeat_best:
-        number, said = yield from repeat_leaders(plan, trials, plan.study.repeat_best)
-        found, told = trials[number], {"posterior": said}
-    best = best_trial(plan, found)
+    told: dict[str, Any] = {"failed": asdict(failed := failures(trials))}
+    best = None
+    if any(trial.means for trial in trials) or isinstance(plan.study.objective, WorstCase):
+        found = objective.find_best(trials, plan.study.objective.minimises)
+        if plan.study.repeat_best:
+            number, told["posterior"] = yield from repeat_leaders(
+                plan, trials, plan.study.repeat_best
+            )
+            found = trials[number]
+        best = best_trial(plan, found)
     further = plan.study.objective.columns
     outcome = Outcome(
         runs=(run for each in trials for run in runs_of(plan, each)),
-        message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.trial}",
+        message=f"{len(trials)} trials"
+        + (f", {failed.trials} failed: {failed}" if failed.trials else ""),
         tables={"trials.parquet": trials_table(plan.name, columns_of(plan), trials, further)},
         summaries={"study.json": {**_summary(plan, trials, best), **told}},
     )
     return outcome, best
+
+
+def failures(trials: Sequence[FinishedTrial]) -> Failed:
+    """Returns which trials failed, as study.json has it: those of which a run did."""
+    reasons = Counter(trial.reason for trial in trials if trial.reason)
+    return Failed(reasons.total(), dict(reasons))
 
 
 def best_trial(plan: StudyPlan, trial: FinishedTrial) -> BestTrial:
@@ -168,7 +193,7 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
         for name in study.start.tables
     }
     given |= {
-        name: [StudyRecord.load(job.workflow.results / name / "study.json").best.constants]
+        name: [StudyRecord.load_best(job.workflow.results / name / "study.json").constants]
         for name in study.start.studies
     }
     for name, settings in given.items():
@@ -183,12 +208,12 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
 
 
 def _summary(
-    plan: StudyPlan, trials: Sequence[FinishedTrial], best: BestTrial
+    plan: StudyPlan, trials: Sequence[FinishedTrial], best: BestTrial | None
 ) -> Mapping[str, Any]:
     found = {**summarise(plan), "n_trials": len(trials)}
     if plan.study.race:
         found["stopped"] = sum(trial.is_stopped for trial in trials)
-    found["best"] = asdict(best)
+    found["best"] = asdict(best) if best else None
     if isinstance(plan.study.objective, Front):  # it is compared to the omniscient sender
         bounds = {each.name: each.omniscient for each in plan.networks}
         found["bounds"] = {name: asdict(bound) for name, bound in bounds.items() if bound}

@@ -44,12 +44,26 @@ def read_trials(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         if path.exists():
             lines = path.read_bytes().splitlines(keepends=True)
             whole = [parse_json(line) for line in lines if line.endswith(b"\n")]
-            return (whole[0], whole[1:]) if whole else ({}, [])
-    except (OSError, ValueError) as error:
+            known, rows = (whole[0], whole[1:]) if whole else ({}, [])
+            return {**known, **_outcome(folder, len(rows))}, rows
+    except (OSError, ValueError, TypeError) as error:
         raise KneepointError(f"{path}: cannot be read ({error}); remove it") from None
+    return _summary(folder), read_table(folder / "trials.parquet").to_pylist()
+
+
+def _outcome(folder: Path, trials: int) -> dict[str, Any]:
+    """The best trial and the failures of a study that has ended, with as many trials as its log."""
+    if not (folder / "study.json").exists():
+        return {}
+    found = _summary(folder)
+    is_its = found.get("n_trials") == trials
+    return {name: found[name] for name in ("best", "failed") if is_its and name in found}
+
+
+def _summary(folder: Path) -> dict[str, Any]:
     path = folder / "study.json"
     try:
-        known = read_json(path)
+        found: dict[str, Any] = read_json(path)
     except (OSError, ValueError) as error:
         raise unusable(path, error) from None
-    return known, read_table(folder / "trials.parquet").to_pylist()
+    return found

@@ -634,11 +634,19 @@ class Study(ConfigModel):
     def is_grid_search(self) -> bool:
         """Whether its grid is a search: over too many parameters for one figure.
 
-        A grid that is compared with a published table is not.
+        Sweeps and heat maps are of power: a grid that judges otherwise is a search, too. One that
+        is compared with a published table is not.
         """
         varied = [each for each in self.space.values() if each.values and len(each.values) > 1]
         is_grid = self.sampler.kind == "grid" and self.table is None and not self.compare
-        return is_grid and not self.fit and len(varied) >= LEAST_OF_GRID_SEARCH
+        is_no_sweep = not self.judges_power or len(varied) >= LEAST_OF_GRID_SEARCH
+        return is_grid and not self.fit and is_no_sweep
+
+    @property
+    def judges_power(self) -> bool:
+        """Whether on one network the setting of the greatest mean power is its best."""
+        goal = self.objective
+        return isinstance(goal, Power) and goal.power != "cvar"
 
     @property
     def tunes(self) -> bool:

@@ -170,7 +170,7 @@ def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting
 
 def _tuned(job: Job, study: str, training: str) -> FoundSetting:
     path = job.workflow.results / study / "study.json"
-    trial = StudyRecord.load(path).best.trial
+    trial = StudyRecord.load_best(path).trial
     runs = [run for run in _runs(job, study, training) if run["trial"] == trial]
     if not runs:
         raise unusable(path, f"runs.parquet has no runs of trial {trial} on {training}")

@@ -27,7 +27,9 @@ def draw(search: Record, tables: Tables) -> Figure:
     panels = figure.subplots(rows, columns, sharey=steps.empty, squeeze=False)
     for axes, constant in zip(panels.flat, constants, strict=False):
         _draw_values(axes, trials, constant, is_alone=len(constants) == 1)
-        style.ring(axes, constant["best"], search["best_value"])
+        style.ring(axes, constant["best"], search["in_search"])
+        if search["fresh_runs"]:
+            axes.plot(constant["best"], search["best_value"], "D", color=style.BEST, markersize=4)
         style.search_axis(axes, constant)
     if len(steps):
         _draw_brackets(panels.flat[1], steps, constants[0])

@@ -38,10 +38,12 @@ def draw(_: Record, tables: Tables) -> Figure:
         better = part[part["improved"]]
         runs = style.runs_of(tables["settings_run"], study=better["search"], trial=better["trial"])
         style.tell(axes, better, "number", "best_so_far", "trial {number}: {best_so_far:.4g}", runs)
-        last = part.iloc[-1]
-        text = labels.number(float(f"{last['best_so_far']:.3g}"))
-        place = last["number"], last["best_so_far"]
-        style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.OURS)
+        stated = shown["best_value"][name]
+        text = labels.number(float(f"{stated:.3g}"))
+        place = part["number"].iloc[-1], stated
+        if shown["fresh_runs"][name]:
+            axes.plot(*place, "D", color=style.BEST, markersize=3, clip_on=False)
+        style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.BEST)
         low, high = limits[units[name]]
         low = min(0, low)
         axes.set(ylim=(low, high + 0.2 * ((high - low) or 1)), xlabel="", ylabel="")

@@ -22,7 +22,7 @@ from experiments.results import FinishedRun, FinishedTrial
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
-from search.fresh import plan_fresh, repeat
+from search.fresh import repeat
 from search.loop import ask_and_tell
 from search.plan import StudyPlan, Subject, plan_study
 from search.rules.breeding import bred, drawn, with_numbers
@@ -201,8 +201,10 @@ def evolve(
     best = own.ranked(settings, 1)[0]
     plan = search.plan_of_rules(lambda _: best)
     trial = BestTrial(0, own.values[best.text], {CONSTANT + _COLUMN: 0}, {})
-    fresh = yield from repeat(plan, trial, plan_fresh(plan, trial))
-    fresh |= {name: math.exp(fresh[name]) for name in ("value", "low", "high")}
+    repeated = yield from repeat(plan, trial)
+    ends = {"value": repeated.value, "low": repeated.low, "high": repeated.high}
+    fresh: dict[str, Any] = {k: None if end is None else math.exp(end) for k, end in ends.items()}
+    fresh |= {"runs": repeated.runs, "networks": dict(repeated.networks)}
     return {
         **{"rule": best.text, "operators": best.operators, "value": trial.value},
         **{"fresh": fresh, "runs": found.runs, "front": found.front(), "curve": found.curve},

@@ -18,7 +18,7 @@ from analysis.metrics import METRICS
 from analysis.results import HeldOutRuns, Repeats, Results, Searched, ShowcaseRun, StudyRuns
 from analysis.run import run
 from analysis.schema import STAGES, TABLES
-from common.study_record import BestTrial, Fresh, StudyRecord
+from common.study_record import BestTrial, StudyRecord
 from common.tables import write
 from engines import base
 from engines.catalogue import Catalogue
@@ -100,10 +100,9 @@ def study(
     about = {"title": name, "controller": table["controller"].iloc[0], "networks": (NETWORK,)}
     sampler = Sampler.model_construct(kind=config.get("sampler", "grid"))
     config = {**about, **config, "sampler": sampler}
-    best = BestTrial(0, 1.0, {}, {})
-    fresh = Fresh(5, 1.0, 1.0, 1.0, _fresh(table))
-    record = StudyRecord(name, "power", 7, len(trials), best, bounds or {}, fresh)
     made = Study.model_construct(**config)  # as far as the analysis needs one
+    best = _best(trials, table, constants, made)
+    record = StudyRecord(name, "power", 7, len(trials), best, bounds=bounds or {})
     return StudyRuns(name, made, tuple(searched), record, trials, table)
 
 
@@ -112,17 +111,43 @@ def changed(study: StudyRuns, **config: Any) -> StudyRuns:
     return replace(study, config=study.config.model_copy(update=config))
 
 
-def _fresh(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """With fresh seeds the best trial has 1 % less than in its search."""
-    if "network" not in runs:
-        return {}
-    powers = runs.groupby("trial")["power"].mean()
-    best = runs[runs["trial"] == powers.idxmax()] if powers.notna().any() else runs[:0]
-    means = 0.99 * best.groupby("network")["power"].mean()
-    return {
-        str(network): {"power": mean, "low": mean - 0.25, "high": mean + 0.25}
-        for network, mean in means.items()
+def chosen(study: StudyRuns, trial: int | None = None) -> StudyRuns:
+    """The study with the best that its trials now have, or with this trial as its best."""
+    trials = study.trials if trial is None else study.trials[study.trials["trial"] == trial]
+    constants = [str(each) for each in study.runs if str(each).startswith("constant_")]
+    best = _best(trials, study.runs, constants, study.config)
+    return replace(study, record=replace(study.record, best=best))
+
+
+def _best(
+    trials: pd.DataFrame, runs: pd.DataFrame, constants: Sequence[str], config: Study
+) -> BestTrial | None:
+    """The best trial, with fresh seeds 1 % less than in its search."""
+    value = trials["value"]
+    if value.isna().all():
+        return None
+    known = trials.dropna(subset=["value"]).sort_values("value", kind="stable", ignore_index=True)
+    first = known.iloc[0 if config.objective.minimises else len(known) - 1].to_dict()
+    trial, most = int(first["trial"]), float(first["value"])
+    of_best = runs[runs["trial"] == trial]
+    shared = {c[9:]: float(of_best[c].iloc[0]) for c in constants if of_best[c].nunique() == 1}
+    searched = {c: float(first[c]) for c in constants}
+    best = BestTrial(trial, most, searched, shared)
+    if config.objective.minimises or config.table:
+        return best
+    means = of_best.groupby("network")[list(METRICS)].mean()
+    means["power"] *= 0.99
+    fresh = {
+        str(network): {
+            **{str(k): v for k, v in row.items()},
+            "low": row["power"] - 0.25,
+            "high": row["power"] + 0.25,
+            "runs": 30,
+        }
+        for network, row in means.iterrows()
     }
+    ends = {"low": 0.98 * most, "high": most, "in_search": most, "runs": 30 * len(fresh)}
+    return replace(best, value=0.99 * most, networks=fresh, **ends)  # type: ignore[arg-type]
 
 
 def windows_study(

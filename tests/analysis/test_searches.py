@@ -1,5 +1,6 @@
 """Searches, sweeps and grids that are found in studies."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from analysis.frames import records, select
 from analysis.results import StudyRuns
 from analysis.sweeps import grids, published_points
-from experiments.models.study import Fit
+from common.study_record import Failed
+from experiments.models.study import Bounded, Fit, Formula
 from tests.analysis import synthetic
 
 
@@ -63,12 +65,12 @@ def test_a_search_over_two_networks_compares_with_what_was_published_for_each() 
     tuned = synthetic.grid_study(sampler="tpe")
     there = tuned.runs.assign(network="far", power=tuned.runs["power"] / 2)
     both = synthetic.changed(tuned, networks=(synthetic.NETWORK, "far"))
-    both = replace(both, runs=pd.concat([tuned.runs, there], ignore_index=True))
+    both = synthetic.chosen(replace(both, runs=pd.concat([tuned.runs, there], ignore_index=True)))
     found = stage(synthetic.results(studies=(both,)))
     (search,) = records(found["searches"])
     assert search["margin"] != search["margin"]
     here, far = records(found["search_networks"])
-    assert here["power"] == 2 * far["power"] == tuned.trials["power"].max()
+    assert here["power"] == 2 * far["power"] == 0.99 * tuned.trials["power"].max()
     assert (here["published_table"], here["published_report"]) == ("000-aimd-grid", "Report 000")
     assert here["gain"] == here["power"] / 18.6 - 1
     assert far["published_table"] is None
@@ -86,9 +88,86 @@ def test_sweeps_join_the_studies_of_one_constant(found: dict[str, pd.DataFrame])
         "001-fixed-window": 18,
         "004-fixed-window": 33,
     }
-    assert (sweep["best_value"], sweep["power"]) == (16, points["power"].max())
-    assert points.loc[points["best"], "value"].tolist() == [16]
+    assert points.loc[points["best"], "value"].tolist() == [sweep["best_value"]] == [16]
     assert points["tied"].any() and not (points["best"] & points["tied"]).any()
+
+
+def test_a_sweep_and_its_search_name_one_best_with_one_value(
+    found: dict[str, pd.DataFrame],
+) -> None:
+    (sweep,) = records(found["sweeps"])
+    (search,) = records(select(found["searches"], search=sweep["best_study"]))
+    (constant,) = records(select(found["search_constants"], search=sweep["best_study"]))
+    (network,) = records(select(found["search_networks"], search=sweep["best_study"]))
+    (point,) = records(select(found["sweep_points"], best=True))
+    assert sweep["fresh"] and search["fresh_runs"] == 30 == sweep["best_runs"] == point["runs"]
+    assert sweep["best_value"] == constant["best"] == point["value"]
+    for metric in ("throughput_mbps", "signal_delay_p95_ms", "power"):
+        assert sweep[metric] == search[metric] == network[metric] == point[metric]
+    assert sweep["power"] == pytest.approx(search["best_value"])
+    assert sweep["power"] < search["in_search"]
+    half = (search["best_high"] - search["best_low"]) / 2
+    assert network["half_width"] == pytest.approx(sweep["half_width"] * sweep["power"])
+    assert half > 0
+
+
+def test_a_search_by_another_goal_than_power_is_no_sweep() -> None:
+    goal = Formula(expression="throughput_mbps")
+    found = of_studies(synthetic.chosen(synthetic.ternary_study(objective=goal)))
+    assert "sweeps" not in found or found["sweeps"].empty
+    (search,) = records(found["searches"])
+    assert search["objective"] == "expression"
+
+
+def test_a_grid_by_another_goal_than_power_is_a_search() -> None:
+    goal = Bounded(throughput="mean", delay_ms=200)
+    found = of_studies(synthetic.windows_study(objective=goal))
+    assert found["sweeps"].empty and found["searches"]["search"].tolist() == ["windows"]
+
+
+def listed(windows: Sequence[int], power: float = 1.0) -> StudyRuns:
+    """A table's windows, replayed: without fresh seeds, with so much more power."""
+    study = synthetic.windows_study("listed", windows, table="004-fixed-window")
+    runs = study.runs.assign(power=study.runs["power"] * power)
+    trials = study.trials.assign(value=runs["power"], power=runs["power"])
+    return synthetic.chosen(replace(study, runs=runs, trials=trials))
+
+
+@pytest.mark.parametrize(
+    ("power", "best", "is_fresh"), [(0.99, 16, True), (0.995, 16, True), (1.5, 15, False)]
+)
+def test_a_listed_value_is_the_best_only_beyond_chance(
+    power: float, best: int, is_fresh: bool
+) -> None:
+    studies = (synthetic.ternary_study(), listed([15, 60], power))
+    (sweep,) = records(of_studies(*studies, repeats=(synthetic.repeats(),))["sweeps"])
+    assert (sweep["best_value"], sweep["fresh"]) == (best, is_fresh)
+
+
+def test_a_sweep_of_lists_says_that_its_best_is_not_fresh() -> None:
+    (sweep,) = records(of_studies(listed(range(3, 30, 3)))["sweeps"])
+    assert (sweep["best_value"], sweep["fresh"]) == (15, False)
+
+
+def test_failures_are_told_by_reason(found: dict[str, pd.DataFrame]) -> None:
+    assert found["search_failures"].empty
+    study = synthetic.tpe_study()
+    failed = Failed(3, {"it hangs": 1, "the window is not a number": 2})
+    told = of_studies(replace(study, record=replace(study.record, failed=failed)))
+    assert told["search_failures"][["failed", "reason", "count"]].to_numpy().tolist() == [
+        [3, "it hangs", 1],
+        [3, "the window is not a number", 2],
+    ]
+
+
+def test_a_study_of_which_nothing_succeeded_has_no_best() -> None:
+    rows = [synthetic.failed_row("c", {"a": a}, "it hangs") for a in range(1, 10)]
+    study = synthetic.study("none", rows, sampler="tpe")
+    failed = Failed(9, {"it hangs": 9})
+    found = of_studies(replace(study, record=replace(study.record, failed=failed)))
+    assert study.record.best is None
+    assert found["searches"].empty and found["sweeps"].empty
+    assert records(found["search_failures"])[0]["trials"] == 9
 
 
 def test_sweeps_keep_apart_what_was_held_at_other_values() -> None:

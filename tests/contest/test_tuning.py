@@ -46,6 +46,7 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
         runner = Runner(journal, lambda _: LocalExecutor(engine), lambda _: None)
         outcome, best = follow(search(folder / "study", plan), runner)
         runner.close()
+    assert best
     return outcome, tuned_text(found.declared.constants, best.constants)
 
 

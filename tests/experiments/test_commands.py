@@ -60,7 +60,8 @@ def test_study_writes_its_results_which_are_verified(
     assert list(runs["run"]) == [0, 1] * 3
     summary = json.loads((folder / "out/windows/study.json").read_text())
     assert summary["n_trials"] == 3
-    assert summary["best"]["value"] == trials["value"].max()
+    assert summary["best"]["in_search"] == trials["value"].max()
+    assert summary["failed"] == {"trials": 0, "reasons": {}}
     assert summary["best"]["constants"]["keepalive_ms"] == 1000
     for text in (str(folder), str(ROOT), os.uname().nodename):
         for name in ("trials.parquet", "runs.parquet", "study.json"):

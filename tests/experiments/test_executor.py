@@ -91,6 +91,18 @@ def _refuse_13(spec: RunSpec) -> RunRecord:
     return measure(spec)
 
 
+@dataclass(frozen=True)
+class FailingSettings(FakeSettings):
+    """Engines whose controller fails with every third seed."""
+
+    def open(self) -> FakeEngine:
+        return FakeEngine(_fail)
+
+
+def _fail(spec: RunSpec) -> RunRecord:
+    return RunRecord(spec.run_id, "failed", "it hangs") if spec.seed == 2 else measure(spec)
+
+
 @dataclass
 class Workflow:
     """A process that owns a cluster."""
@@ -168,6 +180,16 @@ def test_executor_runs_everything_once(make_executor: object) -> None:
         assert sorted(records, key=lambda r: r.run_id) == sorted(
             map(measure, specs), key=lambda r: r.run_id
         )
+
+
+def test_executor_hands_over_a_run_that_failed_before_it_begins_another(
+    make_executor: object,
+) -> None:
+    executor: Executor = make_executor(FailingSettings())  # type: ignore[operator]
+    portions = list(executor.execute(SPECS))
+    ids = [record.run_id for portion in portions for record in portion]
+    assert sorted(ids) == sorted(spec.run_id for spec in SPECS)
+    assert not any(record.status == "failed" for each in portions for record in each[:-1])
 
 
 def test_executor_passes_an_error_on(make_executor: object) -> None:

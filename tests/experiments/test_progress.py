@@ -1,10 +1,11 @@
 """What somebody who waits is told."""
 
 import time
+from pathlib import Path
 
 import pytest
 
-from experiments.progress import Progress
+from experiments.progress import Progress, read_counted
 
 
 class Clock:
@@ -58,3 +59,16 @@ def test_runs_in_real_time_come_with_an_estimate(
         "confirm: 9 of 10 runs; less than a minute left",
         "confirm: 10 of 10 runs",
     ]
+
+
+def test_a_reason_to_fail_is_told_at_once_and_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.progress.COUNT_FOLDER", tmp_path)
+    progress = Progress("hangs", 100)
+    progress.add(1)
+    for reason in ("it hangs", "it hangs", "it is nan"):
+        progress.fail(reason)
+    assert said(capsys)[1:] == ["hangs: a run failed: it hangs", "hangs: a run failed: it is nan"]
+    counted = read_counted("hangs")
+    assert counted and (counted.failed, counted.reason) == (3, "it is nan")

@@ -3,10 +3,17 @@
 from dataclasses import replace
 from pathlib import Path
 
+from engines.base import RunRecord, RunSpec
 from experiments.journal import RunJournal
 from experiments.results import PlannedRun
 from experiments.runner import Batch, Runner
-from tests.experiments.fakes import FakeEngine, FakeSettings, ShuffledExecutor, run_spec
+from tests.experiments.fakes import (
+    FakeEngine,
+    FakeSettings,
+    ShuffledExecutor,
+    measure,
+    run_spec,
+)
 
 
 def test_engines_share_no_executor_and_only_what_counts_is_counted(tmp_path: Path) -> None:
@@ -36,3 +43,17 @@ def test_engines_share_no_executor_and_only_what_counts_is_counted(tmp_path: Pat
         assert len(made) == 3 and len(closed) == 1  # what measures the host is alone
         runner.close()
     assert len(closed) == 3
+
+
+def test_failures_are_told_as_they_happen(tmp_path: Path) -> None:
+    def behaviour(spec: RunSpec) -> RunRecord:
+        return RunRecord(spec.run_id, "failed", "it hangs") if spec.seed % 2 else measure(spec)
+
+    told: list[str] = []
+    executor = ShuffledExecutor(FakeEngine(behaviour))
+    planned = [PlannedRun(seed, 0, None, run_spec(seed=seed)) for seed in range(6)]
+    with RunJournal(tmp_path / "runs.jsonl") as journal:
+        for expected in (3, 3):  # what the journal has does not fail again
+            runner = Runner(journal, lambda _: executor, lambda _: None, on_failure=told.append)
+            list(runner.finish(Batch(planned)))
+            assert told == ["it hangs"] * expected

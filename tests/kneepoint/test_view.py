@@ -64,8 +64,31 @@ def test_pipe_gets_a_line_for_each_end_and_a_summary_now_and_then() -> None:
     assert summary == "3 of 12 steps done - 1 done, 1 running, 1 waiting"
     stream.truncate(0)
     stream.seek(0)
-    view.show([DONE, State("tune", "done", 100, 21.0), WAITING], "")
-    assert stream.getvalue() == "tune: done, best in search 21\n"
+    view.show([DONE, State("tune", "done", 100, 21.0, best=19.5), WAITING], "")
+    assert stream.getvalue() == "tune: done, best 19.5\n"
+
+
+HANGS = "hangs: the controller used 30 s of CPU time in one call"
+
+
+def test_pipe_hears_at_once_why_runs_fail_and_once_for_each_reason() -> None:
+    stream = io.StringIO()
+    view = Lines(stream, lambda: 0.0)
+    for failed, reason in ((0, ""), (1, HANGS), (2, HANGS), (3, "no datagram was delivered")):
+        view.show([State("tune", "running", failed=failed, reason=reason)], "")
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2
+    assert HANGS in lines[0] and "tune" in lines[0] and "no datagram" in lines[1]
+    done = State("tune", "done", 12, failed=12, reason=HANGS)
+    view.show([done], "")
+    assert "12 of 12" in stream.getvalue().splitlines()[-1]
+
+
+def test_terminal_shows_why_runs_fail() -> None:
+    stream = Terminal()
+    with closing(view_on(stream)) as view:
+        view.show([State("tune", "running", failed=3, reason=HANGS)], "")
+    assert HANGS in stream.getvalue()
 
 
 def test_pipe_gets_the_last_summary_at_the_end() -> None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,24 +22,34 @@ def lucky(spec: RunSpec) -> RunRecord:
     return dataclasses.replace(measure(spec), power=POWER * (1 + 0.1 * noise))
 
 
-def repeated(folder: Path, name: str, order: int = 0) -> tuple[float, dict[str, Any]]:
+def repeated(folder: Path, name: str, order: int = 0) -> BestTrial:
     planned = study(name)
     trials = search(folder, planned, FakeEngine(lucky))
     found = find_best(trials, planned.study.objective.minimises)
     best = BestTrial(found.number, found.value, found.searched, {})
-    steps = repeat(planned, best, plan_fresh(planned, best))
-    return best.value, followed(folder, steps, FakeEngine(lucky), order)
+    again: BestTrial = followed(folder, repeat(planned, best), FakeEngine(lucky), order)
+    return again
 
 
 def test_the_best_of_many_by_luck_is_not_as_good_with_fresh_seeds(tmp_path: Path) -> None:
-    value, found = repeated(tmp_path, "tpe")
-    assert value > POWER * 1.05
-    assert value > found["high"] >= found["value"] >= found["low"]
-    assert found["low"] < POWER < found["high"]
-    assert found["runs"] == found["trials"] * 2 * 2  # networks and runs of a trial
-    assert set(found["networks"]) == {"wire", "air"}
-    means = [each["power"] for each in found["networks"].values()]
-    assert np.mean(means) == pytest.approx(found["value"])
+    found = repeated(tmp_path, "tpe")
+    assert found.in_search and found.low and found.high
+    assert found.in_search > POWER * 1.05
+    assert found.in_search > found.high >= found.value >= found.low
+    assert found.low < POWER < found.high
+    assert found.runs == 15 * 2 * 2  # networks and runs of a trial
+    assert set(found.networks) == {"wire", "air"}
+    for name in ("power", "runs", "throughput_mbps"):
+        means = [each[name] for each in found.networks.values()]
+        assert np.mean(means) > 0, name
+    assert np.mean([each["power"] for each in found.networks.values()]) == pytest.approx(
+        found.value
+    )
+
+
+def test_what_is_not_repeated_keeps_the_value_of_its_search(tmp_path: Path) -> None:
+    found = repeated(tmp_path, "fit")
+    assert (found.runs, found.in_search, found.low) == (0, None, None)
 
 
 def test_no_order_of_ending_changes_it(tmp_path: Path) -> None:

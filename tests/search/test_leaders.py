@@ -82,8 +82,9 @@ def test_the_record_has_the_choice_only_if_it_was_asked_for(tmp_path: Path) -> N
         for file in job.out_dir.iterdir():
             file.unlink()
     repeated, without = records
+    assert repeated.best and without.best
     assert repeated.posterior and repeated.posterior.otherwise.trial == without.best.trial
-    assert without.posterior is None and repeated.fresh and without.fresh
+    assert without.posterior is None and repeated.best.runs and without.best.runs
 
 
 @pytest.mark.parametrize(
