@@ -1,10 +1,12 @@
 """`kneepoint report`: makes everything, including the report."""
 
+import sys
 from pathlib import Path
 
 from experiments.config import load_workflow
 from kneepoint.cli import common_options, cores_option, print_result, subcommand
 from kneepoint.runs import make_checked
+from kneepoint.status import failure_of, states_of
 
 
 @subcommand("""
@@ -18,7 +20,8 @@ def command(cores: str, config: Path, as_json: bool) -> None:
 
     It first builds the controllers and checks all parameters against what they declare. It shows
     running experiments, their progress and the best so far. Snakemake's own
-    output goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set.
+    output goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set. The exit
+    status is 1 if a run of every trial of a study failed: the report says why.
     """
     make(config, cores, as_json)
 
@@ -29,4 +32,9 @@ def make(config: Path, cores: str, as_json: bool) -> None:
     results = workflow.results
     make_checked(workflow, [], cores, quiet=as_json)
     paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]
-    print_result(paths, "\n".join(paths), as_json)
+    studies = [each for each in states_of(workflow) if each.name in workflow.studies]
+    failures = [failure_of(each) for each in studies if each.failed]
+    if failures:
+        print(*failures, sep="\n", file=sys.stderr)
+    has_succeeded = all(each.failed < (each.trials or 1) for each in studies)
+    print_result(paths, "\n".join(paths), as_json, ok=has_succeeded)

@@ -1,4 +1,4 @@
-"""Serves Optuna's dashboard of all studies, live and read-only, on this machine only.
+"""Serves Optuna's dashboard of all searches, live and read-only, on this machine only.
 
 python -m search.dashboard --config config/config.yaml [--port 8080]
 """

@@ -9,6 +9,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from common.study_record import as_read
 from experiments.models.study import Direction, Front
 from experiments.results import OBJECTIVES, TRIAL_METRICS, VIOLATION
 from search.loop import BOUND
@@ -59,6 +60,7 @@ def readable_study(
         value_names = [with_unit(name.removeprefix("objective_"), {}) for name in OBJECTIVES]
         columns, directions = list(OBJECTIVES), Front.directions
     goals = [f"{direction} {name}" for direction, name in zip(directions, value_names, strict=True)]
+    stated = _stated(known, objective)
     anchor = re.search(rf'id="([\w-]+-{re.escape(folder)})"', report)
     link = f"/{REPORT}#{anchor[1]}" if anchor else f"/{REPORT}"
     place = f"{known.get('controller', '')} on {_text(known.get('networks', []))}"
@@ -67,17 +69,35 @@ def readable_study(
         *([f"[{folder} in the report]({link})\n"] if report else []),
         f"- {place}, engine {known.get('engine', 'unknown')}",
         f"- objective: {' and '.join(goals)}",
+        f"- the best: {stated}",
     ]
-    attributes = {
+    attributes = {BEST: stated} | {
         key: _text(value)
         for key, value in known.items()
-        if key not in ("name", "title", "searched", "units") and value not in (None, [], {})
+        if key not in _ELSEWHERE and value not in (None, [], {})
     }
     units: Mapping[str, str] = known.get("units", {})
     names = {name: with_unit(name, units) for name in rows[0]}
     trials = [_trial(row, names, known["searched"], columns) for row in rows]
     name = f"{folder}: {title}"
     return ReadableStudy(name, directions, value_names, attributes, "\n".join(lines), trials)
+
+
+BEST = "the best"
+"""The attribute that a study has from its end on, or that changes then."""
+_ELSEWHERE = ("name", "title", "searched", "units", "best", "failed")
+
+
+def _stated(known: Mapping[str, Any], objective: str) -> str:
+    """What the best has, which Optuna's dashboard names with the value of its search."""
+    best = known.get("best") or {}
+    if not best.get("runs"):
+        return "its value is of the search, and owes something to chance"
+    value, low, high = (as_read(objective, best[name]) for name in ("value", "low", "high"))
+    return (
+        f"{value:.4g} [{low:.4g}, {high:.4g}] with fresh seeds in trial {best['trial']}; its value "
+        "in the search owes something to chance"
+    )
 
 
 def _trial(
@@ -93,7 +113,7 @@ def _trial(
         distributions[names[each["column"]]] = distribution
     means = {names[name]: row[name] for name in TRIAL_METRICS if not math.isnan(row[name])}
     violation = row.get(VIOLATION)
-    return create_trial(
+    trial = create_trial(
         state=TrialState[row["state"]],
         values=[row[name] for name in columns],
         params={names[each["column"]]: row[each["column"]] for each in searched},
@@ -104,6 +124,8 @@ def _trial(
         # The dashboard reads the constraints from a list.
         system_attrs=None if violation is None else {"constraints": [violation]},
     )
+    trial.datetime_start = trial.datetime_complete = None  # nobody kept them: not those of the copy
+    return trial
 
 
 def with_unit(name: str, units: Mapping[str, str]) -> str:
@@ -115,7 +137,7 @@ def with_unit(name: str, units: Mapping[str, str]) -> str:
     """
     plain = name.removeprefix("constant_")
     end = next((each for each in _UNITS if plain.endswith(each)), "")
-    unit = units.get(name, _UNITS.get(end, ""))
+    unit = {"1": "", "0 or 1": ""}.get(unit := units.get(name, _UNITS.get(end, "")), unit)
     if end.startswith("_") and unit == _UNITS[end]:
         plain = plain.removesuffix(end)
     return f"{plain} ({unit})" if unit else plain

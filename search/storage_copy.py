@@ -1,4 +1,4 @@
-"""Copies all studies into a storage of Optuna's, for its dashboard and its other tools.
+"""Copies all searches into a storage of Optuna's, for its dashboard and its other tools.
 
     python -m search.storage_copy --config config/config.yaml            results/studies.sqlite3
     python -m search.storage_copy --config config/config.yaml --url postgresql+psycopg://HOST/NAME
@@ -9,8 +9,9 @@ No study resumes from it.
 import argparse
 import shutil
 import warnings
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
+from typing import Any
 
 import optuna
 from optuna.storages import BaseStorage, RDBStorage
@@ -22,14 +23,14 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line, unusable
 from experiments.models.settings import Settings
-from search.readable import REPORT, readable_study
+from search.readable import BEST, REPORT, readable_study
 from search.trial_log import LOG, read_trials
 
 FILE = "studies.sqlite3"
 
 
 def sync(results: Path, storage: BaseStorage) -> int:
-    """Copies the studies and trials that a storage lacks, and replaces studies that have changed.
+    """Copies the searches and trials that a storage lacks, and replaces those that have changed.
 
     Returns:
         The number of studies that are new or different in the storage.
@@ -46,7 +47,7 @@ def sync(results: Path, storage: BaseStorage) -> int:
 
 def _sync_study(folder: Path, storage: BaseStorage, there: Container[str], report: str) -> bool:
     known, rows = read_trials(folder)
-    if not rows:
+    if not rows or known.get("table"):  # a replay searches nothing
         return False
     try:
         new = readable_study(folder.name, known, rows, report)
@@ -56,7 +57,8 @@ def _sync_study(folder: Path, storage: BaseStorage, there: Container[str], repor
     if new.name in there:
         study = optuna.load_study(study_name=new.name, storage=storage)
         copied = study.get_trials(deepcopy=False)
-        is_same = study.user_attrs == new.attributes and len(copied) <= len(new.trials)
+        is_same = _lasting(study.user_attrs) == _lasting(new.attributes)
+        is_same = is_same and len(copied) <= len(new.trials)
         if not is_same or not all(map(_is_copy, copied, new.trials)):
             optuna.delete_study(study_name=new.name, storage=storage)
             copied = []
@@ -69,11 +71,21 @@ def _sync_study(folder: Path, storage: BaseStorage, there: Container[str], repor
             study.set_metric_names(new.value_names)
         for key, value in new.attributes.items():
             study.set_user_attr(key, value)
-    study.add_trials(new.trials[len(copied) :])
-    is_noted = bool(get_note(study) == new.note)
+    is_noted = study.user_attrs[BEST] == new.attributes[BEST]
     if not is_noted:
+        study.set_user_attr(BEST, new.attributes[BEST])
+    number = storage.get_study_id_from_name(new.name)
+    for trial in new.trials[len(copied) :]:  # study.add_trial wants times
+        storage.create_new_trial(number, template_trial=trial)
+    if get_note(study) != new.note:
+        is_noted = False
         save_note(study, new.note)
     return len(copied) < len(new.trials) or not is_noted
+
+
+def _lasting(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that a study has from its beginning."""
+    return {key: value for key, value in attributes.items() if key != BEST}
 
 
 def _is_copy(trial: FrozenTrial, source: FrozenTrial) -> bool:

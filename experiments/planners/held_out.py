@@ -121,7 +121,8 @@ def find_settings(job: Job) -> list[FoundSetting]:
         first = {workflow.studies[name].controller: name for name in reversed(workflow.tunings)}
         # A row that was replayed comes before them.
         rows += [_found(job, first[controller], "published", ()) for controller in reversed(first)]
-    tuned = [_tuned(job, name, held.training) for name in workflow.tunings]
+    every = (_tuned(job, name, held.training) for name in workflow.tunings)
+    tuned = [found for found in every if found]
     best: dict[str, FoundSetting] = {}
     for row in rows:
         if row.controller not in best or row.study_power > best[row.controller].study_power:
@@ -168,12 +169,15 @@ def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting
         yield _found(job, study, "published", runs, table.name, number, printed.get(number))
 
 
-def _tuned(job: Job, study: str, training: str) -> FoundSetting:
+def _tuned(job: Job, study: str, training: str) -> FoundSetting | None:
+    """The best of a search; None if it has none because all trials failed."""
     path = job.workflow.results / study / "study.json"
-    trial = StudyRecord.load_best(path).trial
-    runs = [run for run in _runs(job, study, training) if run["trial"] == trial]
+    best = StudyRecord.load(path).best
+    if best is None:
+        return None
+    runs = [run for run in _runs(job, study, training) if run["trial"] == best.trial]
     if not runs:
-        raise unusable(path, f"runs.parquet has no runs of trial {trial} on {training}")
+        raise unusable(path, f"runs.parquet has no runs of trial {best.trial} on {training}")
     return _found(job, study, "tuned", runs)
 
 

@@ -28,7 +28,7 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
     style.tell(axes, both, *place, "{report}, {name} {value:g}: " + style.IN_PLANE)
     style.legend_once(axes, [axes], loc="lower left")
-    _draw_powers(axes, curve[POWER].max())
+    _draw_powers(axes, sweep[POWER])
     first = curve.sort_values("best", ascending=False, kind="stable")
     first["name"] = first["value"].map(labels.number)
     best, *_ = style.name_points(axes, first, [*place], [(5, 4)], always=False, fontsize=8.5)
@@ -37,7 +37,7 @@ def draw(sweep: Record, tables: Tables) -> Figure:
 
 
 def _draw_powers(axes: Axes, greatest: float) -> None:
-    """Lines of equal power: the best setting lies on the highest that the curve touches."""
+    """Lines of equal power: the best setting lies on the dashed one."""
     delay, throughput = np.geomspace(*axes.get_xlim(), 200), np.linspace(*axes.get_ylim(), 100)
     power = 1000 * throughput[:, None] / delay
     steps = MaxNLocator(7).tick_values(0, greatest)
