@@ -295,12 +295,14 @@ def test_a_folder_without_entries_is_refused(contest_run: ContestRun, tmp_path: 
 def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
     contest_run: ContestRun, entries: Path
 ) -> None:
+    controller = kit(entries / "dice") / "datagrump/controller.cc"
+    edit(controller, "#define WINDOW 50", "static unsigned drawn = 10;\n#define WINDOW drawn")
     edit(
-        kit(entries / "dice", 10) / "datagrump/controller.cc",
-        "return WINDOW;",
-        """unsigned number;
-  __asm__ volatile("rdrand %0" : "=r"(number));
-  return 3 + number % 40;""",
+        controller,
+        "timestamp_ack_received) {",
+        """timestamp_ack_received) {
+  __asm__ volatile("rdrand %0" : "=r"(drawn));
+  drawn = 3 + drawn % 40;""",
     )
     found = contest_run.score(entries, silent)
     assert ranked(found) == RANKED
