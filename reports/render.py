@@ -21,6 +21,8 @@ from reports.templating import plain_text, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')
+_CONTENTS = '<div class="contents"></div>'
+"""The place of the contents, if they are not above all."""
 _HEIGHT = re.compile(rb'<svg [^>]*?height="([\d.]+)pt"')
 _TALLEST_PT = 690
 """With its caption, a figure of this height fills a page: see report.typ."""
@@ -47,7 +49,8 @@ def to_html(document: Document, figures: Mapping[str, Path]) -> str:
 
     body = _IMAGE.sub(picture, _html(document.body))
     template = templates_in(TEMPLATES).get_template("page.html.jinja")
-    return template.render(document=document, body=Markup(body))  # noqa: S704, our own tree
+    first, _, rest = map(Markup, body.partition(_CONTENTS))
+    return template.render(document=document, first=first, rest=rest)
 
 
 def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:

@@ -34,7 +34,7 @@ from common.tables import Tables
 from engines.limits import LIMITS
 from experiments.models.report import Report, Section
 from experiments.workflow import FOLDERS
-from reports import parts
+from reports import findings, parts
 from reports.document import RUN_DIGITS, Document, document, own_words
 from reports.templating import element, joined, literal, templates_in
 from search.objective import MISFIT_SCALE
@@ -221,11 +221,13 @@ def environment() -> jinja2.Environment:
             name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
         "bounds_kept": bounds_kept,
+        "worst": findings.worst,
+        "leaders": findings.leaders,
+        "farthest": lambda ratios: max(map(abs, ratios)),
         "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
     }
     environment.tests |= {"known": is_known}
     environment.globals |= {
-        "highlight": highlight,
         "plus_minus": plus_minus,
         "stated": stated,
         "chance": labels.chance,
@@ -331,11 +333,6 @@ def stated(search: Record) -> str:
     half = (high - low) / 2
     places = 2 if search["objective"] in POWERS or not half else -math.floor(math.log10(half)) + 1
     return plus_minus(value, half, min(max(places, 0), 6))
-
-
-def highlight(value: str, label: str, detail: str) -> Markup:
-    """A number of the first page, with what it is and what belongs to it."""
-    return element("div", *(element("p", each) for each in (value, label, detail)))
 
 
 def bounds_kept(bounds: Mapping[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""What was reproduced, what was contradicted, and what did tuning find?"""
+"""What was reproduced, and what was contradicted?"""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -9,8 +9,7 @@ from analysis.metrics import METRICS, POWER, THROUGHPUT
 from analysis.schema import NO_EVIDENCE, WITHIN_SPREAD
 from common.tables import Tables
 from experiments.exchanged import REPORTS
-from reports.figures import style
-from reports.figures.held_out_gain import draw_gains, gained
+from reports.figures import only, style
 
 _KINDS = {
     "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS, 3.2),
@@ -21,27 +20,22 @@ _KINDS = {
 
 
 def draw(_: Record, tables: Tables) -> Figure:
-    """Left, every published row by how far it is from ours; right, what tuning gained."""
-    rows, gains = _compared(tables["audit"]), gained(tables)
-    height = max(rows["report"].nunique() if len(rows) else 0, len(gains), 8)
-    figure = style.page(0.6 + 0.135 * height)
-    panels = figure.subplots(1, bool(len(rows)) + bool(len(gains)), squeeze=False)[0]
-    if len(rows):
-        _draw_rows(panels[0], rows, tables["settings_run"])
-        style.legend_once(figure, panels[:1], loc="outside lower left")
-    if len(gains):
-        draw_gains(panels[-1], gains, "held_out", style.looks(tables["inventory"]))
-        panels[-1].set_title("Best published (open) and tuned")
-        panels[-1].set_xlabel("Held-out power (% of the bound)")
+    """Every published row by how far it is from ours."""
+    rows = _compared(tables["audit"])
+    figure, axes = style.panel(0.75 + 0.24 * rows["report"].nunique())
+    _draw_rows(axes, rows, tables["settings_run"])
+    style.legend_once(figure, [axes], loc="outside upper right")
     return figure
 
 
 def _compared(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of reports with a difference, in power or else in throughput (%)."""
+    """The rows of reports with a difference (%): of the wrong number, or power, or throughput."""
     if not len(rows):
         return rows
     rows = select(rows[rows["verdict"] != NO_EVIDENCE], comparison=REPORTS)
     off = rows[f"relative_{POWER}"].fillna(rows[f"relative_{THROUGHPUT}"])
+    for metric in METRICS:
+        off = rows[f"relative_{metric}"].where(rows["wrong"] == metric).fillna(off)
     return rows.assign(off=100 * off).dropna(subset=["off"])
 
 
@@ -62,12 +56,8 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
     axes.axvspan(-tolerance, tolerance, color=style.FAINT, zorder=0)
     style.difference_axis(axes, "x", rows["off"].abs().max())
     axes.set_yticks(range(len(reports)), reports)
-    axes.set(xlabel="Ours minus published, power (%)", ylabel="", title="Published rows")
+    axes.set(xlabel="Ours minus published (%)", ylabel="")
     axes.set_ylim(len(reports) - 0.45, -0.55)
 
 
-def subjects(tables: Tables) -> dict[str, Record]:
-    """One, where there is anything to show."""
-    audited = tables["audit"]
-    is_audited = len(audited) and (audited["comparison"] == REPORTS).any()
-    return {"all": {}} if is_audited or len(tables["held_out_gains"]) else {}
+subjects = only("audit", "all", _compared)

@@ -18,7 +18,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     figure = style.page(0.7 + 0.145 * len(settings))
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (where, title) in zip(panels, _WHERE.items(), strict=True):
-        draw_gains(axes, settings, where, style.looks(tables["inventory"]))
+        _draw_gains(axes, settings, where, style.looks(tables["inventory"]))
         axes.set(title=title, xlabel="Power (% of the omniscient bound)")
     return figure
 
@@ -39,7 +39,7 @@ def gained(tables: Tables) -> pd.DataFrame:
     return found.assign(line=found.index)
 
 
-def draw_gains(axes: Axes, gains: pd.DataFrame, where: str, looks: style.Looks) -> None:
+def _draw_gains(axes: Axes, gains: pd.DataFrame, where: str, looks: style.Looks) -> None:
     """A line a controller, from the published setting, open, to the tuned one."""
     ends = published, tuned = f"published_{where}", f"tuned_{where}"
     colours = [looks[controller][1] for controller in gains["controller"]]

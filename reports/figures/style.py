@@ -21,6 +21,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.path import Path as MarkerPath
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator
 from matplotlib.transforms import Bbox
@@ -449,9 +450,15 @@ def log_ticks(axes: Axes, which: str, steps: Sequence[float] = (1, 2, 5)) -> Non
 
 
 def difference_axis(
-    axes: Axes, which: str, farthest: float, ticks: Sequence[float] = (5, 20, 100, 500)
+    axes: Axes,
+    which: Literal["x", "y"],
+    farthest: float,
+    ticks: Sequence[float] = (5, 20, 50, 200, 500),
 ) -> None:
-    """Differences in per cent; if some are large, logarithmic beyond the first of the ticks."""
+    """Differences in per cent; if some are large, logarithmic beyond the first of the ticks.
+
+    Two strokes mark where the scale changes.
+    """
     axis = axes.xaxis if which == "x" else axes.yaxis
     if farthest > 2 * ticks[0]:
         set_scale = axes.set_xscale if which == "x" else axes.set_yscale
@@ -459,4 +466,21 @@ def difference_axis(
         shown = [tick for tick in ticks if tick <= farthest]
         axis.set_ticks([*(-tick for tick in shown if tick < 100), 0, *shown])  # -100 % is nothing
         axis.set_ticks([], minor=True)
+        _mark_breaks(axes, which, (-ticks[0], ticks[0]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: labels.minus(f"{value:+g}")))
+
+
+def _mark_breaks(axes: Axes, which: Literal["x", "y"], places: Sequence[float]) -> None:
+    """Two slanted strokes across an axis where its scale changes."""
+    look: Record = {"marker": BREAK, "color": QUIET, "markersize": 7, "markeredgewidth": 0.9}
+    look |= {"linestyle": "none", "clip_on": False, "zorder": 6}
+    if which == "x":
+        axes.plot(places, [0] * len(places), transform=axes.get_xaxis_transform(), **look)
+    else:
+        axes.plot([0] * len(places), places, transform=axes.get_yaxis_transform(), **look)
+
+
+BREAK = MarkerPath(
+    [(-0.7, -1), (-0.1, 1), (0.1, -1), (0.7, 1)],
+    [MarkerPath.MOVETO, MarkerPath.LINETO, MarkerPath.MOVETO, MarkerPath.LINETO],
+)

@@ -1,9 +1,5 @@
 -- What pandoc needs to know of our HTML to write Typst.
 
-local function typst(block)
-  return pandoc.write(pandoc.Pandoc({ pandoc.Plain(block.content) }), "typst")
-end
-
 -- The style of a row is that of its cells.
 local function style_row(row)
   local strong, muted = row.attr.classes:includes("strong"), row.attr.classes:includes("muted")
@@ -94,19 +90,13 @@ function Figure(figure)
   found.caption = figure.caption
   found.attr = pandoc.Attr(figure.identifier)
   -- A tall table may be torn: it would leave too much of a page empty.
-  if lines_of(found, lengths, longest) < 26 then return found end
+  if lines_of(found, lengths, longest) < 18 then return found end
   return { pandoc.RawBlock("typst", "#show-torn["), found, pandoc.RawBlock("typst", "]") }
 end
 
 function Div(div)
-  if div.classes:includes("highlights") then
-    local items, parts = {}, div.content -- three paragraphs each
-    for at = 1, #parts, 3 do
-      items[#items + 1] = "([" .. typst(parts[at]) .. "], [" .. typst(parts[at + 1]) .. "], [" .. typst(parts[at + 2]) .. "]),"
-    end
-    return pandoc.RawBlock("typst", "#highlights((" .. table.concat(items) .. "))")
-  elseif div.classes:includes("contents") then
-    return pandoc.RawBlock("typst", "#contents()")
+  if div.classes:includes("contents") then -- after the first page
+    return pandoc.RawBlock("typst", "]\n#pagebreak()\n#contents()\n#part[")
   end
   return div.content
 end
@@ -121,13 +111,12 @@ function Header(heading)
   return heading
 end
 
--- A section, with the heading of its part if it is the first, holds its figures.
+-- A part holds its figures.
 function Pandoc(document)
-  local blocks, last = pandoc.Blocks({ pandoc.RawBlock("typst", "#section[") }), nil
+  local blocks, last = pandoc.Blocks({ pandoc.RawBlock("typst", "#part[") }), nil
   for _, block in ipairs(document.blocks) do
-    local is_heading = block.t == "Header" and block.level <= 3
-    if is_heading and last and last.t ~= "Header" then
-      blocks:insert(pandoc.RawBlock("typst", "]#section["))
+    if last and block.t == "Header" and block.level <= 2 then
+      blocks:insert(pandoc.RawBlock("typst", "]#part["))
     end
     blocks:insert(block)
     last = block

@@ -171,16 +171,32 @@ def test_points_say_what_they_show(tmp_path: Path) -> None:
     assert centres[0][0] < centres[1][0] and centres[0][1] > centres[1][1]
 
 
-def test_first_page_shows_every_compared_row_and_every_tuned_controller(tables: Tables) -> None:
-    rows, gains = drawn(tables, "at-a-glance-all").axes[:2]
+def test_first_page_shows_every_compared_row_at_the_number_that_counts(tables: Tables) -> None:
     audit = tables["audit"]
+    (axes,) = drawn(tables, "at-a-glance-all").axes
     known = audit["relative_power"].notna() | audit["relative_throughput_mbps"].notna()
     of_reports = audit["comparison"] == "reports"
-    dots = sum(np.size(line.get_xdata()) for line in rows.lines)
-    assert dots == (known & of_reports).sum()
-    names = [label.get_text() for label in gains.get_yticklabels()]
-    assert sorted(names) == sorted(map(labels.sentence, tables["held_out_gains"]["controller"]))
-    assert len(drawn({**tables, "audit": audit[:0]}, "at-a-glance-all").axes) == 1
+    lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+    assert sum(np.size(line.get_xdata()) for line in lines) == (known & of_reports).sum()
+    wrong = audit[audit["verdict"] == "contradicted"].iloc[0]
+    (crosses,) = (line for line in lines if str(line.get_label()).startswith("contradicted"))
+    assert crosses.get_xdata() == pytest.approx([100 * wrong[f"relative_{wrong['wrong']}"]])
+
+
+def test_gains_have_a_line_for_every_tuned_controller(tables: Tables) -> None:
+    for axes in drawn(tables, "held-out-gain-all").axes[:1]:
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        assert sorted(names) == sorted(map(labels.sentence, tables["held_out_gains"]["controller"]))
+
+
+def test_a_scale_that_changes_has_marks_there() -> None:
+    with style.house():
+        for farthest, marked in ((8, 0), (60, 1)):
+            _, axes = style.panel(2)
+            style.difference_axis(axes, "x", farthest)
+            breaks = [line for line in axes.lines if line.get_marker() is style.BREAK]
+            assert len(breaks) == marked
+            assert all(np.array_equal(line.get_xdata(), [-5, 5]) for line in breaks)
 
 
 def test_plane_rings_the_knee_and_spares_single_runs_an_ellipse(tables: Tables) -> None:

@@ -1,0 +1,87 @@
+"""The first page: what was found, for whatever was made."""
+
+import re
+from typing import Any
+
+import pytest
+
+from analysis.frames import Record
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from reports import findings
+from tests.analysis import synthetic
+from tests.reports.told import Told, plain, told, told_by
+
+MOST_WORDS = 170
+"""As many as one reads aloud in a minute."""
+
+
+def said(report: Told) -> list[str]:
+    """The lines of findings."""
+    (listed,) = (each for each in report.blocks("ul") if each.get("class") == "findings")
+    return [" ".join(plain(line).split()) for line in listed]
+
+
+def spoken(report: Told) -> str:
+    return report.text("glance")
+
+
+def row(
+    numbers: dict[str, tuple[float, float]], wrong: str = "", verdict: str = "contradicted"
+) -> Record:
+    """A row of audit: what is published and ours, by metric."""
+    found: Record = {"wrong": wrong, "verdict": verdict}
+    for metric in METRICS:
+        published, ours = numbers.get(metric, (float("nan"), float("nan")))
+        found |= {f"published_{metric}": published, f"ours_{metric}": ours}
+    return found
+
+
+def test_the_worst_row_is_the_farthest_by_its_wrong_number() -> None:
+    near = row({POWER: (10, 11), SIGNAL_DELAY: (100, 900)}, POWER)
+    far = row({POWER: (10, 10), SIGNAL_DELAY: (820, 237)}, SIGNAL_DELAY)
+    above = row({THROUGHPUT: (1, 100)}, THROUGHPUT, "unexplained")
+    worst = findings.worst([near, far, above])
+    assert worst is not None and worst["metric"] == SIGNAL_DELAY and worst["wrong"] == SIGNAL_DELAY
+    unclear = findings.worst([near, row({POWER: (10, 10.1), THROUGHPUT: (1, 5)})])
+    assert unclear is not None and unclear["metric"] == THROUGHPUT
+    assert findings.worst([above]) is None
+
+
+@pytest.mark.parametrize(("second", "equals"), [(43.09, 1), (42.9, 0)])
+def test_an_equal_is_within_the_error_of_the_difference(second: float, equals: int) -> None:
+    def at(network: str, power: float, half_width: float = 0.17) -> Record:
+        return {"network": network, "power": power, "half_width": half_width}
+
+    rows = [at("a", second), at("b", 90.0), at("a", 43.23), at("a", 20.0, float("nan"))]
+    found = findings.leaders(rows)
+    assert [each["power"] for each in found] == [43.23, second][: 1 + equals]
+    assert findings.leaders([]) == []
+
+
+def test_the_first_page_says_what_was_reproduced_and_what_holds_elsewhere() -> None:
+    report = told(synthetic.results())
+    lines = said(report)
+    audited = synthetic.analysed(synthetic.results())["audit"]
+    audited = audited[audited["comparison"] == "reports"]
+    counts = audited["verdict"].value_counts()
+    first = counts.get("reproduced", 0) + counts.get("close", 0)
+    assert lines[0].startswith(f"**{first} of {len(audited)} ")
+    assert ("fitted to its table" in lines[0]) == (counts.get("fitted", 0) > 0)
+    assert lines[1].startswith("**1 row is") and "001 fixed window 40" in lines[1]
+    assert any("unknown link" in line for line in lines)
+    assert all("{" in line for line in lines), "each links to what it is made of"
+    assert "throughput over the 95th percentile" in spoken(report)
+    assert 4 <= len(lines) <= 5
+    assert len(re.findall(r"\S+", spoken(report))) <= MOST_WORDS
+
+
+def test_without_an_audit_or_other_networks_the_page_claims_neither() -> None:
+    tables: Any = synthetic.analysed(synthetic.results())
+    empty = {
+        name: tables[name].iloc[:0]
+        for name in tables
+        if name.startswith(("audit", "held_out", "repeatability", "recovery"))
+    }
+    lines = said(told_by({**tables, **empty}))
+    assert not any(word in line for line in lines for word in ("rows", "row is", "unknown link"))
+    assert any("No other network" in line or "Best" in line for line in lines)
