@@ -26,6 +26,10 @@ from search.storage_copy import sync
 HOST = "127.0.0.1"
 _PAUSE_S, _PAUSE = 1.0, 10
 """The least time between two updates: in seconds, and as a multiple of what the last one took."""
+_HIDDEN = (
+    b"<style>.MuiCard-root:has(#graph-timeline),"
+    b'label:has(input[value^="datetime_"]) { display: none !important; }</style>'
+)
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
@@ -54,11 +58,29 @@ def read_only(
             if asked := re.fullmatch("/studies/([^/]+)", environ["PATH_INFO"]):
                 start_response("302 Found", [("Location", _page(storage, asked[1]))])
                 return []
+            if re.match("/dashboard(/|$)", environ["PATH_INFO"]):
+                return _without_times(application, environ, start_response)
             return application(environ, start_response)
         start_response("403 Forbidden", [("Content-Type", "application/json")])
         return [b'{"reason": "Studies are read-only here; change config/studies and run again."}']
 
     return refuse_changes
+
+
+def _without_times(
+    application: Application, environ: dict[str, Any], start_response: Callable[..., Any]
+) -> Iterable[bytes]:
+    """Returns Optuna's page without what it draws of times, which no trial has.
+
+    It would draw the present instead.
+    """
+    begun: list[Any] = []
+    whole = b"".join(application(environ, lambda *of: begun.extend(of)))
+    page = whole.replace(b"</head>", _HIDDEN + b"</head>")
+    status, headers, *_ = begun
+    kept = [each for each in headers if each[0].lower() not in ("content-length", "etag")]
+    start_response(status, [*kept, ("Content-Length", str(len(page)))])
+    return [page]
 
 
 def make_dashboard(results: Path, port: int) -> WSGIServer:

@@ -8,11 +8,22 @@ import pandas as pd
 import pytest
 
 from analysis.results import HardeningRuns, Searched, StudyRuns
-from common.study_record import BestTrial, Guide, Otherwise, Posterior
+from common.study_record import BestTrial, Failed, Guide, Otherwise, Posterior
 from experiments.models.settings import Hardening
-from experiments.models.study import Bounded, Front, Race, Rival, Sampler, Setting, Study, WorstCase
+from experiments.models.study import (
+    Bounded,
+    Formula,
+    Front,
+    Race,
+    Rival,
+    Sampler,
+    Setting,
+    Study,
+    WorstCase,
+)
+from reports.claims import claims
 from tests.analysis import synthetic
-from tests.reports.told import told, told_by
+from tests.reports.told import plain, told, told_by
 
 POINTS = [(1.0, 50), (2.0, 60), (1.5, 80), (4.0, 100), (4.5, 300), (3.0, 100)]
 """Throughput and delay of each trial: on the front are 0, 1, 3 and 4; the knee is 3."""
@@ -134,3 +145,35 @@ def test_milder_worst_case_is_told_with_its_price() -> None:
     assert "**2 of 3**" in report.text("rounds-hard")
     cells = ("0", "10.00", "10.00", "20.00", "80.0", "80.0", "80.0")
     assert report.rows("rounds-of-hard")[0] == cells
+
+
+def test_failures_are_told_with_their_reasons() -> None:
+    failed = Failed(5, {"it hangs": 4, "the window is not a number": 1})
+    nothing = replace(searched("all").record, n_trials=5, best=None, failed=failed)
+    studies = (
+        replace(searched("some"), record=replace(searched("some").record, failed=failed)),
+        replace(searched("all"), record=nothing),
+    )
+    report = told_by(synthetic.analysed(synthetic.MadeUp(studies=studies)))
+    every, some = (p for p in map(plain, report.blocks("p", "found")) if "failed" in p)
+    for said, name in ((some, "some"), (every, "all")):
+        assert f"`{name}`" in said and "4 because it hangs" in said and "not a number" in said
+    assert "None succeeded" in every and "None succeeded" not in some
+    assert [row[0] for row in report.rows("searches")] == ["some"]
+
+
+def test_a_search_of_one_parameter_states_one_value() -> None:
+    goal = Formula(expression="throughput_mbps / signal_delay_p95_ms")
+    runs = synthetic.ternary_study(objective=goal)
+    trials = runs.trials.assign(value=[-5.0 + each for each in range(len(runs.trials))])
+    study = synthetic.chosen(replace(runs, trials=trials))
+    best = study.record.best
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(study,)))
+    report = told_by(tables)
+    assert best and "sweeps" not in report.tables()
+    ((*_, parameters, value),) = report.rows("searches")
+    assert f"{best.constants['window']:g}" in parameters
+    assert float(value.partition("\u00a0")[0]) == pytest.approx(best.value)
+    claimed = claims(tables, "config/config.yaml").set_index("table")["value"]
+    assert claimed["searches"] == best.value
+    assert claimed["search_constants"] == best.constants["window"]

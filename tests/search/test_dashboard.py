@@ -66,6 +66,17 @@ def test_study_has_an_address_that_others_do_not_change(served: str, tmp_path: P
     assert page("none") == f"{served}/dashboard/"
 
 
+def test_pages_show_no_times(served: str) -> None:
+    def page(path: str) -> str:
+        with urllib.request.urlopen(served + path, timeout=60) as answer:
+            whole = answer.read()
+            assert len(whole) == int(answer.headers["Content-Length"])
+            return str(whole.decode())
+
+    for path in ("/dashboard/", "/dashboard/studies/0"):
+        assert "graph-timeline" in page(path).partition("</head>")[0]
+
+
 def test_dashboard_changes_nothing(served: str, tmp_path: Path) -> None:
     content = (tmp_path / "a" / LOG).read_bytes()
     request = urllib.request.Request(f"{served}/api/studies/0", method="DELETE")

@@ -1,5 +1,7 @@
 """Optuna's storages receive every study as it is in the results, whole and as it grows."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ from optuna.trial import TrialState
 from optuna_dashboard import get_note  # type: ignore[import-untyped]
 
 from common.errors import KneepointError
+from common.study_record import BestTrial, StudyRecord
+from search.readable import with_unit
 from search.storage_copy import FILE, open_storage, sync, write_sqlite
 from search.study import search
 from search.trial_log import LOG
@@ -82,6 +86,61 @@ def test_studies_appear_and_grow_and_those_that_changed_are_replaced(tmp_path: P
     add(tmp_path, "b", [trial(4)], controller="aimd")
     assert sync(tmp_path, storage) == 1
     assert len(optuna.get_all_study_names(storage)) == 2
+
+
+def test_no_trial_has_a_time_that_nobody_kept(tmp_path: Path) -> None:
+    many_kinds.write(tmp_path)
+    memory, file = InMemoryStorage(), RDBStorage(f"sqlite:///{write_sqlite(tmp_path)}")
+    sync(tmp_path, memory)
+    for storage in (memory, file):
+        for name in optuna.get_all_study_names(storage):
+            for each in optuna.load_study(study_name=name, storage=storage).trials:
+                assert (each.datetime_start, each.datetime_complete) == (None, None)
+
+
+def test_a_replay_is_no_study_that_maximises(tmp_path: Path) -> None:
+    storage = InMemoryStorage()
+    add(tmp_path, "replayed", [trial(0)], table="001-aimd")
+    add(tmp_path, "searched", [trial(0)], table=None)
+    assert sync(tmp_path, storage) == 1
+    assert optuna.get_all_study_names(storage) == ["searched: The searched"]
+
+
+def test_the_best_has_its_fresh_value_as_soon_as_the_study_ends(tmp_path: Path) -> None:
+    storage = InMemoryStorage()
+    add(tmp_path, "a", [trial(0, 63.8), trial(1, 60.0)])
+
+    def told() -> tuple[int, str, str]:
+        sync(tmp_path, storage)
+        name = "a: The a"
+        study = optuna.load_study(study_name=name, storage=storage)
+        number = storage.get_study_id_from_name(name)
+        return number, study.user_attrs["the best"], str(get_note(study))
+
+    number, best, note = told()
+    assert "chance" in best and best in note and "fresh" not in best
+    best_trial = BestTrial(0, 62.27, {}, {}, 63.8, 61.6, 62.93, 30)
+    record = asdict(StudyRecord("The a", "mean power", 1, 2, best_trial))
+    (tmp_path / "a/study.json").write_text(json.dumps(record))
+    later, best, note = told()
+    assert later == number  # its page stays where it is
+    assert "62.27 [61.6, 62.93]" in best and "63.8" not in best and best in note
+    (tmp_path / "a/study.json").write_text(json.dumps({**record, "n_trials": 40}))
+    assert "62.27" not in told()[1]  # of a study that has begun anew
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "shown"),
+    [
+        ("constant_gain", "1", "gain"),
+        ("constant_once", "0 or 1", "once"),
+        ("constant_rtt_threshold_ms", "ms", "rtt_threshold (ms)"),
+        ("constant_alpha", "packets/RTT", "alpha (packets/RTT)"),
+        ("power", "", "power (Mbit/s/s)"),
+    ],
+)
+def test_a_plain_number_has_no_unit(name: str, unit: str, shown: str) -> None:
+    assert with_unit(name, {name: unit} if unit else {}) == shown
 
 
 def test_torn_end_of_a_log_does_not_matter_and_damage_is_named(tmp_path: Path) -> None:

@@ -48,6 +48,10 @@ def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
         assert own in html
     tuned = json.loads((report / "results/tune-own/study.json").read_bytes())
     assert tuned["controller"] == "mine_window" and "OwnWindow" in html
+    searches = pd.read_parquet(report / "results/searches.parquet").set_index("search")
+    assert searches["best_value"]["tune-own"] == tuned["best"]["value"]
+    assert f"{abs(tuned['best']['value']):.4f}" in html
+    assert pd.read_parquet(report / "results/sweeps.parquet").empty  # it is of no power
     held = pd.read_parquet(report / "results/hold_out/runs.parquet")
     assert set(held["network"]) == {"mine", "mine-held-out", "synthetic-fast"}
     assert "A link that no study has seen" in html
