@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -64,10 +65,19 @@ class Progress:
         name: what is in progress.
         total: number of runs, or None where a search decides as it goes.
         is_real_time: whether runs take minutes.
+        detail: returns what is said beside the number of runs.
     """
 
-    def __init__(self, name: str, total: int | None, *, is_real_time: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        total: int | None,
+        *,
+        is_real_time: bool = False,
+        detail: Callable[[], str] | None = None,
+    ) -> None:
         self._name = name
+        self._detail = detail
         self._is_real_time = is_real_time
         self._counted = Counted(0, 0, total, 0.0)
         self._start_s: float | None = None
@@ -123,8 +133,10 @@ class Progress:
         text = f"{done} of {total} runs" if total else f"{done} run{'s' if done != 1 else ''}"
         if self._is_real_time:
             text += self._left()
+        if self._detail:
+            text += f", {self._detail()}"
         if self._bar is not None:
-            shown = text if self._is_real_time else ""
+            shown = text if self._is_real_time or self._detail else ""
             self._bar.update(self._task, advance=runs, text=shown)
         elif self._is_real_time and (runs or not elapsed_s):
             self._say(text)

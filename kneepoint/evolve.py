@@ -1,7 +1,10 @@
 """`kneepoint evolve`: searches for a rule, from nothing or from rules that are given."""
 
 import json
+import shlex
+import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import click
@@ -27,7 +30,7 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.runs import make_what_is_missing, prepared_network
-from search.rules.evolve import Settings, evolve
+from search.rules.evolve import Evolution, Settings, evolve
 from search.rules.language import Rule, RuleError, parse
 
 _DEFAULT = Settings()
@@ -77,7 +80,8 @@ def command(
     """Search for a rule with the greatest power.
 
     Each round breeds rules and searches the numbers of the best. The result is the best rule, its
-    power with fresh seeds, and for each length the best. The search resumes if you run it again.
+    power with fresh seeds, and for each length the best. The search resumes if you run it again;
+    interrupted, it leaves the best rule so far in a file that --start takes.
     """
     first = rules_of(start) if start else []
     if len({*networks}) != len(networks):
@@ -87,12 +91,18 @@ def command(
     engine = EmulatorSettings.of(EMULATE)
     wanted = Settings(rounds, trials, penalty)
     folder = load_workflow(config).results / "evolved" / "-".join([*networks, str(seed)])
-    progress = Progress("evolve", None)
+    so_far = Evolution()
+    progress = Progress("evolve", None, detail=partial(_told, so_far, wanted))
     with open_journal(folder) as journal:
         prepared = [prepared_network(name) for name in networks]
         runner = Runner(journal, lambda _: LocalExecutor(engine, workers), progress.add)
         with closing(runner):
-            found = follow(evolve(wanted, controller, prepared, engine, seed, first), runner)
+            steps = evolve(wanted, controller, prepared, engine, seed, first, so_far)
+            try:
+                found = follow(steps, runner)
+            except KeyboardInterrupt:
+                progress.end(_left_behind(so_far, wanted, folder / "best.txt"))
+                raise
     path = folder / "evolved.json"
     write_whole(path, json.dumps(found, indent=2) + "\n")
     fresh = found["fresh"]
@@ -104,6 +114,23 @@ def command(
         f"with fresh seeds ({fresh['runs']} runs):\n{found['rule']}\n{path}"
     )
     print_result(found, text, as_json)
+
+
+def _told(found: Evolution, wanted: Settings) -> str:
+    """How far a search is, and its best so far."""
+    best = f", best {found.curve[-1][1]:.4g} in the search" if found.curve else ""
+    return f"{found.trials} of at most {wanted.most_trials} trials{best}"
+
+
+def _left_behind(found: Evolution, wanted: Settings, path: Path) -> str:
+    """Writes the best rule of an interrupted search; returns what there is and how to go on."""
+    resume = f"to resume: {shlex.join(['python', '-m', 'kneepoint', *sys.argv[1:]])}"
+    if not found.values:
+        return f"interrupted before the first trial; {resume}"
+    best = found.ranked(wanted, 1)[0]
+    write_whole(path, f"{best.text}\n")
+    value = found.values[best.text]
+    return f"{_told(found, wanted)}\nbest so far {value:.4g}: {best.text}\n{path}\n{resume}"
 
 
 def rules_of(path: Path) -> list[Rule]:

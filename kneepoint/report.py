@@ -1,8 +1,10 @@
 """`kneepoint report`: makes everything, including the report."""
 
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
+from common.files import read_bytes
 from experiments.config import load_workflow
 from kneepoint.cli import common_options, cores_option, print_result, subcommand
 from kneepoint.runs import make_checked
@@ -27,7 +29,7 @@ def command(cores: str, config: Path, as_json: bool) -> None:
 
 
 def make(config: Path, cores: str, as_json: bool) -> None:
-    """Makes a configuration's report, and prints where it is."""
+    """Makes a configuration's report, and prints what it found and where it is."""
     workflow = load_workflow(config)
     results = workflow.results
     make_checked(workflow, [], cores, quiet=as_json)
@@ -37,4 +39,36 @@ def make(config: Path, cores: str, as_json: bool) -> None:
     if failures:
         print(*failures, sep="\n", file=sys.stderr)
     has_succeeded = all(each.failed < (each.trials or 1) for each in studies)
-    print_result(paths, "\n".join(paths), as_json, ok=has_succeeded)
+    found = findings_in(read_bytes(Path(paths[0])).decode())
+    text = "\n".join([*found, *([""] if found else []), *paths])
+    print_result(paths, text, as_json, ok=has_succeeded)
+
+
+class _Findings(HTMLParser):
+    """Collects the words of each item of the list of findings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[str] = []
+        self._is_within = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "ul" and ("class", "findings") in attrs:
+            self._is_within = True
+        elif tag == "li" and self._is_within:
+            self.items.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "ul":
+            self._is_within = False
+
+    def handle_data(self, data: str) -> None:
+        if self._is_within and self.items:
+            self.items[-1] += data
+
+
+def findings_in(html: str) -> list[str]:
+    """Returns the findings on the first page of a report, one a line."""
+    parser = _Findings()
+    parser.feed(html)
+    return [f"- {' '.join(item.split())}" for item in parser.items]

@@ -16,6 +16,8 @@ from engines.catalogue import load_catalogue, own_sources, require_sources
 from engines.named import settings_of
 from experiments.models.settings import Settings
 from experiments.workflow import Workflow
+from kneepoint.forecast import Forecast, spoken
+from kneepoint.status import State, states_of
 from kneepoint.workflow import make
 from networks.config import load_network
 from networks.fetch import made_of
@@ -96,8 +98,16 @@ def make_what_is_missing(
 
     is_said = False
     while wanted := missing():
+        built = [path.stem for path in wanted if not path.is_relative_to(NETWORKS)]
         try:
-            make(config, wanted, quiet=True, keep_going=keep_going)
+            make(
+                config,
+                wanted,
+                quiet=True,
+                keep_going=keep_going,
+                objects=" ".join(f"controller_{name}" for name in named),
+                forecast=Forecast(is_building=True, building=built) if built else None,
+            )
             _say_improbable(config, [name for name in networks if description_of(name) in wanted])
             break
         except LockHeldError as held:
@@ -128,12 +138,27 @@ def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, qui
         KneepointError: something cannot be built; a parameter is unknown, or a value or a unit of
             it is wrong.
     """
-    if wanted := out_of_date(workflow.controllers, workflow.own_sources):
-        make(workflow.path, wanted, cores, quiet)
+    wanted = out_of_date(workflow.controllers, workflow.own_sources)
+    forecast = None if quiet else Forecast(bool(wanted), is_whole=not targets)
+    if forecast:
+        _say_plan(wanted, states_of(workflow), forecast)
+    if wanted:
+        make(workflow.path, wanted, cores, quiet, forecast=forecast)
     catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     assert catalogue is not None
     workflow.check_against(catalogue)
-    make(workflow.path, targets, cores, quiet)
+    if forecast:
+        forecast.is_building = False
+    make(workflow.path, targets, cores, quiet, forecast=forecast)
+
+
+def _say_plan(wanted: Sequence[Path], states: Sequence[State], forecast: Forecast) -> None:
+    """Says on stderr what is to be made, if not all is there."""
+    waiting = sum(state.state != "done" for state in states) if forecast.is_whole else 0
+    what = [f"{len(wanted)} programs and controllers to build"] if wanted else []
+    what += [f"{waiting} of {len(states)} experiments to make"] if waiting else []
+    if what:
+        print(f"{', '.join(what)}: {spoken(forecast.left_s(states))}", file=sys.stderr, flush=True)
 
 
 def spec_of(

@@ -1,19 +1,13 @@
 """A view of a running workflow: redrawn in place on a terminal, printed now and then elsewhere."""
 
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TextIO
 
 from kneepoint.status import State, failure_of, summary_of, table_of
 
-_STEPS = re.compile(r"^(\d+) of (\d+) steps \(\S+\) done$", re.MULTILINE)
-_TAIL_BYTES = 65536
-_KNOWN = 0.2
-"""Share of the steps after which their mean time predicts that of the rest."""
 _INTERVAL_S = 10.0
 """Least time between two states in a log (s)."""
 
@@ -73,7 +67,7 @@ class Lines:
                     self._print(failure_of(state))
         self._done = done
         self._text = _text(states, steps)
-        if self._now_s() >= self._next_s:
+        if self._text and self._now_s() >= self._next_s:
             self._next_s = self._now_s() + _INTERVAL_S
             self._printed = self._text
             self._print(self._text)
@@ -87,40 +81,28 @@ def view_on(stream: TextIO) -> Live | Lines:
     return Live(stream) if stream.isatty() else Lines(stream)
 
 
-def steps_in(log: Path, elapsed_s: float) -> str:
-    """Returns how many steps Snakemake's log has, and the estimated time of the rest."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            found = _STEPS.findall(file.read().decode(errors="replace"))
-    except FileNotFoundError:
-        return ""
-    if not found:
-        return ""
-    done, total = map(int, found[-1])
-    left_s = elapsed_s * (total - done) / done
-    left = f", about {left_s:.0f} s left" if _KNOWN * total <= done < total else ""
-    return f"{done} of {total} steps done{left}"
-
-
 def follow(
-    look: Callable[[], Sequence[State]], log: Path, is_over: Callable[[float], bool]
+    tell: Callable[[], tuple[Sequence[State], str]], is_over: Callable[[float], bool]
 ) -> None:
     """Shows the workflow on stderr until it is over.
 
-    `is_over` waits at most so many seconds for the end, and returns whether it is over.
+    Args:
+        tell: returns the states of its experiments, and how far it is.
+        is_over: waits at most so many seconds for the end, and returns whether it is over.
     """
     interval_s = 0.5 if sys.stderr.isatty() else 1.0
-    began_s = time.monotonic()
     with closing(view_on(sys.stderr)) as view:
         is_last = False
         while not is_last:
             is_last = is_over(interval_s)
-            view.show(look(), steps_in(log, time.monotonic() - began_s))
+            view.show(*tell())
 
 
 def _text(states: Sequence[State], steps: str) -> str:
     running = [each for each in states if each.state == "running"]
     failures = [failure_of(each) for each in running if each.failed]
-    summary = " - ".join(filter(None, [steps, summary_of(states)]))
-    return "\n".join([*([table_of(running)] if running else []), *failures, summary])
+    is_begun = any(each.state != "waiting" for each in states)
+    summary = " - ".join(filter(None, [steps, summary_of(states) if is_begun else ""]))
+    return "\n".join(
+        [*([table_of(running)] if running else []), *failures, *([summary] if summary else [])]
+    )

@@ -16,7 +16,8 @@ from common.errors import KneepointError
 from common.files import require_folder
 from common.locks import PASSED_LOCK, hold_workflow_lock
 from experiments.config import load_workflow
-from kneepoint.status import states_of
+from kneepoint.forecast import Forecast
+from kneepoint.status import State, states_of
 from kneepoint.view import follow
 
 LOG = Path("logs/workflow.log")
@@ -24,6 +25,8 @@ LOG = Path("logs/workflow.log")
 PREPARATION = "logs/preparation-{}.log"
 """That of a command that first makes what it needs, by its process id; kept if it fails."""
 VERBOSE = "KNEEPOINT_VERBOSE"
+OBJECTS = "KNEEPOINT_OBJECTS"
+"""See rules/build.smk."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -38,6 +41,8 @@ def make(
     quiet: bool = False,
     *,
     keep_going: bool = False,
+    objects: str | None = None,
+    forecast: Forecast | None = None,
 ) -> None:
     """Makes files of the workflow with Snakemake, and shows progress on stderr.
 
@@ -47,8 +52,11 @@ def make(
         config: configuration file of the workflow.
         targets: files or rules; empty: everything.
         cores: value of Snakemake's --cores.
-        quiet: show nothing but errors.
+        quiet: show nothing but errors, and what is compiled if there is a forecast.
         keep_going: make whatever does not depend on what fails.
+        objects: what rules/build.sh compiles besides the programs, if they are out of date; None:
+            all controllers.
+        forecast: of all that a command makes.
 
     Raises:
         KneepointError: another workflow is running here.
@@ -61,6 +69,8 @@ def make(
     command += ["--", *map(str, targets)]
     with hold_workflow_lock() as lock:
         environment = {**os.environ, **{"PATH": path, PASSED_LOCK: str(lock.fileno())}}
+        if objects is not None:
+            environment[OBJECTS] = objects
         start = partial(
             subprocess.Popen,
             command,
@@ -72,7 +82,7 @@ def make(
             with start() as process:
                 status = process.wait()
         else:
-            status = _run_quietly(start, None if quiet else config)
+            status = _run_quietly(start, None if quiet else config, forecast)
     if status != 0:
         raise NotMadeError(2)
 
@@ -87,11 +97,15 @@ def _require_cache() -> None:
         ) from None
 
 
-def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None) -> int:
+def _run_quietly(
+    start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None, forecast: Forecast | None
+) -> int:
     """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
     path = LOG if shown else Path(PREPARATION.format(os.getpid()))
     path.parent.mkdir(parents=True, exist_ok=True)
-    look = partial(states_of, load_workflow(shown)) if shown else None
+    look = partial(states_of, load_workflow(shown)) if shown else list
+    if shown and not forecast:
+        forecast = Forecast(is_building=False)
     with path.open("wb") as log:
         process = start(stdout=log, stderr=log)
 
@@ -101,8 +115,10 @@ def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | No
         return process.returncode is not None
 
     try:
-        if look:
-            follow(look, path, is_over)
+        if forecast and forecast.building:
+            print(f"building {', '.join(forecast.building)}, once", file=sys.stderr, flush=True)
+        if forecast:
+            follow(partial(_tell, forecast, look, path), is_over)
         status = process.wait()
     except KeyboardInterrupt:  # Snakemake receives it, too, and ends its jobs
         process.wait()
@@ -112,6 +128,13 @@ def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | No
     elif not shown:
         path.unlink(missing_ok=True)
     return status
+
+
+def _tell(
+    forecast: Forecast, look: Callable[[], Sequence[State]], log: Path
+) -> tuple[Sequence[State], str]:
+    states = look()
+    return states, forecast.told(states, log)
 
 
 def _end_with_parent() -> None:

@@ -1,5 +1,6 @@
-# Also compiles all controllers in parallel, so that their own jobs only need to link them; a controller
-# that fails to compile fails in its own job. See engines/built.py for what is built again.
+# Also compiles all controllers in parallel, so that their own jobs only need to link them, unless
+# KNEEPOINT_OBJECTS names few; a controller that fails to compile fails in its own job. See
+# engines/built.py for what is built again.
 checkpoint build_core:
     input:
         note_build(CORE, OWN, PROGRAMS),
@@ -15,7 +16,7 @@ checkpoint build_core:
     message:
         "Building the emulator and the other programs"
     shell:
-        "rules/build.sh -- programs controller_objects > {log:q} 2>&1"
+        "rules/build.sh -- programs ${{KNEEPOINT_OBJECTS-controller_objects}} > {log:q} 2>&1"
         " || rules/build.sh -- programs > {log:q} 2>&1"
 
 

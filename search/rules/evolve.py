@@ -62,6 +62,12 @@ class Settings:
     longer: int = 6
     runs: int = 3
 
+    @property
+    def most_trials(self) -> int:
+        """Trials of a whole search, at most."""
+        searches = self.rounds * (1 + self.tuned) + self.tuned * self.longer
+        return self.trials * searches + _PARENTS
+
     def worth(self, value: float, rule: Rule) -> float:
         """Returns a rule's power less what its length costs."""
         return value * (1 - self.penalty * rule.operators)
@@ -77,6 +83,7 @@ class Evolution:
 
     found: dict[str, tuple[int, float]] = field(default_factory=dict)
     runs: int = 0
+    trials: int = 0
     curve: list[tuple[int, float]] = field(default_factory=list)
     whole: "Evolution | None" = None
 
@@ -85,6 +92,7 @@ class Evolution:
         if self.whole is not None:
             self.whole.add(rule, trial)
         self.runs += trial.n_runs
+        self.trials += 1
         if trial.is_stopped and rule.text not in self.found:
             return
         power = math.exp(trial.value)
@@ -170,6 +178,7 @@ def evolve(
     engine: EngineSettings,
     seed: int,
     first: Sequence[Rule] = (),
+    found: Evolution | None = None,
 ) -> Steps:
     """Yields the runs of a search in batches; returns what it found, for JSON.
 
@@ -180,9 +189,10 @@ def evolve(
         engine: of the runs.
         seed: of everything random.
         first: rules to begin with.
+        found: gets what is found, as it is found.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    found = Evolution()
+    found = found or Evolution()
     for number in range(settings.rounds):
         search = _Search(settings, controller, networks, engine, derive_seed(seed, number))
         own = Evolution(whole=found) if number < _APART else found

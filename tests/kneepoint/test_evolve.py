@@ -1,8 +1,14 @@
 """`kneepoint evolve`: what it prints and leaves, and what it refuses before any work."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+from kneepoint.evolve import rules_of
+from tests.conftest import ROOT
 from tests.kneepoint.conftest import answer, ask, refused
 
 FEW = ("--rounds", "1", "--trials", "12")
@@ -29,3 +35,26 @@ def test_bad_rules_to_begin_with_are_refused(workspace: Path) -> None:
     twice = refused(workspace, "evolve", "--network", "wire", "--network", "wire")
     assert "--network wire wire" in twice
     assert "'wirre'" in refused(workspace, "evolve", "--network", "wirre")
+
+
+def test_an_interrupted_search_leaves_its_best_and_how_to_go_on(workspace: Path) -> None:
+    words = ["evolve", "--network", "wire", "--rounds", "1", "--trials", "100000", "--seed", "7"]
+    search = subprocess.Popen(
+        [sys.executable, "-m", "kneepoint", *words],
+        cwd=workspace,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert search.stderr
+    for line in search.stderr:
+        if ", best " in line:
+            assert " trials" in line
+            break
+    search.send_signal(signal.SIGINT)
+    said = search.stderr.read()
+    assert search.wait() == -signal.SIGINT
+    path = Path("results/evolved/wire-7/best.txt")
+    (rule,) = rules_of(workspace / path)
+    for each in (rule.text, str(path), " ".join(words)):
+        assert each in said

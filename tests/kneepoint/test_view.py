@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.status import State
-from kneepoint.view import Lines, Live, steps_in, view_on
+from kneepoint.view import Lines, Live, view_on
 from kneepoint.workflow import LOG, NotMadeError, make
 from tests.conftest import ROOT
 
@@ -101,17 +101,6 @@ def test_pipe_gets_the_last_summary_at_the_end() -> None:
         "3 of 12 steps done - 1 done, 0 running, 0 waiting",
         "12 of 12 steps done - 1 done, 0 running, 0 waiting",
     ]
-
-
-def test_steps_are_the_last_that_snakemake_told(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    assert steps_in(log, 1) == ""
-    log.write_text("1 of 12 steps (8%) done\n")
-    assert steps_in(log, 10) == "1 of 12 steps done"  # too early for a forecast
-    log.write_text("1 of 12 steps (8%) done\nwords\n3 of 12 steps (25%) done\nwords\n")
-    assert steps_in(log, 10) == "3 of 12 steps done, about 30 s left"
-    log.write_text("12 of 12 steps (100%) done\n")
-    assert steps_in(log, 10) == "12 of 12 steps done"
 
 
 @pytest.fixture
