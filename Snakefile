@@ -82,6 +82,7 @@ os.environ.update(
     KNEEPOINT_CORES=str(workflow.cores),
     KNEEPOINT_OWN_CONTROLLERS=str(OWN.resolve()),
 )
+os.environ.setdefault("KNEEPOINT_OBJECTS", "controller_objects")  # see rules/build.smk
 
 
 report: "rules/captions/workflow.rst"

@@ -16,7 +16,7 @@ checkpoint build_core:
     message:
         "Building the emulator and the other programs"
     shell:
-        "rules/build.sh -- programs ${{KNEEPOINT_OBJECTS-controller_objects}} > {log:q} 2>&1"
+        "rules/build.sh -- programs $KNEEPOINT_OBJECTS > {log:q} 2>&1"
         " || rules/build.sh -- programs > {log:q} 2>&1"
 
 
