@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,6 +44,24 @@ constexpr uint64_t large_file = 0400000;
 EntryPage* the_page = nullptr;
 std::string the_object;
 
+// Neither the host's load nor the time since its start.
+constexpr struct sysinfo memory_of_all{
+    .uptime = 0,
+    .loads = {},
+    .totalram = 1 << 18,
+    .freeram = 1 << 18,
+    .sharedram = 0,
+    .bufferram = 0,
+    .totalswap = 0,
+    .freeswap = 0,
+    .procs = 1,
+    .pad = 0,
+    .totalhigh = 0,
+    .freehigh = 0,
+    .mem_unit = 4096,
+    ._f = {},
+};
+
 struct Status {
   int descriptor;
   struct stat* place;
@@ -72,6 +91,10 @@ std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& argum
     case SYS_gettid:
       return process_id;
     case SYS_getppid:
+    case SYS_getuid:
+    case SYS_geteuid:
+    case SYS_getgid:
+    case SYS_getegid:
       return 0;
     case SYS_sched_getaffinity: {  // as hardware_concurrency and cpu_count ask: one
       auto* const processors = pointer<uint64_t>(arguments[2]);
@@ -79,6 +102,9 @@ std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& argum
       *processors = 1;
       return sizeof *processors;
     }
+    case SYS_sysinfo:  // qsort asks how much memory there is
+      *pointer<struct sysinfo>(arguments[0]) = memory_of_all;
+      return 0;
     case SYS_tgkill:
       // abort(), to which the first process of a namespace would be deaf.
       if (arguments[2] == SIGABRT) syscall(SYS_exit_group, as_shells_tell + SIGABRT);
@@ -93,11 +119,11 @@ std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& argum
 std::optional<long> answer_sender(int call, const std::array<uint64_t, 6>& arguments) {
   switch (call) {
     case SYS_openat:
-      return the_object == pointer<char>(arguments[1]) ? object_descriptor : -EACCES;
+      return the_object == pointer<char>(arguments[1]) ? object_descriptor : -ENOENT;
     case SYS_fstat:
       return describe({static_cast<int>(arguments[0]), pointer<struct stat>(arguments[1])});
     case SYS_newfstatat:
-      if (*pointer<char>(arguments[1]) != '\0') return -EACCES;
+      if (*pointer<char>(arguments[1]) != '\0') return -ENOENT;
       return describe({static_cast<int>(arguments[0]), pointer<struct stat>(arguments[2])});
     default:
       return answer_anyone(call, arguments);
@@ -150,11 +176,6 @@ std::optional<long> answer_interpreter(int call, const std::array<uint64_t, 6>& 
     case SYS_faccessat:
     case SYS_faccessat2:
       return look(folder, pointer<char>(arguments[1]), nullptr);
-    case SYS_getuid:
-    case SYS_geteuid:
-    case SYS_getgid:
-    case SYS_getegid:
-      return 0;
 #ifdef __x86_64__
     case SYS_stat:
     case SYS_lstat:
@@ -195,10 +216,10 @@ void allow_computing(CallFilter& filter) {
 // Files do not exist; the C library looks for some by itself.
 void refuse_files(CallFilter& filter) {
   filter.rules({SYS_openat2, SYS_faccessat, SYS_faccessat2, SYS_statx, SYS_readlinkat, SYS_getcwd},
-               CallFilter::refuse(EACCES));
+               CallFilter::refuse(ENOENT));
 #ifdef __x86_64__
   filter.rules({SYS_open, SYS_creat, SYS_access, SYS_readlink, SYS_stat, SYS_lstat},
-               CallFilter::refuse(EACCES));
+               CallFilter::refuse(ENOENT));
 #endif
 }
 
@@ -387,8 +408,7 @@ void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const 
   filter.rule(SYS_ioctl, allow, {{1, as_int, FIOCLEX}});
   filter.rule(SYS_fstat, CallFilter::trap);
   filter.rules({SYS_read, SYS_pread64, SYS_getdents64, SYS_getcwd}, allow);
-  // Nothing is a link. sysinfo(2) has a clock; qsort(3) does without.
-  filter.rules({SYS_readlinkat, SYS_sysinfo}, CallFilter::refuse(EINVAL));
+  filter.rule(SYS_readlinkat, CallFilter::refuse(EINVAL));  // nothing is a link
 #ifdef __x86_64__
   filter.rule(SYS_readlink, CallFilter::refuse(EINVAL));
 #endif

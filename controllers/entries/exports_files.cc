@@ -47,6 +47,14 @@ KNEEPOINT_EXPORT FILE* fopen64(const char* path, const char* mode) {
   return open_stream(path, mode);
 }
 
+// What a stream writes is discarded, whatever its file.
+KNEEPOINT_EXPORT FILE* freopen(const char*, const char* mode, FILE* stream) {
+  return mode[0] == 'r' ? nullptr : stream;
+}
+KNEEPOINT_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* stream) {
+  return freopen(path, mode, stream);
+}
+
 ssize_t kneepoint::read_file(int descriptor, void* content, size_t bytes) {
   if (is_given(descriptor)) return syscall(SYS_read, descriptor, content, bytes);
   errno = EBADF;

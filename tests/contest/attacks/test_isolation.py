@@ -78,7 +78,7 @@ _CALLS = (
     *("process_madvise", "move_pages", "migrate_pages", "kcmp", "shmget", "semget", "msgget"),
     *("mq_open", "unshare", "setns", "mount", "userfaultfd", "perf_event_open", "bpf"),
     *("io_uring_setup", "memfd_create", "pipe2", "clone3", "rt_sigaction", "setitimer"),
-    *("getrandom", "gettimeofday", "getrusage", "sysinfo", "mincore", "fadvise64", "readahead"),
+    *("getrandom", "gettimeofday", "getrusage", "mincore", "fadvise64", "readahead"),
     *("readv", "preadv2", "mlock", "mlock2", "mlockall", "msync", "sync", "syncfs", "statfs"),
     *("fstatfs", "uname", "getcpu", "times", "ppoll", "pselect6", "epoll_create1", "eventfd2"),
     *("signalfd4", "timerfd_create", "timer_create", "inotify_init1", "membarrier", "rseq"),

@@ -11,16 +11,19 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -28,6 +31,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -273,6 +277,24 @@ const std::map<std::string, std::function<void()>> checks{
        REQUIRE(log.good());
        FILE* const file = std::fopen("cwnd.csv", "w");
        REQUIRE(file != nullptr and std::fprintf(file, "1,2\n") == 4 and std::fclose(file) == 0);
+       REQUIRE(std::freopen("cwnd.txt", "w", stdout) == stdout);
+       REQUIRE(not std::filesystem::exists("/etc/passwd"));
+       REQUIRE(not std::filesystem::is_directory("/tmp"));
+     }},
+    {"memory",
+     [] {
+       // Above 1 KiB qsort asks for it, in C libraries before 2.37.
+       std::vector<double> values(1000);
+       for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 7 % 1000);
+       std::qsort(values.data(), values.size(), sizeof values[0], [](const void* a, const void* b) {
+         return static_cast<int>(*static_cast<const double*>(a) - *static_cast<const double*>(b));
+       });
+       REQUIRE(std::is_sorted(values.begin(), values.end()));
+       struct sysinfo about;
+       std::memset(&about, 0x5a, sizeof about);
+       REQUIRE(sysinfo(&about) == 0);
+       REQUIRE(about.uptime == 0 and about.loads[0] == 0 and about.procs == 1);
+       REQUIRE(sysconf(_SC_PHYS_PAGES) == 1 << 18);
      }},
     {"local_time",
      [] {

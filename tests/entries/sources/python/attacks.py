@@ -283,6 +283,8 @@ def everything() -> None:
             seen.update(f"{path} {path.stat()}".encode() + path.read_bytes())
     output = [os.fstat(descriptor) for descriptor in range(3)]
     seen.update(f"{output} {Path.cwd()} {os.getuid()} {os.getpid()} {os.environ}".encode())
+    memory = [os.sysconf(name) for name in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES")]
+    seen.update(f"{memory} {os.cpu_count()} {os.times()} {os.getgid()}".encode())
     seen.update(f"{sys.flags} {sys.path} {time.time()} {time.monotonic()} {id(seen)}".encode())
     raise RuntimeError(f"sees {seen.hexdigest()}")
 
