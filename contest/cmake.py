@@ -8,11 +8,11 @@ from pathlib import Path
 from contest.makefile import MOST_BYTES, MOST_VALUE, Work, expanded, glob_in
 
 FILE = "CMakeLists.txt"
-_COMMENT = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)|#\[\[.*?(?:\]\]|\Z)|#[^\n]*', re.DOTALL)
-_COMMAND = re.compile(
-    r"\b([A-Za-z_]\w*)\s*\(((?:[^()\"]|\"(?:[^\"\\]|\\.?)*(?:\"|\Z)|\([^()]*\))*)\)"
-)
-_WORD = re.compile(r'"((?:[^"\\]|\\.?)*)(?:"|\Z)|([^\s;"]+)')
+_TEXT = r'"(?:[^"\\]|\\[\s\S])*(?:"|\\?\Z)'
+"""In quotes; in one way only, or an entry's file could take years to match."""
+_COMMENT = re.compile(_TEXT + r"|#\[\[.*?(?:\]\]|\Z)|#[^\n]*", re.DOTALL)
+_COMMAND = re.compile(rf'\b([A-Za-z_]\w*)\s*\(((?:[^()"]|{_TEXT}|\([^()]*\))*)\)')
+_WORD = re.compile(rf'({_TEXT})|([^\s;"]+)')
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _KEYWORDS = frozenset(
     "PUBLIC PRIVATE INTERFACE STATIC SHARED OBJECT MODULE WIN32 MACOSX_BUNDLE SYSTEM BEFORE AFTER "
@@ -135,7 +135,7 @@ def read_cmake(root: Path) -> CMake:
 def _words(text: str, variables: dict[str, str], work: Work) -> list[str]:
     work.count(len(text))
     text = expanded(text, _REFERENCE, lambda found: variables.get(found[1], ""), work)
-    return [quoted or plain for quoted, plain in _WORD.findall(text)]
+    return [plain or quoted[1:].removesuffix('"') for quoted, plain in _WORD.findall(text)]
 
 
 def _before(words: list[str], *ends: str) -> list[str]:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -74,6 +75,8 @@ _MOST_UNPACKING_S = 20
 _MOST_NAME_BYTES = 200
 """Feedback is in folders of these names."""
 _ANOTHERS_LIST = "belongs to another user, but names repositories that you may read; make it yours"
+_MOST_REFS = 10_000
+"""Of a repository that is watched; what its owner adds beyond them goes unseen."""
 _LATEST_S = 253_402_300_799
 """The last second of the year 9999."""
 _SAFE = """\
@@ -132,16 +135,28 @@ def in_calendar(time_s: float) -> float:
 
 
 def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Returns the paths of all files and folders in a folder, with what lstat says of them."""
+    """Returns the paths of all files and folders in a folder, with what lstat says of them.
+
+    No folder is a link, not even the first.
+    """
     folders = [str(folder)]
     while folders:  # Path.rglob and os.walk call themselves for each level
+        path = folders.pop()
         try:
-            for entry in os.scandir(folders.pop()):
-                yield entry.path, entry.stat(follow_symlinks=False)
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-        except OSError:  # just removed, unreadable, or too deep
+            place = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:  # just removed, unreadable, a link, or too deep
             continue
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    own = f"{path}/{entry.name}"
+                    yield own, entry.stat(follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(own)
+        except OSError:
+            continue
+        finally:
+            os.close(place)
 
 
 def require_folder_of_entries(folder: Path) -> None:
@@ -410,12 +425,13 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
     for source in sources:
         with suppress(OSError):  # just removed, or unreadable
             inside = source / ".git" if (source / ".git").is_dir() else source
-            refs = (Path(path) for path, _ in below(inside / "refs"))
             found += [
                 (str(path), path.stat().st_mtime_ns)
-                for path in [inside / "HEAD", inside / "packed-refs", *refs]
+                for path in (inside / "HEAD", inside / "packed-refs")
                 if path.is_file()
             ]
+            refs = islice(below(inside / "refs"), _MOST_REFS)
+            found += [(path, status.st_mtime_ns) for path, status in refs]
     return sorted(found)
 
 

@@ -15,17 +15,49 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 """Default_Ignorable_Code_Point of the Unicode Character Database."""
-_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
-"""Above and below letters of any script; those of one script tell its words apart."""
+_MARKS = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1cd0-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2de0-\u2dff"
+    "\ua66f-\ua67d\ufe20-\ufe2f]"
+)
+"""Above and below letters of any script, and those that names do without (of liturgy, of the
+Vedas); the others of a script tell its words apart."""
 _LIKE = {
     "a": "аαɑա", "b": "вьβ", "c": "сϲ", "d": "ԁđɖ", "e": "еεєҽ", "f": "ƒք",  # noqa: RUF001
     "g": "ɡԍց", "h": "һհнħ", "j": "јϳյ", "k": "кκқ", "l": "1iіιıɩӏłƚ|", "n": "пηող",  # noqa: RUF001
     "o": "0оοօσøө", "p": "рρ", "q": "ԛզ", "r": "гɾ", "rn": "mмɱ", "s": "ѕꜱ",  # noqa: RUF001
     "t": "тτŧ", "u": "υսʋц", "v": "νѵ", "vv": "wԝωѡ", "x": "хχ", "y": "уγүʏ",  # noqa: RUF001
     "z": "ζʐ", "3": "зʒӡ", "6": "б", "4": "ч", "ae": "æӕ", "oe": "œ", " ": "_",  # noqa: RUF001
+    "'": "\u02b9\u02bb\u02bc\u02bd\u02be\u02bf\u02c8\ua78c",
 }  # fmt: skip
 """Small letters by what they look like, alone or side by side; after the standard's table."""
-_FOLDED = str.maketrans({each: like for like, own in _LIKE.items() for each in own})
+_LIKE_CAPITALS = {
+    "a": "Ꭺꓮ", "b": "Ᏼꓐ", "c": "Ꮯꓚ", "d": "Ꭰꓓ", "e": "Ꭼꓰ", "f": "ꓝ", "g": "Ꮐꓖ", "h": "Ꮋꓧ",  # noqa: RUF001
+    "j": "Ꭻꓙ", "k": "Ꮶꓗ", "l": "Ꮮꓡ", "m": "Ꮇꓟ", "n": "ꓠ", "o": "ꓳ", "p": "Ꮲꓑ", "r": "Ꭱꮢꓣ",  # noqa: RUF001
+    "s": "Ꮥꓢ", "t": "Ꭲꓔ", "u": "ꓴ", "v": "Ꮩꓦ", "w": "Ꮃꓪ", "x": "ꓫ", "y": "Ꮍꓬ", "z": "Ꮓꓜ",  # noqa: RUF001
+}  # fmt: skip
+"""Letters of Cherokee and Lisu that look like Latin capitals."""
+_OF_LATIN = re.compile(
+    r"LATIN (?:SMALL LETTER|LETTER SMALL CAPITAL) (?:DOTLESS |SCRIPT )?([A-Z])(?: WITH .+)?"
+)
+
+
+def _latin_of(sign: str) -> str:
+    """The plain letter of a Latin one with a bar, a hook or the like, or of a small capital."""
+    found = _OF_LATIN.fullmatch(unicodedata.name(sign, ""))
+    return found[1].lower() if found else sign
+
+
+def _folded() -> dict[str, str]:
+    alike = {sign: like for like, own in _LIKE.items() for sign in own}
+    capitals = {
+        sign.casefold(): like for like, own in _LIKE_CAPITALS.items() for sign in own.casefold()
+    }
+    latin = {sign: _latin_of(sign) for sign in map(chr, range(0x80, 0x2000))}
+    latin = {sign: alike.get(plain, plain) for sign, plain in latin.items() if sign != plain}
+    return {**latin, **capitals, **alike}
+
+
+_FOLDED = str.maketrans(_folded())
 _SIMILAR_SCRIPTS = frozenset("LATIN CYRILLIC GREEK ARMENIAN CHEROKEE COPTIC LISU".split())
 """Whose letters one finds in another's place."""
 
@@ -43,7 +75,7 @@ def has_invisible(name: str) -> bool:
 def skeleton(name: str) -> str:
     """Returns what names that look alike have in common."""
     apart = unicodedata.normalize("NFKD", _INVISIBLE.sub("", name)).casefold()
-    return " ".join(_MARKS.sub("", apart).translate(_FOLDED).split())
+    return " ".join(_MARKS.sub("", apart).translate(_FOLDED).split()).strip("-.,' ")
 
 
 def remarks_on(names: Collection[str], others: Collection[str] = ()) -> dict[str, str]:

@@ -269,5 +269,5 @@ def watch(
 
 def _state(folder: Path) -> list[tuple[object, ...]]:
     """Names, sizes and times of all files, so that a copy in progress shows; and pushes."""
-    files = [(path, status.st_size, status.st_mtime_ns) for path, status in below(folder)]
+    files = [(path, status.st_size, status.st_mtime_ns) for path, status in below(folder.resolve())]
     return [*sorted(files), *state_of_repositories(folder)]

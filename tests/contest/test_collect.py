@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
+from contest import run
 from contest.collect import (
     Submission,
+    below,
     digest_of_tree,
     find_submissions,
     state_of_repositories,
@@ -212,3 +214,27 @@ def test_pushes_to_repositories_are_seen(anna: Path, tmp_path: Path) -> None:
     git(anna, "commit", "--quiet", "--allow-empty", "--message=third")
     git(anna, "push", "--quiet", str(bare), "main")
     assert state_of_repositories(entries) != before
+
+
+def test_a_repository_makes_nobody_look_at_all_files(anna: Path, tmp_path: Path) -> None:
+    """Its owner may set a link in place of a folder, or fill one."""
+    (tmp_path / "elsewhere/folder").mkdir(parents=True)
+    (tmp_path / "elsewhere/folder/file").touch()
+    listed(tmp_path / "entries", "{git: ../repositories/anna}")
+    refs = anna / ".git/refs"
+    refs.rename(anna / ".git/moved")
+    refs.symlink_to(tmp_path / "elsewhere")
+    assert not any("folder" in path for path, _ in state_of_repositories(tmp_path / "entries"))
+    refs.unlink()
+    (anna / ".git/moved").rename(refs)
+    for number in range(200):
+        (refs / "heads" / str(number)).mkdir()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("contest.collect._MOST_REFS", 100)
+        assert len(state_of_repositories(tmp_path / "entries")) <= 102
+
+
+def test_a_folder_of_entries_may_be_named_by_a_link(anna: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(anna)
+    assert run._state(tmp_path / "link") == run._state(anna) != []
+    assert list(below(tmp_path / "link")) == []

@@ -3,6 +3,7 @@
 import resource
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,69 @@ def costs(action: Callable[[], object]) -> None:
 def test_trees_that_cost_hours_are_refused(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     spoil(tmp_path)
     costs(lambda: recognize(tmp_path))
+
+
+_PIECES = (
+    *(
+        '"\\',
+        '"\\" ',
+        '\\"',
+        '"',
+        '(" ',
+        "a(",
+        "a (",
+        "((",
+        "(x)",
+        '"a("b',
+        "a(#[[",
+        "#[[",
+        "#",
+        "${",
+        "${a",
+    ),
+    *(
+        "$(",
+        "${a}",
+        "$(a b,",
+        "a=$(a)\n",
+        "a+=$(a)\n",
+        "a: a\n",
+        "override ",
+        " \t",
+        "\\\n",
+        "-I -D",
+        "'",
+    ),
+    *(
+        "/*",
+        "//",
+        "*/",
+        "int main (",
+        "int  ",
+        "1'",
+        "1e",
+        "1.",
+        '#include "',
+        "open(' ",
+        "from .",
+        "; ",
+    ),
+)
+"""Of which a file may have a quarter of a million."""
+
+
+@pytest.mark.parametrize("name", ["CMakeLists.txt", "Makefile", "Makefile.am", "sender.cc", "a.py"])
+def test_files_that_go_back_and_forth(tmp_path: Path, name: str) -> None:
+    (tmp_path / "main.cc").write_text("int main() {}")
+
+    def read() -> None:
+        for piece in _PIECES:
+            for before in ("", "a(", "a = ", '"'):
+                (tmp_path / name).write_text(before + piece * (100_000 // len(piece)))
+                with suppress(KneepointError):
+                    recognize(tmp_path)
+
+    costs(read)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,16 @@ def found_in(folder: Path, *names: str) -> dict[str, Submission]:
         ("tangra", "t\u0251n\u0261ra"),
         ("stra\u00dfe", "strasse"),
         ("anna", "\u1d43nna"),
+        ("anna", "\u1d00\u0274\u0274\u1d00"),  # small capitals
+        ("ANNA", "\ua4ee\ua4e0\ua4e0\ua4ee"),  # Lisu
+        ("DAVE", "\u13a0\ua4ee\u13d9\u13ac"),  # Cherokee and Lisu
+        ("bob", "\u0180o\u0253"),
+        ("jil", "\u0237\u0268\u0142"),
+        ("anna", "anna\u0489"),
+        ("anna", "anna\u1cf5"),
+        ("d'arc", "d\u02bcarc"),
+        ("anna", "anna."),
+        ("anna", "anna-"),
     ],
 )
 def test_names_that_look_alike_are_marked(one: str, other: str) -> None:
