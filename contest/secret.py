@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.files import read_text, sha256_of, write_whole
+from common.files import LOCK_PATIENCE_S, hold_lock, read_text, sha256_of, write_whole
 from networks.disguise import disguise
 from networks.omniscient import bound_of_traces
 from networks.scenario import PreparedLink, PreparedNetwork
@@ -55,10 +55,13 @@ def seed_of(folder: Path, given: Path | None, pinned: str | None, where: str) ->
 def kept_secret(path: Path, given: str | None = None) -> str:
     """Returns the secret in a file; a missing file gets the given one, or one of 128 random bits.
 
-    An interrupted contest goes on with the same. The file is its owner's alone.
+    An interrupted contest goes on with the same, and of two that begin at once both have the first
+    one's. The file is its owner's alone.
     """
     if not path.exists():
-        write_whole(path, f"{given or secrets.token_hex(16)}\n", mode=0o600)
+        with hold_lock(path.with_name(f".{path.name}.lock"), LOCK_PATIENCE_S):
+            if not path.exists():
+                write_whole(path, f"{given or secrets.token_hex(16)}\n", mode=0o600)
     return read_text(path, 100).strip()
 
 

@@ -3,11 +3,12 @@
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 import pytest
 
 from common.errors import KneepointError
+from common.files import hold_lock
 from contest.config import Contest
 from contest.entries import ContestEntry
 from contest.scoring import _scored
@@ -26,6 +27,20 @@ def test_a_seed_is_drawn_once_and_is_private(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
     printed = subprocess.run(["sha256sum", path], check=True, capture_output=True, text=True)
     assert printed.stdout.split()[0] == digest_of(seeds[0])
+
+
+def test_contests_that_begin_at_once_have_one_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or the digest on the first one's page is that of no file."""
+
+    def late(path: Path, patience_s: float) -> TextIO:
+        (tmp_path / SEED_FILE).write_text(f"{SEED}\n")
+        return hold_lock(path, patience_s)
+
+    monkeypatch.setattr("contest.secret.hold_lock", late)
+    assert seed_of(tmp_path, None, None, RULES) == SEED
+    assert (tmp_path / SEED_FILE).read_text().strip() == SEED
 
 
 def test_a_published_seed_repeats_a_contest(tmp_path: Path) -> None:
