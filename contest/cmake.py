@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from contest.makefile import MOST_BYTES, MOST_VALUE, Work, expanded, glob_in
+from contest.makefile import COMPARISON, MOST_BYTES, MOST_VALUE, Work, expanded, glob_in
 
 FILE = "CMakeLists.txt"
 _TEXT = r'"(?:[^"\\]|\\[\s\S])*(?:"|\\?\Z)'
@@ -14,6 +14,7 @@ _COMMENT = re.compile(_TEXT + r"|#\[\[.*?(?:\]\]|\Z)|#[^\n]*", re.DOTALL)
 _COMMAND = re.compile(rf'\b([A-Za-z_]\w*)\s*\(((?:[^()"]|{_TEXT}|\([^()]*\))*)\)')
 _WORD = re.compile(rf'({_TEXT})|([^\s;"]+)')
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
+_IN_BUILDS = re.compile(r"\$<BUILD_INTERFACE:([^<>]*)>")
 _KEYWORDS = frozenset(
     "PUBLIC PRIVATE INTERFACE STATIC SHARED OBJECT MODULE WIN32 MACOSX_BUNDLE SYSTEM BEFORE AFTER "
     "EXCLUDE_FROM_ALL CONFIGURE_DEPENDS".split()
@@ -95,6 +96,11 @@ class CMake:
         elif command == "list" and first == "APPEND" and rest:
             here[rest[0]] = ";".join([here.get(rest[0], ""), *rest[1:]])[:MOST_VALUE]
             self.work.count(len(here[rest[0]]))
+        elif command == "list" and first == "REMOVE_ITEM" and rest:
+            before = here.get(rest[0], "").split(";")
+            self.work.count(COMPARISON * (len(before) + len(rest)))
+            gone = {_at(folder, word) for word in rest[1:]}
+            here[rest[0]] = ";".join(word for word in before if _at(folder, word) not in gone)
         elif command == "file" and first in ("GLOB", "GLOB_RECURSE") and rest:
             patterns = rest[3:] if rest[1:2] == ["RELATIVE"] else rest[1:]
             found = glob_in(
@@ -134,6 +140,7 @@ def read_cmake(root: Path) -> CMake:
 
 def _words(text: str, variables: dict[str, str], work: Work) -> list[str]:
     work.count(len(text))
+    text = _IN_BUILDS.sub(r"\1", text)
     text = expanded(text, _REFERENCE, lambda found: variables.get(found[1], ""), work)
     return [plain or quoted[1:].removesuffix('"') for quoted, plain in _WORD.findall(text)]
 

@@ -34,6 +34,7 @@ from contest.config import (
 )
 from contest.confine import Confined, DisturbedError
 from contest.names import has_invisible, plain, remarks_on
+from contest.tree import SUFFIXES
 from contest.unpack import (
     ARCHIVES,
     EXIT_NO_ROOM,
@@ -50,6 +51,8 @@ from contest.unpack import (
 )
 
 _PROSE = (".md", ".txt")
+_SINGLE = (".py", *SUFFIXES)
+"""Of files that are senders by themselves."""
 _VERSION = re.compile(r"(?P<author>.+?)(?:@|--)(?P<version>[^@]+)")
 """Of AUTHOR@VERSION or AUTHOR--VERSION, to group an author's submissions."""
 _DOWNLOADS = (
@@ -274,8 +277,10 @@ def submission_of(path: Path) -> Submission:
         version, is_late = parts.get("version") or "", bool(parts.get("late"))
         return _named(parts["author"], path, version, is_late, problem=_problem_of(path))
     if not path.is_dir():
-        name = name_of_archive(Path(name)) if is_archive(Path(name)) else name
-        name = name.removesuffix(".py")
+        if is_archive(Path(name)):
+            name = name_of_archive(Path(name))
+        elif path.suffix in _SINGLE:
+            name = name.removesuffix(path.suffix)
     return _named(name, path, problem=_problem_of(path))
 
 
@@ -322,11 +327,14 @@ def _only_file(folder: Path) -> Path:
 def _problem_of(path: Path) -> str:
     if path.is_symlink():
         return "is a symbolic link; submit what it points to"
-    if path.is_dir() or (path.is_file() and (is_archive(path) or path.suffix == ".py")):
+    if path.is_dir() or (path.is_file() and (is_archive(path) or path.suffix in _SINGLE)):
         return ""
     if not path.is_file():
         return "is neither a folder nor a file"
-    return f"is neither a folder nor an archive that ends in {', '.join(ARCHIVES)}"
+    return (
+        f"is neither a folder, nor an archive that ends in {', '.join(ARCHIVES)}, nor a source in "
+        "C, C++ or Python; pack it as one of these"
+    )
 
 
 def take(submission: Submission, into: Path, confined: Confined) -> float:

@@ -118,8 +118,8 @@ SCORES = {
             "35 * utilization + 0.35 * (80 - 8 * min(10, queueing_delay_p95_ms / delay_ms)"
             " + 200 / max(10, queueing_delay_p95_ms / delay_ms))"
             " + 30 * (1 - max(0, queue_loss - configured_loss))",
-            "Transhub's: 35 points for utilization, 35 for delay, 30 for packets not dropped. Delay "
-            "counts what was sent alone: one datagram and then silence has up to 65 points",
+            "Transhub's: 35 points for utilization, 35 for delay, 30 for packets not dropped. "
+            "Delay counts what was sent alone: one datagram and then silence has up to 65 points",
         ),
     )
 }

@@ -14,7 +14,7 @@ MOST_BYTES = 2**18
 MOST_VALUE = 100_000
 _MOST_ROUNDS = 10
 _MOST_WORK = 10_000_000
-_COMPARISON = 20
+COMPARISON = 20
 """Of a name with a pattern, in characters."""
 _ASSIGNMENT = re.compile(r"\s*(?:(?:override|export)\s+)?([\w.-]+)\s*(\+|\?|::?)?=\s*(.*)")
 _REFERENCE = re.compile(r"\$[({]([^(){}$]*)[)}]")
@@ -99,7 +99,7 @@ class Makefile:
             return " ".join(self._names(arguments.split()))
         if function == "filter-out":
             patterns = first.replace("%", "*").split()
-            self.work.count(_COMPARISON * len(patterns) * len(last.split()))
+            self.work.count(COMPARISON * len(patterns) * len(last.split()))
             return " ".join(word for word in last.split() if not _matches(word, patterns))
         return last if function in _FILTERS else ""
 
@@ -169,7 +169,7 @@ def glob_in(folder: Path, patterns: Iterable[str], work: Work, *, deep: bool = F
             continue
         start = folder / place
         for path in start.rglob("*") if deep else start.glob("*"):
-            work.count(_COMPARISON)
+            work.count(COMPARISON)
             if path.is_file() and fnmatchcase(path.name, name):
                 found.add(path.relative_to(folder).as_posix())
     return sorted(found)

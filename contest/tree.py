@@ -37,6 +37,7 @@ _MOST_DEPTHS = (3, 10)
 _MOST_DATA = 16
 _MOST_DATA_BYTES = 2**20
 _QUOTED = re.compile(r'"([^"\n]{1,200})"')
+_UPWARD = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\.\./[^"\n]{1,200})"', re.MULTILINE)
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp")
 _OPENED = re.compile(
     r"""\b(?:open|Path)\(\s*["']([^"'\n]{1,200})["'](?!\s*,\s*(?:mode\s*=\s*)?["'][wax])"""
@@ -136,7 +137,7 @@ def _find_sender(folder: Path) -> Tree:
         for root in _levels(folder, depth):
             if (root / "datagrump").is_dir():
                 return _of_kit(root)
-            found = _of_cmake(root) or _of_makefile(root, folder) or _flat(root)
+            found = _of_cmake(root) or _of_makefile(root, folder) or _flat(root, folder)
             if found is not None:
                 return found
         for root in _levels(folder, depth):
@@ -146,8 +147,8 @@ def _find_sender(folder: Path) -> Tree:
     raise KneepointError(
         problems[0]
         if problems
-        else "has no sender: neither datagrump/sender.cc, nor a flat tree with a main function, "
-        "nor a class in Python with window_size, datagram_was_sent, ack_received and timeout_ms"
+        else "has no sender: neither datagrump/sender.cc, nor a main function in C or C++, nor a "
+        "class in Python with window_size, datagram_was_sent, ack_received and timeout_ms"
     )
 
 
@@ -234,7 +235,7 @@ def _of_makefile(root: Path, top: Path) -> Tree | None:
     for path in (root / name for name in _MAKEFILES):
         if not path.is_file():
             continue
-        makefile = read_makefile(path, root)
+        makefile = read_makefile(path, _top_of_automake(root, top))
         flags += makefile.flags()
         for words in makefile.programs():
             sources = tuple(sorted(set(_named_in(root, words))))
@@ -248,7 +249,14 @@ def _of_makefile(root: Path, top: Path) -> Tree | None:
     return _program(root, min(found)[2], includes, defines, top)
 
 
-def _flat(root: Path) -> Tree | None:
+def _top_of_automake(root: Path, top: Path) -> Path:
+    """What automake calls top_srcdir: the nearest folder with a configure.ac, or else `root`."""
+    above = [root, *(each for each in root.parents if each.is_relative_to(top))]
+    named = ("configure.ac", "configure.in")
+    return next((each for each in above if any((each / name).is_file() for name in named)), root)
+
+
+def _flat(root: Path, top: Path) -> Tree | None:
     """A folder with a main function."""
     sources = [path for path in _sources_in(root) if not _receives(path)]
     mains = [path for path in sources if _has_main(path)]
@@ -263,7 +271,7 @@ def _flat(root: Path) -> Tree | None:
             )
         sources = [path for path in sources if path not in mains or path in sender]
     includes, defines = _flags(root, *(root / name for name in _MAKEFILES))
-    return _program(root, sources, includes, defines)
+    return _program(root, sources, includes, defines, top)
 
 
 def _program(
@@ -277,7 +285,8 @@ def _program(
     is_of_2013 = (root / "packet.hh").is_file()
     src = [path for path in (root / "src", root / "datagrump") if path.is_dir()]
     all_includes = _each_once([root], includes, src, [path.parent for path in sources])
-    is_within = all(path.is_relative_to(root.resolve()) for path in all_includes)
+    named = (Path(os.path.normpath(path)) for path in _included_from_above(sources))
+    is_within = all(path.is_relative_to(root.resolve()) for path in (*all_includes, *named))
     return Tree(
         root if is_within or top is None else top,
         "c++",
@@ -287,6 +296,13 @@ def _program(
         dialect="2013" if is_of_2013 else "",
         clock_epoch_ms=_epoch_ms(root) if is_of_2013 else None,
     )
+
+
+def _included_from_above(sources: Iterable[Path]) -> Iterator[Path]:
+    """The headers that sources name by a path that goes up."""
+    for source in sources:
+        for name in _UPWARD.findall(_text(source)):
+            yield source.resolve().parent / name
 
 
 def _each_once(*folders: Iterable[Path]) -> tuple[Path, ...]:

@@ -106,7 +106,11 @@ def main(words: list[str]) -> None:
     module = types.ModuleType("entry" if is_class else "__main__")
     module.__file__ = file
     sys.modules[module.__name__] = module
-    exec(compile(tree, file, "exec"), vars(module))  # noqa: S102 - confined
+    try:
+        exec(compile(tree, file, "exec"), vars(module))  # noqa: S102 - confined
+    except ModuleNotFoundError as error:
+        error.msg += ": a sender in Python is one file, and has the standard library alone"
+        raise
     if is_class:
         Sender(vars(module)["Controller"](), sys.argv[1], int(sys.argv[2])).run()
 

@@ -194,7 +194,6 @@ constexpr struct {
     {SYS_kcmp, "kcmp"},
     {SYS_getcwd, "getcwd"},
     {SYS_chdir, "chdir"},
-    {SYS_umask, "umask"},
     {SYS_fchdir, "fchdir"},
     {SYS_getpgid, "getpgid"},
     {SYS_getsid, "getsid"},

@@ -62,11 +62,9 @@ def test_folders_archives_and_files_are_found(tmp_path: Path) -> None:
     found = find_submissions(entries)
     assert [each.name for each in found] == ["anna", "bob", "carl", "dora", "eve.rar", "fred"]
     problems = {each.name: each.problem for each in found if each.problem}
-    assert problems == {
-        "eve.rar": "is neither a folder nor an archive that ends in .zip, .tar, .tar.gz, .tgz, "
-        ".tar.bz2, .tbz2, .tar.xz, .txz",
-        "fred": "is a symbolic link; submit what it points to",
-    }
+    assert problems.keys() == {"eve.rar", "fred"}
+    assert ".zip, .tar, .tar.gz, .tgz, .tar.bz2, .tbz2, .tar.xz, .txz" in problems["eve.rar"]
+    assert "pack it" in problems["eve.rar"] and "symbolic link" in problems["fred"]
     digests = set()
     for each in found[:3]:
         take(each, tmp_path / "taken" / each.name, TRUSTING)

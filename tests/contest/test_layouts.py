@@ -144,17 +144,43 @@ add_subdirectory(app)
 file(GLOB LAWS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/laws/*.cc)
 add_library(law STATIC EXCLUDE_FROM_ALL ${LAWS})
 add_library(mine::law ALIAS law)
-target_include_directories(law PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/../include)
+target_include_directories(law PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/../include>)
 set(LAW_OF_MINE mine::law PARENT_SCOPE)
 """,
         app__CMakeLists_dot_txt="""\
-add_executable(sender ${CMAKE_SOURCE_DIR}/main.cc)
+set(APP ${CMAKE_SOURCE_DIR}/main.cc ${CMAKE_SOURCE_DIR}/laws/broken.c)
+list(REMOVE_ITEM APP ${CMAKE_CURRENT_SOURCE_DIR}/../laws/broken.c)
+add_executable(sender ${APP})
 target_link_libraries(sender PRIVATE ${LAW_OF_MINE})
 """,
         main_dot_cc=MAIN,
         laws__law_dot_cc=LAW,
         laws__broken_dot_c="broken",
         include__law_dot_hh=HEADER,
+    )
+
+
+def automake_in_a_folder(tree: Path) -> Path:
+    return write(
+        tree,
+        configure_dot_ac="AC_INIT\n",
+        Makefile_dot_am="SUBDIRS = src\n",
+        src__Makefile_dot_am="AM_CPPFLAGS = -I$(top_srcdir)/include -DWINDOW=4\n"
+        "bin_PROGRAMS = mine receiver\nmine_SOURCES = main.cc law.cc\n"
+        "receiver_SOURCES = receiver.cc\n",
+        src__main_dot_cc=MAIN,
+        src__law_dot_cc=LAW,
+        src__receiver_dot_cc="int main() {}",
+        include__law_dot_hh=HEADER,
+    )
+
+
+def headers_above(tree: Path) -> Path:
+    return write(
+        tree,
+        a__b__c__sender_dot_cc=MAIN.replace("law.hh", "../../law.hh"),
+        a__b__c__law_dot_cc=LAW.replace("law.hh", "../../law.hh").replace("WINDOW", "4"),
+        a__law_dot_hh=HEADER,
     )
 
 
@@ -223,6 +249,8 @@ def many(tree: Path) -> Path:
     [
         *(windows_lines, library_elsewhere, macros, sources_in_folders, of_cmake, kit_of_cmake),
         nested_cmake,
+        automake_in_a_folder,
+        headers_above,
         *(makefile_beside_its_headers, sources_of_c, endings, deep, of_macos, worktree, submodule),
         pytest.param(many, marks=pytest.mark.slow),
     ],
@@ -320,3 +348,11 @@ def test_archives_of_macos_and_windows(tmp_path: Path, builder: EntryBuilder) ->
     write_member(path, "__MACOSX/anna/._sender.cc", "\0\5\26\7")
     write_member(path, "anna/._sender.cc", "\0\5\26\7")
     assert builder.make(submission_at(path)).reason == ""
+
+
+@pytest.mark.parametrize("ending", [".cc", ".cpp", ".c", ".C"])
+def test_a_source_is_an_entry(tmp_path: Path, builder: EntryBuilder, ending: str) -> None:
+    (tmp_path / f"anna@2{ending}").write_text("int main(void) { return 0; }\n")
+    (found,) = find_submissions(tmp_path)
+    assert (found.author, found.name) == ("anna", "anna@2")
+    assert made(found.path, builder).built is not None

@@ -186,6 +186,7 @@ def test_clocks_and_randomness_are_the_seeds(small_link: Link) -> None:
         ("class Controller:\n    pass\n", "has no attribute 'timeout_ms'"),
         ("class Controller\n", "SyntaxError"),
         ("import numpy\n", "No module named 'numpy'"),
+        ("import another\n", "standard library"),
         ("", "ended by itself, with exit status 0"),
     ],
 )

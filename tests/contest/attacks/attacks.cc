@@ -195,8 +195,7 @@ void forge_orders() {
 }
 
 // That reach other processes, the kernel or its clocks.
-const std::map<std::string, long> calls{{"prlimit64", SYS_prlimit64},
-                                        {"setpriority", SYS_setpriority},
+const std::map<std::string, long> calls{{"setpriority", SYS_setpriority},
                                         {"sched_setaffinity", SYS_sched_setaffinity},
                                         {"sched_setscheduler", SYS_sched_setscheduler},
                                         {"sched_setattr", SYS_sched_setattr},

@@ -73,7 +73,7 @@ _LOST = {
     "calls_as_x32": "SIGSYS",
 }
 _CALLS = (
-    *("prlimit64", "setpriority", "ioprio_set", "sched_setaffinity"),
+    *("setpriority", "ioprio_set", "sched_setaffinity"),
     *("sched_setscheduler", "sched_setattr", "pidfd_open", "pidfd_send_signal", "pidfd_getfd"),
     *("process_madvise", "move_pages", "migrate_pages", "kcmp", "shmget", "semget", "msgget"),
     *("mq_open", "unshare", "setns", "mount", "userfaultfd", "perf_event_open", "bpf"),

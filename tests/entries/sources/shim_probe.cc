@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -295,6 +296,9 @@ const std::map<std::string, std::function<void()>> checks{
        REQUIRE(sysinfo(&about) == 0);
        REQUIRE(about.uptime == 0 and about.loads[0] == 0 and about.procs == 1);
        REQUIRE(sysconf(_SC_PHYS_PAGES) == 1 << 18);
+       rlimit files;
+       REQUIRE(getrlimit(RLIMIT_NOFILE, &files) == 0 and files.rlim_cur == RLIM_INFINITY);
+       REQUIRE(umask(0) == 022 and getuid() == 0);
      }},
     {"local_time",
      [] {
