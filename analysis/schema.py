@@ -172,9 +172,9 @@ _SWEEPS = (
     _table(
         "grid_cells",
         "a cell of a full grid over two parameters, x_name and y_name, on a network: power, ours "
-        "and published; networks: of its study",
+        "and published; networks: of its study; best: the one that it chose, with fresh seeds",
         "grid title controller network network_title networks x_name y_name x_unit y_unit table? "
-        "report? y x row? ours:Mbit/s/s published:Mbit/s/s step:Mbit/s/s relative agrees?",
+        "report? y x row? ours:Mbit/s/s published:Mbit/s/s step:Mbit/s/s relative agrees? best",
     ),
     _table(
         "grid_effects",

@@ -227,6 +227,7 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
     A study that varies more shows the two that its published table prints, and the mean over the
     others.
     """
+    config = study.config
     varied = _varied(study.runs)
     there = select(results.published, network=network)
     table = next((each for each in study.compare if (there["table"] == each).any()), None)
@@ -238,11 +239,14 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
     y, x = (CONSTANT + name for name in axes)
     runs = statistics.succeeded(study.runs[study.runs["network"] == network])
     ours = statistics.grid(runs, x, y, POWER)
+    best, chosen = study.record.best, None
+    if best and best.runs and axes == varied and len(config.networks) == 1:
+        chosen = float(best.constants[axes[0]]), float(best.constants[axes[1]])
+        ours.loc[chosen] = best.networks[network][POWER]
     if ours.isna().any(axis=None) or min(ours.shape) < 2:
         return
     is_published = axes == printed
     rows = rows if is_published else rows[:0]
-    config = study.config
     key = study.name if len(config.networks) == 1 else f"{study.name}-{network}"
     grid = {
         "grid": key,
@@ -260,7 +264,9 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
     }
     names = {y: "y", x: "x", POWER: "published", "row": "row", STEP + POWER: "step"}
     theirs = rows.reindex(columns=list(names)).astype(float).rename(columns=names)
-    found["grid_cells"].append(_cells(ours, theirs).assign(**grid))
+    cells = _cells(ours, theirs)
+    is_best = [(y, x) == chosen for y, x in zip(cells["y"], cells["x"], strict=True)]
+    found["grid_cells"].append(cells.assign(**grid, best=is_best))
     for name in varied:
         if name not in axes:
             effect = statistics.effect(runs, CONSTANT + name, [x, y])
@@ -295,7 +301,7 @@ def grids(tables: Tables) -> pd.DataFrame:
         lines.append(
             {
                 **records(first)[0],
-                **_greatest(cells, "ours", "best"),
+                **_greatest(cells[cells["best"]] if cells["best"].any() else cells, "ours", "best"),
                 **_greatest(cells, "published", "published_best"),
                 "median": sizes.median(),
                 "worst": sizes.max(),

@@ -148,8 +148,11 @@ def summary_of(states: Sequence[State]) -> str:
 
 def failure_of(state: State) -> str:
     """Returns which runs or trials of an experiment failed, and why; "" for none."""
-    what = "runs" if state.state == "running" else f"of {state.trials} trials"
-    return f"{state.name}: {state.failed} {what} failed: {state.reason}" if state.failed else ""
+    if not state.failed:
+        return ""
+    runs = "a run" if state.failed == 1 else f"{state.failed} runs"
+    what = runs if state.state == "running" else f"{state.failed} of {state.trials} trials"
+    return f"{state.name}: {what} failed: {state.reason}"
 
 
 def _text(states: Sequence[State]) -> str:

@@ -107,6 +107,7 @@ def _trial(
     columns: Sequence[str],
 ) -> FrozenTrial:
     distributions: dict[str, BaseDistribution] = {}
+    searched = [each for each in searched if each["low"] < each["high"]]
     for each in searched:
         kind: Any = IntDistribution if isinstance(row[each["column"]], int) else FloatDistribution
         distribution = kind(each["low"], each["high"], log=bool(each["log"]))

@@ -198,6 +198,18 @@ def test_grids_average_over_what_the_table_leaves_unsaid(found: dict[str, pd.Dat
     assert first["agrees"] == (abs(first["relative"]) <= 0.06)
 
 
+def test_a_grid_of_two_states_its_best_with_fresh_seeds() -> None:
+    rows = [
+        synthetic.run_row("c", {"a": a, "b": b}, a + b / 100, 100.0) for a in (1, 2) for b in (1, 2)
+    ]
+    found = of_studies(synthetic.study("pairs", rows))
+    (grid,) = records(grids(found))
+    assert (grid["best_y"], grid["best_x"]) == (2, 2)
+    assert grid["best_power"] == pytest.approx(0.99 * 20.2)
+    (cell,) = records(select(found["grid_cells"], best=True))
+    assert cell["ours"] == grid["best_power"]
+
+
 def test_grids_need_every_pair() -> None:
     rows = [synthetic.run_row("c", {"a": a, "b": a}, a, 100.0) for a in (1, 2, 3)]
     assert of_studies(synthetic.study("line", rows))["grid_cells"].empty

@@ -46,6 +46,10 @@ def test_dashboard_shows_names_units_notes_fronts_and_pruned_trials(
     assert "mean power (Mbit/s/s)" in history and "rtt_threshold (ms)" in history
     assert "the best" in history and "chance" in history
     assert "contest, steady" in history and "emulator" in history
+    slices = shown(f"dashboard/studies/{RACED}/analytics")
+    assert "Param alpha (packets)" in slices and "Objective Value" in slices
+    parallel = shown(f"dashboard/studies/{RACED}/smartSelection").partition("y Axis")[0]
+    assert parallel.count("rtt_threshold (ms)") == 2  # to choose from, and an axis
     note = shown(f"dashboard/studies/{RACED}/note")
     assert "raced in the report" in note and "delay_threshold on contest, steady" in note
     trials = shown(f"dashboard/studies/{RACED}/trials?numbers=1")

@@ -143,6 +143,16 @@ def test_a_plain_number_has_no_unit(name: str, unit: str, shown: str) -> None:
     assert with_unit(name, {name: unit} if unit else {}) == shown
 
 
+def test_what_has_one_value_is_not_searched(tmp_path: Path) -> None:
+    storage = InMemoryStorage()
+    ranges = (("constant_alpha", 0.1, 100.0), ("constant_rtt_threshold_ms", 10.0, 10.0))
+    searched = [{"column": c, "low": low, "high": high, "log": False} for c, low, high in ranges]
+    add(tmp_path, "a", [trial(0)], searched=searched)
+    sync(tmp_path, storage)
+    (only,) = optuna.load_study(study_name="a: The a", storage=storage).trials
+    assert only.params == {"alpha (packets)": 1}
+
+
 def test_torn_end_of_a_log_does_not_matter_and_damage_is_named(tmp_path: Path) -> None:
     add(tmp_path, "a", [trial(0), trial(1)])
     path = tmp_path / "a" / LOG
