@@ -380,8 +380,21 @@ def _products(row: Row) -> Iterator[Contradiction]:
             if row.runs != 1 and not {s for _, s in row.numbers} & {"sd"} and min(high, most) > 0:
                 excess = max(low / most, least / high) - 1
                 varies = math.sqrt(max(excess, MEAN_OF_RATIOS) / 2)  # see Row.slack
-            says = f"{left} x {right} gives {low:.4g} to {high:.4g}"
-            yield _found(row, "product", known, says, varies)
+            yield _found(row, "product", known, _instead(known, unit), varies)
+
+
+def _instead(numbers: Sequence[Number], unit: float) -> str:
+    """What each of two factors and their product should be, were the other two right."""
+    left, right, made = (each.value for each in numbers)
+    wanted = [made / (right * unit) if right else 0, made / (left * unit) if left else 0]
+    wanted.append(left * right * unit)
+    columns = [each.heading for each in numbers]
+    should = [
+        f"{heading.column} should be about {(value + heading.above) / heading.factor:.3g}"
+        for heading, value in zip(columns, wanted, strict=True)
+        if value
+    ]
+    return ", or ".join(should)
 
 
 def _factors(row: Row) -> tuple[tuple[str, str, float], ...]:

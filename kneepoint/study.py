@@ -1,10 +1,14 @@
 """`kneepoint study`: runs or resumes one study."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import click
 
+from analysis import labels
+from analysis.frames import CONSTANT
+from analysis.results import Results
 from common.errors import require_known
 from common.files import read_json
 from common.study_record import BestTrial, StudyRecord, as_read
@@ -34,11 +38,13 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     make_checked(workflow, files, cores, quiet=as_json)
     path = folder / "study.json"
     found = StudyRecord.load(path)
-    print_result(read_json(path), text_of(found), as_json, ok=found.has_succeeded)
+    controller, results = workflow.studies[name].controller, Results.of(config)
+    text = text_of(found, partial(results.unit, controller))
+    print_result(read_json(path), text, as_json, ok=found.has_succeeded)
 
 
-def text_of(found: StudyRecord) -> str:
-    """Returns the outcome of a study for people."""
+def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str:
+    """Returns the outcome of a study for people; `unit` gives that of a parameter."""
     failed = found.failed
     what = f"rows of {found.table} replayed" if found.table else "trials"
     said = f"{found.title}: {found.n_trials} {what}"
@@ -53,7 +59,8 @@ def text_of(found: StudyRecord) -> str:
         else ""
     )
     goal = found.objective.replace("mean_log", "geometric mean")
-    constants = ", ".join(f"{key} = {value:g}" for key, value in found.best.searched.items())
+    searched = {key.removeprefix(CONSTANT): value for key, value in found.best.searched.items()}
+    constants = labels.constants_with_units(searched, {name: unit(name) for name in searched})
     return (
         f"{said}, best {_stated(found, found.best)} ({goal}), trial {found.best.trial}"
         f"{sure}\n{constants}"

@@ -221,6 +221,7 @@ def environment() -> jinja2.Environment:
             name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
         "bounds_kept": bounds_kept,
+        "in_prose": in_prose,
         "worst": findings.worst,
         "leaders": findings.leaders,
         "farthest": lambda ratios: max(map(abs, ratios)),
@@ -333,6 +334,12 @@ def stated(search: Record) -> str:
     half = (high - low) / 2
     places = 2 if search["objective"] in POWERS or not half else -math.floor(math.log10(half)) + 1
     return plus_minus(value, half, min(max(places, 0), 6))
+
+
+def in_prose(title: str) -> str:
+    """A title within a sentence: a leading article is no name."""
+    first, space, rest = title.partition(" ")
+    return first.lower() + space + rest if first in ("A", "An", "The") else title
 
 
 def bounds_kept(bounds: Mapping[str, float]) -> str:

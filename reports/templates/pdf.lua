@@ -98,6 +98,9 @@ function Div(div)
   if div.classes:includes("contents") then -- after the first page
     return pandoc.RawBlock("typst", "]\n#pagebreak()\n#contents()\n#part[")
   end
+  if div.classes:includes("references") then
+    return { pandoc.RawBlock("typst", "#references["), div, pandoc.RawBlock("typst", "]") }
+  end
   return div.content
 end
 

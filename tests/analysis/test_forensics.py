@@ -205,3 +205,11 @@ def test_the_command_names_what_it_finds_and_its_status_says_so(
     assert named in (done.stderr if status == 2 else done.stdout)
     assert "line 2" not in done.stdout or words or "--runs 1" in done.stdout
     assert len(done.stderr.splitlines()) == (status == 2)
+
+
+def test_a_product_that_fails_says_what_each_number_should_be(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("throughput_kbps,delay_ms,power\n2100,84,52.0\n2100,84,25.0\n2100,84,25.0\n")
+    (found,) = check(read_printed(path).rows).contradictions
+    said = "power should be about 25, or delay_ms should be about 40.4, or throughput_kbps"
+    assert found.line == 2 and said in found.says

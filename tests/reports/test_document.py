@@ -59,7 +59,7 @@ def test_a_column_may_need_a_value() -> None:
 
 def test_cited_names_are_links_in_the_text_alone() -> None:
     text = "report 1's rows, `Report 1`, Report 1 and Report 12; Preport 1.\n\n"
-    text += '<ul class="references">\n<li><span id="r">Report 1</span></li>\n</ul>\n\n'
+    text += '<div class="references">\n<ul><li><span id="r">Report 1</span></li></ul>\n</div>\n\n'
     table = TABLE.replace(">A<", ">Report 1<").replace(">1<", "><strong>of</strong> Report 1<")
     title = "<h4>Report 1</h4>\n\n<details><summary>Report 1</summary>\n\n"
     body = document(f"{text}{table}\n\n{title}x\n\n</details>", "T", cited={"Report 1": "r"}).body

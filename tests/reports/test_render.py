@@ -170,7 +170,7 @@ def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Document, Mapping[str, Pat
 
 
 def test_report_has_the_parts_that_have_results(report: Told) -> None:
-    names = """glance published audit tables found one-parameter two-parameters search-results
+    names = """glance published audit found one-parameter two-parameters search-results
     elsewhere held-out behaviour one-run trust repeatability"""
     assert report.names == [*names.split(), *END]
 

@@ -1,9 +1,11 @@
 """What the sections on the emulator's results say."""
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from analysis.frames import STEP, Record
@@ -13,7 +15,7 @@ from analysis.schema import TABLES
 from reports import words
 from reports.document import document
 from tests.analysis import synthetic
-from tests.reports.told import Told, told
+from tests.reports.told import Told, told, told_by
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def test_audit_counts_add_up_and_the_evidence_is_listed(report: Told) -> None:
     assert rows == 71 == sum(verdicts)
     lines = report.rows("audit-contradicted")
     assert [line[0] for line in lines if line[0]] == ["001 fixed window 40"]
-    assert lines[0][2] == "Signal delay" and "neighbours" in lines[0][6]
+    assert lines[0][1] == "Signal delay" and "neighbours" in lines[0][5]
 
 
 def test_published_numbers_have_the_digits_printed_and_truncated_ones_are_told() -> None:
@@ -93,10 +95,12 @@ def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> 
     of = {"rows": lambda name: tables.get(name, []), "printed_in": lambda *place: place[-1]}
     module: Any = template.make_module({**of, "audited": []})
     said = Told(document(str(module.evidence("x", "X", "", [LINE])), "T"))
-    ((name, runs, *found, check, value, note),) = said.rows("audit-x")
-    assert (name, runs) == ("001 window 40", "5") and check
+    ((name, *found),) = said.rows("audit-x")
+    there = dict(zip(said.head("audit-x")[1:], found, strict=True))
+    value, note = (there.pop(each, empty) for each, empty in (("That is", DASH), ("Note", "")))
+    assert name == "001 window 40" and there.pop("Evidence")
     signs = str.maketrans({MINUS: "-", "\N{NO-BREAK SPACE}": " ", "+": None})
-    assert tuple(each.translate(signs) for each in (*found, value, note)) == cells
+    assert tuple(each.translate(signs) for each in (*there.values(), value, note)) == cells
 
 
 def test_searches_say_what_tuning_gained_and_what_holds(report: Told) -> None:
@@ -142,3 +146,24 @@ def test_many_ties_are_told_by_their_range() -> None:
 def test_a_row_that_is_not_there_stays_missing_when_asked() -> None:
     row = words.the([{"name": "a"}], name="b")
     assert math.isnan(row["power"]) and not row
+
+
+def test_no_title_begins_with_a_capital_article_within_a_sentence() -> None:
+    assert words.in_prose("The report's link") == "the report's link"
+    assert words.in_prose("Theta LTE") == "Theta LTE" and words.in_prose("A") == "a"
+
+
+def test_a_column_of_verdicts_that_no_row_has_is_left_out(report: Told) -> None:
+    head, (*_, total) = report.head("audit-counts"), report.rows("audit-counts")
+    assert DASH not in total and "No evidence" not in head
+
+
+@pytest.mark.parametrize("failed", [0, 2])
+def test_failures_are_told_only_where_there_are_any(failed: int) -> None:
+    tables: Any = synthetic.analysed(synthetic.results())
+    line = {"study": "a", "controller": "x", "constants": "{}", "status": "failed"}
+    exclusions = pd.DataFrame([{**line, "reason": "nan", "runs": failed}][: failed and 1])
+    columns = [column.name for column in TABLES["exclusions"].columns]
+    report = told_by({**tables, "exclusions": exclusions.reindex(columns=columns)})
+    assert ("failed" in report.text("exclusions")) == bool(failed)
+    assert not re.search(r"\b0 of ", report.text())
