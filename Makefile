@@ -18,6 +18,7 @@ endif
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --require-hashes -r
 STAMP := $(VENV)/.kneepoint-requirements
 INCOMPLETE := $(VENV).incomplete
+COMMAND := $(VENV)/bin/kneepoint
 SITE_STAMP := $(VENV)/.kneepoint-site-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
@@ -36,7 +37,7 @@ SMK = Snakefile rules/*.smk
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
-setup: $(STAMP) ## Python packages at their locked versions, in .venv or an activated conda environment
+setup: $(STAMP) $(COMMAND) ## Python packages at their locked versions, in .venv or an activated conda environment
 	@:
 
 # A controller that fails to compile does not prevent other targets.
@@ -209,12 +210,18 @@ $(STAMP): requirements.txt
 	  $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	    echo "error: $(PYTHON) has no module venv; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }; \
 	  echo "Making $(VENV)"; touch $(INCOMPLETE) && $(PYTHON) -m venv --clear $(VENV); fi
-	@echo "Installing the packages of requirements.txt into $(VENV)"
+	@echo "Installing the packages of requirements.txt into $(VENV): 1.4 GB, about a minute"
 	@awk '/^[a-z]/ { uv = /^uv==/ } uv' requirements.txt > $(VENV)/uv.txt
 	@command -v uv >/dev/null || $(PIP_INSTALL) $(VENV)/uv.txt || true
 	@$(call INSTALL,requirements.txt)
 	@touch $@
 	@rm -f $(INCOMPLETE)
+
+# `kneepoint` in the repository's folder, once the environment is activated.
+$(COMMAND): | $(STAMP)
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m kneepoint "$$@"\n' > $@
+	@chmod +x $@
 
 $(SITE_STAMP): docs/requirements.txt | $(STAMP)
 	@echo "Installing the packages of docs/requirements.txt into $(VENV)"

@@ -18,6 +18,8 @@ _FILE_S, _EXPERIMENT_S, _REPORTED_S = 0.45, 2.2, 0.5
 """Time for a file, an experiment and its part of the report, in the mean on two processors (s)."""
 _PRIOR_S = 5.0
 """The pace of two such processors counts as if so long a part had been seen at it (s)."""
+_KNOWN = 0.1
+"""Share of the files after which their pace is known: the first are the longest."""
 _SHORT, _SHORT_S = 1.5, 30.0
 """What is left is told anew if it is so many times as much, and so much longer (s)."""
 _COMPILED = re.compile(rb"^\[(\d+)/(\d+)\] ", re.MULTILINE)
@@ -59,8 +61,11 @@ class Forecast:
         if self.is_building:
             if now := _last(_COMPILED, BUILD_LOG, self._began_at):
                 self._compiled, self._files = max(self._compiled, now[0]), now[1]
-            count = f": {self._compiled} of {self._files} files" if self._compiled else ""
-            return f"compiling{count}, {spoken(self.left_s(states))}"
+            if not self._compiled:
+                return "compiling"
+            said = f"compiling: {self._compiled} of {self._files} files"
+            is_known = self._compiled >= _KNOWN * self._files
+            return f"{said}, {spoken(self.left_s(states))}" if is_known else said
         if (steps := _last(_STEPS, log)) is None:
             return ""
         done = f"{steps[0]} of {steps[1]} steps done"

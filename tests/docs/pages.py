@@ -1,8 +1,8 @@
 """Follows a page of the documentation, as a reader would: commands, files and changes, in order.
 
 A fenced block of `sh` is run. Any other follows a sentence that ends in "save this as `PATH`:" (a
-file), "add to `PATH`:" (keys of a YAML file, at the end of its lists) or "change in `PATH`:" (lines
-of a diff).
+file), "add to `PATH`:" (keys at the end of a YAML file, which has none of them) or "change in
+`PATH`:" (lines of a diff).
 """
 
 import re
@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 
@@ -68,8 +68,9 @@ def follow(page: Path, folder: Path, environment: Mapping[str, str]) -> Iterator
             (here / step.path).write_text(step.text)
         elif step.does == "add":
             old = (here / step.path).read_text()
-            merged = _merged(yaml.safe_load(old), yaml.safe_load(step.text))
-            (here / step.path).write_text(yaml.safe_dump(merged, sort_keys=False))
+            twice = {*yaml.safe_load(old)} & {*yaml.safe_load(step.text)}
+            assert not twice, f"{where}: {step.path} has {', '.join(twice)} already"
+            (here / step.path).write_text(f"{old}\n{step.text}")
         else:
             _change(here / step.path, step.text, where)
 
@@ -86,15 +87,6 @@ def _run(state: Path, text: str, environment: Mapping[str, str], where: str) -> 
     )
     assert done.returncode == 0, f"{where}:\n{text}\n{done.stdout}\n{done.stderr}"
     return done.stdout
-
-
-def _merged(old: Any, new: Any) -> Any:
-    if isinstance(old, dict) and isinstance(new, dict):
-        both = {key: _merged(old[key], new[key]) for key in old if key in new}
-        return {**old, **new, **both}
-    if isinstance(old, list) and isinstance(new, list):
-        return [*old, *new]
-    return new
 
 
 def _change(path: Path, diff: str, where: str) -> None:

@@ -83,3 +83,16 @@ def test_a_step_that_fails_is_named(tmp_path: Path, environment: Mapping[str, st
     page.write_text("```sh\nX=3\ncd /\n```\n\n```sh\n[ $PWD = / ] && [ $X = 3 ] && false\n```\n")
     with pytest.raises(AssertionError, match=r"page.md, line 6:\n\[ \$PWD"):
         list(follow(page, tmp_path, environment))
+
+
+def test_a_key_that_a_file_has_already_is_not_added(
+    tmp_path: Path, environment: Mapping[str, str]
+) -> None:
+    """A reader who does so has it twice, which is an error."""
+    (tmp_path / "a.yaml").write_text("a: 1\n")
+    page = tmp_path / "page.md"
+    page.write_text("Add to `a.yaml`:\n\n```yaml\nb: [2]\n```\n")
+    list(follow(page, tmp_path, environment))
+    assert (tmp_path / "a.yaml").read_text().split() == ["a:", "1", "b:", "[2]"]
+    with pytest.raises(AssertionError, match=r"page.md, line 3: a.yaml has b already"):
+        list(follow(page, tmp_path, environment))

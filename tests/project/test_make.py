@@ -64,6 +64,8 @@ def test_an_environment_that_was_interrupted_is_made_anew(tmp_path: Path) -> Non
     assert made.returncode == 0, made.stderr
     subprocess.run([environment / "bin/python", "-c", "import pip"], check=True)
     assert not (tmp_path / "env.incomplete").exists()
+    command = subprocess.run([environment / "bin/kneepoint", "--version"], cwd=ROOT, check=False)
+    assert command.returncode == 2  # it asks for the packages, which nobody has installed here
     (environment / "mine").touch()
     (environment / ".kneepoint-requirements").unlink()
     assert make("setup", f"PYTHON={sys.executable}", **here).returncode == 0
