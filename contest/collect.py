@@ -495,4 +495,5 @@ def _archive_of(root: int, repository: Repository, into: Path, confined: Confine
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:
             unpack(archive, into, confined, 2 * MOST_BYTES)
-        return in_calendar(float(git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)))
+        written = git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)
+        return in_calendar(float(written or 0))  # a commit may be without a date

@@ -236,3 +236,14 @@ def test_a_folder_of_entries_may_be_named_by_a_link(anna: Path, tmp_path: Path) 
     (tmp_path / "link").symlink_to(anna)
     assert run._state(tmp_path / "link") == run._state(anna) != []
     assert list(below(tmp_path / "link")) == []
+
+
+def test_a_commit_without_a_date_is_taken(anna: Path, tmp_path: Path) -> None:
+    tree = git(anna, "rev-parse", "HEAD^{tree}")
+    commit = tmp_path / "commit"
+    commit.write_text(f"tree {tree}\nauthor a <a@b> x\ncommitter a <a@b> x\n\nundated\n")
+    name = git(anna, "hash-object", "-t", "commit", "-w", "--literally", str(commit))
+    git(anna, "update-ref", "refs/heads/main", name)
+    found = listed(tmp_path / "entries", "{git: ../repositories/anna, branch: main}")
+    assert take(found, tmp_path / "taken", TRUSTING) == 0
+    assert (tmp_path / "taken/datagrump/controller.cc").is_file()
