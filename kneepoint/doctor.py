@@ -14,6 +14,7 @@ import psutil
 
 from common.config_file import read_config
 from common.errors import KneepointError
+from common.programs import find_program
 from engines.built import CORE, EMULATE, is_current
 from engines.catalogue import own_sources
 from engines.limits import LIMITS
@@ -59,6 +60,7 @@ def examine(config: Path) -> Iterator[Finding]:
     """Yields one finding for each item that the workflow needs or can use."""
     yield _python()
     yield _compiler()
+    yield _git()
     yield Finding("cores", "good", str(os.cpu_count()))
     yield _amount(
         "memory",
@@ -95,6 +97,13 @@ def _compiler() -> Finding:
     if done.returncode == 0:
         return Finding("C++ compiler", "good", "supports C++20")
     return _problem("C++ compiler", "lacks", done.stderr.strip().removeprefix("error: "))
+
+
+def _git() -> Finding:
+    try:
+        return Finding("git", "good", str(find_program("git", "install git")))
+    except KneepointError as error:
+        return _problem("git", "lacks", str(error))
 
 
 def _amount(what: str, gib: float, least: float, remedy: str) -> Finding:
