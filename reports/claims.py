@@ -97,7 +97,7 @@ def _tuned(tables: Tables) -> Iterator[Record]:
         said = f"What {name} maximises, of its best trial, with fresh seeds"
         value = math.exp(search["best_value"]) if search["is_logarithm"] else search["best_value"]
         unit = METRICS[POWER].unit if is_power else ""
-        yield _claim("searches", said, [value], unit, "study", name)
+        yield _claim("searches", said, [value], unit, "study", name, "--json")
         for row in records(select(tables["search_constants"], search=name)):
             found = [row["best"]]
             said = f"The best {row['constant']} of {search['controller']} that {name} found"

@@ -45,7 +45,7 @@ def draw(_: Record, tables: Tables) -> Figure:
             axes.plot(*place, "D", color=style.BEST, markersize=3, clip_on=False)
         style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.BEST)
         low, high = limits[units[name]]
-        low = min(0, low)
+        low, high = min(0, low, stated), max(high, stated)
         axes.set(ylim=(low, high + 0.2 * ((high - low) or 1)), xlabel="", ylabel="")
         if at % columns == 0 or units[name] != before:
             axes.set_ylabel(textwrap.fill(units[name], 16), fontsize=7)
