@@ -12,6 +12,8 @@ _DROPPED = re.compile(
 )
 _REFERENCE = re.compile(r'(?<=href="#)[^"]+|(?<=url\(#)[^)]+')
 _KIND = re.compile(r' id="(cells|colours)"')  # of a figure: see report.css
+_PAPER = re.compile(r'(<path [^>]*style="[^"]*?)(fill|stroke):#ffffff')
+_INK = re.compile(r'(<text [^>]*style="[^"]*?)fill:(#1b1f24|#8a9099)')
 _ID = re.compile(r' id="([^"]+)"')
 _RUN = re.compile(r' data-run="([^"]+)"')
 _MEASURES = re.compile(r' (?:d|x|y|transform|points|width|height)="[^"]*"')
@@ -54,6 +56,9 @@ class Inliner:
         text = _REFERENCE.sub(lambda found: names[found[0]], text)
         text = _KIND.sub(r' class="\1"', text)
         text = _ID.sub(lambda found: f' id="{names[found[1]]}"' if found[1] in used else "", text)
+        if 'class="cells"' in text:  # the page's own paper and ink around the cells' colours
+            text = _PAPER.sub(r"\1\2:var(--figure-paper,#fff)", text)
+            text = _INK.sub(r"\1fill:var(--figure-ink,\2)", text)
         text = _RUN.sub(lambda found: found[0] if f"run-{found[1]}" in self._rows else "", text)
         text = _MEASURES.sub(lambda found: _shortened(found[0]), text)
         text = _CLIPPED.sub(_once, text)

@@ -27,7 +27,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting: the predicted range, and the real mean."""
     rows = tables["agreement"]
     rows = rows.assign(line=pd.factorize(rows["trial"])[0])
-    names = rows.drop_duplicates("trial")["label"]
+    names = rows.drop_duplicates("trial")["label"].map(style.capital)
     ranges = _ranges(rows)
     figure = style.page(0.75 + 0.15 * len(names))
     panels = figure.subplots(1, 2, sharey=True)

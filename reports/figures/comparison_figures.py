@@ -51,7 +51,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
             style.log_ticks(axes, "x", (1, 2, 5) if high / low < 100 else (1,))
         axes.set_xlabel(part["unit"].iloc[0])
         axes.grid(axis="x")
-    names = lines["network_title"] + ", " + lines["label"]
+    names = lines["network_title"] + ", " + lines["label"].map(style.capital)
     grid.set_titles("{col_name}", size=8.5).set(ylabel="", ylim=(len(lines) - 0.4, -0.6))
     for axes in grid.axes.flat[::_COLUMNS]:
         axes.set_yticks(lines["line"], names, fontsize=7.5)

@@ -27,7 +27,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
     grid = sns.relplot(series, kind="line", x="time_s", y="rate", estimator=None, **facets, **look)
     for run, axes in grid.axes_dict.items():
         place = places.loc[run]
-        axes.set_title(f"{place['label']}: {place['network_title']}", fontsize=8.5)
+        axes.set_title(f"{style.capital(place['label'])}: {place['network_title']}", fontsize=8.5)
     grid.set(xlim=(0, series["time_s"].max()), ylim=(0, None))
     grid.set_axis_labels("Time (s)", "Throughput\n(Mbit/s)")
     sns.move_legend(grid, "outside lower center", ncols=6, title=None)

@@ -25,7 +25,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
         wide = part.pivot(index="trial", columns="traffic_title", values="mean")
         wide = 100 * wide.loc[settings["trial"], part["traffic_title"].unique()]
         texts = wide.map(lambda value: "" if value != value else f"{value:.0f}")
-        names = settings["label"] if axes is panels[0] else False
+        names = settings["label"].map(style.capital) if axes is panels[0] else False
         style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, yticklabels=names)
         axes.set_title(part["network_title"].iloc[0].replace(", buffer", ",\nbuffer"), fontsize=7.5)
     return figure

@@ -25,7 +25,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
     panels = figure.subplots(len(titles), len(labels), squeeze=False, sharey="row")
     for axes, run in zip(panels[line, column], records(places), strict=True):
         _panel(axes, *(select(rows, run=run["run"]) for rows in (tables["series"], losses)))
-        axes.set_title(f"{run['label']}: {run['network_title']}", fontsize=8.5)
+        axes.set_title(f"{style.capital(run['label'])}: {run['network_title']}", fontsize=8.5)
     for axes in panels[-1]:
         axes.set_xlabel("Time (s)")
     for axes in panels[:, 0]:

@@ -16,6 +16,7 @@ _COLUMNS = 3
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each figure, a line for each study: means, and the range of the runs."""
     sweeps = select(network_sweeps(tables), **{name: subject[name] for name in _ALIKE})
+    sweeps["label"] = sweeps["label"].map(style.capital)
     several = sweeps["label"].duplicated(keep=False)
     sweeps["label"] += (" (" + sweeps["study"] + ")").where(several, "")
     points = select(network_sweep_points(tables), shown=True)

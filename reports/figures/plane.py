@@ -15,6 +15,15 @@ _SCALE = 2.448
 """An ellipse of this many standard deviations holds 95 % of a bivariate normal distribution."""
 
 
+_SIDES = [
+    (across * out, up * out)
+    for out in (6, 12, 20, 30, 42)
+    for across, up in ((1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))
+]
+"""Where a name may stand beside its point (points), the nearest first."""
+_LEADER: Record = {"arrowstyle": "-", "linewidth": 0.4, "color": style.QUIET, "shrinkB": 3}
+
+
 def draw(network: Record, tables: Tables) -> Figure:
     """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
     settings = tables["held_out_settings"][["trial", "controller", "origin"]]
@@ -23,7 +32,7 @@ def draw(network: Record, tables: Tables) -> Figure:
     settings["name"] = settings["controller"].map(labels.sentence)
     looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
     place = SIGNAL_DELAY, THROUGHPUT
-    figure, axes = style.panel(max(2.9, 0.165 * (settings["name"].nunique() + 2)))
+    figure, axes = style.panel(max(2.9, 0.2 * (settings["name"].nunique() + 2)))
     style.front(axes, settings)
     is_published = settings["origin"] == PUBLISHED
     for chosen, fill in ((is_published, "none"), (~is_published, "full")):
@@ -31,9 +40,17 @@ def draw(network: Record, tables: Tables) -> Figure:
     for row in records(settings):
         _ellipse(axes, row, looks[row["name"]][1])
     style.plane(axes, settings[SIGNAL_DELAY], (network[SIGNAL_DELAY], network["capacity_mbps"]))
+    axes.set_ylim(0.75 * settings[THROUGHPUT].min())
     succeeded = settings.assign(power=settings["succeeded_power"])
     style.tell(axes, succeeded, *place, "{name}, {origin}: " + style.IN_PLANE + ", n = {succeeded}")
-    style.legend_once(figure, [axes], loc="outside right center", ncols=1, fontsize=7.5)
+    if own := axes.get_legend():
+        own.remove()
+    last = settings.sort_values("origin").drop_duplicates("controller", keep="last")
+    look: Record = {"arrowprops": _LEADER, "fontsize": 7.5}
+    for text in style.name_points(axes, last, [*place], _SIDES, among=settings, **look):
+        text.set_color(looks[text.get_text()][1])
+    star = (network[SIGNAL_DELAY], network["capacity_mbps"])
+    style.label(axes, "omniscient", star, (-7, 0), fontsize=7.5)
     return figure
 
 

@@ -34,9 +34,11 @@ def draw(subject: Record, tables: Tables) -> Figure:
     style.plot(axes, published, "off", "setting", "D", markeredgewidth=0.9, **diamond)
     for row in records(published):
         text = printed(row["published_mean"], row["published_step"], POWER)
-        at = row["off"], row["setting"]
-        style.label(axes, f"published {text}", at, (0, 7), color=style.BEST)
-    names = settings["label"] + "\nmean " + settings["mean"].map("{:.2f}".format)
+        line = settings.index[settings["setting"] == row["setting"]][0]
+        style.label(
+            axes, f"published {text}", (row["off"], line - 0.3), (0, 0.01), color=style.BEST
+        )
+    names = settings["label"].map(style.capital) + "\nmean " + settings["mean"].map("{:.2f}".format)
     names += ", n = " + settings["n"].map("{:.0f}".format)
     axes.set_yticks(range(len(settings)), names)
     axes.set(ylim=(len(settings) - 0.4, -0.6), ylabel="")

@@ -19,13 +19,14 @@ _MOST = 40
 
 
 def draw(_: Record, tables: Tables) -> Figure:
-    """A panel a search: every trial, the best so far; the same scale where the unit is the same."""
+    """A panel a search: every trial, the best so far; the same scale where unit and network are."""
     found = _adaptive(tables["searches"])
     shown = found[:_MOST].set_index("search", drop=False)
     units = shown["objective"].map(style.OBJECTIVES)
-    past = tables["search_trials"].merge(units.rename("unit"), left_on="search", right_index=True)
+    scales = units + shown["network_titles"].map(str)  # those of other networks compare with none
+    past = tables["search_trials"].merge(scales.rename("scale"), left_on="search", right_index=True)
     past["number"] = past["trial"] + 1
-    limits = {unit: extremes(part["best_so_far"]) for unit, part in past.groupby("unit")}
+    limits = {scale: extremes(part["best_so_far"]) for scale, part in past.groupby("scale")}
     columns = min(_COLUMNS, len(shown))
     facets = {"col": "search", "col_order": shown.index, "col_wrap": columns}
     dots = {"s": 5, "color": "#c3c8ce", "linewidth": 0, "facet_kws": {"sharey": False}}
@@ -44,7 +45,7 @@ def draw(_: Record, tables: Tables) -> Figure:
         if shown["fresh_runs"][name]:
             axes.plot(*place, "D", color=style.BEST, markersize=3, clip_on=False)
         style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.BEST)
-        low, high = limits[units[name]]
+        low, high = limits[scales[name]]
         low, high = min(0, low, stated), max(high, stated)
         axes.set(ylim=(low, high + 0.2 * ((high - low) or 1)), xlabel="", ylabel="")
         if at % columns == 0 or units[name] != before:

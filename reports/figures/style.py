@@ -277,6 +277,7 @@ def name_points(
     place: list[str],
     sides: Sequence[tuple[float, float]],
     always: bool = True,
+    among: pd.DataFrame | None = None,
     **look: Any,
 ) -> list[Annotation]:
     """Names points, in their order, where a name covers the fewest other names and points.
@@ -289,13 +290,14 @@ def name_points(
         place: the columns of their two places.
         sides: offsets to try (points), the best first.
         always: whether to write also what has no room.
+        among: all points that a name may cover, if there are others.
         look: of `label`.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
     _lay_out(figure)
     left, right = axes.bbox.intervalx
-    points = axes.transData.transform(rows[place])
+    points = axes.transData.transform((rows if among is None else among)[place])
     named: list[Annotation] = []
     taken: list[Bbox] = []
     for name, *at in rows[["name", *place]].itertuples(index=False):
@@ -315,6 +317,11 @@ def name_points(
         for text in tried:
             text.remove()
     return named
+
+
+def capital(name: str) -> str:
+    """A name as it begins a line: names have one case in all figures."""
+    return name[:1].upper() + name[1:]
 
 
 def ring(axes: Axes, x: float, y: float) -> None:

@@ -189,5 +189,13 @@ const unfold = () => {
 window.addEventListener("hashchange", unfold);
 unfold();
 
+// What goes on beyond its frame fades out there, until it has been scrolled to its end.
+const frames = [...document.querySelectorAll(".scroll")];
+const fade = (frame) =>
+  frame.classList.toggle("goes-on", frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 4);
+for (const frame of frames) frame.addEventListener("scroll", () => fade(frame), { passive: true });
+const sized = new ResizeObserver((entries) => entries.forEach((entry) => fade(entry.target)));
+for (const frame of frames) sized.observe(frame);
+
 // On a narrow screen the contents begin closed.
 if (window.matchMedia("(max-width: 78rem)").matches) document.querySelector("nav details").open = false;

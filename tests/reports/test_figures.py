@@ -208,3 +208,30 @@ def test_plane_rings_the_knee_and_spares_single_runs_an_ellipse(tables: Tables) 
     assert len(axes.patches) == (at & (planes["succeeded"] > 1)).sum()
     lone = {**tables, "held_out_power": planes.assign(covariance=math.nan)}
     assert not drawn(lone, "plane-contest").axes[0].patches
+
+
+def test_controllers_are_named_in_the_plane_beside_their_points(tables: Tables) -> None:
+    axes = drawn(tables, "plane-contest").axes[0]
+    there = tables["held_out_power"].query("network == 'contest'").dropna(subset="on_front")
+    named = tables["held_out_settings"].merge(there, on="trial")["controller"].map(labels.sentence)
+    written = [text for text in axes.texts if text.get_text() != "omniscient"]
+    assert sorted(text.get_text() for text in written) == sorted(set(named))
+    assert axes.get_legend() is None and not axes.figure.legends
+
+
+def test_a_search_on_another_network_has_a_scale_of_its_own(tables: Tables) -> None:
+    searches, trials = tables["searches"], tables["search_trials"]
+    is_tuned = searches["objective"].eq("mean") & ~searches["sampler"].isin(["grid", "list"])
+    name = searches[is_tuned]["search"].iloc[0]
+    values = ["value", "best_so_far"]
+    other, less = searches[searches["search"] == name], trials[trials["search"] == name].copy()
+    less[values] /= 50
+    extended = {
+        **tables,
+        "searches": pd.concat(
+            [searches, other.assign(search="far", network_titles=[["Far"]])], ignore_index=True
+        ),
+        "search_trials": pd.concat([trials, less.assign(search="far")], ignore_index=True),
+    }
+    tops = [axes.get_ylim()[1] for axes in drawn(extended, "searches-all").axes]
+    assert tops[-1] < tops[0] / 10

@@ -51,6 +51,22 @@ def test_a_figure_that_the_page_colours_in_a_way_of_its_own_has_that_class(
     assert kind in [each.attrib.get("class") for each in elements(text, "g")]
 
 
+def test_a_heat_map_takes_the_pages_paper_and_ink_around_its_cells(tmp_path: Path) -> None:
+    values = pd.DataFrame([[0.0, 1.0]])
+    with style.house():
+        figure, axes = style.panel(2)
+        style.heat_map(axes, values, values.map(str), (0, 1))
+        axes.set_title("Cells")
+        style.write(figure, tmp_path / "figure.svg")
+    text = Inliner().inline((tmp_path / "figure.svg").read_bytes(), "Cells")
+    styles = dict(re.findall(r"\.([\w-]+)\{([^}]*)\}", text))
+    paper = styles[elements(text, "path")[0].attrib["class"]]
+    (title,) = (each for each in elements(text, "text") if each.text == "Cells")
+    assert "--figure-paper" in paper and "--figure-ink" in styles[title.attrib["class"]]
+    inside = [styles[e.attrib["class"]] for e in elements(text, "text") if e.text in ("0.0", "1.0")]
+    assert len(inside) == 2 and not any("--figure-ink" in each for each in inside)
+
+
 def test_every_point_is_still_there_and_every_reference_leads_to_one_place(svg: bytes) -> None:
     inliner = Inliner()
     first, second = inliner.inline(svg, "One"), inliner.inline(svg, "Two")
