@@ -1,9 +1,11 @@
 """Settings across held-out networks: intervals, interquartile means, performance profiles.
 
-Arrays have the shape (settings, networks, runs); a run whose controller failed counts 0. Intervals
-(95 %) are those of bootstraps stratified over networks, and cover other seeds on the same networks.
-Run k of a network has the same seed for every setting and is drawn for all of them together, so
-that differences are of pairs. One run a network draws no interval: it is NaN.
+Arrays have the shape (settings, networks, runs); a run whose controller failed counts 0. Run k of a
+network has the same seed for every setting, so that differences are of pairs.
+
+Intervals (95 %) of one setting are those of bootstraps stratified over networks: of seeds alone,
+they cover other seeds on the same networks. One run a network draws none: it is NaN. Differences
+between settings have intervals over networks (`paired.over_networks`) as well.
 """
 
 import math
@@ -12,10 +14,12 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from analysis.enough import median_ranks
 from analysis.frames import records
 from analysis.metrics import POWER
-from analysis.paired import FLIPS, Floats, bootstrap_interval, holm, sign_flip_test
+from analysis.paired import Floats, Ratio, bootstrap_interval, holm, over_networks
 from experiments.seeds import derive_seed
 
 FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
@@ -23,8 +27,6 @@ FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
 SEED = derive_seed("held_out")
 """Of every bootstrap here."""
 RESAMPLES = 2_000
-FLIPS_OF_A_DUEL = 19_999
-"""Enough for 5 % after Holm's correction of a thousand pairs."""
 
 
 def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[float]") -> Floats:
@@ -123,41 +125,72 @@ def _middle_means(runs: Floats) -> Floats:
 
 
 def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """The gains with gain_low, gain_high (95 %) and gain_p, corrected for their number by Holm.
+    """The gains with their intervals (95 %): NaN where there is no gain.
 
-    The p value is that of the sign-flip test over pairs of runs. NaN where there is no gain.
+    gain_low, gain_high and gain_p are over networks, p corrected by Holm for the number of gains;
+    seeds_low and seeds_high are of seeds alone.
     """
     place = {trial: i for i, trial in enumerate(trials)}
     found = []
     for gain in records(gains):
         pair = gain["published_trial"], gain["tuned_trial"]
         known = [values[place[trial]] for trial in pair if trial in place]
-        low = high = p = math.nan
-        if len(known) == 2:
-            strata = _differences(*map(_log_means, known))
-            low, high = map(math.exp, _interval(strata))
-            p = _p(strata)
-        found.append((low - 1, high - 1, p))
-    table = pd.DataFrame(found, columns=["gain_low", "gain_high", "gain_p"], index=gains.index)
+        strata = _differences(*map(_log_means, known)) if len(known) == 2 else []
+        over, (low, high) = _over_networks(strata), _interval(strata)
+        found.append((over.low - 1, over.high - 1, over.p, math.exp(low) - 1, math.exp(high) - 1))
+    columns = ["gain_low", "gain_high", "gain_p", "seeds_low", "seeds_high"]
+    table = pd.DataFrame(found, columns=columns, index=gains.index)
     table["gain_p"] = holm(table["gain_p"].tolist())
     return gains.join(table.astype(float))
+
+
+def behind(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
+    """Each setting beside the one of the greatest geometric mean of power over networks.
+
+    Returns:
+        Columns trial, behind (its power over that one's, minus 1; 0 for the best), behind_low,
+        behind_high and behind_p: over networks, p corrected by Holm for the number of others. NaN
+        where one fails on a network.
+    """
+    logs = [_log_means(each) for each in values]
+    scores = [float(np.mean([each.mean() for each in of])) for of in logs]
+    best = int(np.argmax(np.nan_to_num(scores, nan=-math.inf)))
+    found = [
+        (ratio.ratio - 1, ratio.low - 1, ratio.high - 1, math.nan if i == best else ratio.p)
+        for i, ratio in enumerate(_over_networks(_differences(logs[best], of)) for of in logs)
+    ]
+    columns = ["behind", "behind_low", "behind_high", "behind_p"]
+    table = pd.DataFrame(found, columns=columns)
+    table["behind_p"] = holm(table["behind_p"].tolist())
+    return table.assign(trial=trials)
 
 
 def duels(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
     """Each setting against each other: on how many networks it is ahead, beyond chance or not.
 
-    The p value is that of the sign-flip test over pairs of runs, corrected by Holm for the number
-    of pairs of settings; NaN where one fails on a network.
+    The p value is that of the sign-flip test over networks, corrected by Holm for the number of
+    pairs of settings; NaN where one fails on a network.
     """
     means, logs = values.mean(axis=2), [_log_means(each) for each in values]
     pairs = list(combinations(range(len(trials)), 2))
-    p_values = [_p(_differences(logs[i], logs[j]), FLIPS_OF_A_DUEL) for i, j in pairs]
+    p_values = [_over_networks(_differences(logs[i], logs[j])).p for i, j in pairs]
     rows = [
         (trials[one], trials[other], values.shape[1], int((means[one] > means[other]).sum()), p)
         for (i, j), p in zip(pairs, holm(p_values), strict=True)
         for one, other in ((i, j), (j, i))
     ]
     return pd.DataFrame(rows, columns=["trial", "other", "networks", "ahead", "p"])
+
+
+def median_over_controllers(gains: ArrayLike) -> tuple[float, float, float]:
+    """The median of gains and its interval, of order statistics (see `enough.median_ranks`).
+
+    Of a single gain there is no median, of fewer than six no interval: NaN.
+    """
+    ordered = np.sort(np.asarray(gains, dtype=float))
+    ranks = median_ranks(len(ordered))
+    ends = [float(ordered[rank - 1]) for rank in ranks] if ranks else [math.nan] * 2
+    return (float(np.median(ordered)) if len(ordered) > 1 else math.nan, ends[0], ends[1])
 
 
 def _differences(one: Sequence[Floats], other: Sequence[Floats]) -> list[Floats]:
@@ -178,9 +211,11 @@ def _interval(strata: Sequence[Floats]) -> tuple[float, float]:
     return bootstrap_interval(strata, SEED) if _is_finite(strata) else (math.nan, math.nan)
 
 
-def _p(strata: Sequence[Floats], flips: int = FLIPS) -> float:
-    return sign_flip_test(strata, SEED, flips) if _is_finite(strata) else math.nan
+def _over_networks(strata: Sequence[Floats]) -> Ratio:
+    if _is_finite(strata):
+        return over_networks(strata, SEED)
+    return Ratio(math.nan, math.nan, math.nan, math.nan, len(strata), 0)
 
 
 def _is_finite(strata: Sequence[Floats]) -> bool:
-    return all(np.isfinite(each).all() for each in strata)
+    return bool(strata) and all(np.isfinite(each).all() for each in strata)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.across import SEED, relative_runs
 from analysis.frames import Record, records
-from analysis.paired import Floats, holm, paired_ratio
+from analysis.paired import Floats, holm, over_networks, paired_ratio
 from analysis.results import HeldOutRuns, Results
 from analysis.statistics import counted
 
@@ -55,12 +55,18 @@ def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
 
 
 def _ratio(where: str, powers: Sequence[Floats]) -> Record:
-    """The generalist's power over the specialist's, with its interval; none if a run failed.
+    """The generalist's power over the specialist's, with its intervals; none if a run failed.
 
     Powers are those of both on each network, pair by pair of the same seed: shape (2, runs).
     """
-    names = (f"{where}_{name}" for name in ("change", "low", "high", "p"))
+    names = [f"{where}_{name}" for name in _OF_RATIO]
     if not powers or any((pair <= 0).any() for pair in powers):
         return dict.fromkeys(names, np.nan)
-    found = paired_ratio([(one, other) for one, other in powers], SEED)
-    return dict(zip(names, (found.ratio - 1, found.low - 1, found.high - 1, found.p), strict=True))
+    seeds = paired_ratio([(one, other) for one, other in powers], SEED)
+    over = over_networks([np.log(one / other) for one, other in powers], SEED)
+    ends = (over.low - 1, over.high - 1, over.p, seeds.low - 1, seeds.high - 1)
+    return dict(zip(names, (seeds.ratio - 1, *ends), strict=True))
+
+
+_OF_RATIO = ("change", "low", "high", "p", "seeds_low", "seeds_high")
+"""Those without `seeds_` are over networks: NaN for one."""

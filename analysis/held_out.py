@@ -5,19 +5,24 @@ networks of any rate compare. Its held-out score is the geometric mean of that o
 networks: its order of settings does not depend on the bounds, and no network outweighs
 another. A failed run has power 0, and so has the score, to which no ratio exists.
 
+What a search found has one power on the training network, that which the search states: with fresh
+seeds. Pairs of runs decide elsewhere.
+
 Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
-from analysis import across, generality, labels, planes, statistics
+from analysis import across, generality, labels, planes
+from analysis.frames import records
 from analysis.metrics import POWER
 from analysis.results import Results, StudyRuns
-from analysis.statistics import counted
+from analysis.statistics import Chance, counted
 from common.tables import Tables
 
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
@@ -34,6 +39,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         "is_training", ascending=False, kind="stable", ignore_index=True
     )
     relative = relative_power(found.runs, networks)
+    relative = with_fresh(relative, found.settings, networks, results.studies)
     scored, distinct = scores(relative, networks), distinct_settings(found.settings)
     ranked = ranks(distinct[distinct["best"]], scored)
     ranked["label"] = _setting_labels(ranked)
@@ -50,8 +56,9 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     of_ranked = values[[best.index(trial) for trial in trials]]
     own = ranked[["trial", "training_rank", "held_out_rank", "gap", "label"]]
     own = own.merge(across.intervals(of_ranked, trials, bounds), on="trial")
+    own = own.merge(across.behind(of_ranked, trials), on="trial")
     settings = distinct.merge(scored, on="trial").merge(own, on="trial", how="left")
-    gained = gains(found.settings, relative, found.runs, networks)
+    gained = gains(found.settings, relative, networks)
     is_tuned = (ranked["origin"] != PUBLISHED).to_numpy()
     on_networks = wide.reset_index().melt("trial", var_name="network", value_name="relative")
     for more in (relative.drop(columns="relative"), planes.compute(found.runs, trials)):
@@ -85,9 +92,11 @@ def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
 
 
 def summary(tables: Tables) -> pd.DataFrame:
-    """How tuning fared: medians over the tuned settings, the rank correlation of all settings.
+    """How tuning fared: medians over controllers, and the rank correlation of all settings.
 
-    `unseen` are held-out networks that no study searched.
+    `unseen` are held-out networks that no study searched. `surely_better` and `surely_worse` are
+    beyond chance over networks (p at most SURE after Holm's correction). The medians' intervals are
+    over controllers: see `across.median_over_controllers`.
     """
     networks, settings = tables["held_out_networks"], tables["held_out_settings"]
     if networks.empty:
@@ -107,9 +116,10 @@ def summary(tables: Tables) -> pd.DataFrame:
         "surely_better": (is_sure & (compared["gain_low"] > 0)).sum(),
         "surely_worse": (is_sure & (compared["gain_high"] < 0)).sum(),
         "worse": (compared["held_out_gain"] < 0).sum(),
-        "training_gain": compared["training_gain"].median(),
-        "held_out_gain": compared["held_out_gain"].median(),
     }
+    for name in ("training_gain", "held_out_gain"):
+        median = across.median_over_controllers(compared[name])
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), median, strict=True))
     return pd.DataFrame([found])
 
 
@@ -148,6 +158,34 @@ def relative_power(runs: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def with_fresh(
+    relative: pd.DataFrame,
+    settings: pd.DataFrame,
+    networks: pd.DataFrame,
+    studies: Iterable[StudyRuns],
+) -> pd.DataFrame:
+    """The powers of `relative_power`, on the training network those that searches state.
+
+    So has a published setting that a search found as well.
+    """
+    best = {study.name: study.record.best for study in studies}
+    ((training, bound),) = networks.loc[networks["is_training"], ["network", POWER]].to_numpy()
+    stated: dict[tuple[str, str], Mapping[str, float]] = {}
+    for row in records(settings[settings["origin"] == TUNED]):
+        found = best.get(row["study"])
+        if found is not None and training in found.networks:
+            stated[row["controller"], row["constants"]] = found.networks[training]
+    table = relative.copy()
+    for row in records(settings):
+        if there := stated.get((row["controller"], row["constants"])):
+            here = (table["trial"] == row["trial"]) & (table["network"] == training)
+            runs, half = int(there["runs"]), (there["high"] - there["low"]) / 2
+            deviation = half * math.sqrt(runs) / float(stdtrit(runs - 1, 0.975))
+            figures = {"runs": runs, POWER: there[POWER], "standard_deviation": deviation}
+            table.loc[here, [*figures, "relative"]] = *figures.values(), there[POWER] / bound
+    return table
+
+
 def scores(relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
     """Relative power of each setting here and elsewhere: columns trial, training, held_out."""
     wide = relative.pivot_table(index="trial", columns="network", values="relative")
@@ -178,28 +216,25 @@ def rank_correlation(one: "pd.Series[float]", other: "pd.Series[float]") -> floa
     return float(one.rank().corr(other.rank()))
 
 
-def gains(
-    settings: pd.DataFrame, relative: pd.DataFrame, runs: pd.DataFrame, networks: pd.DataFrame
-) -> pd.DataFrame:
+def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
     """The change from each controller's best published setting to each tuned one.
 
     Args:
         settings: all settings, not only distinct ones.
-        relative: from `relative_power`.
-        runs: their runs, for chance.
+        relative: from `relative_power` or `with_fresh`.
         networks: which one is the training network.
 
     Returns:
         For each tuned setting columns of the table held_out_gains, missing where no published one
-        was replayed: powers are on the training network, half_width is that of the 95 % interval;
-        margin is what chance explains of training_gain (95 %); better and worse are numbers of
-        held-out networks.
+        was replayed: powers are on the training network, half_width is that of the 95 % interval,
+        training_gain their ratio minus 1; margin is what chance explains of it (95 %); better and
+        worse are numbers of held-out networks.
     """
     training = networks.loc[networks["is_training"], "network"].iloc[0]
-    there = counted(runs[runs["network"] == training])
-    spreads = statistics.spreads(there.rename(columns={POWER: "value"}), ["trial"])
-    half_width = spreads["high"] - spreads["mean"]
-    powers = spreads[["trial"]].assign(power=spreads["mean"], half_width=half_width)
+    there = relative[relative["network"] == training].set_index("trial")
+    n, spread = there["runs"].astype(int), there["standard_deviation"]
+    half_width = stdtrit((n - 1).where(n > 1), 0.975) * spread / np.sqrt(n)
+    powers = there[[POWER]].assign(half_width=half_width).reset_index()
     best = settings[settings["best"]].merge(powers, on="trial").set_index("controller")
     published, tuned = (
         best.loc[best["origin"] == origin, _OF_GAIN].add_prefix(f"{origin}_")
@@ -228,8 +263,12 @@ def gains(
 _OF_GAIN = ["study", "table", "constants", "trial", "row", POWER, "half_width"]
 
 
-def _chance(runs: pd.DataFrame, one: float, other: float) -> float:
+def _chance(there: pd.DataFrame, one: float, other: float) -> float:
     """The relative difference of two settings' mean powers that chance explains."""
-    pair = runs[runs["trial"].isin([one, other])]
-    counts = pair.groupby("trial").size().reindex([one, other])
-    return statistics.chance(pair, ["trial"]).margin(*counts)
+    pair = there.reindex([one, other])
+    free = (pair["runs"] - 1).where(pair[POWER] > 0, 0)
+    degrees = float(free.sum())
+    if not degrees:
+        return math.nan
+    squares = (free * (pair["standard_deviation"] / pair[POWER]) ** 2).sum()
+    return Chance(math.sqrt(float(squares) / degrees), int(degrees)).margin(*pair["runs"])

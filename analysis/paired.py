@@ -1,8 +1,9 @@
 """Is A better than B? Runs of two settings in pairs that share network and seed.
 
 The measure is the geometric mean of A over B: within each network that of its pairs, then over the
-networks, each of which counts once. Seeds are random and networks are fixed: intervals cover
-other seeds on the same networks, never other networks.
+networks, each of which counts once. With `paired_ratio`, seeds are random and networks are fixed:
+its interval covers other seeds on the same networks, never other networks. With `over_networks`,
+the networks are a sample, too.
 """
 
 import math
@@ -75,6 +76,34 @@ def paired_ratio(
         high=math.exp(high),
         p=sign_flip_test(strata, seed),
         networks=len(strata),
+        pairs=sum(each.size for each in strata),
+    )
+
+
+def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> Ratio:
+    """Relates two settings as on other networks, of which those measured are a sample.
+
+    Each network is one value, the mean logarithm of its pairs, in which the variation from seed to
+    seed is contained. The interval is that of Student's t; the test flips the signs of whole
+    networks. Of a single network both ends and p are NaN: it tells nothing of others.
+
+    Args:
+        strata: for each network the logarithms of A over B.
+        seed: of a test by Monte Carlo.
+        level: of the interval.
+    """
+    means = np.array([each.mean() for each in strata])
+    center, n = float(means.mean()), len(means)
+    half = p = math.nan
+    if n > 1:
+        half = float(stdtrit(n - 1, (1 + level) / 2)) * float(means.std(ddof=1)) / math.sqrt(n)
+        p = sign_flip_test([means], seed)
+    return Ratio(
+        ratio=math.exp(center),
+        low=math.exp(center - half),
+        high=math.exp(center + half),
+        p=p,
+        networks=n,
         pairs=sum(each.size for each in strata),
     )
 

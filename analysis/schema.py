@@ -241,22 +241,23 @@ _HELD_OUT = (
     _table(
         "held_out_settings",
         "a distinct setting; power relative to the omniscient bound. Of the best ones, which "
-        "were repeated, also their ranks and 95 % intervals, over other seeds on the same "
-        "networks, of held_out, of the interquartile mean of all runs (middle), and of the mean of "
-        "ln(power in Mbit/s/s)",
+        "were repeated, also their ranks and 95 % intervals, of seeds alone, of held_out, of the "
+        "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
+        "behind: held_out over the greatest of them, minus 1, with its interval over networks",
         "trial controller origin best study table? row? constants published_power study_power "
         "study_runs constant_* training held_out training_rank? held_out_rank? gap? label? "
         "repeats? held_out_low held_out_high middle middle_low middle_high "
-        "log_power log_power_low log_power_high",
+        "log_power log_power_low log_power_high behind behind_low behind_high behind_p",
     ),
     _table(
         "held_out_gains",
-        "what a tuned setting changes against its controller's best published one",
+        "what a tuned setting changes against its controller's best published one; held_out_gain "
+        "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and of seeds alone",
         "controller published_study? published_table? published_constants? tuned_study? "
         "tuned_table? tuned_constants? published_trial? published_row? tuned_trial? tuned_row? "
         "better? worse? published_power published_half_width:Mbit/s/s tuned_power "
         "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
-        "gain_high gain_p",
+        "gain_high gain_p seeds_low seeds_high",
     ),
     _table(
         "held_out_profiles",
@@ -267,7 +268,7 @@ _HELD_OUT = (
     _table(
         "held_out_duels",
         "a tuned setting against another: on how many of the held-out networks its mean power is "
-        "greater, and the p value of the difference over all of them, by Holm",
+        "greater, and the p value of the difference over networks, by Holm",
         "trial other networks ahead p",
     ),
     _table(
@@ -291,9 +292,11 @@ _HELD_OUT = (
     _table(
         "generality",
         "a setting tuned on several networks against one tuned on the training network alone: "
-        "power relative to its, with 95 % intervals; p of held-out by Holm",
+        "power relative to its, with 95 % intervals over networks (none on the one training "
+        "network; p of held-out by Holm) and of seeds alone",
         "controller specialist generalist networks network_titles training_change training_low "
-        "training_high training_p held_out_change held_out_low held_out_high held_out_p",
+        "training_high training_p training_seeds_low training_seeds_high held_out_change "
+        "held_out_low held_out_high held_out_p held_out_seeds_low held_out_seeds_high",
     ),
 )
 

@@ -118,19 +118,20 @@ def _recovered(tables: Tables) -> Iterator[Record]:
 
 
 def _held_out(tables: Tables) -> Iterator[Record]:
-    """Gains and losses whose interval does not hold 1: new runs must agree about the direction."""
+    """Gains and losses beyond seeds alone: new runs here must agree about the direction."""
     networks, gains = tables["held_out_networks"], tables["held_out_gains"]
     held = networks[~networks["is_training"].astype(bool)]["network"]
-    for row in records(gains[(gains["gain_low"] > 0) | (gains["gain_high"] < 0)]):
+    for row in records(gains[(gains["seeds_low"] > 0) | (gains["seeds_high"] < 0)]):
         both = (
             f"{row['controller']}:{','.join(_pairs(row[f'{origin}_constants']))}"
             for origin in ("tuned", "published")
         )
-        ends = [1, math.inf] if row["gain_low"] > 0 else [0, 1]
+        ends = [1, math.inf] if row["seeds_low"] > 0 else [0, 1]
         yield _claim(
             "held_out_gains",
             f"The ratio of {row['controller']}'s power as tuned to that as published, on held-out "
-            f"networks (95 % interval {1 + row['gain_low']:.3f} to {1 + row['gain_high']:.3f})",
+            f"networks (95 % interval of seeds alone {1 + row['seeds_low']:.3f} to "
+            f"{1 + row['seeds_high']:.3f})",
             [1 + row["held_out_gain"], *ends],
             "",
             *("compare", *both, *(word for name in held for word in ("--network", name))),

@@ -26,6 +26,7 @@ from analysis import (
 )
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS, as_printed, in_steps, printed
+from analysis.paired import least_pairs
 from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
@@ -241,6 +242,7 @@ def environment() -> jinja2.Environment:
         "AGREEING": AGREEING,
         "parts": parts,
         "POWERS": POWERS,
+        "LEAST_NETWORKS": least_pairs(1),
         "MISFIT_SCALE": MISFIT_SCALE,
         "NEAR_MISFIT": NEAR,
         "RUN_DIGITS": RUN_DIGITS,

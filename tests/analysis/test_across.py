@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from analysis import across
 
@@ -40,15 +41,61 @@ def test_one_run_draws_no_interval_and_a_mean_of_nothing_neither() -> None:
     assert across.profiles(varied([0.1, 0.4], 1), [0])["low"].isna().all()
 
 
-def test_a_gain_has_the_interval_of_its_pairs() -> None:
-    before = varied([0.1, 0.4], 6)
-    values = np.concatenate([before, 1.5 * before])
+def test_a_gain_has_an_interval_over_networks_and_one_of_seeds_alone() -> None:
+    before = varied([0.1, 0.4, 0.2, 0.3, 0.5, 0.6, 0.7], 6)
+    factors = np.array([1.5, 0.9, 1.2, 1.1, 0.8, 1.4, 1.3])
+    values = np.concatenate([before, before * factors[:, None]])
     twice = pd.DataFrame({"published_trial": [0, 0], "tuned_trial": [1, 1]})
     line, same = across.paired_gains(twice, values, [0, 1]).to_dict("records")
-    assert (line["gain_low"], line["gain_high"]) == (pytest.approx(0.5), pytest.approx(0.5))
-    assert line["gain_p"] == same["gain_p"] == pytest.approx(2 * 2 / 2**12)  # by Holm
+    judge = stats.ttest_1samp(np.log(factors), 0).confidence_interval()
+    assert np.log1p([line["gain_low"], line["gain_high"]]) == pytest.approx([*judge])
+    flips = stats.permutation_test(
+        (np.log(factors),), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
+    assert line["gain_p"] == same["gain_p"] == pytest.approx(2 * flips.pvalue)  # by Holm
+    center = math.exp(np.log(factors).mean()) - 1
+    assert (line["seeds_low"], line["seeds_high"]) == (pytest.approx(center),) * 2
     unknown = across.paired_gains(twice.assign(tuned_trial=9), values, [0, 1])
-    assert unknown[["gain_low", "gain_p"]].isna().all(axis=None)
+    assert unknown[["gain_low", "gain_p", "seeds_low"]].isna().all(axis=None)
+
+
+def test_one_network_tells_nothing_of_others() -> None:
+    before = varied([0.1], 6)
+    values = np.concatenate([before, 1.5 * varied([0.1], 6, seed=3)])
+    pair = pd.DataFrame({"published_trial": [0], "tuned_trial": [1]})
+    (line,) = across.paired_gains(pair, values, [0, 1]).to_dict("records")
+    assert all(math.isnan(line[name]) for name in ("gain_low", "gain_high", "gain_p"))
+    assert 0.3 < line["seeds_low"] < line["seeds_high"] < 0.7
+
+
+def test_settings_are_behind_the_one_of_the_greatest_geometric_mean() -> None:
+    values = varied([0.1, 0.4, 0.2, 0.3, 0.5, 0.6], 4)
+    factors = np.array([0.5, 0.4, 0.6, 0.55, 0.45, 0.5])
+    failing = np.zeros_like(values)
+    settings = np.concatenate([failing, values * factors[:, None], values])
+    failed, worse, best = across.behind(settings, [3, 4, 5]).to_dict("records")
+    assert (failed["trial"], best["trial"], best["behind"]) == (3, 5, 0)
+    assert math.isnan(failed["behind"]) and math.isnan(best["behind_p"])
+    judge = stats.ttest_1samp(np.log(factors), 0)
+    assert math.log1p(worse["behind"]) == pytest.approx(np.log(factors).mean())
+    ends = np.log1p([worse["behind_low"], worse["behind_high"]])
+    assert ends == pytest.approx([*judge.confidence_interval()])
+    assert worse["behind_p"] == 2 / 2**6  # the only other that is known
+
+
+@pytest.mark.parametrize(
+    ("gains", "found"),
+    [
+        ([0.3], (math.nan,) * 3),
+        ([0.3, 0.1, 0.2], (0.2, math.nan, math.nan)),
+        ([0.6, 0.1, 0.2, 0.3, 0.5, 0.4], (0.35, 0.1, 0.6)),
+        ([0.9, 0.1, 0.2, 0.3, 0.5, 0.4, 0.6, 0.7, 0.8], (0.5, 0.2, 0.8)),  # Conover's ranks 2, 8
+    ],
+)
+def test_a_median_over_controllers_takes_two_of_them_and_its_interval_six(
+    gains: list[float], found: tuple[float, ...]
+) -> None:
+    assert across.median_over_controllers(gains) == pytest.approx(found, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -70,13 +117,14 @@ def test_profiles_count_networks_within_a_factor_of_the_best(
 
 def test_duels_count_networks_and_correct_for_the_number_of_pairs() -> None:
     noise = 1 + np.arange(8) / 1000
-    by_network = np.array([[1, 2, 3], [2, 4, 2], [1, 2, 3]], dtype=float)  # settings, networks
+    one = np.arange(1.0, 9)  # networks
+    by_network = np.array([one, [*(1.5 * one[:7]), 7.9], one])  # settings, networks
     found = across.duels(by_network[:, :, None] * noise, [7, 8, 9]).set_index(["trial", "other"])
-    assert found["ahead"].tolist() == [1, 2, 0, 0, 2, 1]  # 7 and 8, 7 and 9, 8 and 9, both ways
-    assert set(found["networks"]) == {3}
+    assert found["ahead"].tolist() == [1, 7, 0, 0, 7, 1]  # 7 and 8, 7 and 9, 8 and 9, both ways
+    assert set(found["networks"]) == {8}
     p = found["p"].to_dict()
     assert p[7, 9] == 1  # alike
-    assert 0 < p[7, 8] == p[8, 7] < 0.05
+    assert p[7, 8] == p[8, 7] == 3 * 4 / 2**8  # of 8 networks, the least one against; by Holm
     failed = across.duels(np.array([[[1.0, 1]], [[0.0, 0]]]), [7, 8])
     assert failed["ahead"].tolist() == [1, 0] and failed["p"].isna().all()
 

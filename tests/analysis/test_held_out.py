@@ -11,6 +11,7 @@ from analysis import generality, held_out
 from analysis.frames import Record, records, select
 from analysis.planes import compute, on_front
 from analysis.sweeps import Luck
+from common.study_record import BestTrial
 from tests.analysis import synthetic
 
 NETWORKS = pd.DataFrame(
@@ -76,7 +77,7 @@ def test_distinct_settings_keep_the_best_of_equals_and_say_where_it_comes_from()
 
 
 def test_gains_set_the_tuned_beside_the_best_published() -> None:
-    (gain,) = records(held_out.gains(PAIR, RELATIVE, runs_of(POWERS), NETWORKS))
+    (gain,) = records(held_out.gains(PAIR, RELATIVE, NETWORKS))
     assert (gain["controller"], gain["published_trial"], gain["tuned_trial"]) == ("aimd", 0, 1)
     assert gain["training_gain"] == pytest.approx(0.5)
     assert gain["held_out_gain"] == pytest.approx(math.sqrt(0.016 / 0.04) - 1)
@@ -91,6 +92,25 @@ def test_gains_set_the_tuned_beside_the_best_published() -> None:
     assert gain["tuned_constants"] == '{"alpha":2}'
 
 
+def test_a_gain_is_made_of_the_powers_beside_it_and_the_search_states_one_of_them() -> None:
+    fresh = {"power": 33.0, "low": 32.0, "high": 34.0, "runs": 30}
+    best = BestTrial(7, 33.0, {}, {}, networks={"here": fresh, "slow": {**fresh, "power": 9.0}})
+    made = synthetic.windows_study("s")
+    studies = [replace(made, record=replace(made.record, best=best))]
+    relative = held_out.with_fresh(RELATIVE, PAIR, NETWORKS, studies)
+    (gain,) = records(held_out.gains(PAIR, relative, NETWORKS))
+    assert (gain["published_power"], gain["tuned_power"]) == (20, 33)
+    assert gain["training_gain"] == gain["tuned_power"] / gain["published_power"] - 1
+    assert gain["tuned_half_width"] == pytest.approx(1)
+    assert gain["held_out_gain"] == pytest.approx(math.sqrt(0.016 / 0.04) - 1)  # of pairs
+    stated = select(relative, trial=1, network="here")
+    assert stated["relative"].tolist() == [0.33] and stated["runs"].tolist() == [30]
+    same = PAIR.assign(constants="{}")  # published, and found as well
+    relative = held_out.with_fresh(RELATIVE, same, NETWORKS, studies)
+    (gain,) = records(held_out.gains(same, relative, NETWORKS))
+    assert (gain["published_power"], gain["training_gain"]) == (33, 0)
+
+
 @pytest.mark.parametrize(("trial", "gained"), [(0, math.nan), (1, -1)])
 def test_gains_over_a_setting_that_fails_everywhere_are_unknown_or_total(
     trial: int, gained: float
@@ -98,7 +118,7 @@ def test_gains_over_a_setting_that_fails_everywhere_are_unknown_or_total(
     runs = runs_of(POWERS)
     runs.loc[runs["trial"] == trial, ["status", "power"]] = "failed", math.nan
     relative = held_out.relative_power(runs, NETWORKS)
-    (gain,) = records(held_out.gains(PAIR, relative, runs, NETWORKS))
+    (gain,) = records(held_out.gains(PAIR, relative, NETWORKS))
     assert gain[f"{('published', 'tuned')[trial]}_power"] == 0
     gains = (gain["training_gain"], gain["held_out_gain"])
     assert gains == pytest.approx((gained, gained), nan_ok=True)
@@ -135,7 +155,8 @@ def test_planes_have_means_covariances_and_a_knee() -> None:
 
 
 def test_the_stage_orders_by_power_on_the_training_network() -> None:
-    found = synthetic.analysed(synthetic.results(), "held_out")
+    results = synthetic.results()
+    found = synthetic.analysed(results, "held_out")
     standings = held_out.standings(found)
     assert standings["label"].tolist() == [
         "Delay threshold, tuned",
@@ -146,11 +167,18 @@ def test_the_stage_orders_by_power_on_the_training_network() -> None:
     first = select(found["held_out_power"], trial=standings["trial"][0])
     networks = found["held_out_networks"]
     assert first["network"].tolist() == networks["network"].tolist() == ["contest", "slow", "fast"]
-    assert first["relative"].tolist() == pytest.approx([27 / 157.5, 0.12, 0.072], rel=1e-4)
+    (search,) = [each for each in results.studies if each.name == "delay_tpe"]
+    assert search.record.best is not None
+    stated = search.record.best.networks["contest"]
+    assert first["relative"].tolist() == pytest.approx(
+        [stated["power"] / 157.5, 0.12, 0.072], rel=1e-4
+    )
     assert first["power"].tolist() == pytest.approx(
         (first["relative"] * networks["power"]).tolist()
     )
-    assert first["runs"].tolist() == [3, 3, 3] and (first["standard_deviation"] > 0).all()
+    assert (
+        first["runs"].tolist() == [stated["runs"], 3, 3] and (first["standard_deviation"] > 0).all()
+    )
     (summary,) = records(held_out.summary(found))
     assert summary["training_title"] == "Verizon LTE, short"
     assert summary["settings"] == 5 and standings["repeats"].tolist() == [3] * 4

@@ -60,7 +60,7 @@ def test_claims_are_those_of_the_tables() -> None:
     for table, part in set(zip(found["table"], found["part"], strict=True)):
         assert parts.part_of_table(table) == part
     gains = tables["held_out_gains"]
-    sure = gains[(gains["gain_low"] > 0) | (gains["gain_high"] < 0)]
+    sure = gains[(gains["seeds_low"] > 0) | (gains["seeds_high"] < 0)]
     assert len(select(found, table="held_out_gains")) == len(sure) > 0
     best = select(tables["sweeps"], sweep=tables["sweeps"]["sweep"].iloc[0])["best_value"].iloc[0]
     assert best in set(select(found, table="sweeps")["value"])

@@ -105,12 +105,12 @@ def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> 
 
 def test_searches_say_what_tuning_gained_and_what_holds(report: Told) -> None:
     (tuned,) = [row for row in report.rows("searches") if "TPE" in row[2]]
-    assert tuned[6].startswith("22.00") and tuned[7].startswith("+22.7 ± ")
+    assert tuned[6].startswith("22.00") and tuned[7].startswith("+22.2 ± ")
     assert len(report.rows("held-out-networks")) == 3
     first = report.rows("held-out-standings")[0]
     assert first[0] == "Delay threshold, tuned" and first[6:8] == ("1", "4")
     power = report.rows("held-out-power")
-    assert power[0][:2] == ("Delay threshold, tuned", "27") and len(power) == 4
+    assert power[0][:2] == ("Delay threshold, tuned", "26.89") and len(power) == 4
 
 
 @pytest.mark.parametrize("origin", ["published", "tuned"])
@@ -122,8 +122,8 @@ def test_settings_that_fail_everywhere_are_in_the_report(origin: str) -> None:
     runs.loc[failed, ["status", "reason"]] = "failed", "the window is nan"
     runs.loc[failed, list(METRICS)] = math.nan
     report = told(synthetic.results(hold_out=replace(held, runs=runs)))
-    powers = {row[1:] for row in report.rows("held-out-power") if row[0].endswith(origin)}
-    assert powers == {("0", "0", "0")}
+    powers = {row[2:] for row in report.rows("held-out-power") if row[0].endswith(origin)}
+    assert powers == {("0", "0")}  # on the training network a search states another power
 
 
 def test_numbers_link_to_the_runs_that_made_them(report: Told) -> None:
