@@ -205,7 +205,7 @@ def test_status_follows_an_experiment(workspace: Path) -> None:
 
 def test_doctor_finds_what_is_missing(workspace: Path) -> None:
     found = {each["what"]: each for each in answer(workspace, "doctor")}
-    assert found["C++ compiler"]["verdict"] == "good"
+    assert found["C++ compiler"]["verdict"] == found["git"]["verdict"] == "good"
     assert found["configuration"]["found"] == "config/config.yaml: 1 studies"
     result = ask(workspace, "doctor", "--config", "config/none.yaml")
     assert result.returncode == 1

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,21 @@ def test_preparations_wait_for_what_another_process_makes(
     monkeypatch.setattr(runs, "make", make_if_free)
     make_what_is_missing(Path("config.yaml"), [], [], [program])
     assert made == [program]
+
+
+def test_a_run_builds_its_own_controller_alone_and_names_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = folder / "controllers/algorithms"
+    sources.mkdir(parents=True)
+    for name in ("timely", "reno"):
+        (sources / f"{name}.cc").write_text("int i;")
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(runs, "make", lambda *_, **words: asked.append(words))
+    make_what_is_missing(Path("config.yaml"), [], ["timely"])
+    (words,) = asked
+    assert words["objects"] == "controller_timely"
+    assert words["forecast"].building == ["emulate", "timely"]
 
 
 def test_controller_whose_source_is_gone_is_unknown(folder: Path) -> None:
