@@ -297,7 +297,8 @@ def grids(tables: Tables) -> pd.DataFrame:
     lines = []
     for _, cells in tables["grid_cells"].groupby("grid", sort=False):
         sizes = cells["relative"].abs()
-        first = cells.drop(columns=["x", "y", "best"]).rename(columns={"x_name": "x", "y_name": "y"})
+        names = {"x_name": "x", "y_name": "y"}
+        first = cells.drop(columns=["x", "y", "best"]).rename(columns=names)
         lines.append(
             {
                 **records(first)[0],
