@@ -1,8 +1,11 @@
 """What the report says of comparisons and of swept networks."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from jinja2 import FileSystemLoader
 
 from analysis.derived import with_derived
 from common.errors import KneepointError
@@ -67,3 +70,48 @@ def test_configuration_has_words_of_its_own(tmp_path: Path) -> None:
         with pytest.raises(KneepointError, match=problem) as caught:
             compose(text)
         assert str(caught.value).startswith(str(template))
+
+
+TEMPLATES = Path("config/comparisons")
+
+
+def said_of(comparison: str, shares: Sequence[tuple[str, float]]) -> str:
+    """What a template of the configuration says of these labels and shares beside CUBIC."""
+    lines = [
+        {
+            **{"comparison": comparison, "engine": "emulator", "flow": "first", "label": label},
+            **{"traffic": "beside-cubic", "network_title": "A link", "mean": mean},
+            **{"jains_index": mean, "utilization": mean, "queueing_delay_p95_ms": 100 * mean},
+        }
+        for label, mean in shares
+    ]
+    templates = words.environment().overlay(loader=FileSystemLoader(TEMPLATES))
+    text = templates.get_template(f"{comparison}.md.jinja").render(rows=lambda _: lines)
+    return " ".join(text.split())
+
+
+def test_who_starves_whom_follows_from_the_shares() -> None:
+    starves = said_of("friendliness", [("TIMELY", 0.97), ("TANGRA", 0.5)])
+    starved = said_of("friendliness", [("TIMELY", 0.03), ("TANGRA", 0.5)])
+    fair = said_of("friendliness", [("TIMELY", 0.5), ("TANGRA", 0.5)])
+    assert starves.count("TIMELY") == starved.count("TIMELY") == 1 and "TIMELY" not in fair
+    assert "no controller gets" in starves and "no controller leaves" in starved
+    assert "TANGRA" not in starves + starved + fair
+
+
+@pytest.mark.parametrize(
+    ("comparison", "shares"),
+    [
+        ("friendliness", ([0.01, 0.01], [0.99, 0.99], [0.5, 0.5])),
+        ("several-tangra", ([0.05, 0.9], [1, 1], [0.5, 0.5])),
+    ],
+)
+def test_templates_state_nothing_that_other_numbers_would_deny(
+    comparison: str, shares: Sequence[Sequence[float]]
+) -> None:
+    labels = ("TANGRA", "Fixed window")
+    said = [said_of(comparison, list(zip(labels, each, strict=True))) for each in shares]
+    fixed = set.intersection(*({*re.split(r"(?<=[.:;,]) ", each)} for each in said))
+    results = r"\b(evenly|unfair|lose|loses|starve|always|never|however|better|worse|agree)\b"
+    assert not [each for each in fixed if re.search(results, each)]
+    assert len(set(said)) == len(said)
