@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import Parts, together
+from analysis.frames import Parts, records, together
 from analysis.metrics import METRICS
 from analysis.results import Repeats, Results
 from common.tables import Tables
@@ -15,21 +15,31 @@ _OF = ["whose", "setting", "label"]
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
+    """The stage: see `analysis.schema`. A setting that was repeated twice on a network is one."""
     found = Parts(list)
+    first: dict[tuple[str, ...], tuple[str, str]] = {}
     for engine, every in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
         for repeats in every:
             runs = statistics.succeeded(repeats.runs).assign(whose=engine)
+            alike = ["controller", "constants"]
+            keys = runs[["setting", "label", *alike, "network"]].drop_duplicates()
+            pooled = {}
+            for key in records(keys):
+                place = engine, key["controller"], key["network"], key["constants"]
+                pooled[key["setting"]] = first.setdefault(place, (key["setting"], key["label"]))
+            named = [pooled[own] for own in runs["setting"]]
+            runs = runs.assign(**dict(zip(_OF[1:], zip(*named, strict=True), strict=False)))
             found["repeatability_runs"].append(runs[[*_OF, *METRICS]])
             if engine == MAHIMAHI and results.emulated is not None:
-                alike = ["controller", "constants"]
-                keys = runs[["setting", "label", *alike]].drop_duplicates()
+                keys = keys[[own == pooled[own][0] for own in keys["setting"]]]
+                keys = keys.drop(columns="network")
                 emulated = statistics.succeeded(results.emulated).merge(keys, on=alike)
                 emulated = emulated.assign(whose=CALIBRATED)
                 found["repeatability_runs"].append(emulated[[*_OF, *METRICS]])
             published = _published(repeats)
-            is_there = published["setting"].isin(runs["setting"])
-            found["repeatability_published"].append(published[is_there].assign(whose=engine))
+            published = published[published["setting"].isin(pooled)].assign(whose=engine)
+            published["setting"] = [pooled[own][0] for own in published["setting"]]
+            found["repeatability_published"].append(published)
     return together(found)
 
 

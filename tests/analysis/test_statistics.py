@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from analysis import repeatability, statistics
+from analysis.frames import select
 from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import StudyRuns
 from analysis.spread import LEVEL, Selection, figures
@@ -208,3 +210,16 @@ def test_a_selected_run_is_compared_with_a_selected_run(extreme: str) -> None:
         assert held(found, metric, values) >= LEVEL - 0.005, metric
     narrow, wide = (each["high_power"] - each["low_power"] for each in (found, single))
     assert (narrow < wide).mean() > 0.9
+
+
+def test_a_setting_that_was_repeated_twice_is_one_with_all_that_was_published_of_it() -> None:
+    once = synthetic.repeats()
+    again = replace(
+        once, name="again", runs=once.runs.replace({"setting": {"windows:0": "again:0"}})
+    )
+    again = replace(again, runs=again.runs[again.runs["setting"] == "again:0"])
+    found = repeatability.compute(synthetic.MadeUp(repeats=(once, again)), {})
+    told = repeatability.beside_published(found)
+    powers = select(told, metric="power", setting="windows:0")
+    assert powers["n"].tolist() == [20, 20] and powers["mean"].nunique() == 1
+    assert set(told["setting"]) == {"windows:0", "windows:1"}

@@ -49,7 +49,7 @@ def test_published_numbers_have_the_digits_printed_and_truncated_ones_are_told()
     assert truncated == [True, False]
     assert report.rows("grids")[0][6] == "18.600"
     assert report.rows("bests-fixed_window-window-contest")[0][3] == "12.8 (truncated)"
-    assert report.rows("repeatability-ours")[1][8:11] == ("25", "11.60", DASH)
+    assert report.rows("repeatability-ours")[1][8:12] == ("Report", "25", "11.60", DASH)
 
 
 PLACE = {"comparison": "reports", "table": "001-windows", "row": 4}
