@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 from tests.docs.conftest import set_up
 from tests.docs.pages import Step, follow, steps_of
 from tests.judge.build import AbsentError, fetch
+from tests.reports.consistency import contradictions
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +30,8 @@ def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]
             pytest.skip(f"NOT TESTED: {error}")
     for step in follow(page, reader, environment):
         assert not step.path.startswith("/")
+    for report in reader.parent.rglob("results/report.html"):
+        assert contradictions(report) == []
     if page.stem == "fit-a-path":
         fitted = yaml.safe_load((reader / "config/networks/my-path.yaml").read_text())
         assert abs(fitted["delay_ms"] - 21) <= 1, "the page says what the figures are of"

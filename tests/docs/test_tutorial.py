@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.docs.conftest import set_up
 from tests.docs.pages import follow
+from tests.reports.consistency import contradictions
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +32,7 @@ def test_the_tutorial_ends_in_a_report_on_a_network_that_no_search_has_seen(
         "synthetic-fast",
         "lab-commute",
     }
+    assert contradictions(results / "report.html") == []
     html = (results / "report.html").read_text()
     assert "A commute" in html
     assert "Small queue, tuned" in html

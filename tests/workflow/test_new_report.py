@@ -15,6 +15,7 @@ from kneepoint.schemas import FOLDER as SCHEMAS
 from reports.parts import PARTS, TRUSTED
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint
+from tests.reports.consistency import contradictions
 from tests.workflow.conftest import Checkout
 
 pytestmark = pytest.mark.slow
@@ -42,6 +43,7 @@ def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
     expected = {5: "fitted", 10: "fitted", 20: "fitted", 30: "contradicted", 50: "fitted"}
     assert dict(audit["verdict"]) == expected
     assert audit["wrong"][30] == "power"
+    assert contradictions(report / "results/report.html") == []
     html = (report / "results/report.html").read_text()
     assert "Example report" in html
     for own in ("The windows of mine", "Your Name", "<em>Markdown</em>", "Introduction</h2>"):
