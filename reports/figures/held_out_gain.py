@@ -54,4 +54,4 @@ def _draw_gains(axes: Axes, gains: pd.DataFrame, where: str, looks: style.Looks)
     axes.set_ylim(len(gains) - 0.4, -0.6)
 
 
-subjects = only("held_out_gains", "all")
+subjects = only("held_out_gains", "all", lambda rows: rows.dropna(subset=["published_trial"]))

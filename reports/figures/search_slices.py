@@ -26,7 +26,7 @@ def draw(search: Record, tables: Tables) -> Figure:
     figure = style.page(2.7 if len(constants) == 1 else 0.3 + 1.9 * rows)
     panels = figure.subplots(rows, columns, sharey=steps.empty, squeeze=False)
     for axes, constant in zip(panels.flat, constants, strict=False):
-        _draw_values(axes, trials, constant, is_alone=len(constants) == 1)
+        _draw_values(axes, trials, constant, len(constants) == 1, has_peak=len(steps) > 0)
         style.ring(axes, constant["best"], search["in_search"])
         if search["fresh_runs"]:
             axes.plot(constant["best"], search["best_value"], "D", color=style.BEST, markersize=4)
@@ -46,14 +46,18 @@ def draw(search: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _draw_values(axes: Axes, trials: pd.DataFrame, constant: Record, is_alone: bool) -> None:
+def _draw_values(
+    axes: Axes, trials: pd.DataFrame, constant: Record, is_alone: bool, has_peak: bool
+) -> None:
+    """Dots; a search for one peak joins them, of any other a line would be a zigzag of chance."""
     shown = trials.assign(at=trials[CONSTANT + constant["constant"]], number=trials["trial"] + 1)
     shades: Record = {"cmap": mpl.colormaps["Blues"].resampled(_SHADES)}
     shades["vmin"] = -0.35 * len(trials)
     dots: Record = {"c": trials["trial"], "s": 20 if is_alone else 8, "linewidths": 0, **shades}
     axes.scatter(shown["at"], shown["value"], **dots)
     if is_alone:
-        style.plot(axes, shown.sort_values("at"), "at", "value", color=style.OURS, linewidth=0.8)
+        line: Record = {"color": style.OURS, "linewidth": 0.8 * has_peak}
+        style.plot(axes, shown.sort_values("at"), "at", "value", **line)
         name = labels.words(constant["constant"])
         text = f"trial {{number}}, {name} {{at:.4g}}: {{value:.4g}}"
         style.tell(axes, shown, "at", "value", text)

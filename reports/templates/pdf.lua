@@ -96,7 +96,7 @@ end
 
 function Div(div)
   if div.classes:includes("contents") then -- after the first page
-    return pandoc.RawBlock("typst", "]\n#pagebreak()\n#contents()\n#part[")
+    return pandoc.RawBlock("typst", "]\n#contents()\n#part[")
   end
   if div.classes:includes("references") then
     return { pandoc.RawBlock("typst", "#references["), div, pandoc.RawBlock("typst", "]") }
@@ -116,7 +116,7 @@ end
 
 -- A part holds its figures.
 function Pandoc(document)
-  local blocks, last = pandoc.Blocks({ pandoc.RawBlock("typst", "#part[") }), nil
+  local blocks, last = pandoc.Blocks({ pandoc.RawBlock("typst", "#part(floats: none)[") }), nil
   for _, block in ipairs(document.blocks) do
     if last and block.t == "Header" and block.level <= 2 then
       blocks:insert(pandoc.RawBlock("typst", "]#part["))
