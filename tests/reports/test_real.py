@@ -98,6 +98,6 @@ def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> No
 def test_figure_has_every_setting(analysed: dict[str, pd.DataFrame]) -> None:
     throughput, delay = drawn(analysed, "agreement-real").axes
     names = [text.get_text() for text in throughput.get_yticklabels()]
-    assert names[:3] == ["fixed window 5", "fixed window 12", "fixed window 40"] and len(names) == 7
+    assert names[:3] == ["Fixed window 5", "Fixed window 12", "Fixed window 40"] and len(names) == 7
     for axes in (throughput, delay):
         assert {(0.0, float(at)) for at in range(7)} <= places(axes)
