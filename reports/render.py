@@ -3,6 +3,7 @@
 import copy
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
@@ -89,7 +90,7 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
         )
         source.write_text(written, encoding="utf-8")
         try:
-            return typst.compile(
+            pdf, warnings = typst.compile_with_warnings(
                 source,
                 root=folder,
                 ignore_system_fonts=True,
@@ -98,6 +99,9 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
             )
         except typst.TypstError as error:
             raise KneepointError(f"{TEMPLATES / 'report.typ'}: typst says: {error}") from None
+        for warning in warnings:
+            print(f"{TEMPLATES / 'report.typ'}: typst warns: {warning.message}", file=sys.stderr)
+        return pdf
 
 
 def _html(body: Element) -> str:

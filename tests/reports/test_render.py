@@ -145,6 +145,14 @@ def words_of(pdf: bytes, folder: Path) -> str:
     return "".join(subprocess.run(call, check=True, capture_output=True, text=True).stdout.split())
 
 
+def test_layout_of_the_pdf_converges(
+    drawn: tuple[Document, Mapping[str, Path]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else all headings and pages have the numbers of the last ones."""
+    render.to_pdf(*drawn)
+    assert capsys.readouterr().err == ""
+
+
 def test_figures_of_the_pdf_stand_within_their_part(tmp_path: Path) -> None:
     figure = '<figure name="{0}"><title>Of {0}</title></figure>'
     parts = [
