@@ -20,7 +20,7 @@ RULES = "title: T\npractice: [a]\n"
         (Contest, f"{RULES}deadline: 2026-12-01T12:00", ["offset", "2026-12-01T12:00+01:00"]),
         (Contest, f"{RULES}deadline: 20261201", ["deadline", "20261201"]),
         (Contest, f"{RULES}host_latency_us: 5\nother_host_latency_us: 5", ["other_host", "change"]),
-        (Contest, f"{RULES}environment: {{A: 5}}", ["environment.A", "5", "string"]),
+        (Contest, f"{RULES}environment: {{A: 5}}", ["environment.A", "5", "text"]),
         (Contest, f"{RULES}environment: {{A=B: c}}", ["A=B", "a name in C"]),
         (Contest, f"{RULES}arguments: debug", ["arguments", "'debug'"]),
         (Contest, f"{RULES}host_latency_us: -1", ["host_latency_us", "-1", "equal to 0"]),
