@@ -13,7 +13,7 @@ _DROPPED = re.compile(
 _REFERENCE = re.compile(r'(?<=href="#)[^"]+|(?<=url\(#)[^)]+')
 _KIND = re.compile(r' id="(cells|colours)"')  # of a figure: see report.css
 _PAPER = re.compile(r'(<path [^>]*style="[^"]*?)(fill|stroke):#ffffff')
-_INK = re.compile(r'(<text [^>]*style="[^"]*?)fill:(#1b1f24|#8a9099)')
+_INK = re.compile(r'(<text [^>]*style="[^"]*?)fill:(#1b1f24)')
 _ID = re.compile(r' id="([^"]+)"')
 _RUN = re.compile(r' data-run="([^"]+)"')
 _MEASURES = re.compile(r' (?:d|x|y|transform|points|width|height)="[^"]*"')

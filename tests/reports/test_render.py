@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from reports import draw, render
@@ -168,6 +171,41 @@ def test_figures_of_the_pdf_stand_within_their_part(tmp_path: Path) -> None:
         ["11", "12", "13"],
         ["21", "22", "23"],
     ]
+
+
+@pytest.mark.parametrize("height", [40, 60, 80])
+def test_pages_of_the_pdf_are_full_whatever_the_height_of_figures(
+    tmp_path: Path, height: int
+) -> None:
+    """A page without room for the next figure goes on with the text behind it."""
+    figure = '<figure name="{0}"><title>Of {0}</title></figure>'
+    text = f"Text. {'More of it. ' * 70}"
+    sections = [f'<h3 id="s{n}">S</h3>\n\n{text}\n\n{figure.format(n)}' for n in range(9)]
+    content = document("\n\n".join(['<h2 id="p">Part</h2>', *sections]), "T")
+    figures = blank(content, tmp_path)
+    for path in figures.values():
+        ink = f'<rect width="100" height="{height}"/>'
+        path.write_text(BLANK.replace("100 50", f"100 {height}").replace("/>", f">{ink}</svg>"))
+    full = fullness(render.to_pdf(content, figures), tmp_path)
+    assert len(full) > 4 and min(full[:-1]) > 0.6
+
+
+def fullness(pdf: bytes, folder: Path) -> list[float]:
+    """Of each page, the share of its height that is not in a gap of more than a twentieth."""
+    program = shutil.which("pdftoppm")
+    if program is None:
+        pytest.skip("NOT TESTED: no pdftoppm")
+    (folder / "report.pdf").write_bytes(pdf)
+    call = [program, "-r", "50", "-gray", "-png", str(folder / "report.pdf"), str(folder / "page")]
+    subprocess.run(call, check=True)
+    found = []
+    for path in sorted(folder.glob("page-*.png")):
+        pixels: Any = plt.imread(path)
+        top, bottom = (int(share * len(pixels)) for share in (0.081, 0.929))  # the margins
+        rows = (pixels[top:bottom] < 0.8).any(axis=1)
+        gaps = np.diff([-1, *np.flatnonzero(rows), len(rows)]) - 1
+        found.append(1 - gaps[gaps > 0.05 * len(rows)].sum() / len(rows))
+    return found
 
 
 def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Document, Mapping[str, Path]]) -> None:
