@@ -154,7 +154,9 @@ def _bytes_of(board: Path) -> dict[str, bytes]:
     return {
         path.relative_to(board).as_posix(): path.read_bytes()
         for path in sorted(board.rglob("*"))
-        if path.is_file() and path.name not in ("runs.jsonl", "repeated.key", ".lock")
+        if path.is_file()
+        and path.name not in ("runs.jsonl", "repeated.key")
+        and not path.name.endswith(".lock")  # which name their process
     }
 
 
