@@ -3,9 +3,9 @@
 Arrays have the shape (settings, networks, runs); a run whose controller failed counts 0. Run k of a
 network has the same seed for every setting, so that differences are of pairs.
 
-Intervals (95 %) of one setting are those of bootstraps stratified over networks: of seeds alone,
-they cover other seeds on the same networks. One run a network draws none: it is NaN. Differences
-between settings have intervals over networks (`paired.over_networks`) as well.
+The interval (95 %) of one setting comes from a bootstrap stratified over networks: it is of seeds
+alone and covers other seeds on the same networks. With one run on a network it is NaN. A difference
+between settings has an interval over networks (`paired.over_networks`) as well.
 """
 
 import math

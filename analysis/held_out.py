@@ -164,9 +164,9 @@ def with_fresh(
     networks: pd.DataFrame,
     studies: Iterable[StudyRuns],
 ) -> pd.DataFrame:
-    """The powers of `relative_power`, on the training network those that searches state.
+    """Returns `relative_power`, with fresh power of tuned settings on the training network.
 
-    So has a published setting that a search found as well.
+    A published setting that equals a tuned setting gets the same power.
     """
     best = {study.name: study.record.best for study in studies}
     ((training, bound),) = networks.loc[networks["is_training"], ["network", POWER]].to_numpy()

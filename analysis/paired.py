@@ -81,11 +81,11 @@ def paired_ratio(
 
 
 def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> Ratio:
-    """Relates two settings as on other networks, of which those measured are a sample.
+    """Relates two settings on all networks, of which the measured networks are a sample.
 
-    Each network is one value, the mean logarithm of its pairs, in which the variation from seed to
-    seed is contained. The interval is that of Student's t; the test flips the signs of whole
-    networks. Of a single network both ends and p are NaN: it tells nothing of others.
+    Each network is one value, the mean logarithm of its pairs, which contains the variation from
+    seed to seed. The interval is Student's t interval; the test flips the signs of whole networks.
+    With a single network both ends and p are NaN: one network says nothing about other networks.
 
     Args:
         strata: for each network the logarithms of A over B.

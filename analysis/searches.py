@@ -17,7 +17,7 @@ from analysis.recovery import disagreements, recovery
 from analysis.results import Results, StudyRuns
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
-from common.study_record import BestTrial, StudyRecord, as_read
+from common.study_record import BestTrial, StudyRecord, is_logarithm
 from common.tables import Tables
 from experiments.models.study import (
     EMULATOR,
@@ -134,7 +134,7 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         "best_high": math.nan if stated.high is None else stated.high,
         "fresh_runs": stated.runs,
         "in_search": first["value"],
-        "is_logarithm": as_read(study.record.objective, 0.0) != 0.0,
+        "is_logarithm": is_logarithm(study.record.objective),
         **{metric: measured[metric] for metric in SHOWN},
         "best_runs": best.runs,
         "margin": best.margin,
@@ -277,9 +277,9 @@ def _brackets(study: StudyRuns) -> pd.DataFrame:
 
 
 def _on_networks(study: StudyRuns, best: BestTrial, results: Results) -> pd.DataFrame:
-    """The best trial network by network, each with what was published for that network.
+    """Returns a row for each network: the best trial's metrics, and the published best there.
 
-    Its metrics are those with fresh seeds, without any those of the search.
+    Metrics are from fresh seeds, or from the search where the study has no fresh seeds.
     """
     runs = study.runs[study.runs["trial"] == best.trial]
     lines = []

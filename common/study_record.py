@@ -11,9 +11,14 @@ from pydantic import TypeAdapter, ValidationError
 from common.errors import KneepointError, unusable
 
 
+def is_logarithm(objective: str) -> bool:
+    """Whether an objective's value is a mean of logarithms."""
+    return objective in ("mean_log power", "mean_log throughput")
+
+
 def as_read(objective: str, value: float) -> float:
-    """Returns the value of an objective as people read it: of a mean of logarithms, exp of it."""
-    return math.exp(value) if objective in ("mean_log power", "mean_log throughput") else value
+    """Returns an objective's value as people read it: a mean of logarithms as a geometric mean."""
+    return math.exp(value) if is_logarithm(objective) else value
 
 
 @dataclass(frozen=True)
