@@ -123,23 +123,24 @@ def require_as_written(path: Path) -> None:
         raise unusable(path, "it has changed since it was written")
 
 
-def current_commit() -> Commit:
-    """Returns the commit of the checkout in the current folder."""
-    name, _, date = _git("show", "--no-patch", "--format=%H %cs", "HEAD").strip().partition(" ")
-    return Commit(name, date, len(changed_files()))
+def current_commit(folder: Path = Path()) -> Commit:
+    """Returns the commit of the checkout in a folder."""
+    shown = _git(folder, "show", "--no-patch", "--format=%H %cs", "HEAD")
+    name, _, date = shown.strip().partition(" ")
+    return Commit(name, date, len(changed_files(folder)))
 
 
-def changed_files() -> list[str]:
-    """Returns the files of the checkout that differ from its commit, and untracked ones."""
-    output = _git("status", "--porcelain", "--no-renames", "-z")
+def changed_files(folder: Path = Path()) -> list[str]:
+    """Returns the changed and untracked files of the checkout in a folder."""
+    output = _git(folder, "status", "--porcelain", "--no-renames", "-z")
     return sorted(entry[3:] for entry in output.split("\0") if entry)
 
 
-def _git(*arguments: str) -> str:
-    """Git's output; "" without git or a checkout."""
+def _git(folder: Path, *arguments: str) -> str:
+    """Git's output in a folder; "" without git or a checkout."""
     try:
         answer = subprocess.run(
-            ["git", "--no-optional-locks", *arguments],
+            ["git", "-C", folder, "--no-optional-locks", *arguments],
             capture_output=True,
             text=True,
             check=False,

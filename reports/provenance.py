@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import chdir, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -60,9 +60,9 @@ def gather(results: Results) -> Record:
 
 
 def public_path(path: Path) -> str:
-    """The path of a file, which outside the repository must not name its owner's folders.
+    """Returns a file's path; outside the repository it names none of its owner's folders.
 
-    It begins with the name of its own repository's folder, or of its own folder.
+    Such a path begins with the folder of the file's repository or, without one, of the file.
     """
     path, here = path.resolve(), Path.cwd().resolve()
     return str(path.relative_to(here if path.is_relative_to(here) else _root_of(path).parent))
@@ -73,10 +73,10 @@ def _root_of(path: Path) -> Path:
     return next((each for each in path.parents if (each / ".git").exists()), path.parent)
 
 
-def _state() -> Record:
-    """The commit of the current folder's repository, and what differs from it."""
-    commit = current_commit()
-    return {"commit": commit.name, "committed": commit.date, "changed_files": changed_files()}
+def _state(folder: Path = Path()) -> Record:
+    """The commit of a folder's repository, and the files that differ from it."""
+    commit, changed = current_commit(folder), changed_files(folder)
+    return {"commit": commit.name, "committed": commit.date, "changed_files": changed}
 
 
 def _beside(config: Path) -> Record | None:
@@ -85,8 +85,7 @@ def _beside(config: Path) -> Record | None:
     if config.is_relative_to(Path.cwd().resolve()):
         return None
     root = _root_of(config)
-    with chdir(root):
-        return {"folder": root.name, **_state()}
+    return {"folder": root.name, **_state(root)}
 
 
 def _references(workflow: Workflow) -> list[Record]:
