@@ -27,9 +27,9 @@ export CONFIG CORES PORT
 # Without cached bytecode, every short program would recompile its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-FORMATTED_CXX = $(shell find controllers contest/kit tests/contest -name '*.cc' -o -name '*.hh' -o -name '*.h')
+FORMATTED_CXX = $(shell find controllers kneepoint/tools/contest/kit tests/contest -name '*.cc' -o -name '*.hh' -o -name '*.h')
 CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
-SMK = Snakefile rules/*.smk
+SMK = Snakefile kneepoint/workflow/*.smk
 
 .DEFAULT_GOAL := help
 .PHONY: help setup compiler build reproduce confirm test test-slow test-long attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools judge
@@ -42,7 +42,7 @@ setup: $(STAMP) $(COMMAND) ## Python packages at their locked versions, in .venv
 
 # A controller that fails to compile does not prevent other targets.
 build: setup compiler ## the emulator, the controllers and everything else in C++
-	@rules/build.sh $(CMAKE_OPTIONS) -- all
+	@controllers/build.sh $(CMAKE_OPTIONS) -- all
 
 reproduce: setup compiler ## everything: searches, repeats, audit, results/report.html and .pdf
 	$(check)
@@ -51,7 +51,7 @@ reproduce: setup compiler ## everything: searches, repeats, audit, results/repor
 
 confirm: setup compiler ## everything, including real-time runs in real mahimahi (hours)
 	$(check)
-	@python -m engines.mahimahi.diagnosis
+	@python -m kneepoint.engines.mahimahi.diagnosis
 	@python -m snakemake confirm --cores "$$CORES" --configfile "$$CONFIG"
 
 test: build ## the tests
@@ -129,7 +129,7 @@ bench-grid: build ## the memory of a workflow with 100,000 grid runs, all proces
 	@python -m tests.benchmarks.grid_memory
 
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
-	@python -m search.dashboard --config "$$CONFIG" --port "$$PORT"
+	@python -m kneepoint.search.dashboard --config "$$CONFIG" --port "$$PORT"
 
 # Warnings are errors: a link or an anchor that leads nowhere is one.
 site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
@@ -138,20 +138,20 @@ site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
 	  --conf-dir docs --doctree-dir build/site-doctrees build/site-pages build/site
 
 dashboard-file: setup ## all studies as one SQLite file, for Optuna's dashboard in a browser
-	@python -m search.storage_copy --config "$$CONFIG"
+	@python -m kneepoint.search.storage_copy --config "$$CONFIG"
 
 # The system's Python suffices: this needs no .venv and writes nothing here as root.
 mahimahi: ## installs and verifies real mahimahi: sudo make mahimahi
 	$(need_python)
-	@$(PYTHON) -uB -m engines.mahimahi.install
+	@$(PYTHON) -uB -m kneepoint.engines.mahimahi.install
 
 kernel-rig: ## installs the programs for the kernel's own TCP: sudo make kernel-rig
 	$(need_python)
-	@$(PYTHON) -uB -m engines.kernel.install
+	@$(PYTHON) -uB -m kneepoint.engines.kernel.install
 
 mahimahi-remove: ## undoes the changes of `make mahimahi` and `make kernel-rig`
 	$(need_python)
-	@$(PYTHON) -uB -m engines.mahimahi.install --remove
+	@$(PYTHON) -uB -m kneepoint.engines.mahimahi.install --remove
 
 browser-tools: setup ## what tests in a browser need: chromium (as root, on Debian), axe-core
 	@command -v chromium chromium-browser >/dev/null || { apt-get update -qq && \
@@ -188,11 +188,11 @@ clean: ## removes build products; keeps results and .venv
 	rm -rf build logs benchmarks .snakemake .mypy_cache .pytest_cache .ruff_cache
 
 compiler:
-	@rules/check_compiler.sh
+	@controllers/check_compiler.sh
 
 # Snakemake also reads the configuration, but reports errors as tracebacks.
 define check
-	@python -m experiments.check --config "$$CONFIG" --cores "$$CORES"
+	@python -m kneepoint.runs.check --config "$$CONFIG" --cores "$$CORES"
 endef
 
 define need_python

@@ -11,13 +11,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from common import code
-from networks.config import load_network, load_trace_catalogue, network_file
-from networks.fetch import made_of
-from common.files import keep_temporary_files, require_folder, sha256_of
-from common.locks import hold_workflow_lock
-from common.made_by import RUNNER, read_made_by
-from common.notes import (
+from kneepoint.common import code
+from kneepoint.networks.config import load_network, load_trace_catalogue, network_file
+from kneepoint.networks.fetch import made_of
+from kneepoint.common.files import keep_temporary_files, require_folder, sha256_of
+from kneepoint.common.locks import hold_workflow_lock
+from kneepoint.common.made_by import RUNNER, read_made_by
+from kneepoint.common.notes import (
     digest_of_files,
     digest_of_input,
     is_sealed,
@@ -28,7 +28,7 @@ from common.notes import (
     renew,
     settle_note,
 )
-from engines.built import (
+from kneepoint.engines.built import (
     CORE,
     PROGRAMS,
     is_current,
@@ -36,12 +36,12 @@ from engines.built import (
     shared_object,
     source_of_controller,
 )
-from engines.named import DIAGNOSES
-from common.complaints import complaints
-from experiments.check import load_checked
-from experiments.ray_cluster import require_answer
-from common.errors import KneepointError, refuse
-from common.interrupt import end_on_signals
+from kneepoint.engines.named import DIAGNOSES
+from kneepoint.common.complaints import complaints
+from kneepoint.runs.check import load_checked
+from kneepoint.runs.ray_cluster import require_answer
+from kneepoint.common.errors import KneepointError, refuse
+from kneepoint.common.interrupt import end_on_signals
 
 # Rules pass the path of one configuration file to programs, so options on top would be lost.
 if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
@@ -82,10 +82,10 @@ os.environ.update(
     KNEEPOINT_CORES=str(workflow.cores),
     KNEEPOINT_OWN_CONTROLLERS=str(OWN.resolve()),
 )
-os.environ.setdefault("KNEEPOINT_OBJECTS", "controller_objects")  # see rules/build.smk
+os.environ.setdefault("KNEEPOINT_OBJECTS", "controller_objects")  # see kneepoint/workflow/build.smk
 
 
-report: "rules/captions/workflow.rst"
+report: "kneepoint/workflow/captions/workflow.rst"
 
 
 wildcard_constraints:
@@ -107,7 +107,7 @@ onstart:
         if WORKFLOW.ray_address:
             require_answer(WORKFLOW.ray_address)
         if WORKFLOW.settings.storage_url:
-            from search.storage_copy import open_storage
+            from kneepoint.search.storage_copy import open_storage
 
             open_storage(WORKFLOW.settings.storage_url).engine.dispose()
     except KneepointError as error:
@@ -118,7 +118,7 @@ onstart:
 # The report of `make confirm` has the real results that it made: a plain call need not write it again.
 onsuccess:
     if WORKFLOW.settings.storage_url:
-        from search.storage_copy import write_to
+        from kneepoint.search.storage_copy import write_to
 
         try:
             write_to(RESULTS, WORKFLOW.settings.storage_url)
@@ -134,12 +134,12 @@ onerror:
     sys.exit(2)
 
 
-include: "rules/common.smk"
-include: "rules/experiments.smk"
-include: "rules/build.smk"
-include: "rules/traces.smk"
-include: "rules/analysis.smk"
-include: "rules/report.smk"
+include: "kneepoint/workflow/common.smk"
+include: "kneepoint/workflow/experiments.smk"
+include: "kneepoint/workflow/build.smk"
+include: "kneepoint/workflow/traces.smk"
+include: "kneepoint/workflow/analysis.smk"
+include: "kneepoint/workflow/report.smk"
 
 
 # Each experiment by itself: results that somebody deleted are made again, which a report that is still

@@ -4,11 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.opened import open_results as open_results
-    from kneepoint.evaluator import Evaluator as Evaluator
+    from kneepoint.analysis.opened import open_results as open_results
+    from kneepoint.tools.evaluate.evaluator import Evaluator as Evaluator
 
 __all__ = ["Evaluator", "open_results"]
-_PLACES = {"open_results": "analysis.opened", "Evaluator": "kneepoint.evaluator"}
+_PLACES = {
+    "open_results": "kneepoint.analysis.opened",
+    "Evaluator": "kneepoint.tools.evaluate.evaluator",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 import sys
 
-from common.errors import KneepointError, run_command_line
+from kneepoint.common.errors import KneepointError, run_command_line
 
 
 def _main() -> None:

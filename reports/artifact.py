@@ -15,19 +15,24 @@ import pandas as pd
 from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
-from analysis.frames import Record, records
-from analysis.schema import TABLES, tables_in
-from common.code import ROOT
-from common.config_file import parse_yaml
-from common.errors import KneepointError
-from common.files import private_folder, read_json, sha256_of, write_whole
-from common.made_by import NAME as MADE_BY
-from experiments.config import load_workflow
-from experiments.registry import experiments_of
-from experiments.workflow import Workflow
-from networks.config import load_trace_catalogue
-from reports.claims import claims
-from reports.provenance import input_files
+from kneepoint.analysis.frames import Record, records
+from kneepoint.analysis.schema import TABLES, tables_in
+from kneepoint.common.code import ROOT
+from kneepoint.common.config_file import parse_yaml
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import (
+    private_folder,
+    read_json,
+    sha256_of,
+    write_whole,
+)
+from kneepoint.common.made_by import NAME as MADE_BY
+from kneepoint.config.workflow import Workflow
+from kneepoint.networks.config import load_trace_catalogue
+from kneepoint.reports.claims import claims
+from kneepoint.reports.provenance import input_files
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.registry import experiments_of
 
 _REPORTS = ("report.html", "report.pdf", "provenance.json")
 _TYPES = {

@@ -1,9 +1,9 @@
 """Writes the report: tables, report.html, report.pdf and provenance.json.
 
-python -m reports.build --config config/config.yaml
+python -m kneepoint.reports.build --config config/config.yaml
 
-reads the tables of the analysis (see analysis.schema) and the figures that reports.draw has drawn,
-and computes nothing.
+reads the tables of the analysis (see `analysis.schema`) and the figures that `draw` has drawn, and
+computes nothing.
 """
 
 import argparse
@@ -12,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import labels
-from analysis.derived import with_derived
-from analysis.over_time import RATES
-from analysis.results import Results
-from analysis.schema import tables_in
-from common.errors import run_command_line
-from common.files import write_whole
-from common.notes import seal
-from common.tables import Tables
-from reports import render, words
-from reports.provenance import gather
+from kneepoint.analysis import labels
+from kneepoint.analysis.derived import with_derived
+from kneepoint.analysis.over_time import RATES
+from kneepoint.analysis.results import Results
+from kneepoint.analysis.schema import tables_in
+from kneepoint.common.errors import run_command_line
+from kneepoint.common.files import write_whole
+from kneepoint.common.notes import seal
+from kneepoint.common.tables import Tables
+from kneepoint.reports import render, words
+from kneepoint.reports.provenance import gather
 
 
 def build(config: Path) -> None:

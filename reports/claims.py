@@ -9,13 +9,21 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from analysis.frames import Record, records, select
-from analysis.metrics import METRICS, POWER, as_printed
-from analysis.schema import AGREEING
-from analysis.searches import POWERS
-from common.json_text import parse_json
-from common.tables import Tables
-from reports import parts
+from kneepoint.analysis.frames import (
+    Record,
+    records,
+    select,
+)
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    as_printed,
+)
+from kneepoint.analysis.schema import AGREEING
+from kneepoint.analysis.searches import POWERS
+from kneepoint.common.json_text import parse_json
+from kneepoint.common.tables import Tables
+from kneepoint.reports import parts
 
 COLUMNS = ("id", "claim", "part", "table", "value", "low", "high", "unit", "command")
 

@@ -33,7 +33,7 @@ from xml.etree.ElementTree import Element, SubElement
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from analysis.labels import DASH
+from kneepoint.analysis.labels import DASH
 
 RUN_DIGITS = 12
 """This many digits of a run's id identify it."""

@@ -1,6 +1,6 @@
 """Draws figures from the tables of the analysis.
 
-python -m reports.draw --results results power-curve
+python -m kneepoint.reports.draw --results results power-curve
 
 draws every figure of a kind, or of several, as SVG into results/figures/power-curve. Each is named
 after its kind and what it shows: power-curve-fixed_window-window-contest. With --out
@@ -19,12 +19,16 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from analysis import labels
-from analysis.schema import NAMES, tables_in
-from common.errors import KneepointError, run_command_line
-from common.notes import seal
-from common.tables import Tables
-from reports.figures import PART_OF, kind_of, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.schema import NAMES, tables_in
+from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.notes import seal
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import (
+    PART_OF,
+    kind_of,
+    style,
+)
 
 Drawing = Callable[[], Figure]
 _IMAGE_DPI = 150
@@ -35,7 +39,7 @@ def available(tables: Tables, kinds: Iterable[str] = PART_OF) -> dict[str, Drawi
     """Returns every figure for which the tables have data, by its name."""
     found: dict[str, Drawing] = {}
     for kind in kinds:
-        module = import_module(f"reports.figures.{kind.replace('-', '_')}")
+        module = import_module(f"kneepoint.reports.figures.{kind.replace('-', '_')}")
         for key, subject in module.subjects(tables).items():
             found[f"{kind}-{key}"] = partial(module.draw, subject, tables)
     return found

@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from analysis.frames import Record
-from analysis.metrics import METRICS
+from kneepoint.analysis.frames import Record
+from kneepoint.analysis.metrics import METRICS
 
 
 def worst(rows: Sequence[Record]) -> Record | None:

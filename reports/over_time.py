@@ -5,12 +5,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis import link_log, over_time
-from analysis.flow_log import mean_window, read_flow_log
-from analysis.frames import Record
-from common.files import private_folder
-from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
-from reports.figures import run_over_time, style
+from kneepoint.analysis import link_log, over_time
+from kneepoint.analysis.flow_log import mean_window, read_flow_log
+from kneepoint.analysis.frames import Record
+from kneepoint.common.files import private_folder
+from kneepoint.engines.base import (
+    EngineSettings,
+    RunRecord,
+    RunSpec,
+    run_reliably,
+)
+from kneepoint.reports.figures import run_over_time, style
 
 
 def run_and_draw(

@@ -14,17 +14,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.frames import Record
-from analysis.results import Results
-from analysis.schema import STAGES
-from common.errors import unusable
-from common.files import read_json, sha256_of
-from common.made_by import changed_files, current_commit, read_made_by
-from engines.built import sources_of
-from experiments.registry import experiments_of
-from experiments.results import read_table
-from experiments.workflow import Workflow
-from networks.config import catalogue_files
+from kneepoint.analysis.frames import Record
+from kneepoint.analysis.results import Results
+from kneepoint.analysis.schema import STAGES
+from kneepoint.common.errors import unusable
+from kneepoint.common.files import read_json, sha256_of
+from kneepoint.common.made_by import (
+    changed_files,
+    current_commit,
+    read_made_by,
+)
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.built import sources_of
+from kneepoint.networks.config import catalogue_files
+from kneepoint.runs.registry import experiments_of
+from kneepoint.runs.results import read_table
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 _PUBLISHED = ("csv", "yaml")

@@ -14,11 +14,11 @@ import pypandoc
 import typst
 from markupsafe import Markup
 
-from common.errors import KneepointError
-from common.files import private_folder
-from reports.document import MOST_ROWS, Document
-from reports.inline_svg import Inliner
-from reports.templating import plain_text, templates_in
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import private_folder
+from kneepoint.reports.document import MOST_ROWS, Document
+from kneepoint.reports.inline_svg import Inliner
+from kneepoint.reports.templating import plain_text, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')

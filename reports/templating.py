@@ -1,4 +1,4 @@
-"""The environment of all templates: Markdown with jinja, and a few elements of reports.document."""
+"""The environment of all templates: Markdown with jinja, and a few elements of `document`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from analysis import labels
+from kneepoint.analysis import labels
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HEAD = re.compile(

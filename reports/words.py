@@ -12,7 +12,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from analysis import (
+from kneepoint.analysis import (
     agreement,
     audit,
     checks,
@@ -24,21 +24,41 @@ from analysis import (
     spread,
     unfit,
 )
-from analysis.frames import CONSTANT, Record, records
-from analysis.metrics import FIGURES, METRICS, as_printed, in_steps, printed
-from analysis.paired import least_pairs
-from analysis.schema import AGREEING, VERDICTS
-from analysis.searches import NEAR, POWERS
-from common.errors import KneepointError
-from common.json_text import parse_json
-from common.tables import Tables
-from engines.limits import LIMITS
-from experiments.models.report import Report, Section
-from experiments.workflow import FOLDERS
-from reports import findings, parts
-from reports.document import RUN_DIGITS, Document, document, own_words
-from reports.templating import element, joined, literal, templates_in
-from search.objective import MISFIT_SCALE
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    Record,
+    records,
+)
+from kneepoint.analysis.metrics import (
+    FIGURES,
+    METRICS,
+    as_printed,
+    in_steps,
+    printed,
+)
+from kneepoint.analysis.paired import least_pairs
+from kneepoint.analysis.schema import AGREEING, VERDICTS
+from kneepoint.analysis.searches import NEAR, POWERS
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.json_text import parse_json
+from kneepoint.common.tables import Tables
+from kneepoint.config.report import Report, Section
+from kneepoint.config.workflow import FOLDERS
+from kneepoint.engines.limits import LIMITS
+from kneepoint.reports import findings, parts
+from kneepoint.reports.document import (
+    RUN_DIGITS,
+    Document,
+    document,
+    own_words,
+)
+from kneepoint.reports.templating import (
+    element,
+    joined,
+    literal,
+    templates_in,
+)
+from kneepoint.search.objective import MISFIT_SCALE
 
 TEMPLATES = Path(__file__).parent / "templates"
 

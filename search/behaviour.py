@@ -20,14 +20,22 @@ from typing import Any, NamedTuple, TypeAlias
 import cmaes
 import numpy as np
 
-from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec, run_reliably
-from engines.catalogue import Catalogue, Constant, Controller
-from engines.emulator import EmulatorSettings
-from engines.replay import NoSenderError, Replay
-from experiments.seeds import derive_seed
-from search.rules.breeding import with_numbers
-from search.rules.language import Rule
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import (
+    RunRecord,
+    RunSpec,
+    run_reliably,
+)
+from kneepoint.engines.catalogue import (
+    Catalogue,
+    Constant,
+    Controller,
+)
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.replay import NoSenderError, Replay
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.rules.breeding import with_numbers
+from kneepoint.search.rules.language import Rule
 
 NEAR, EXPLAINED = 0.05, 0.8
 """The greatest distance from a rule that a sender behaves like, and the least share explained."""

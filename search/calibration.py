@@ -13,26 +13,31 @@ from typing import Any
 
 import pyarrow as pa
 
-from common.errors import KneepointError
-from experiments.job import Job
-from experiments.models.settings import Confirm
-from experiments.pipeline import Plan, Steps
-from experiments.planners.confirmation import NAME as CONFIRM
-from experiments.planners.confirmation import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.config.published import (
+    Column,
+    PublishedRow,
+    PublishedTable,
+    TableDescription,
+)
+from kneepoint.config.settings import Confirm
+from kneepoint.config.workflow import study_of_calibration
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import Plan, Steps
+from kneepoint.runs.planners.confirmation import NAME as CONFIRM
+from kneepoint.runs.planners.confirmation import (
     ConfirmedSetting,
     configured,
     plan_settings,
     read_confirmed,
 )
-from experiments.published import Column, PublishedRow, PublishedTable, TableDescription
-from experiments.results import FinishedRun, make_table
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from experiments.workflow import study_of_calibration
-from networks.scenario import PreparedNetwork
-from search.objective import FIT_METRICS
-from search.plan import plan_study
-from search.study import search
+from kneepoint.runs.results import FinishedRun, make_table
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.objective import FIT_METRICS
+from kneepoint.search.plan import plan_study
+from kneepoint.search.study import search
 
 CONTROLLER = "fixed_window"
 LEAST_DELAYS, MOST_DELAYS = 2, 32

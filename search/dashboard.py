@@ -1,6 +1,6 @@
 """Serves Optuna's dashboard of all searches, live and read-only, on this machine only.
 
-python -m search.dashboard --config config/config.yaml [--port 8080]
+python -m kneepoint.search.dashboard --config config/config.yaml [--port 8080]
 """
 
 import argparse
@@ -17,11 +17,11 @@ import optuna
 import optuna_dashboard  # type: ignore[import-untyped]
 from optuna.storages import BaseStorage, InMemoryStorage
 
-from common.config_file import read_config
-from common.errors import KneepointError, run_command_line
-from experiments.models.settings import Settings
-from search.readable import REPORT
-from search.storage_copy import sync
+from kneepoint.common.config_file import read_config
+from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.config.settings import Settings
+from kneepoint.search.readable import REPORT
+from kneepoint.search.storage_copy import sync
 
 HOST = "127.0.0.1"
 _PAUSE_S, _PAUSE = 1.0, 10

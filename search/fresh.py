@@ -9,14 +9,18 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from common.study_record import BestTrial
-from engines.limits import LIMITS
-from experiments.models.study import Study
-from experiments.results import TRIAL_METRICS, FinishedRun, PlannedRun
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from search.objective import power_of
-from search.plan import StudyPlan
+from kneepoint.common.study_record import BestTrial
+from kneepoint.config.study import Study
+from kneepoint.engines.limits import LIMITS
+from kneepoint.runs.results import (
+    TRIAL_METRICS,
+    FinishedRun,
+    PlannedRun,
+)
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.objective import power_of
+from kneepoint.search.plan import StudyPlan
 
 RUNS, LEAST_TRIALS = 30, 5
 """Runs on each network, and least number of repetitions of the trial."""

@@ -18,15 +18,25 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from experiments.job import Job
-from experiments.models.study import EMULATOR
-from experiments.pipeline import Outcome, Plan, Steps
-from experiments.registry import CALIBRATED
-from experiments.results import FinishedRun, FinishedTrial, make_table, means_of, trials_table
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork
-from search.leaders import (
+from kneepoint.config.study import EMULATOR
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import (
+    Outcome,
+    Plan,
+    Steps,
+)
+from kneepoint.runs.registry import CALIBRATED
+from kneepoint.runs.results import (
+    FinishedRun,
+    FinishedTrial,
+    make_table,
+    means_of,
+    trials_table,
+)
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.leaders import (
     Setting,
     Settled,
     leading,
@@ -35,9 +45,9 @@ from search.leaders import (
     settle,
     summarise_choice,
 )
-from search.loop import ask_and_tell
-from search.plan import StudyPlan, summarise
-from search.posterior import (
+from kneepoint.search.loop import ask_and_tell
+from kneepoint.search.plan import StudyPlan, summarise
+from kneepoint.search.posterior import (
     LEAST_NOISE,
     Array,
     Hypothesis,
@@ -48,8 +58,13 @@ from search.posterior import (
     rounded,
     smooth,
 )
-from search.samplers import make_asker
-from search.study import best_trial, columns_of, failures, plan_of
+from kneepoint.search.samplers import make_asker
+from kneepoint.search.study import (
+    best_trial,
+    columns_of,
+    failures,
+    plan_of,
+)
 
 R = TypeVar("R")
 

@@ -14,20 +14,28 @@ from typing import Any
 
 import pyarrow as pa
 
-from common.errors import KneepointError
-from common.files import private_folder
-from common.study_record import BestTrial
-from engines.base import canonical_json
-from experiments.job import Job
-from experiments.models.settings import Hardening
-from experiments.pipeline import Outcome, Plan, Steps
-from experiments.results import FinishedRun, PlannedRun, make_table
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork
-from search.objective import power_of
-from search.plan import StudyPlan
-from search.study import plan_of, search
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import private_folder
+from kneepoint.common.study_record import BestTrial
+from kneepoint.config.settings import Hardening
+from kneepoint.engines.base import canonical_json
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import (
+    Outcome,
+    Plan,
+    Steps,
+)
+from kneepoint.runs.results import (
+    FinishedRun,
+    PlannedRun,
+    make_table,
+)
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.objective import power_of
+from kneepoint.search.plan import StudyPlan
+from kneepoint.search.study import plan_of, search
 
 ROUNDS = "rounds.parquet"
 SCHEMA = pa.schema(

@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from experiments.models.study import Power
-from experiments.results import FinishedRun, FinishedTrial, PlannedRun
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from search.objective import LEAST_POWER
-from search.plan import StudyPlan
-from search.posterior import (
+from kneepoint.config.study import Power
+from kneepoint.runs.results import (
+    FinishedRun,
+    FinishedTrial,
+    PlannedRun,
+)
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.objective import LEAST_POWER
+from kneepoint.search.plan import StudyPlan
+from kneepoint.search.posterior import (
     LEADERS,
     Hypothesis,
     Measured,
@@ -22,7 +26,7 @@ from search.posterior import (
     hypotheses_of_search,
     rounded,
 )
-from search.spaces import Point
+from kneepoint.search.spaces import Point
 
 CLEAR = 0.95
 """Probability of being within 1 % of the best at which no more is measured."""

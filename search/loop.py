@@ -15,13 +15,17 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import optuna
 from optuna.trial import Trial, TrialState
 
-from experiments.models.study import Power
-from experiments.results import FinishedRun, FinishedTrial, means_of
-from experiments.runner import Batch
-from search.objective import value_of_pair
-from search.plan import StudyPlan
-from search.race import make_pruner, reported
-from search.samplers import Asker
+from kneepoint.config.study import Power
+from kneepoint.runs.results import (
+    FinishedRun,
+    FinishedTrial,
+    means_of,
+)
+from kneepoint.runs.runner import Batch
+from kneepoint.search.objective import value_of_pair
+from kneepoint.search.plan import StudyPlan
+from kneepoint.search.race import make_pruner, reported
+from kneepoint.search.samplers import Asker
 
 _ENUMERATED_AHEAD = 64
 """Trials asked at once from a sampler that does not learn, which they do not affect."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engines.expression import Expression
-from experiments.models.study import Over
-from experiments.results import FinishedRun, FinishedTrial
+from kneepoint.config.study import Over
+from kneepoint.engines.expression import Expression
+from kneepoint.runs.results import FinishedRun, FinishedTrial
 
 LEAST_POWER = 1e-3
 """Floor of power (Mbit/s/s) in logarithms; also the power of a failed run."""

@@ -16,12 +16,20 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 from scipy import stats
 
-from common.config_file import ConfigModel
-from engines.base import RunRecord
-from engines.expression import Expression
-from experiments.models.study import NETWORK, Range, Setting
-from networks.config import Name
-from networks.scenario import DELAYS_MS, OF_QUEUE, PreparedNetwork
+from kneepoint.common.config_file import ConfigModel
+from kneepoint.config.study import (
+    NETWORK,
+    Range,
+    Setting,
+)
+from kneepoint.engines.base import RunRecord
+from kneepoint.engines.expression import Expression
+from kneepoint.networks.config import Name
+from kneepoint.networks.scenario import (
+    DELAYS_MS,
+    OF_QUEUE,
+    PreparedNetwork,
+)
 
 Floats = NDArray[Any]
 Asked = tuple["Scheme", PreparedNetwork, int]

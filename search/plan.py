@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 
 from optuna.distributions import BaseDistribution
 
-from engines.base import EngineSettings, RunSpec
-from engines.catalogue import Controller
-from engines.entry import Entry
-from engines.expression import Expression
-from experiments.models.study import (
+from kneepoint.config.published import (
+    PublishedRow,
+    PublishedTable,
+    number_on,
+)
+from kneepoint.config.study import (
     NETWORK,
     Bounded,
     Fit,
@@ -23,14 +24,21 @@ from experiments.models.study import (
     Study,
     WorstCase,
 )
-from experiments.published import PublishedRow, PublishedTable, number_on
-from experiments.results import FinishedRun, PlannedRun
-from experiments.seeds import derive_seed
-from networks.fitted_host import column_of_host
-from networks.scenario import ALONE, PreparedNetwork, Traffic
-from networks.searched import SearchedNetworks
-from search import objective, spaces
-from search.spaces import CONSTANT, Point
+from kneepoint.engines.base import EngineSettings, RunSpec
+from kneepoint.engines.catalogue import Controller
+from kneepoint.engines.entry import Entry
+from kneepoint.engines.expression import Expression
+from kneepoint.networks.fitted_host import column_of_host
+from kneepoint.networks.scenario import (
+    ALONE,
+    PreparedNetwork,
+    Traffic,
+)
+from kneepoint.networks.searched import SearchedNetworks
+from kneepoint.runs.results import FinishedRun, PlannedRun
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search import objective, spaces
+from kneepoint.search.spaces import CONSTANT, Point
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from optuna.distributions import BaseDistribution
 from scipy.linalg import cho_solve, cholesky, orth, solve_triangular
 from scipy.special import chdtrc, logsumexp
 
-from experiments.seeds import derive_seed
+from kneepoint.runs.seeds import derive_seed
 
 Array = NDArray[np.float64]
 

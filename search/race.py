@@ -15,7 +15,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 from scipy.special import stdtr
 
-from experiments.models.study import Race
+from kneepoint.config.study import Race
 
 
 class ElitistRacePruner(BasePruner):

@@ -9,10 +9,14 @@ from typing import Any
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from common.study_record import as_read
-from experiments.models.study import Direction, Front
-from experiments.results import OBJECTIVES, TRIAL_METRICS, VIOLATION
-from search.loop import BOUND
+from kneepoint.common.study_record import as_read
+from kneepoint.config.study import Direction, Front
+from kneepoint.runs.results import (
+    OBJECTIVES,
+    TRIAL_METRICS,
+    VIOLATION,
+)
+from kneepoint.search.loop import BOUND
 
 REPORT = "report.html"
 _POWER = "Mbit/s/s"

@@ -10,12 +10,16 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from engines.catalogue import Controller
-from experiments.models.study import NETWORK, Range, Study
-from experiments.published import PublishedRow
-from networks.declared import declared
-from networks.fitted_host import column_of_host
-from networks.scenario import DELAYS_MS, OF_QUEUE
+from kneepoint.config.published import PublishedRow
+from kneepoint.config.study import (
+    NETWORK,
+    Range,
+    Study,
+)
+from kneepoint.engines.catalogue import Controller
+from kneepoint.networks.declared import declared
+from kneepoint.networks.fitted_host import column_of_host
+from kneepoint.networks.scenario import DELAYS_MS, OF_QUEUE
 
 Point = Mapping[str, float]
 """A value for every searched name; names are columns: constant_*, network_*, host_*."""

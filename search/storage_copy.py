@@ -1,7 +1,7 @@
 """Copies all searches into a storage of Optuna's, for its dashboard and its other tools.
 
-    python -m search.storage_copy --config config/config.yaml            results/studies.sqlite3
-    python -m search.storage_copy --config config/config.yaml --url postgresql+psycopg://HOST/NAME
+    python -m kneepoint.search.storage_copy --config FILE            results/studies.sqlite3
+    python -m kneepoint.search.storage_copy --config FILE --url postgresql+psycopg://HOST/NAME
 
 No study resumes from it.
 """
@@ -20,11 +20,19 @@ from optuna_dashboard import get_note, save_note  # type: ignore[import-untyped]
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from common.config_file import read_config
-from common.errors import KneepointError, run_command_line, unusable
-from experiments.models.settings import Settings
-from search.readable import BEST, REPORT, readable_study
-from search.trial_log import LOG, read_trials
+from kneepoint.common.config_file import read_config
+from kneepoint.common.errors import (
+    KneepointError,
+    run_command_line,
+    unusable,
+)
+from kneepoint.config.settings import Settings
+from kneepoint.search.readable import (
+    BEST,
+    REPORT,
+    readable_study,
+)
+from kneepoint.search.trial_log import LOG, read_trials
 
 FILE = "studies.sqlite3"
 

@@ -9,32 +9,50 @@ from typing import Any
 import optuna
 from optuna.distributions import IntDistribution
 
-from common.errors import KneepointError
-from common.files import write_whole
-from common.study_record import BestTrial, Failed, StudyRecord
-from engines.catalogue import Controller
-from experiments.job import Job
-from experiments.models.study import Front, Study, WorstCase
-from experiments.pipeline import Outcome, Plan, Steps
-from experiments.planners.example import run_logged
-from experiments.results import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import write_whole
+from kneepoint.common.study_record import (
+    BestTrial,
+    Failed,
+    StudyRecord,
+)
+from kneepoint.config.study import (
+    Front,
+    Study,
+    WorstCase,
+)
+from kneepoint.config.workflow import FLOW_LOG, LOG
+from kneepoint.engines.catalogue import Controller
+from kneepoint.networks.scenario import ALONE
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import (
+    Outcome,
+    Plan,
+    Steps,
+)
+from kneepoint.runs.planners.example import run_logged
+from kneepoint.runs.results import (
     FinishedRun,
     FinishedTrial,
     PlannedRun,
     trials_table,
 )
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from experiments.workflow import FLOW_LOG, LOG
-from networks.scenario import ALONE
-from search import objective
-from search.fresh import count_trials, repeat
-from search.leaders import repeat_leaders
-from search.loop import ask_and_tell
-from search.plan import Opponent, StudyPlan, plan_study, summarise, units_of
-from search.samplers import make_asker
-from search.spaces import Point, point_of
-from search.trial_log import open_log
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search import objective
+from kneepoint.search.fresh import count_trials, repeat
+from kneepoint.search.leaders import repeat_leaders
+from kneepoint.search.loop import ask_and_tell
+from kneepoint.search.plan import (
+    Opponent,
+    StudyPlan,
+    plan_study,
+    summarise,
+    units_of,
+)
+from kneepoint.search.samplers import make_asker
+from kneepoint.search.spaces import Point, point_of
+from kneepoint.search.trial_log import open_log
 
 
 def plan(job: Job, name: str) -> Plan:

@@ -10,10 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from common.errors import KneepointError, unusable
-from common.files import read_json
-from common.json_text import parse_json
-from experiments.results import FinishedTrial, read_table, trial_row
+from kneepoint.common.errors import KneepointError, unusable
+from kneepoint.common.files import read_json
+from kneepoint.common.json_text import parse_json
+from kneepoint.runs.results import (
+    FinishedTrial,
+    read_table,
+    trial_row,
+)
 
 LOG = "trials.jsonl"
 

@@ -14,7 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from experiments.ray_cluster import import_ray, own_token, ray_folder
+from kneepoint.runs.ray_cluster import (
+    import_ray,
+    own_token,
+    ray_folder,
+)
 from tests.conftest import ROOT
 
 

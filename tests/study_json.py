@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from common.study_record import BestTrial, StudyRecord
+from kneepoint.common.study_record import BestTrial, StudyRecord
 
 
 def study_json(seed: int = 1, trial: int = 0, searched: Mapping[str, float] | None = None) -> str:

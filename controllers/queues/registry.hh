@@ -1,5 +1,5 @@
 // The available queues: each file of this folder declares and registers its own, so that adding
-// one takes one file and nothing else, but for a new networks/declared.json.
+// one takes one file and nothing else, but for a new kneepoint/networks/declared.json.
 #pragma once
 
 #include <cstdint>

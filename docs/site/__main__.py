@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from common.errors import run_command_line
 from docs.site import reference
 from docs.site.gather import gather
-from engines.catalogue import load_catalogue
+from kneepoint.common.errors import run_command_line
+from kneepoint.engines.catalogue import load_catalogue
 
 
 def main() -> None:

@@ -9,9 +9,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from common.code import ROOT
-from common.errors import KneepointError
-from common.files import write_whole
+from kneepoint.common.code import ROOT
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import write_whole
 
 DOCS = ROOT / "docs"
 CONTENTS: Mapping[str, tuple[str, ...]] = {

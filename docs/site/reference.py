@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from analysis.metrics import METRICS
-from analysis.schema import STAGES
-from engines.catalogue import Catalogue, Controller
-from experiments.results import RUNS_SCHEMA
+from docs.schemas import FILES
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.schema import STAGES
 from kneepoint.cli import kneepoint
-from kneepoint.schemas import FILES
+from kneepoint.engines.catalogue import Catalogue, Controller
+from kneepoint.runs.results import RUNS_SCHEMA
 
 _WIDTH = 100
 _LONGEST_DEFAULT = 40

@@ -3,19 +3,19 @@
 A module has the name of its kind, with underscores. It defines `subjects`, what there is to draw,
 and `draw`, which draws one of them from the tables of the analysis. Figures compute nothing but
 places on paper. This module imports no drawing library, because the workflow
-reads it at every start; `reports.draw` draws.
+reads it at every start; `kneepoint.reports.draw` draws.
 """
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from reports import parts
+from kneepoint.reports import parts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.frames import Record
-    from common.tables import Tables
+    from kneepoint.analysis.frames import Record
+    from kneepoint.common.tables import Tables
 
 Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
 """The subjects of a kind's figures: rows of a table, by their suffix in the figure's name."""
@@ -62,7 +62,7 @@ def only(table: "Rows", name: str, chosen: "Chosen" = lambda rows: rows) -> "Sub
 
 
 def _rows(tables: "Tables", table: "Rows", chosen: "Chosen") -> "list[Record]":
-    from analysis.frames import records  # imports pandas
+    from kneepoint.analysis.frames import records  # imports pandas
 
     rows = tables[table] if isinstance(table, str) else table(tables)
     return records(chosen(rows)) if len(rows) else []

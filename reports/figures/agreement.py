@@ -6,11 +6,15 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.agreement import CALIBRATION
-from analysis.frames import Record, select
-from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
-from common.tables import Tables
-from reports.figures import only, style
+from kneepoint.analysis.agreement import CALIBRATION
+from kneepoint.analysis.frames import Record, select
+from kneepoint.analysis.metrics import (
+    METRICS,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import only, style
 
 _WIDEST = 4.0
 """The axis shows at most this many times the third quartile of the bars' reach."""

@@ -4,12 +4,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.frames import Record, select
-from analysis.metrics import METRICS, POWER, THROUGHPUT
-from analysis.schema import NO_EVIDENCE, WITHIN_SPREAD
-from common.tables import Tables
-from experiments.exchanged import REPORTS
-from reports.figures import only, style
+from kneepoint.analysis.frames import Record, select
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    THROUGHPUT,
+)
+from kneepoint.analysis.schema import NO_EVIDENCE, WITHIN_SPREAD
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import only, style
+from kneepoint.runs.exchanged import REPORTS
 
 _KINDS = {
     "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS, 3.2),

@@ -5,11 +5,15 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.comparisons import compared_figures
-from analysis.frames import Record, select
-from common.tables import Tables
-from engines.limits import EMULATOR, KERNEL, LIMITS
-from reports.figures import each, style
+from kneepoint.analysis.comparisons import compared_figures
+from kneepoint.analysis.frames import Record, select
+from kneepoint.common.tables import Tables
+from kneepoint.engines.limits import (
+    EMULATOR,
+    KERNEL,
+    LIMITS,
+)
+from kneepoint.reports.figures import each, style
 
 _COLUMNS = 3
 _LOGARITHMIC = 4

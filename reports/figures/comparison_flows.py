@@ -3,11 +3,11 @@
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from analysis import labels
-from analysis.frames import Record, select
-from analysis.metrics import THROUGHPUT
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import Record, select
+from kneepoint.analysis.metrics import THROUGHPUT
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _SMOOTHED = 6
 """The intervals that a line averages."""

@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.frames import Record, select
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis.frames import Record, select
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _FEWEST = 3
 """Fewer settings need no map."""

@@ -4,11 +4,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import over_time
-from analysis.comparisons import epochs
-from analysis.frames import Record, records, select
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import over_time
+from kneepoint.analysis.comparisons import epochs
+from kneepoint.analysis.frames import (
+    Record,
+    records,
+    select,
+)
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _EPOCHS = 8
 """A panel shows this many losses, the last ones."""

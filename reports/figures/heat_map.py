@@ -5,11 +5,19 @@ from itertools import repeat
 
 from matplotlib.figure import Figure
 
-from analysis import labels
-from analysis.frames import Record, extremes, select
-from analysis.metrics import METRICS, POWER, printed
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import (
+    Record,
+    extremes,
+    select,
+)
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    printed,
+)
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 NARROW, WIDE = 26, 80
 """Letters to a line above or below one of three panels, and of one as wide as the page."""

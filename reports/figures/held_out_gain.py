@@ -4,10 +4,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import labels
-from analysis.frames import Record, extremes
-from common.tables import Tables
-from reports.figures import only, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import Record, extremes
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import only, style
 
 _WHERE = {"training": "On the training network", "held_out": "On held-out networks"}
 

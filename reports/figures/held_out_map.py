@@ -4,10 +4,10 @@ import textwrap
 
 from matplotlib.figure import Figure
 
-from analysis.frames import Record
-from analysis.held_out import PUBLISHED, standings
-from common.tables import Tables
-from reports.figures import only, style
+from kneepoint.analysis.frames import Record
+from kneepoint.analysis.held_out import PUBLISHED, standings
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:

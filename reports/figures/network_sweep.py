@@ -3,11 +3,11 @@
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from analysis import labels
-from analysis.comparisons import network_sweep_points, network_sweeps
-from analysis.frames import Record, select
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.comparisons import network_sweep_points, network_sweeps
+from kneepoint.analysis.frames import Record, select
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _ALIKE = ["parameter", "network_title", "traffic_title"]
 _COLUMNS = 3

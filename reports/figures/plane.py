@@ -4,12 +4,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import labels
-from analysis.frames import Record, records, select
-from analysis.held_out import PUBLISHED
-from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import (
+    Record,
+    records,
+    select,
+)
+from kneepoint.analysis.held_out import PUBLISHED
+from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _SCALE = 2.448
 """An ellipse of this many standard deviations holds 95 % of a bivariate normal distribution."""

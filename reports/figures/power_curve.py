@@ -5,12 +5,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from analysis import labels
-from analysis.frames import Record, extremes, select
-from analysis.metrics import POWER
-from analysis.sweeps import published_points
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import (
+    Record,
+    extremes,
+    select,
+)
+from kneepoint.analysis.metrics import POWER
+from kneepoint.analysis.sweeps import published_points
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 WIDE = 150
 """A sweep whose values differ by more than this factor has a logarithmic axis."""

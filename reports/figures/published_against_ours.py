@@ -6,12 +6,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis.audit import SHOWN
-from analysis.frames import Record, extremes, records, select
-from analysis.metrics import METRICS
-from common.tables import Tables
-from experiments.exchanged import REPORTS
-from reports.figures import each, style
+from kneepoint.analysis.audit import SHOWN
+from kneepoint.analysis.frames import (
+    Record,
+    extremes,
+    records,
+    select,
+)
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
+from kneepoint.runs.exchanged import REPORTS
 
 _SIDES = [(across, 4) for across in (0, 11, -11, 22, -22)]
 """Where a letter may stand above its cross (points)."""

@@ -3,12 +3,16 @@
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from analysis.frames import Record, records, select
-from analysis.metrics import POWER, printed
-from analysis.repeatability import beside_published, spreads
-from common.tables import Tables
-from experiments.models.study import EMULATOR, MAHIMAHI
-from reports.figures import style
+from kneepoint.analysis.frames import (
+    Record,
+    records,
+    select,
+)
+from kneepoint.analysis.metrics import POWER, printed
+from kneepoint.analysis.repeatability import beside_published, spreads
+from kneepoint.common.tables import Tables
+from kneepoint.config.study import EMULATOR, MAHIMAHI
+from kneepoint.reports.figures import style
 
 
 def draw(subject: Record, tables: Tables) -> Figure:

@@ -4,11 +4,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import over_time
-from analysis.frames import Record, select
-from analysis.link_log import end_s
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import over_time
+from kneepoint.analysis.frames import Record, select
+from kneepoint.analysis.link_log import end_s
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _DASHED: Record = {"linewidth": 0.7, "dashes": (5, 3)}
 _FILLED: Record = {"step": "post", "color": style.FAINT, "linewidth": 0}
@@ -26,7 +26,7 @@ def panels(
     """Rates, delays, window and RTT of a run below each other, as far as they are known.
 
     Args:
-        series: from `analysis.over_time`.
+        series: from `kneepoint.analysis.over_time`.
         run: its means and percentiles.
         noun: what the window is: a whole sender shows packets in flight only.
         with_queue: whether the queue is shown without a window, too.

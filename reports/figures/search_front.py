@@ -2,10 +2,10 @@
 
 from matplotlib.figure import Figure
 
-from analysis.frames import Record, select
-from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis.frames import Record, select
+from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 
 def draw(search: Record, tables: Tables) -> Figure:

@@ -6,9 +6,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from analysis.frames import CONSTANT, Record, extremes, records, select
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    Record,
+    extremes,
+    records,
+    select,
+)
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _LEAST_IMPORTANCE = 0.1
 """A parameter of less importance gets no axis."""

@@ -6,10 +6,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from analysis import labels
-from analysis.frames import CONSTANT, Record, records, select
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    Record,
+    records,
+    select,
+)
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 _SHADES = 12
 """This many shades tell early trials from late ones."""

@@ -7,11 +7,15 @@ import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from analysis import labels
-from analysis.frames import Record, extremes, select
-from analysis.searches import ENUMERATING
-from common.tables import Tables
-from reports.figures import only, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import (
+    Record,
+    extremes,
+    select,
+)
+from kneepoint.analysis.searches import ENUMERATING
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import only, style
 
 _COLUMNS = 4
 _MOST = 40

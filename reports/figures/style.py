@@ -26,10 +26,14 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator
 from matplotlib.transforms import Bbox
 
-from analysis import labels
-from analysis.frames import Record, records
-from analysis.metrics import FIGURES, SIGNAL_DELAY, THROUGHPUT
-from reports.document import RUN_DIGITS
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import Record, records
+from kneepoint.analysis.metrics import (
+    FIGURES,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.reports.document import RUN_DIGITS
 
 WIDTH_IN = 6.3
 """The text width of the printed page: figures are drawn at their printed size."""

@@ -6,12 +6,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from analysis import labels
-from analysis.frames import Record, select
-from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.sweeps import published_points
-from common.tables import Tables
-from reports.figures import each, style
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import Record, select
+from kneepoint.analysis.metrics import (
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.sweeps import published_points
+from kneepoint.common.tables import Tables
+from kneepoint.reports.figures import each, style
 
 
 def draw(sweep: Record, tables: Tables) -> Figure:

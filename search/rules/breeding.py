@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from search.rules.language import (
+from kneepoint.search.rules.language import (
     ARGUMENTS,
     OUTPUTS,
     SIGNALS,

@@ -14,21 +14,35 @@ from typing import Any
 
 import optuna
 
-from common.study_record import BestTrial
-from engines.base import EngineSettings
-from engines.catalogue import Constant, Controller
-from experiments.models.study import Power, Race, Range, Sampler, Study
-from experiments.results import FinishedRun, FinishedTrial
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork
-from search.fresh import repeat
-from search.loop import ask_and_tell
-from search.plan import StudyPlan, Subject, plan_study
-from search.rules.breeding import bred, drawn, with_numbers
-from search.rules.language import Rule, parse
-from search.samplers import make_asker
-from search.spaces import CONSTANT
+from kneepoint.common.study_record import BestTrial
+from kneepoint.config.study import (
+    Power,
+    Race,
+    Range,
+    Sampler,
+    Study,
+)
+from kneepoint.engines.base import EngineSettings
+from kneepoint.engines.catalogue import Constant, Controller
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.results import FinishedRun, FinishedTrial
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.fresh import repeat
+from kneepoint.search.loop import ask_and_tell
+from kneepoint.search.plan import (
+    StudyPlan,
+    Subject,
+    plan_study,
+)
+from kneepoint.search.rules.breeding import (
+    bred,
+    drawn,
+    with_numbers,
+)
+from kneepoint.search.rules.language import Rule, parse
+from kneepoint.search.samplers import make_asker
+from kneepoint.search.spaces import CONSTANT
 
 _COLUMN = "rule"
 _PARENTS = 24

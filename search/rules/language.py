@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from common.errors import suggestion
+from kneepoint.common.errors import suggestion
 
 Kind = Literal["ms", "packets", "rate", "number"]
 

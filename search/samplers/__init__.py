@@ -12,9 +12,9 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.study import Study
 
-from experiments.models.study import Sampler
-from search.samplers.golden import GoldenSectionSampler
-from search.samplers.ternary import TernarySampler
+from kneepoint.config.study import Sampler
+from kneepoint.search.samplers.golden import GoldenSectionSampler
+from kneepoint.search.samplers.ternary import TernarySampler
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from search.samplers.bracket import BracketSampler, Scores
+from kneepoint.search.samplers.bracket import BracketSampler, Scores
 
 _RATIO = (math.sqrt(5) - 1) / 2
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from search.samplers.bracket import BracketSampler, Scores
+from kneepoint.search.samplers.bracket import BracketSampler, Scores
 
 
 class TernarySampler(BracketSampler):

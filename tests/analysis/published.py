@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.checks import resolution
-from analysis.frames import STEP
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import published_frame
-from analysis.spread import figures
-from analysis.unfit import LIMITS
-from experiments.published import load_table
+from kneepoint.analysis.checks import resolution
+from kneepoint.analysis.frames import STEP
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.results import published_frame
+from kneepoint.analysis.spread import figures
+from kneepoint.analysis.unfit import LIMITS
+from kneepoint.config.published import load_table
 
 CONFIG = Path("config/config.yaml")
 

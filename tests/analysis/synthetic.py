@@ -12,23 +12,39 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.flow_log import FlowLog
-from analysis.link_log import ARRIVAL, DEPARTURE, OPPORTUNITY, LinkLog
-from analysis.metrics import METRICS
-from analysis.results import HeldOutRuns, Repeats, Results, Searched, ShowcaseRun, StudyRuns
-from analysis.run import run
-from analysis.schema import STAGES, TABLES
-from common.study_record import BestTrial, StudyRecord
-from common.tables import write
-from engines import base
-from engines.catalogue import Catalogue
-from experiments.models.comparison import Repeat
-from experiments.models.settings import Settings, Showcase
-from experiments.models.study import Range, Sampler, Study
-from experiments.published import TableDescription
-from experiments.workflow import Workflow
-from networks.config import LinkTrace, Network
-from networks.late import Late
+from kneepoint.analysis.flow_log import FlowLog
+from kneepoint.analysis.link_log import (
+    ARRIVAL,
+    DEPARTURE,
+    OPPORTUNITY,
+    LinkLog,
+)
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.results import (
+    HeldOutRuns,
+    Repeats,
+    Results,
+    Searched,
+    ShowcaseRun,
+    StudyRuns,
+)
+from kneepoint.analysis.run import run
+from kneepoint.analysis.schema import STAGES, TABLES
+from kneepoint.common.study_record import BestTrial, StudyRecord
+from kneepoint.common.tables import write
+from kneepoint.config.comparison import Repeat
+from kneepoint.config.published import TableDescription
+from kneepoint.config.settings import Settings, Showcase
+from kneepoint.config.study import (
+    Range,
+    Sampler,
+    Study,
+)
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines import base
+from kneepoint.engines.catalogue import Catalogue
+from kneepoint.networks.config import LinkTrace, Network
+from kneepoint.networks.late import Late
 
 NETWORK = "contest"
 SHOWCASE = Showcase(controller="fixed_window", constants={"window": 12}, network=NETWORK)

@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.metrics import METRICS
-from analysis.results import Confirmation, Repeats, Searched, ShowcaseRun, StudyRuns
-from experiments.models.study import MAHIMAHI, Fit
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.results import (
+    Confirmation,
+    Repeats,
+    Searched,
+    ShowcaseRun,
+    StudyRuns,
+)
+from kneepoint.config.study import MAHIMAHI, Fit
 from tests.analysis import synthetic
 from tests.analysis.synthetic import SHOWCASE, link_log, run_row
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis import across
+from kneepoint.analysis import across
 
 
 def varied(powers: list[float], runs: int, seed: int = 2) -> np.ndarray:

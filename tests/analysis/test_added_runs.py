@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import audit
-from analysis.results import Results
-from engines.base import RunRecord, RunSpec
-from experiments.config import load_workflow
-from experiments.registry import experiments_of
-from experiments.results import read_frame
-from experiments.workflow import ADDED_RUNS
-from networks.config import load_network
-from networks.prepare import prepare_network
+from kneepoint.analysis import audit
+from kneepoint.analysis.results import Results
+from kneepoint.config.workflow import ADDED_RUNS
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.networks.config import load_network
+from kneepoint.networks.prepare import prepare_network
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.registry import experiments_of
+from kneepoint.runs.results import read_frame
 from tests.experiments import wire
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
 from tests.experiments.listing import CATALOGUE

@@ -7,9 +7,19 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis import agreement, confirmation, host
-from analysis.frames import records, select
-from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
+from kneepoint.analysis import (
+    agreement,
+    confirmation,
+    host,
+)
+from kneepoint.analysis.frames import records, select
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    QUEUEING_DELAY,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
 from tests.analysis import synthetic, synthetic_real
 from tests.analysis.synthetic import run_row
 

@@ -10,15 +10,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import audit, checks
-from analysis.checks import Finding
-from analysis.frames import STEP, records, select
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.neighbours import neighbours
-from analysis.results import Searched
-from analysis.schema import VERDICTS
-from analysis.unfit import KINDS, LIMITS
-from experiments.models.study import Fit
+from kneepoint.analysis import audit, checks
+from kneepoint.analysis.checks import Finding
+from kneepoint.analysis.frames import (
+    STEP,
+    records,
+    select,
+)
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.neighbours import neighbours
+from kneepoint.analysis.results import Searched
+from kneepoint.analysis.schema import VERDICTS
+from kneepoint.analysis.unfit import KINDS, LIMITS
+from kneepoint.config.study import Fit
 from tests.analysis import published, synthetic
 from tests.benchmarks import planted, strangers
 

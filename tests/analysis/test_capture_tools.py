@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.imported.measurement import Measurement
-from analysis.imported.read import read_measurements
+from kneepoint.analysis.imported.measurement import Measurement
+from kneepoint.analysis.imported.read import read_measurements
 from tests.analysis.captures import Form, Interface, pcap, pcapng, transfer
 
 

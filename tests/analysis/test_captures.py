@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.imported.measurement import Measurement
-from analysis.imported.read import read_measurements
-from common.errors import KneepointError
+from kneepoint.analysis.imported.measurement import Measurement
+from kneepoint.analysis.imported.read import read_measurements
+from kneepoint.common.errors import KneepointError
 from tests.analysis.captures import (
     HOSTS,
     Form,

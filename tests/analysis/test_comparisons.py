@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import comparisons, over_time
-from analysis.frames import records, select
-from analysis.results import Compared
-from analysis.schema import TABLES
-from analysis.statistics import spreads
-from common.tables import conform
-from engines.base import FLOW_METRICS, PROBE_METRICS
-from experiments.models.comparison import Comparison
-from networks.config import Network
-from networks.traffic import TrafficFile
+from kneepoint.analysis import comparisons, over_time
+from kneepoint.analysis.frames import records, select
+from kneepoint.analysis.results import Compared
+from kneepoint.analysis.schema import TABLES
+from kneepoint.analysis.statistics import spreads
+from kneepoint.common.tables import conform
+from kneepoint.config.comparison import Comparison
+from kneepoint.engines.base import FLOW_METRICS, PROBE_METRICS
+from kneepoint.networks.config import Network
+from kneepoint.networks.traffic import TrafficFile
 from tests.analysis.synthetic import LINK, WORKFLOW, MadeUp, analysed, run_row, study
 
 TRAFFIC = TrafficFile.model_validate(

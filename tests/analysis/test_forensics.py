@@ -7,8 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.forensics import Heading, check, read_printed
-from common.errors import KneepointError
+from kneepoint.analysis.forensics import (
+    Heading,
+    check,
+    read_printed,
+)
+from kneepoint.common.errors import KneepointError
 from tests.benchmarks import forensics
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint

@@ -7,11 +7,15 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis import generality, held_out
-from analysis.frames import Record, records, select
-from analysis.planes import compute, on_front
-from analysis.sweeps import Luck
-from common.study_record import BestTrial
+from kneepoint.analysis import generality, held_out
+from kneepoint.analysis.frames import (
+    Record,
+    records,
+    select,
+)
+from kneepoint.analysis.planes import compute, on_front
+from kneepoint.analysis.sweeps import Luck
+from kneepoint.common.study_record import BestTrial
 from tests.analysis import synthetic
 
 NETWORKS = pd.DataFrame(

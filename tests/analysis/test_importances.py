@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.importances import LEAST_TRIALS, importances
-from analysis.results import Searched
+from kneepoint.analysis.importances import LEAST_TRIALS, importances
+from kneepoint.analysis.results import Searched
 
 X, Y = Searched("x", 0, 10), Searched("y", 0.01, 100, logarithmic=True)
 

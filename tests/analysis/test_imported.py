@@ -27,11 +27,11 @@ import pytest
 from flent import resultset
 from flent.runners import NetperfDemoRunner
 
-from analysis import link_log, over_time
-from analysis.imported.measurement import Measurement
-from analysis.imported.read import FORMATS, read_measurements
-from analysis.link_log import read_link_log
-from common.errors import KneepointError
+from kneepoint.analysis import link_log, over_time
+from kneepoint.analysis.imported.measurement import Measurement
+from kneepoint.analysis.imported.read import FORMATS, read_measurements
+from kneepoint.analysis.link_log import read_link_log
+from kneepoint.common.errors import KneepointError
 from tests.analysis.test_logs import EVENTS, HEADER
 from tests.conftest import ROOT
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.imported.measurement import Measurement
-from analysis.imported.read import read_measurements
-from common.errors import KneepointError
+from kneepoint.analysis.imported.measurement import Measurement
+from kneepoint.analysis.imported.read import read_measurements
+from kneepoint.common.errors import KneepointError
 from tests.analysis.test_imported import quic
 
 FILES = Path(__file__).with_name("files")

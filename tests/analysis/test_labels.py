@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from analysis import labels
-from analysis.frames import STEP
-from analysis.metrics import THROUGHPUT, as_printed
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import STEP
+from kneepoint.analysis.metrics import THROUGHPUT, as_printed
 
 
 def test_words_drop_units_and_keep_acronyms() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis import link_log
-from analysis.flow_log import mean_window, read_flow_log
-from analysis.link_log import LinkLog, read_link_log
-from common.errors import KneepointError
+from kneepoint.analysis import link_log
+from kneepoint.analysis.flow_log import mean_window, read_flow_log
+from kneepoint.analysis.link_log import LinkLog, read_link_log
+from kneepoint.common.errors import KneepointError
 
 HEADER = """\
 # mahimahi mm-link (Uplink) [a/trace] > a/log

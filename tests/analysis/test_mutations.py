@@ -14,11 +14,16 @@ from typing import Any
 
 import pytest
 
-from analysis import link_log
-from analysis.imported.read import read_measurements
-from analysis.link_log import read_link_log
-from common.errors import KneepointError
-from networks.recordings import guess_unit, improbable, read_recording, summarise
+from kneepoint.analysis import link_log
+from kneepoint.analysis.imported.read import read_measurements
+from kneepoint.analysis.link_log import read_link_log
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.recordings import (
+    guess_unit,
+    improbable,
+    read_recording,
+    summarise,
+)
 from tests.analysis.test_imported import (
     figures,
     flent_file,

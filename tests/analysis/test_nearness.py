@@ -6,10 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import nearness, statistics
-from analysis.frames import STEP
-from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.schema import WITHIN_SPREAD
+from kneepoint.analysis import nearness, statistics
+from kneepoint.analysis.frames import STEP
+from kneepoint.analysis.metrics import (
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.schema import WITHIN_SPREAD
 from tests.analysis import synthetic
 
 

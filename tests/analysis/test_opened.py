@@ -8,11 +8,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.schema import STAGES, TABLES, sealed_as
-from common.errors import KneepointError
-from common.made_by import sign
-from common.notes import seal
 from kneepoint import open_results
+from kneepoint.analysis.schema import (
+    STAGES,
+    TABLES,
+    sealed_as,
+)
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.made_by import sign
+from kneepoint.common.notes import seal
 from tests.analysis import synthetic
 from tests.conftest import ROOT
 
@@ -57,7 +61,7 @@ def test_what_has_changed_since_is_refused(results: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(results.parent)
     (stage,) = (name for name, each in STAGES.items() if TABLES["audit"] in each.tables)
     seal(sealed_as(Path("results"), stage), [Path("results/audit.parquet")])
-    sign(results / "windows", "analysis.run", ["runs.parquet"])
+    sign(results / "windows", "kneepoint.analysis.run", ["runs.parquet"])
     opened = open_results("results")
     assert len(opened.table("audit")) and len(opened.runs)
     shutil.copy(results / "sweeps.parquet", results / "audit.parquet")

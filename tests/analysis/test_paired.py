@@ -7,9 +7,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from analysis import paired
-from analysis.enough import Enough, enough_runs, median_ranks
-from analysis.paired import Floats, Ratio, bootstrap_interval, holm, paired_ratio, sign_flip_test
+from kneepoint.analysis import paired
+from kneepoint.analysis.enough import (
+    Enough,
+    enough_runs,
+    median_ranks,
+)
+from kneepoint.analysis.paired import (
+    Floats,
+    Ratio,
+    bootstrap_interval,
+    holm,
+    paired_ratio,
+    sign_flip_test,
+)
 
 
 def test_ratio_is_the_geometric_mean_over_networks_of_that_of_pairs() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.frames import Record, records
-from analysis.metrics import METRICS
-from analysis.recovery import (
+from kneepoint.analysis.frames import Record, records
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.recovery import (
     DRAWS,
     alike,
     disagreements,
@@ -17,10 +17,10 @@ from analysis.recovery import (
     recovery,
     row_losses,
 )
-from analysis.results import Searched, StudyRuns
-from common.study_record import BestTrial, StudyRecord
-from experiments.models.study import Fit, Study
-from search.objective import MISFIT_SCALE
+from kneepoint.analysis.results import Searched, StudyRuns
+from kneepoint.common.study_record import BestTrial, StudyRecord
+from kneepoint.config.study import Fit, Study
+from kneepoint.search.objective import MISFIT_SCALE
 
 LIMIT = Searched("limit_ms", 50, 500)
 USELESS = Searched("useless", 0.01, 100, logarithmic=True)

@@ -5,12 +5,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from analysis.results import Results, Searched
-from common.errors import KneepointError
-from common.made_by import sign
-from experiments.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
-from experiments.planners.held_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
-from experiments.results import write_table
+from kneepoint.analysis.results import Results, Searched
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.made_by import sign
+from kneepoint.runs.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
+from kneepoint.runs.planners.held_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
+from kneepoint.runs.results import write_table
 from tests.analysis import synthetic_real
 
 CONFIG = Path("config/config.yaml")
@@ -178,7 +178,7 @@ def test_a_real_log_that_has_changed_is_not_read(workspace: Path) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
     log = workspace / "results/real_showcase/uplink.log"
-    sign(log.parent, "experiments.planners.example", [log.name])
+    sign(log.parent, "kneepoint.runs.planners.example", [log.name])
     assert Results.of(config).real_showcase is not None
     log.write_text(log.read_text() + "900 + 1504\n")
     with pytest.raises(KneepointError, match=r"real_showcase/uplink\.log"):

@@ -7,11 +7,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.frames import records, select
-from analysis.results import StudyRuns
-from analysis.sweeps import grids, published_points
-from common.study_record import Failed
-from experiments.models.study import Bounded, Fit, Formula
+from kneepoint.analysis.frames import records, select
+from kneepoint.analysis.results import StudyRuns
+from kneepoint.analysis.sweeps import grids, published_points
+from kneepoint.common.study_record import Failed
+from kneepoint.config.study import (
+    Bounded,
+    Fit,
+    Formula,
+)
 from tests.analysis import synthetic
 
 

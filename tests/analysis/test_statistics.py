@@ -9,11 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import repeatability, statistics
-from analysis.frames import select
-from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import StudyRuns
-from analysis.spread import LEVEL, Selection, figures
+from kneepoint.analysis import repeatability, statistics
+from kneepoint.analysis.frames import select
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    QUEUEING_DELAY,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.results import StudyRuns
+from kneepoint.analysis.spread import (
+    LEVEL,
+    Selection,
+    figures,
+)
 from tests.analysis import synthetic
 
 

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from analysis.added_runs import SETTINGS_SCHEMA
-from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
+from kneepoint.analysis.added_runs import SETTINGS_SCHEMA
+from kneepoint.runs.results import (
+    RUNS_SCHEMA,
+    FinishedTrial,
+    trials_table,
+    write_table,
+)
 from tests.analysis import synthetic
 from tests.analysis.test_logs import EVENTS, HEADER
 from tests.experiments.listing import LISTING

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engines.catalogue import load_catalogue
+from kneepoint.engines.catalogue import load_catalogue
 from tests.contest.trees import TWINS, kit, twin
 
 EMULATE = Path("build/emulate")

@@ -15,17 +15,17 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from scipy.stats import spearmanr
 
-from common.config_file import read_config
-from contest.config import Contest
-from contest.scoring import run_all, table_of
-from contest.secret import disguised
-from contest.standing import Floats, mean_of
-from engines.emulator import EmulatorSettings
-from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
-from experiments.runner import Runner
-from kneepoint.runs import make_what_is_missing, prepared_network
-from networks.scenario import PreparedNetwork
+from kneepoint.cli.runs import make_what_is_missing, prepared_network
+from kneepoint.common.config_file import read_config
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.runner import Runner
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.scoring import run_all, table_of
+from kneepoint.tools.contest.secret import disguised
+from kneepoint.tools.contest.standing import Floats, mean_of
 from tests.benchmarks.contest_links import EMULATE, RULES, entries
 
 

@@ -11,17 +11,17 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from common.config_file import read_config
-from contest.config import Contest
-from contest.entries import ContestEntry
-from contest.leaderboard import verdict
-from contest.scoring import run_all
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
-from experiments.runner import Runner
-from networks.scenario import PreparedNetwork
+from kneepoint.common.config_file import read_config
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.runner import Runner
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.entries import ContestEntry
+from kneepoint.tools.contest.leaderboard import verdict
+from kneepoint.tools.contest.scoring import run_all
 
 EMULATE = Path("build/emulate")
 RULES = Path("config/contests/default.yaml")

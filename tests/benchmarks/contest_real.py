@@ -13,19 +13,23 @@ from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 
-from contest.build import Compiler
-from contest.collect import submission_at
-from contest.confine import Confined
-from contest.entries import EntryBuilder
-from engines.base import EngineSettings, RunRecord, RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from engines.entry import Entry
-from engines.mahimahi.engine import MahimahiSettings
-from experiments.executor import Executor, LocalExecutor
-from experiments.slots import SlotExecutor
-from networks.scenario import PreparedNetwork
-from search.calibration import pooled_delays, with_delays
+from kneepoint.engines.base import (
+    EngineSettings,
+    RunRecord,
+    RunSpec,
+)
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.entry import Entry
+from kneepoint.engines.mahimahi.engine import MahimahiSettings
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.executor import Executor, LocalExecutor
+from kneepoint.runs.slots import SlotExecutor
+from kneepoint.search.calibration import pooled_delays, with_delays
+from kneepoint.tools.contest.build import Compiler
+from kneepoint.tools.contest.collect import submission_at
+from kneepoint.tools.contest.confine import Confined
+from kneepoint.tools.contest.entries import EntryBuilder
 from tests.contest.trees import edit, kit, twin
 
 NETWORK = Path("build/networks/contest-2026/network.json")

@@ -21,11 +21,11 @@ from typing import Any
 
 from scipy import stats
 
-from common.errors import KneepointError, run_command_line
-from engines.base import MachineFaultError
-from engines.kernel.engine import KernelSettings
-from engines.kernel.scenario import REQUEST_BYTES
-from networks.traffic import LINUX
+from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.engines.base import MachineFaultError
+from kneepoint.engines.kernel.engine import KernelSettings
+from kneepoint.engines.kernel.scenario import REQUEST_BYTES
+from kneepoint.networks.traffic import LINUX
 
 BYTES = 177_669
 """Report 003's page."""

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engines.catalogue import load_catalogue
+from kneepoint.engines.catalogue import load_catalogue
 
 EMULATE = Path("build/emulate")
-KIT = Path("contest/kit")
+KIT = Path("kneepoint/tools/contest/kit")
 BUDGET_MILLIONS = 48
 """Of instructions, for a fixed window of 50."""
 

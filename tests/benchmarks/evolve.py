@@ -20,17 +20,17 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from engines.built import EMULATE
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from experiments.config import load_workflow
-from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
-from experiments.pipeline import follow
-from experiments.runner import Runner
-from kneepoint.runs import make_what_is_missing, prepared_network
-from search.rules.breeding import drawn
-from search.rules.evolve import Settings, evolve
+from kneepoint.cli.runs import make_what_is_missing, prepared_network
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.pipeline import follow
+from kneepoint.runs.runner import Runner
+from kneepoint.search.rules.breeding import drawn
+from kneepoint.search.rules.evolve import Settings, evolve
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 from tests.conftest import ROOT
 

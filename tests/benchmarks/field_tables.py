@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from analysis.opened import open_results
-from experiments.config import load_workflow
-from kneepoint.field import CONFIG
+from kneepoint.analysis.opened import open_results
+from kneepoint.runs.load import load_workflow
+from kneepoint.tools.field.command import CONFIG
 
 CAPACITY_MBPS = 5.04115
 """Of Verizon-LTE-short.down, as in config/published/abc-*.yaml."""

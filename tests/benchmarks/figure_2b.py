@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kneepoint.runs import make_what_is_missing, prepared_network
-from networks.scenario import Traffic, scenario_of
-from networks.traffic import LINUX, Tcp
+from kneepoint.cli.runs import make_what_is_missing, prepared_network
+from kneepoint.networks.scenario import Traffic, scenario_of
+from kneepoint.networks.traffic import LINUX, Tcp
 from tests.benchmarks.downloads import CONSTANTS, emulated
 
 RUNS = 30

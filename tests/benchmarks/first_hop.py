@@ -17,19 +17,19 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from common.errors import KneepointError, run_command_line
-from common.files import sha256_of
-from engines.base import (
+from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.base import (
     EngineSettings,
     MachineFaultError,
     RunRecord,
     RunSpec,
 )
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from engines.mahimahi.engine import MahimahiSettings
-from networks.scenario import PreparedNetwork
-from search.calibration import pooled_delays
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.mahimahi.engine import MahimahiSettings
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.search.calibration import pooled_delays
 
 WINDOWS = (400, 600, 800, 1000, 1500, 2000, 4000, 6000, 8000)
 EMULATED_RUNS = 20

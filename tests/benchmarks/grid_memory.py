@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from experiments.results import read_table
+from kneepoint.runs.results import read_table
 from tests.workflow.conftest import Checkout, make_checkout
 
 KEEPALIVES = range(10, 1010, 10)

@@ -29,19 +29,34 @@ from typing import Literal, TypeVar
 import numpy as np
 import optuna
 
-from engines.base import Engine, RunRecord, RunSpec
-from experiments.config import load_workflow
-from experiments.models.study import Sampler
-from experiments.results import FinishedRun, FinishedTrial
-from experiments.runner import Batch
-from experiments.seeds import derive_seed
-from networks.declared import Notation
-from search.guided import Guide, emulate, spend
-from search.leaders import CLEAR, Setting, leading, log_value, measurement, repeat_leaders
-from search.loop import ask_and_tell
-from search.plan import StudyPlan
-from search.samplers import make_asker
-from search.spaces import Point
+from kneepoint.config.study import Sampler
+from kneepoint.engines.base import (
+    Engine,
+    RunRecord,
+    RunSpec,
+)
+from kneepoint.networks.declared import Notation
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.results import FinishedRun, FinishedTrial
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.guided import (
+    Guide,
+    emulate,
+    spend,
+)
+from kneepoint.search.leaders import (
+    CLEAR,
+    Setting,
+    leading,
+    log_value,
+    measurement,
+    repeat_leaders,
+)
+from kneepoint.search.loop import ask_and_tell
+from kneepoint.search.plan import StudyPlan
+from kneepoint.search.samplers import make_asker
+from kneepoint.search.spaces import Point
 from tests.benchmarks.searching import job_of, planned
 
 R = TypeVar("R")

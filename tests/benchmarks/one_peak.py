@@ -20,13 +20,13 @@ from pathlib import Path
 import optuna
 from optuna.distributions import IntDistribution
 
-from engines.base import RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorEngine, EmulatorSettings
-from experiments.models.study import Sampler
-from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork
-from search.samplers import make_asker
+from kneepoint.config.study import Sampler
+from kneepoint.engines.base import RunSpec
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorEngine, EmulatorSettings
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.samplers import make_asker
 
 EMULATE, NETWORK = Path("build/emulate"), Path("build/networks/contest/network.json")
 WINDOWS = IntDistribution(1, 100)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import optuna
 
-from experiments.executor import RayExecutor
-from experiments.journal import RunJournal
-from experiments.ray_cluster import open_cluster
+from kneepoint.runs.executor import RayExecutor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.ray_cluster import open_cluster
 from tests.experiments.fakes import FakeSettings, run_spec
 
 _BATCH = 64

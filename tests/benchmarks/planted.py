@@ -12,20 +12,30 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from analysis import audit
-from analysis.added_runs import until_clear
-from analysis.checks import resolution
-from analysis.frames import CONSTANT, STEP, Record, records
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Results
-from analysis.spread import Selection
+from kneepoint.analysis import audit
+from kneepoint.analysis.added_runs import until_clear
+from kneepoint.analysis.checks import resolution
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    STEP,
+    Record,
+    records,
+)
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.results import Results
+from kneepoint.analysis.spread import Selection
 from tests.analysis import synthetic
 
 STUDIED, ADDED, PRINTED = 5, 30, 20
 """So many runs of each setting are a study's, may be added, may be printed."""
 POOL = STUDIED + ADDED + PRINTED
 STEPS = (10, 30)
-"""As in experiments.models.settings.Audit."""
+"""As in kneepoint.config.settings.Audit."""
 SELECTED_OF = 5
 SIZES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 ALONE, FOLLOWS, ONLY = "alone", "with its power", "printed alone"

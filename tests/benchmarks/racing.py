@@ -22,14 +22,14 @@ from pathlib import Path
 
 import optuna
 
-from analysis.paired import paired_ratio
-from experiments.config import load_workflow
-from experiments.models.study import Race
-from experiments.results import FinishedTrial
-from experiments.seeds import derive_seed
-from experiments.workflow import Workflow
-from search.objective import LEAST_POWER, find_best
-from search.plan import StudyPlan
+from kneepoint.analysis.paired import paired_ratio
+from kneepoint.config.study import Race
+from kneepoint.config.workflow import Workflow
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.results import FinishedTrial
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.objective import LEAST_POWER, find_best
+from kneepoint.search.plan import StudyPlan
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 
 NEVER = 1e-300

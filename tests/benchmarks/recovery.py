@@ -17,15 +17,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.frames import records
-from analysis.metrics import METRICS
-from analysis.recovery import fitted_rows, recovered, row_losses
-from analysis.results import Results, StudyRuns
-from engines.base import RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from experiments.models.study import Fit
-from networks.scenario import PreparedNetwork
+from kneepoint.analysis.frames import records
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.recovery import (
+    fitted_rows,
+    recovered,
+    row_losses,
+)
+from kneepoint.analysis.results import Results, StudyRuns
+from kneepoint.config.study import Fit
+from kneepoint.engines.base import RunSpec
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.scenario import PreparedNetwork
 from tests.benchmarks.planted import stated
 
 EMULATE = Path("build/emulate")

@@ -21,10 +21,10 @@ from pathlib import Path
 
 import optuna
 
-from experiments.config import load_workflow
-from experiments.models.study import Sampler
-from experiments.seeds import derive_seed
-from search.objective import find_best
+from kneepoint.config.study import Sampler
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.objective import find_best
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 
 CONFIG = Path("config/config.yaml")

@@ -5,20 +5,20 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engines.base import RunSpec
-from engines.catalogue import load_catalogue
-from experiments.executor import LocalExecutor
-from experiments.job import Job
-from experiments.journal import RunJournal
-from experiments.models.study import Study
-from experiments.pipeline import follow
-from experiments.results import FinishedTrial
-from experiments.runner import Runner
-from experiments.workflow import Workflow
-from networks.scenario import PreparedNetwork
-from search.loop import ask_and_tell
-from search.plan import StudyPlan, plan_study
-from search.samplers import make_asker
+from kneepoint.config.study import Study
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.base import RunSpec
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.job import Job
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.pipeline import follow
+from kneepoint.runs.results import FinishedTrial
+from kneepoint.runs.runner import Runner
+from kneepoint.search.loop import ask_and_tell
+from kneepoint.search.plan import StudyPlan, plan_study
+from kneepoint.search.samplers import make_asker
 
 BUILD, NETWORKS = Path("build"), Path("build/networks")
 

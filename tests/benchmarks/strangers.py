@@ -17,10 +17,19 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from analysis import audit
-from analysis.frames import CONSTANT, STEP, records
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.spread import figures
+from kneepoint.analysis import audit
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    STEP,
+    records,
+)
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.spread import figures
 from tests.analysis import published, synthetic
 from tests.benchmarks import planted
 from tests.benchmarks.planted import POOL, Pool

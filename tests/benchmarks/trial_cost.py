@@ -27,17 +27,21 @@ from unittest.mock import patch
 import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution
 
-from engines.emulator import EmulatorSettings
-from experiments.config import load_workflow
-from experiments.executor import Executor, LocalExecutor, RayExecutor
-from experiments.journal import RunJournal
-from experiments.models.study import Sampler
-from experiments.pipeline import follow
-from experiments.ray_cluster import open_cluster
-from experiments.results import runs_table, write_table
-from experiments.runner import Runner
-from search.samplers import make_asker
-from search.study import search
+from kneepoint.config.study import Sampler
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.executor import (
+    Executor,
+    LocalExecutor,
+    RayExecutor,
+)
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.pipeline import follow
+from kneepoint.runs.ray_cluster import open_cluster
+from kneepoint.runs.results import runs_table, write_table
+from kneepoint.runs.runner import Runner
+from kneepoint.search.samplers import make_asker
+from kneepoint.search.study import search
 from tests.benchmarks.searching import BUILD, job_of, planned
 
 CONFIG, STUDY = Path("config/config.yaml"), "tune-timely"

@@ -13,15 +13,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.frames import records, with_constants
-from analysis.results import Results
-from engines.base import RunSpec, canonical_json
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from experiments.results import FinishedRun, PlannedRun, runs_table
-from experiments.seeds import derive_seed
-from networks.scenario import PreparedNetwork
-from reports.figures import style
+from kneepoint.analysis.frames import records, with_constants
+from kneepoint.analysis.results import Results
+from kneepoint.engines.base import RunSpec, canonical_json
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.reports.figures import style
+from kneepoint.runs.results import (
+    FinishedRun,
+    PlannedRun,
+    runs_table,
+)
+from kneepoint.runs.seeds import derive_seed
 from tests.benchmarks import planted
 from tests.benchmarks.planted import POOL, SIZES, Pool, Setting
 

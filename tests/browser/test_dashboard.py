@@ -9,8 +9,8 @@ import optuna
 import optuna_dashboard  # type: ignore[import-untyped]
 import pytest
 
-from search.dashboard import make_dashboard
-from search.storage_copy import write_sqlite
+from kneepoint.search.dashboard import make_dashboard
+from kneepoint.search.storage_copy import write_sqlite
 from tests.browser import chromium
 from tests.search import many_kinds
 

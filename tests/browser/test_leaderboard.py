@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from contest.entries import EntryBuilder
-from contest.figures import draw_figures
-from contest.page import write_page
-from contest.run import PAGE, ContestRun
+from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.tools.contest.figures import draw_figures
+from kneepoint.tools.contest.page import write_page
+from kneepoint.tools.contest.run import PAGE, ContestRun
 from tests.browser import chromium
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
 from tests.contest.conftest import builder, make_contest_run

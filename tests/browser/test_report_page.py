@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reports import draw, render
+from kneepoint.reports import draw, render
 from tests.analysis import synthetic
 from tests.browser import chromium
 from tests.reports.told import told_by

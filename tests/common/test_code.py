@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from common import code
-from common.made_by import RUNNER, changed_files
+from kneepoint.common import code
+from kneepoint.common.made_by import RUNNER, changed_files
 from tests.conftest import ROOT
 
-HELD_OUT = "experiments.planners.held_out"
+HELD_OUT = "kneepoint.runs.planners.held_out"
 SOURCE = '''"""Says what it does."""
 
 from tools.figures import mean
@@ -114,17 +114,31 @@ def test_what_is_imported_in_a_function_counts_and_what_is_for_type_checkers_doe
 def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     """Of a score, a sampler, a seed, the omniscient bound and a statistic, who computes with it."""
     wanted = {
-        RUNNER: {"experiments.registry", "experiments.pipeline", "experiments.config"},
-        "search.study": {"search.objective", "search.samplers.ternary", "experiments.seeds"},
-        HELD_OUT: {"networks.omniscient", "experiments.seeds", "experiments.runner"},
-        "networks.prepare": {"networks.omniscient", "networks.traces"},
-        "analysis.audit": {"analysis.statistics", "analysis.checks"},
-        "reports.build": {"common.tables", "reports.render"},
-        "reports.figures.search_slices": {"reports.figures.style", "analysis.labels"},
+        RUNNER: {"kneepoint.runs.registry", "kneepoint.runs.pipeline", "kneepoint.runs.load"},
+        "kneepoint.search.study": {
+            "kneepoint.search.objective",
+            "kneepoint.search.samplers.ternary",
+            "kneepoint.runs.seeds",
+        },
+        HELD_OUT: {
+            "kneepoint.networks.omniscient",
+            "kneepoint.runs.seeds",
+            "kneepoint.runs.runner",
+        },
+        "kneepoint.networks.prepare": {
+            "kneepoint.networks.omniscient",
+            "kneepoint.networks.traces",
+        },
+        "kneepoint.analysis.audit": {"kneepoint.analysis.statistics", "kneepoint.analysis.checks"},
+        "kneepoint.reports.build": {"kneepoint.common.tables", "kneepoint.reports.render"},
+        "kneepoint.reports.figures.search_slices": {
+            "kneepoint.reports.figures.style",
+            "kneepoint.analysis.labels",
+        },
     }
     for step, modules in wanted.items():
         assert modules <= code.modules_of(step)
-    assert "analysis.statistics" not in code.modules_of("search.study")
+    assert "kneepoint.analysis.statistics" not in code.modules_of("kneepoint.search.study")
     planners = {module for module in code.modules_of(RUNNER) if ".planners" in module}
     assert planners == set(), "a planner's change would rerun all others' experiments"
     assert all((ROOT / module.replace(".", "/")).with_suffix(".py").is_file() for module in wanted)

@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from common.config_file import check_config
-from common.errors import KneepointError
-from experiments.models.comparison import Repeat
-from experiments.models.settings import Settings
-from experiments.models.study import Study
-from experiments.published import TableDescription
-from networks.config import FetchSettings, Network, TraceCatalogue
+from kneepoint.common.config_file import check_config
+from kneepoint.common.errors import KneepointError
+from kneepoint.config.comparison import Repeat
+from kneepoint.config.published import TableDescription
+from kneepoint.config.settings import Settings
+from kneepoint.config.study import Study
+from kneepoint.networks.config import (
+    FetchSettings,
+    Network,
+    TraceCatalogue,
+)
 
 MODELS: tuple[type[BaseModel], ...] = (
     *(FetchSettings, Network, Repeat, Settings, Study, TableDescription, TraceCatalogue),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from common.csv_text import read_csv
-from common.errors import KneepointError
+from kneepoint.common.csv_text import read_csv
+from kneepoint.common.errors import KneepointError
 
 MOST = 10_000
 

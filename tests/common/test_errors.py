@@ -11,9 +11,15 @@ from pwd import getpwuid
 
 import pytest
 
-from common.complaints import complaints, errors_in
-from common.errors import KneepointError, lack_in, of_file, run_command_line, suggestion
-from common.files import require_folder, write_whole
+from kneepoint.common.complaints import complaints, errors_in
+from kneepoint.common.errors import (
+    KneepointError,
+    lack_in,
+    of_file,
+    run_command_line,
+    suggestion,
+)
+from kneepoint.common.files import require_folder, write_whole
 from tests.conftest import ROOT
 
 
@@ -93,7 +99,7 @@ def test_a_file_of_somebody_else_is_named_as_such(tmp_path: Path) -> None:
     assert "user 123456" in str(of_file(refused))
     logged = (
         f"PermissionError: [Errno 13] Permission denied: '{tmp_path}/a/b'",
-        f"rules/build.sh: line 16: {tmp_path}/.lock: Permission denied",
+        f"controllers/build.sh: line 16: {tmp_path}/.lock: Permission denied",
         f"mkdir: cannot create directory \u2018{tmp_path}/a\u2019: Permission denied",
     )
     for line in logged:
@@ -223,14 +229,14 @@ def test_a_log_that_was_cut_off_by_a_limit_says_so(
     log.write_text("Traceback\n  File")
     assert "ulimit" not in errors_in(log)[-1]
     size = log.stat().st_size
-    monkeypatch.setattr("common.complaints.getrlimit", lambda _: (size, size))
+    monkeypatch.setattr("kneepoint.common.complaints.getrlimit", lambda _: (size, size))
     (line,) = errors_in(log)
     assert "ulimit -f" in line
 
 
 def test_reader_who_has_enough_gets_no_traceback() -> None:
     program = """
-from common.errors import run_command_line
+from kneepoint.common.errors import run_command_line
 def main():
     for _ in range(100_000):
         print("a line", flush=True)

@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from common.files import hold_lock, read_json, runtime_folder, write_whole
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import (
+    hold_lock,
+    read_json,
+    runtime_folder,
+    write_whole,
+)
 
 
 def test_write_whole_leaves_nothing_behind_when_it_fails(
@@ -24,7 +29,7 @@ def test_write_whole_leaves_nothing_behind_when_it_fails(
 def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     program = (
-        "import sys; from pathlib import Path; from common.files import hold_lock\n"
+        "import sys; from pathlib import Path; from kneepoint.common.files import hold_lock\n"
         "lock = hold_lock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

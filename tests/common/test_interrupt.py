@@ -14,7 +14,7 @@ from tests.engines.live_run import lives, wait_until
 # a moment; words on jobs that fail go through logging. Each writes its process id when it is ready.
 WORKFLOW = """
 import logging, pathlib, subprocess, sys, threading, time
-from common.interrupt import end_on_signals
+from kneepoint.common.interrupt import end_on_signals
 folder = pathlib.Path(sys.argv[1])
 (folder / 'temporary').mkdir()
 end_on_signals(folder / 'temporary')
@@ -65,7 +65,7 @@ def test_signal_ends_the_workflow_with_all_that_it_started(
 
 def test_program_that_is_interrupted_shows_no_traceback() -> None:
     program = (
-        "import signal\nfrom common.errors import run_command_line\n"
+        "import signal\nfrom kneepoint.common.errors import run_command_line\n"
         "run_command_line(lambda: signal.raise_signal(signal.SIGINT))"
     )
     ended = subprocess.run(

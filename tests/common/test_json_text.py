@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from common.json_text import decoder, parse_json
+from kneepoint.common.json_text import decoder, parse_json
 
 
 @pytest.mark.parametrize("value", [{"a": [{"b": 1.5}, None]}, {}, [], "x", {"a": {"a": 1}}])

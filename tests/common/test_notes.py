@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from common.notes import (
+from kneepoint.common.notes import (
     digest_of_input,
     is_sealed,
     note,
@@ -100,7 +100,7 @@ def test_note_is_newer_than_the_last_workflow_though_the_clock_was_set_back(
     log = tmp_path / ".snakemake/log/last.log"
     log.parent.mkdir(parents=True)
     log.touch()
-    monkeypatch.setattr("common.notes.time.time_ns", lambda: SECOND_NS)
+    monkeypatch.setattr("kneepoint.common.notes.time.time_ns", lambda: SECOND_NS)
     path = note("study", "before", 0)
     note("study", "after", 0)
     assert path.stat().st_mtime_ns > log.stat().st_mtime_ns

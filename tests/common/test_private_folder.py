@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from common.files import private_folder, write_whole
-from experiments.ray_cluster import write_token
+from kneepoint.common.files import private_folder, write_whole
+from kneepoint.runs.ray_cluster import write_token
 from tests.conftest import ROOT
 
 KILLED = """
 import os, pathlib, signal
-from common.files import private_folder
+from kneepoint.common.files import private_folder
 with private_folder("test", pathlib.Path({parent!r})) as folder:
     (folder / "made").mkdir()
     os.kill(os.getpid(), signal.SIGKILL)
@@ -51,7 +51,7 @@ def test_the_folder_of_a_killed_owner_is_removed(tmp_path: Path) -> None:
 
 KEEPER = """
 import os, signal, subprocess, sys, tempfile
-from common.files import keep_temporary_files
+from kneepoint.common.files import keep_temporary_files
 folder = keep_temporary_files("test")
 assert os.path.dirname(tempfile.mkdtemp()) == str(folder)
 subprocess.run(["mktemp", "-d"], check=True, stdout=subprocess.DEVNULL)
@@ -83,7 +83,7 @@ def test_a_process_and_what_it_starts_leave_nothing_even_if_killed(tmp_path: Pat
 
 WRITER = """
 import os, pathlib, signal
-from common.files import write_folder, write_whole
+from kneepoint.common.files import write_folder, write_whole
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 {call}
 """
@@ -126,7 +126,7 @@ def test_what_a_living_process_writes_stays(
 
 MANY = """
 import pathlib
-from common.files import private_folder
+from kneepoint.common.files import private_folder
 for _ in range(100):
     with private_folder("test", pathlib.Path({parent!r})) as folder:
         (folder / "made").mkdir()

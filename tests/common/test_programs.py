@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from common.programs import _unsaid, run_built
+from kneepoint.common.programs import _unsaid, run_built
 
 
 @pytest.mark.parametrize(

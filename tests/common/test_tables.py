@@ -7,9 +7,16 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.schema import STAGES, TABLES
-from common.errors import KneepointError
-from common.tables import Column, Table, TableFolder, conform, read, write
+from kneepoint.analysis.schema import STAGES, TABLES
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import (
+    Column,
+    Table,
+    TableFolder,
+    conform,
+    read,
+    write,
+)
 
 SCHEMA = Table(
     "numbers",

@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from common.code import ROOT
-from common.files import sha256_of
-from contest.build import Compiler
-from contest.config import Contest
-from contest.confine import Confined
-from contest.entries import ContestEntry, EntryBuilder
-from contest.run import ContestRun
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from kneepoint.contest import python_digest
-from networks.omniscient import omniscient_bound
-from networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.common.code import ROOT
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.omniscient import omniscient_bound
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.tools.contest.build import Compiler
+from kneepoint.tools.contest.command import python_digest
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.confine import Confined
+from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
+from kneepoint.tools.contest.run import ContestRun
 from tests.controllers.conftest import contest
 
 __all__ = ["contest"]  # a fixture

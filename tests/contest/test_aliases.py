@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from contest.aliases import complete_key, read_key
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.aliases import complete_key, read_key
 
 
 def test_aliases_are_drawn_once_and_kept(tmp_path: Path) -> None:

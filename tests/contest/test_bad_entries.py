@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from contest import within
-from contest.collect import find_submissions
-from contest.entries import ContestEntry, EntryBuilder
-from contest.run import watch
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest import within
+from kneepoint.tools.contest.collect import find_submissions
+from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
+from kneepoint.tools.contest.run import watch
 from tests.contest.trees import deep, git, kit, repository, write_member
 
 pytestmark = pytest.mark.attacks

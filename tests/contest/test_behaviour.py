@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from contest.config import Contest
-from contest.run import JSON, PAGE, ContestRun
-from engines.catalogue import load_catalogue
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.run import (
+    JSON,
+    PAGE,
+    ContestRun,
+)
 from tests.contest.conftest import EMULATE
 from tests.contest.trees import kit
 
@@ -17,7 +21,7 @@ def test_entries_are_told_by_the_rule_that_they_behave_like(
     contest_run: ContestRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
+    monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
     kit(tmp_path / "entries/anna", 5)
     kit(tmp_path / "entries/carl", 40)
     plain = contest_run.score(tmp_path / "entries", lambda _: None)

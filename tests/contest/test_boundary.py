@@ -10,16 +10,26 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError, MachineError
-from contest import feedback, leaderboard, page, run, scoring
-from contest.collect import in_calendar
-from contest.config import Contest
-from contest.entries import ContestEntry, EntryBuilder
-from contest.run import PAGE, ContestRun
-from contest.standing import Json
-from engines.base import MachineFaultError, RunRecord, RunSpec
-from engines.emulator import EmulatorEngine
-from kneepoint.contest import csv_of
+from kneepoint.common.errors import KneepointError, MachineError
+from kneepoint.engines.base import (
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+)
+from kneepoint.engines.emulator import EmulatorEngine
+from kneepoint.tools.contest import (
+    feedback,
+    leaderboard,
+    page,
+    run,
+    scoring,
+)
+from kneepoint.tools.contest.collect import in_calendar
+from kneepoint.tools.contest.command import csv_of
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
+from kneepoint.tools.contest.run import PAGE, ContestRun
+from kneepoint.tools.contest.standing import Json
 from tests.contest.conftest import make_contest_run
 from tests.contest.trees import git, kit, repository
 
@@ -35,7 +45,7 @@ def silent(_: str) -> None:
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
+    monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +141,7 @@ def test_an_error_that_is_no_entrys_is_raised(
         def fail(*_: object, error: Any = error) -> None:
             raise error
 
-        monkeypatch.setattr("contest.run.write_page", fail)
+        monkeypatch.setattr("kneepoint.tools.contest.run.write_page", fail)
         with pytest.raises(type(error) if isinstance(error, Exception) else error):
             contest_run.score(entries, silent)
 
@@ -251,7 +261,7 @@ def test_a_figure_is_kept_whole_or_not_at_all(
     """The disk is full while a figure is thinned: the next contest draws it anew."""
     kit(tmp_path / "entries/anna", 5)
     monkeypatch.undo()
-    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
+    monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
     whole = replace(contest_run, folder=tmp_path / "whole")
     found = whole.score(tmp_path / "entries", silent)
 
@@ -259,7 +269,7 @@ def test_a_figure_is_kept_whole_or_not_at_all(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("contest.run.thinned", fail)
+        patch.setattr("kneepoint.tools.contest.run.thinned", fail)
         with pytest.raises(OSError, match="No space"):
             contest_run.score(tmp_path / "entries", silent)
     assert contest_run.score(tmp_path / "entries", silent)["ranking"] == found["ranking"]

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from common.code import ROOT
-from common.errors import KneepointError, MachineError
-from contest.build import Budget, BuildError, Compiler
-from contest.collect import submission_at
-from contest.confine import Confined, Ended
-from contest.entries import EntryBuilder
-from contest.messages import own_part
-from contest.tree import recognize
+from kneepoint.common.code import ROOT
+from kneepoint.common.errors import KneepointError, MachineError
+from kneepoint.tools.contest.build import (
+    Budget,
+    BuildError,
+    Compiler,
+)
+from kneepoint.tools.contest.collect import submission_at
+from kneepoint.tools.contest.confine import Confined, Ended
+from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.tools.contest.messages import own_part
+from kneepoint.tools.contest.tree import recognize
 
 CONFINED = Confined(ROOT / "build/confine")
 

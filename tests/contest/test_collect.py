@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from contest import run
-from contest.collect import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest import run
+from kneepoint.tools.contest.collect import (
     Submission,
     below,
     digest_of_tree,
@@ -18,8 +18,8 @@ from contest.collect import (
     submission_of,
     take,
 )
-from contest.confine import Confined
-from contest.entries import ContestEntry, latest_of_each
+from kneepoint.tools.contest.confine import Confined
+from kneepoint.tools.contest.entries import ContestEntry, latest_of_each
 from tests.contest.trees import edit, git, kit, repository
 
 TRUSTING = Confined(None)
@@ -228,7 +228,7 @@ def test_a_repository_makes_nobody_look_at_all_files(anna: Path, tmp_path: Path)
     for number in range(200):
         (refs / "heads" / str(number)).mkdir()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("contest.collect._MOST_REFS", 100)
+        patched.setattr("kneepoint.tools.contest.collect._MOST_REFS", 100)
         assert len(state_of_repositories(tmp_path / "entries")) <= 102
 
 

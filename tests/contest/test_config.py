@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from common.config_file import ConfigModel, read_config
-from common.errors import KneepointError
-from contest.config import Contest, EntryFile, Repositories
-from contest.entries import without_paths
+from kneepoint.common.config_file import ConfigModel, read_config
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.config import (
+    Contest,
+    EntryFile,
+    Repositories,
+)
+from kneepoint.tools.contest.entries import without_paths
 
 RULES = "title: T\npractice: [a]\n"
 

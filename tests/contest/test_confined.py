@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from common.code import ROOT
-from contest import confine
-from contest.collect import find_submissions
-from contest.confine import Confined
-from contest.entries import ContestEntry, EntryBuilder
+from kneepoint.common.code import ROOT
+from kneepoint.tools.contest import confine
+from kneepoint.tools.contest.collect import find_submissions
+from kneepoint.tools.contest.confine import Confined
+from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
 from tests.contest.trees import PYTHON_CLASS, kit
 
 CONFINED = Confined(ROOT / "build/confine")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from contest.config import load_entry_file
-from contest.messages import own_part, reason_of
-from contest.tree import recognize
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.config import load_entry_file
+from kneepoint.tools.contest.messages import own_part, reason_of
+from kneepoint.tools.contest.tree import recognize
 from tests.contest.trees import PYTHON_CLASS, kit
 
 pytestmark = pytest.mark.attacks

@@ -14,12 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from common.code import ROOT
-from common.errors import KneepointError
-from contest import collect, unpack
-from contest.collect import Submission, find_submissions, take
-from contest.confine import Confined
-from contest.entries import EntryBuilder
+from kneepoint.common.code import ROOT
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest import collect, unpack
+from kneepoint.tools.contest.collect import (
+    Submission,
+    find_submissions,
+    take,
+)
+from kneepoint.tools.contest.confine import Confined
+from kneepoint.tools.contest.entries import EntryBuilder
 from tests.contest.trees import edit, git, kit, repository, write_member
 
 pytestmark = pytest.mark.attacks

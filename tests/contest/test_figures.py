@@ -1,7 +1,7 @@
 """A leaderboard's figures."""
 
-from contest.figures import plane
-from reports.figures import style
+from kneepoint.reports.figures import style
+from kneepoint.tools.contest.figures import plane
 
 
 def test_names_stay_within_the_axes() -> None:

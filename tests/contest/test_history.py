@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from common.config_file import read_config
-from common.errors import KneepointError
-from contest.config import Contest
-from contest.history import with_history
+from kneepoint.common.config_file import read_config
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.history import with_history
 from tests.conftest import ROOT
 
 GOOD = '{"rules": "r", "author": "a", "name": "n", "digest": "d"}\n'

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from contest.config import load_entry_file
 from kneepoint.cli import kneepoint
+from kneepoint.tools.contest.config import load_entry_file
 
 
 @pytest.fixture

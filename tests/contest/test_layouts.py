@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from contest.cmake import read_cmake
-from contest.collect import find_submissions, submission_at
-from contest.entries import ContestEntry, EntryBuilder
+from kneepoint.tools.contest.cmake import read_cmake
+from kneepoint.tools.contest.collect import find_submissions, submission_at
+from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
 from tests.contest.trees import edit, git, kit, repository, write_member
 
 MAIN = '#include "law.hh"\nint main() { return window(); }\n'

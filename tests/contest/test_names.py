@@ -9,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from contest.aliases import anonymous, complete_key, read_key
-from contest.collect import Submission, find_submissions
-from contest.names import plain, remarks_on, skeleton
-from contest.run import PAGE, ContestRun
+from kneepoint.tools.contest.aliases import (
+    anonymous,
+    complete_key,
+    read_key,
+)
+from kneepoint.tools.contest.collect import Submission, find_submissions
+from kneepoint.tools.contest.names import (
+    plain,
+    remarks_on,
+    skeleton,
+)
+from kneepoint.tools.contest.run import PAGE, ContestRun
 from tests.contest.trees import kit
 
 pytestmark = pytest.mark.attacks
@@ -145,7 +153,7 @@ def test_made_up_names_that_clash_lose_no_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Digests may be alike, full names other names, and a baseline's as well."""
-    monkeypatch.setattr("contest.collect._named", clashing)
+    monkeypatch.setattr("kneepoint.tools.contest.collect._named", clashing)
     (tmp_path / "bob in entries.yaml").mkdir()
     (tmp_path / "entries.yaml").write_text("entries: {bob: {git: x}, carl: {git: x}}")
     for name in ("bob", "a<", "a>", "<script>", "ours"):
@@ -163,7 +171,7 @@ def test_feedback_is_in_folders_that_are_no_options(
     contest_run: ContestRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
+    monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
     kit(tmp_path / "entries/anna", 5)
     names = ("-rf", "@x", "a\nb", "=1", "x" * 120, "é" * 110, "\U00020000" * 60)
     for name in names:
@@ -179,7 +187,7 @@ def test_an_author_by_its_own_word_joins_nobody(
     contest_run: ContestRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
+    monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
     kit(tmp_path / "entries/anna", 5)
     (kit(tmp_path / "entries/mallory", 6) / "kneepoint.yaml").write_text("author: anna\n")
     kit(tmp_path / "entries/\u0430nna", 7)

@@ -5,21 +5,21 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from common.files import sha256_of
-from contest.collect import find_submissions
-from contest.config import Contest
-from contest.entries import EntryBuilder
-from contest.leaderboard import verdict
-from contest.scoring import run_all
-from contest.secret import disguised
-from contest.standing import Json
-from engines.emulator import EmulatorSettings
-from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
-from experiments.runner import Runner
-from networks.omniscient import omniscient_bound
-from networks.scenario import PreparedLink, PreparedNetwork
-from networks.traces import format_trace
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.omniscient import omniscient_bound
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.networks.traces import format_trace
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.runner import Runner
+from kneepoint.tools.contest.collect import find_submissions
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.tools.contest.leaderboard import verdict
+from kneepoint.tools.contest.scoring import run_all
+from kneepoint.tools.contest.secret import disguised
+from kneepoint.tools.contest.standing import Json
 from tests.contest.conftest import EMULATE
 from tests.contest.oracles.recordings import with_recordings
 

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from contest.collect import submission_at
-from contest.entries import EntryBuilder
-from engines.base import RunRecord, RunSpec, run_reliably
-from engines.emulator import EmulatorSettings
-from engines.entry import Entry
-from networks.scenario import PreparedNetwork
+from kneepoint.engines.base import (
+    RunRecord,
+    RunSpec,
+    run_reliably,
+)
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.entry import Entry
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.tools.contest.collect import submission_at
+from kneepoint.tools.contest.entries import EntryBuilder
 from tests.conftest import ROOT
 from tests.contest.conftest import EMULATE, link
 from tests.contest.trees import PYTHON_CLASS, check_delays, crashing, flat_2013, kit

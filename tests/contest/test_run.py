@@ -10,12 +10,22 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from contest.confine import Confined
-from contest.entries import EntryBuilder
-from contest.run import JSON, KEY, PAGE, ContestRun, watch
-from engines.base import MachineFaultError, RunRecord, RunSpec
-from engines.emulator import EmulatorEngine
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import (
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+)
+from kneepoint.engines.emulator import EmulatorEngine
+from kneepoint.tools.contest.confine import Confined
+from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.tools.contest.run import (
+    JSON,
+    KEY,
+    PAGE,
+    ContestRun,
+    watch,
+)
 from tests.contest.conftest import make_contest_run
 from tests.contest.trees import (
     PYTHON_CLASS,
@@ -62,7 +72,7 @@ def silent(line: str) -> None:
 def _undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the figures, which take longer than all the rest."""
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
+    monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
 
 
 @pytest.fixture

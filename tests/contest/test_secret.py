@@ -7,13 +7,19 @@ from typing import Literal, TextIO
 
 import pytest
 
-from common.errors import KneepointError
-from common.files import hold_lock
-from contest.config import Contest
-from contest.entries import ContestEntry
-from contest.scoring import _scored
-from contest.secret import FINAL, SEED_FILE, digest_of, disguised, seed_of
-from engines.base import RunRecord
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import hold_lock
+from kneepoint.engines.base import RunRecord
+from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.entries import ContestEntry
+from kneepoint.tools.contest.scoring import _scored
+from kneepoint.tools.contest.secret import (
+    FINAL,
+    SEED_FILE,
+    digest_of,
+    disguised,
+    seed_of,
+)
 from tests.contest.conftest import link
 
 RULES = "contest.yaml"
@@ -38,7 +44,7 @@ def test_contests_that_begin_at_once_have_one_seed(
         (tmp_path / SEED_FILE).write_text(f"{SEED}\n")
         return hold_lock(path, patience_s)
 
-    monkeypatch.setattr("contest.secret.hold_lock", late)
+    monkeypatch.setattr("kneepoint.tools.contest.secret.hold_lock", late)
     assert seed_of(tmp_path, None, None, RULES) == SEED
     assert (tmp_path / SEED_FILE).read_text().strip() == SEED
 
@@ -71,7 +77,7 @@ def test_wrong_seeds_are_refused(tmp_path: Path) -> None:
 def test_final_links_that_have_changed_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("networks.disguise.SHORTEST_MS", 1000)
+    monkeypatch.setattr("kneepoint.networks.disguise.SHORTEST_MS", 1000)
     network = link(tmp_path, "slow", 6)
     made = disguised(network, SEED, tmp_path, RULES)
     assert made == disguised(network, SEED, tmp_path, RULES)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contest.standing import (
+from kneepoint.tools.contest.standing import (
     compare_pairs,
     interval_of,
     mean_of,

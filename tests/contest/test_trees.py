@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from contest.tree import recognize
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.tree import recognize
 from tests.contest.trees import PYTHON_CLASS, PYTHON_SENDER, edit, flat_2013, kit
 
 

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from common.errors import KneepointError
-from contest.collect import submission_at, take
-from contest.config import EntryFile
-from contest.entries import EntryBuilder
-from contest.tree import recognize
-from contest.tuning import plan_tuning, tuned_text
-from engines.emulator import EmulatorSettings
-from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
-from experiments.pipeline import Outcome, follow
-from experiments.runner import Runner
-from search.study import search
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.pipeline import Outcome, follow
+from kneepoint.runs.runner import Runner
+from kneepoint.search.study import search
+from kneepoint.tools.contest.collect import submission_at, take
+from kneepoint.tools.contest.config import EntryFile
+from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.tools.contest.tree import recognize
+from kneepoint.tools.contest.tuning import plan_tuning, tuned_text
 from tests.contest.conftest import EMULATE, link
 from tests.contest.trees import edit, kit
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from common.files import sha256_of
-from contest.collect import submission_at
-from contest.entries import EntryBuilder
-from engines.base import RunRecord, RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.tools.contest.collect import submission_at
+from kneepoint.tools.contest.entries import EntryBuilder
 from tests.contest.conftest import EMULATE
 from tests.contest.trees import TWINS, twin
 from tests.controllers.emulator import Link

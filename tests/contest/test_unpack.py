@@ -13,11 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from common.code import ROOT
-from common.errors import KneepointError
-from common.files import private_folder
-from contest import collect, unpack, within
-from contest.confine import Confined
+from kneepoint.common.code import ROOT
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import private_folder
+from kneepoint.tools.contest import (
+    collect,
+    unpack,
+    within,
+)
+from kneepoint.tools.contest.confine import Confined
 from tests.contest.trees import deep, write_member
 
 pytestmark = pytest.mark.attacks

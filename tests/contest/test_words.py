@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from contest.collect import submission_at
-from contest.entries import EntryBuilder
-from contest.tree import recognize
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.collect import submission_at
+from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.tools.contest.tree import recognize
 from tests.entries.building import run_batch
 
 ENDLESS = "volatile int x; int main() { for (;;) x = x + 1; }"

@@ -10,8 +10,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from common.code import ROOT
-from kneepoint.new_entry import KIT
+from kneepoint.common.code import ROOT
+from kneepoint.tools.contest.new_entry import KIT
 
 TWIN = Path(__file__).parent / "twin"
 ALGORITHMS = ROOT / "controllers/algorithms"

@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from networks.config import TraceSources, load_trace_catalogue
-from networks.fetch import cache_folder_of, fetch_traces, sources_of
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.config import TraceSources, load_trace_catalogue
+from kneepoint.networks.fetch import (
+    cache_folder_of,
+    fetch_traces,
+    sources_of,
+)
 from tests.controllers.emulator import EMULATE, Link, write_small_link
 
 CONTEST = ("Verizon-LTE-short.down", "Verizon-LTE-short.up")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from networks.traffic import LINUX
+from kneepoint.networks.traffic import LINUX
 from tests.controllers.emulator import EMULATE
 
 SECONDS = 60

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.imported.read import read_measurements
-from common.errors import KneepointError
-from networks.apt import unpack_debian_package
+from kneepoint.analysis.imported.read import read_measurements
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.apt import unpack_debian_package
 from tests.analysis.test_imported import link_log_of
 from tests.controllers.emulator import Link, emulate
 

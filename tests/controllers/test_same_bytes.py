@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engines.catalogue import load_catalogue
-from search.rules.language import parse
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.search.rules.language import parse
 from tests.controllers.emulator import EMULATE, Link
 from tests.search.test_rules import LAW
 

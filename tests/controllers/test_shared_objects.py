@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.catalogue import Catalogue
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.catalogue import Catalogue
 from tests.conftest import ROOT
 from tests.controllers.emulator import EMULATE, Link
 

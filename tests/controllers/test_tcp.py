@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from networks.traffic import LINUX
+from kneepoint.networks.traffic import LINUX
 from tests.controllers.emulator import EMULATE
 
 SEGMENT_BITS = 1448 * 8

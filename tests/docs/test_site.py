@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.schema import TABLES
-from common.errors import KneepointError
 from docs.site import gather, reference
-from engines.catalogue import Catalogue, load_catalogue
-from kneepoint.cli import _COMMANDS
+from kneepoint.analysis.schema import TABLES
+from kneepoint.cli import commands
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.catalogue import Catalogue, load_catalogue
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -33,9 +33,9 @@ def test_reference_has_whatever_is_declared(catalogue: Catalogue) -> None:
     tables = reference.tables_page()
     assert {f"{name}.parquet" for name in ("runs", *TABLES)} <= _headings(tables)
     assert "| `signal_delay_p95_ms` | double | ms |" in tables
-    commands = reference.commands_page(ROOT / "build")
-    assert {f"kneepoint {name}" for name in (*_COMMANDS, "trace cut")} <= _headings(commands)
-    assert "Usage: kneepoint trace cut " in commands and "\b" not in commands
+    page = reference.commands_page(ROOT / "build")
+    assert {f"kneepoint {name}" for name in (*commands(), "trace cut")} <= _headings(page)
+    assert "Usage: kneepoint trace cut " in page and "\b" not in page
 
 
 def _headings(page: str) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from common import files
+from kneepoint.common import files
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def _supervisors(folder: Path) -> list[int]:
     return [
         process.pid
         for process in psutil.process_iter(["cmdline", "cwd"])
-        if "engines.mahimahi.supervisor" in (process.info["cmdline"] or ())
+        if "kneepoint.engines.mahimahi.supervisor" in (process.info["cmdline"] or ())
         and process.info["cwd"] == str(folder)
     ]
 

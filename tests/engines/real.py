@@ -9,12 +9,12 @@ from typing import ParamSpec
 
 import pytest
 
-from common.errors import KneepointError
-from common.files import sha256_of
-from engines.kernel.diagnosis import diagnose as diagnose_kernel
-from engines.kernel.engine import KernelSettings
-from engines.mahimahi.diagnosis import diagnose
-from engines.mahimahi.engine import MahimahiSettings
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.kernel.diagnosis import diagnose as diagnose_kernel
+from kneepoint.engines.kernel.engine import KernelSettings
+from kneepoint.engines.mahimahi.diagnosis import diagnose
+from kneepoint.engines.mahimahi.engine import MahimahiSettings
 from tests.conftest import ROOT
 
 _PATIENT_US = 1e6

@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from engines.built import CORE, changed_sources, out_of_date
+from kneepoint.engines.built import (
+    CORE,
+    changed_sources,
+    out_of_date,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -12,8 +16,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "controllers/common").mkdir(parents=True)
     (tmp_path / "controllers/common/text.cc").write_text("// a source")
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules/build.sh").write_text("# a script")
+    (tmp_path / "controllers/build.sh").write_text("# a script")
     (tmp_path / "build/sources").mkdir(parents=True)
     return tmp_path
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from common.files import sha256_of
-from engines.base import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.base import (
     AGES,
     Engine,
     EngineSettings,
@@ -19,8 +19,8 @@ from engines.base import (
     RunSpec,
     digest_of,
 )
-from engines.emulator import EmulatorSettings
-from networks.scenario import PreparedNetwork, Traffic
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.networks.scenario import PreparedNetwork, Traffic
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
 from tests.experiments.fakes import FakeSettings, built_spec, network, run_spec

@@ -4,8 +4,13 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.limits import KERNEL, LIMITS, MAHIMAHI, Limits
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.limits import (
+    KERNEL,
+    LIMITS,
+    MAHIMAHI,
+    Limits,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
-from engines.base import MachineFaultError, RunRecord, RunSpec
-from engines.kernel.engine import KernelSettings
-from engines.real_time import RealTimeEngine
+from kneepoint.engines.base import (
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+)
+from kneepoint.engines.kernel.engine import KernelSettings
+from kneepoint.engines.real_time import RealTimeEngine
 from tests.experiments.fakes import measure, run_spec
 
 SETTINGS = KernelSettings("f" * 64, Path("build"), busy_us=1500)

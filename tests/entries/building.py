@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from kneepoint.new_entry import KIT
+from kneepoint.tools.contest.new_entry import KIT
 from tests.controllers.emulator import EMULATE, Link, emulate
 
 NO_NAMESPACES = (

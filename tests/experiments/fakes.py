@@ -7,26 +7,30 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from common.files import sha256_of
-from engines.base import (
+from kneepoint.common.files import sha256_of
+from kneepoint.config.published import (
+    PublishedRow,
+    PublishedTable,
+    TableDescription,
+)
+from kneepoint.config.study import Study
+from kneepoint.engines.base import (
     EngineSettings,
     MachineFaultError,
     RunRecord,
     RunSpec,
 )
-from experiments.config import load_workflow
-from experiments.executor import Executor
-from experiments.job import Job
-from experiments.journal import RunJournal
-from experiments.models.study import Study
-from experiments.pipeline import carry_out, follow
-from experiments.published import PublishedRow, PublishedTable, TableDescription
-from experiments.registry import experiments_of
-from experiments.results import FinishedRun
-from experiments.runner import Batch, Runner
-from kneepoint.experiment import PLANNERS
-from networks.scenario import PreparedLink, PreparedNetwork
-from search.plan import StudyPlan, plan_study
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.runs.executor import Executor
+from kneepoint.runs.job import Job
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.pipeline import carry_out, follow
+from kneepoint.runs.registry import experiments_of
+from kneepoint.runs.results import FinishedRun
+from kneepoint.runs.runner import Batch, Runner
+from kneepoint.search.plan import StudyPlan, plan_study
+from kneepoint.workflow.experiment import PLANNERS
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import write

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engines.catalogue import Catalogue
+from kneepoint.engines.catalogue import Catalogue
 
 
 def constant(name: str, **changes: Any) -> dict[str, Any]:

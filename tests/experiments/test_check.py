@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from engines import built
-from experiments.check import check
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines import built
+from kneepoint.runs.check import check
 from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import NETWORK, STUDY, write
 
@@ -25,7 +25,7 @@ def config(tmp_path: Path) -> Path:
 @pytest.fixture
 def built_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """All controllers are up to date."""
-    monkeypatch.setattr("experiments.check.current_catalogue", lambda *_: CATALOGUE)
+    monkeypatch.setattr("kneepoint.runs.check.current_catalogue", lambda *_: CATALOGUE)
 
 
 def test_a_network_without_marks_is_refused_for_who_needs_them(
@@ -35,7 +35,7 @@ def test_a_network_without_marks_is_refused_for_who_needs_them(
     needy.controllers = {
         name: replace(each, needs=("counted_marks",)) for name, each in needy.controllers.items()
     }
-    monkeypatch.setattr("experiments.check.current_catalogue", lambda *_: needy)
+    monkeypatch.setattr("kneepoint.runs.check.current_catalogue", lambda *_: needy)
     codel = "codel:target=5,interval=100"
     for queue, marks in {
         "infinite": False,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from common.files import hold_lock
-from experiments.results import read_frame, read_table
+from kneepoint.common.files import hold_lock
+from kneepoint.runs.results import read_frame, read_table
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.experiments.wire import STUDY as WINDOWS

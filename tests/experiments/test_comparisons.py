@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.config import load_workflow
-from experiments.results import read_table
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.results import read_table
 from tests.experiments.test_config import write_files
 from tests.experiments.wire import command, prepare_named
 

@@ -11,14 +11,18 @@ from typing import Any
 import pytest
 import yaml
 
-from analysis.metrics import in_steps
-from common.errors import KneepointError
-from engines.mahimahi.diagnosis import read_facts, require_machine
-from experiments.config import load_workflow
-from experiments.models.study import EMULATOR, Study
-from experiments.published import PublishedTable, TableDescription, load_table
-from experiments.workflow import Workflow
-from networks.config import load_network, load_trace_catalogue
+from kneepoint.analysis.metrics import in_steps
+from kneepoint.common.errors import KneepointError
+from kneepoint.config.published import (
+    PublishedTable,
+    TableDescription,
+    load_table,
+)
+from kneepoint.config.study import EMULATOR, Study
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.mahimahi.diagnosis import read_facts, require_machine
+from kneepoint.networks.config import load_network, load_trace_catalogue
+from kneepoint.runs.load import load_workflow
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import command, prepare_wire

@@ -10,17 +10,21 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from analysis.frames import with_constants
-from common import tables
-from common.errors import KneepointError
-from common.tables import Table
-from engines.base import RunRecord, RunSpec
-from experiments.exchanged import AGREEMENT, AUDIT
-from experiments.executor import Executor
-from experiments.job import Job
-from experiments.planners.confirmation import list_settings
-from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
-from experiments.results import read_frame, read_table, write_table
+from kneepoint.analysis.frames import with_constants
+from kneepoint.common import tables
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import Table
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.exchanged import AGREEMENT, AUDIT
+from kneepoint.runs.executor import Executor
+from kneepoint.runs.job import Job
+from kneepoint.runs.planners.confirmation import list_settings
+from kneepoint.runs.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
+from kneepoint.runs.results import (
+    read_frame,
+    read_table,
+    write_table,
+)
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
 

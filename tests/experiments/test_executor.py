@@ -15,10 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec
-from experiments.cluster import find_cluster, serves_here
-from experiments.executor import Executor, LocalExecutor, RayExecutor
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.cluster import find_cluster, serves_here
+from kneepoint.runs.executor import (
+    Executor,
+    LocalExecutor,
+    RayExecutor,
+)
 from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
@@ -30,7 +34,7 @@ _PATIENCE_S = 300
 OWNER = """
 import sys, time
 from pathlib import Path
-from experiments.cluster import start_cluster
+from kneepoint.runs.cluster import start_cluster
 start_cluster(Path(sys.argv[1]), 2, Path(sys.argv[2]))
 time.sleep(600)
 """
@@ -39,7 +43,7 @@ time.sleep(600)
 STUDY = """
 import sys, time
 from pathlib import Path
-from experiments.cluster import end_with_cluster
+from kneepoint.runs.cluster import end_with_cluster
 end_with_cluster(Path(sys.argv[1]))
 time.sleep(600)
 """
@@ -49,9 +53,9 @@ time.sleep(600)
 DRIVER = """
 import sys
 from pathlib import Path
-from experiments.cluster import end_with_cluster, find_cluster
-from common.errors import run_command_line
-from experiments.executor import RayExecutor
+from kneepoint.runs.cluster import end_with_cluster, find_cluster
+from kneepoint.common.errors import run_command_line
+from kneepoint.runs.executor import RayExecutor
 from tests.experiments.fakes import run_spec
 from tests.experiments.test_executor import SleepingSettings
 file = Path(sys.argv[1])

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from experiments.journal import RunJournal
+from kneepoint.common.errors import KneepointError
+from kneepoint.runs.journal import RunJournal
 from tests.conftest import ROOT
 from tests.experiments.fakes import measure, run_spec
 from tests.experiments.wire import NETWORK, STUDY, command, prepare_wire, write

@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec
-from experiments.job import Job
-from experiments.planners.held_out import configured, find_settings, list_runs
-from experiments.results import PlannedRun, read_frame
-from experiments.seeds import derive_seed
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.job import Job
+from kneepoint.runs.planners.held_out import (
+    configured,
+    find_settings,
+    list_runs,
+)
+from kneepoint.runs.results import PlannedRun, read_frame
+from kneepoint.runs.seeds import derive_seed
 from tests.experiments import fakes
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
 from tests.experiments.wire import prepare_named, write

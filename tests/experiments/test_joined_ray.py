@@ -10,13 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from common.files import sha256_of
-from engines.base import RunRecord, RunSpec
-from engines.emulator import EmulatorSettings
-from experiments.config import load_workflow
-from experiments.executor import LocalExecutor, RayExecutor
-from experiments.ray_cluster import Worker, open_cluster, require_answer
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.executor import LocalExecutor, RayExecutor
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.ray_cluster import (
+    Worker,
+    open_cluster,
+    require_answer,
+)
 from tests.conftest import ROOT
 from tests.experiments.fakes import built_spec, network
 from tests.ray_node import Nodes
@@ -131,7 +135,7 @@ def test_full_disk_of_a_node_is_an_error_that_names_it(
     def fail(path: Path, _: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr("experiments.ray_cluster.write_whole", fail)
+    monkeypatch.setattr("kneepoint.runs.ray_cluster.write_whole", fail)
     monkeypatch.setattr("ray.get", lambda content: content)
     sent = {"emulate": (sha256_of(b"content"), b"content")}
     answer = Worker({}).run(study.settings, study.specs[:1], sent)

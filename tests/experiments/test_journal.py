@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import RunRecord
-from experiments.journal import RunJournal
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunRecord
+from kneepoint.runs.journal import RunJournal
 from tests.experiments.fakes import measure, run_spec
 
 RECORDS = [

@@ -7,11 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec
-from experiments.models.settings import HostProbe
-from experiments.planners.probe import Level, climb, difference
-from experiments.results import FinishedRun, PlannedRun
+from kneepoint.common.errors import KneepointError
+from kneepoint.config.settings import HostProbe
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.planners.probe import (
+    Level,
+    climb,
+    difference,
+)
+from kneepoint.runs.results import FinishedRun, PlannedRun
 from tests.experiments.fakes import measure, run_spec
 
 WANTED = HostProbe(controller="fixed_window", network="wire", alone=3, most=20)

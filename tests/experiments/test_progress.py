@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.progress import Progress, read_counted
+from kneepoint.runs.progress import Progress, read_counted
 
 
 class Clock:
@@ -64,7 +64,7 @@ def test_runs_in_real_time_come_with_an_estimate(
 def test_a_reason_to_fail_is_told_at_once_and_once(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.progress.COUNT_FOLDER", tmp_path)
+    monkeypatch.setattr("kneepoint.runs.progress.COUNT_FOLDER", tmp_path)
     progress = Progress("hangs", 100)
     progress.add(1)
     for reason in ("it hangs", "it hangs", "it is nan"):

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from engines.base import RunSpec
-from engines.mahimahi.engine import MahimahiSettings
-from networks.config import load_network
-from networks.prepare import prepare_network
+from kneepoint.engines.base import RunSpec
+from kneepoint.engines.mahimahi.engine import MahimahiSettings
+from kneepoint.networks.config import load_network
+from kneepoint.networks.prepare import prepare_network
 from tests.conftest import ROOT
 from tests.engines.live_run import (
     PATIENCE_S,
@@ -34,8 +34,8 @@ MARGIN_S = 30
 DRIVER = """
 import pickle, sys
 from pathlib import Path
-from experiments.cluster import end_with_cluster
-from experiments.slots import SlotExecutor
+from kneepoint.runs.cluster import end_with_cluster
+from kneepoint.runs.slots import SlotExecutor
 end_with_cluster(Path(sys.argv[1]))
 settings, specs = pickle.load(sys.stdin.buffer)
 list(SlotExecutor(settings, 1, Path(sys.argv[1]).parent).execute(specs))
@@ -112,7 +112,7 @@ def start_job(workflow: Workflow, folder: Path, name: str) -> "subprocess.Popen[
     }
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "kneepoint.experiment", name),
+            *(sys.executable, "-m", "kneepoint.workflow.experiment", name),
             *(f"--{option}={value}" for option, value in options.items()),
         ],
         cwd=folder,

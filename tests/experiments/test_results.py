@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from common.errors import KneepointError
-from engines.base import RunRecord
-from experiments import results
-from experiments.results import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunRecord
+from kneepoint.runs import results
+from kneepoint.runs.results import (
     FinishedRun,
     FinishedTrial,
     PlannedRun,

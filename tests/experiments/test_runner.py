@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from engines.base import RunRecord, RunSpec
-from experiments.journal import RunJournal
-from experiments.results import PlannedRun
-from experiments.runner import Batch, Runner
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.results import PlannedRun
+from kneepoint.runs.runner import Batch, Runner
 from tests.experiments.fakes import (
     FakeEngine,
     FakeSettings,

@@ -12,10 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import MachineFaultError, RunRecord, RunSpec
-from experiments import slots
-from experiments.slots import SlotExecutor, StoppedError, probe_file, slots_of
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import (
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+)
+from kneepoint.runs import slots
+from kneepoint.runs.slots import (
+    SlotExecutor,
+    StoppedError,
+    probe_file,
+    slots_of,
+)
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
 PATIENCE_S = 60

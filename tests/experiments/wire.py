@@ -6,10 +6,10 @@ from unittest.mock import patch
 
 import yaml
 
-from common.errors import run_command_line
-from kneepoint import experiment
-from networks.config import load_network
-from networks.prepare import prepare_network
+from kneepoint.common.errors import run_command_line
+from kneepoint.networks.config import load_network
+from kneepoint.networks.prepare import prepare_network
+from kneepoint.workflow import experiment
 
 NETWORK: dict[str, Any] = {
     "title": "A second of a wire",

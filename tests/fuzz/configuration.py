@@ -21,10 +21,10 @@ from typing import Any
 
 import yaml
 
-from common.config_file import read_config
-from common.errors import KneepointError
-from experiments.config import load_workflow
-from networks.config import FetchSettings
+from kneepoint.common.config_file import read_config
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.config import FetchSettings
+from kneepoint.runs.load import load_workflow
 from tests.experiments.listing import CATALOGUE
 
 _TIME_LIMIT_S = 30

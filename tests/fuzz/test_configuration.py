@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
+from kneepoint.common.errors import KneepointError
 from tests.fuzz.configuration import FILES, bounded, check, fuzz, run_one, write_all
 
 BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))

@@ -10,7 +10,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from common.errors import KneepointError, run_command_line
+from kneepoint.common.errors import KneepointError, run_command_line
 
 CRATE = Path(__file__).parent
 BUILT = CRATE.parent.parent / "build/judge"

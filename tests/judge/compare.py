@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.errors import KneepointError, run_command_line
+from kneepoint.common.errors import KneepointError, run_command_line
 from tests.judge.build import BUILT
 
 SEEDS = range(1, 9)

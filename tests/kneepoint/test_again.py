@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from experiments.results import read_table, write_table
-from kneepoint import experiment
+from kneepoint.runs.results import read_table, write_table
+from kneepoint.workflow import experiment
 from tests.kneepoint.conftest import answer, ask, refused
 
 

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from common.files import hold_lock
-from experiments.progress import Progress
-from kneepoint import trace
-from kneepoint.cli import _COMMANDS
-from kneepoint.runs import is_prepared
-from reports import over_time
+from kneepoint.cli import commands, trace
+from kneepoint.cli.runs import is_prepared
+from kneepoint.common.files import hold_lock
+from kneepoint.reports import over_time
+from kneepoint.runs.progress import Progress
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
@@ -137,7 +136,7 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         ((*RUN[:2], "--network", "wires"), "unknown network 'wires'; did you mean 'wire'?"),
         ((*RUN, "--plot", "run.gif"), "run.gif: unknown figure format; use"),
         (
-            (*RUN, "--plot", "rules/build.sh/a.svg"),
+            (*RUN, "--plot", "controllers/build.sh/a.svg"),
             "build.sh/a.svg: there is no folder",
         ),
         (
@@ -145,7 +144,7 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
             "--plot /proc/x/a.svg: there is",
         ),
         (("plot", "plane", "--out", "/proc/x/a.svg"), "--out /proc/x/a.svg: there is no folder"),
-        (("artifact", "--into", "rules"), "--into rules: is a folder"),
+        (("artifact", "--into", "controllers"), "--into controllers: is a folder"),
         (("fit-path", "a", "--into", "/proc/x/a"), "--into /proc/x/a: there is no folder"),
         ((*RUN, "--seed", "x"), "'--seed': 'x' is not a whole number"),
         ((*RUN, "--duration-s", "x"), "'--duration-s': 'x' is not a number"),
@@ -213,7 +212,7 @@ def test_doctor_finds_what_is_missing(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*_COMMANDS, *(f"trace {each}" for each in trace.command.commands)]
+    "name", [*commands(), *(f"trace {each}" for each in trace.command.commands)]
 )
 def test_help_has_examples(workspace: Path, name: str) -> None:
     result = ask(workspace, *name.split(), "--help")
@@ -225,4 +224,4 @@ def test_help_has_examples(workspace: Path, name: str) -> None:
 
 def test_every_command_is_listed(workspace: Path) -> None:
     result = ask(workspace, "--help")
-    assert all(f"  {name} " in result.stdout for name in _COMMANDS)
+    assert all(f"  {name} " in result.stdout for name in commands())

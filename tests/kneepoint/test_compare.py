@@ -7,13 +7,18 @@ from typing import Literal
 
 import pytest
 
-from analysis.frames import Record
-from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec
-from kneepoint import compare
-from kneepoint.comparison import COMPARABLE, compare_settings, failures_in, text_of
-from kneepoint.workflow import NotMadeError
-from networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.analysis.frames import Record
+from kneepoint.cli import compare
+from kneepoint.cli.comparison import (
+    COMPARABLE,
+    compare_settings,
+    failures_in,
+    text_of,
+)
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.workflow.make import NotMadeError
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
@@ -89,7 +94,7 @@ def test_network_that_cannot_be_prepared_is_left_out_and_named(
     write(config, {"seed": 1, "studies": ["windows"], "hold_out": held})
     write(workspace / "config/networks/unmade.yaml", NETWORK)
     words = (*WINDOWS, "--config", "config/unmade.yaml", "--runs", "2")
-    monkeypatch.setattr("kneepoint.runs.make", fail)
+    monkeypatch.setattr("kneepoint.cli.runs.make", fail)
     result = ask(workspace, *words)
     assert result.returncode == 0
     assert result.stdout.endswith("excluded, because they cannot be prepared: unmade\n")

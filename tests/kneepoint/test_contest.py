@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from common.errors import KneepointError
-from kneepoint.contest import command, csv_of
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.command import command, csv_of
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
 from kneepoint import Evaluator
-from kneepoint.evaluator import Json
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.evaluate.evaluator import Json
 from tests.conftest import ROOT
 from tests.contest.trees import PYTHON_CLASS
 from tests.experiments.wire import prepare_named, write
@@ -122,7 +122,7 @@ def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, worksp
 
 @pytest.mark.slow
 def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace: Path) -> None:
-    shutil.copytree(ROOT / "contest/kit", workspace / "kit")
+    shutil.copytree(ROOT / "kneepoint/tools/contest/kit", workspace / "kit")
     (workspace / "kit/kneepoint.yaml").write_text(
         "constants:\n  window: {macro: WINDOW, default: 50, range: [1, 50], integer: true}\n"
     )

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kneepoint.evolve import rules_of
+from kneepoint.tools.evolve.command import rules_of
 from tests.conftest import ROOT
 from tests.kneepoint.conftest import answer, ask, refused
 

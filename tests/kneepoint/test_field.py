@@ -4,9 +4,9 @@ import itertools
 
 import pandas as pd
 
-from common.code import ROOT
-from experiments.config import load_workflow
-from kneepoint.field import CONFIG, by_rfc9743
+from kneepoint.common.code import ROOT
+from kneepoint.runs.load import load_workflow
+from kneepoint.tools.field.command import CONFIG, by_rfc9743
 from tests.programs import run_module
 
 METRICS = {"ping": ["rtt_mean_ms"], "first": ["goodput_mbps", "loss"]}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from networks.config import Network
+from kneepoint.networks.config import Network
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import answer, ask, refused
 

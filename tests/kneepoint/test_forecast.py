@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.forecast import BUILD_LOG, Forecast, spoken
-from kneepoint.status import State
+from kneepoint.workflow.forecast import (
+    BUILD_LOG,
+    Forecast,
+    spoken,
+)
+from kneepoint.workflow.states import State
 
 FILES = 200
 EXPERIMENTS = 50

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.opened import open_results
+from kneepoint.analysis.opened import open_results
 from tests.analysis.test_imported import (
     IPERF3,
     capture,

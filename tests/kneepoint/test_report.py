@@ -1,6 +1,6 @@
 """`kneepoint report` ends with the findings of the first page."""
 
-from kneepoint.report import findings_in
+from kneepoint.cli.report import findings_in
 
 PAGE = """
 <ul><li>no finding</li></ul>

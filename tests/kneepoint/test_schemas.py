@@ -7,7 +7,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from kneepoint import schemas
+from docs import schemas
 from tests.conftest import ROOT
 
 FOLDERS = {
@@ -31,7 +31,7 @@ def schema_of(path: Path) -> str:
 
 @pytest.mark.parametrize("name", schemas.FILES)
 def test_schema_is_that_of_the_models(name: str) -> None:
-    """`python -m kneepoint.schemas` writes them anew."""
+    """`python -m docs.schemas` writes them anew."""
     text = (schemas.FOLDER / f"{name}.json").read_text()
     assert text == schemas.text_of(schemas.FILES[name])
 

@@ -3,13 +3,17 @@
 from dataclasses import replace
 from pathlib import Path
 
-from common.study_record import BestTrial, Failed, StudyRecord
-from engines.base import RunRecord, RunSpec
-from experiments.models.study import Formula
-from experiments.results import FinishedTrial
-from kneepoint.status import outcome_of
-from kneepoint.study import text_of
-from search.study import failures, search_and_repeat
+from kneepoint.cli.study import text_of
+from kneepoint.common.study_record import (
+    BestTrial,
+    Failed,
+    StudyRecord,
+)
+from kneepoint.config.study import Formula
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.results import FinishedTrial
+from kneepoint.search.study import failures, search_and_repeat
+from kneepoint.workflow.states import outcome_of
 from tests.experiments.fakes import FakeEngine, followed, measure
 from tests.search.test_loop import study
 

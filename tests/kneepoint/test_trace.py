@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from networks.traces import format_trace
+from kneepoint.networks.traces import format_trace
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint
 

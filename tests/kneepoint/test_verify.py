@@ -7,17 +7,26 @@ from types import SimpleNamespace
 
 import pytest
 
-from common import made_by
-from common.errors import KneepointError
-from common.files import hold_lock, sha256_of, write_whole
-from common.made_by import read_made_by, sign
-from engines import named
-from experiments.journal import RunJournal
-from experiments.results import FinishedRun, PlannedRun, runs_table, write_table
-from kneepoint import verify
+from kneepoint.cli import verify
+from kneepoint.common import made_by
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import (
+    hold_lock,
+    sha256_of,
+    write_whole,
+)
+from kneepoint.common.made_by import read_made_by, sign
+from kneepoint.engines import named
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.results import (
+    FinishedRun,
+    PlannedRun,
+    runs_table,
+    write_table,
+)
 from tests.experiments.fakes import measure, run_spec
 
-STEP = "experiments.planners.replicates"
+STEP = "kneepoint.runs.planners.replicates"
 SPECS = [run_spec(window) for window in (5, 6, 7)]
 
 
@@ -121,7 +130,7 @@ def test_source_that_is_not_what_was_built_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     sources = [Path("controllers/algorithms/mine.cc"), Path("controllers/CMakeLists.txt")]
-    sources.append(Path("rules/build.sh"))
+    sources.append(Path("controllers/build.sh"))
     for path in sources:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("before")

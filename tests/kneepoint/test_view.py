@@ -11,9 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.status import State
-from kneepoint.view import Lines, Live, view_on
-from kneepoint.workflow import LOG, NotMadeError, make
+from kneepoint.workflow.make import (
+    LOG,
+    NotMadeError,
+    make,
+)
+from kneepoint.workflow.states import State
+from kneepoint.workflow.view import (
+    Lines,
+    Live,
+    view_on,
+)
 from tests.conftest import ROOT
 
 RUNNING = State("tune", "running", 30, 20.123456, 120, 400, 8.0, 35.0)
@@ -156,7 +164,7 @@ def test_snakemake_ends_with_the_command(workflow: Path, tmp_path: Path) -> None
     rest = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
     workflow.write_text(SNAKEMAKE.format(rest=rest))
     call = (
-        "from kneepoint.workflow import make; from pathlib import Path\n"
+        "from kneepoint.workflow.make import make; from pathlib import Path\n"
         "make(Path('config.yaml'), [])"
     )
     command = subprocess.Popen(

@@ -6,12 +6,20 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from common.files import hold_lock
-from common.locks import PASSED_LOCK, WORKFLOW_LOCK, hold_workflow_lock
-from kneepoint import runs
-from kneepoint.runs import make_what_is_missing
-from kneepoint.workflow import LOG, VERBOSE, make
+from kneepoint.cli import runs
+from kneepoint.cli.runs import make_what_is_missing
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import hold_lock
+from kneepoint.common.locks import (
+    PASSED_LOCK,
+    WORKFLOW_LOCK,
+    hold_workflow_lock,
+)
+from kneepoint.workflow.make import (
+    LOG,
+    VERBOSE,
+    make,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from networks.apt import derive_entries
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.apt import derive_entries
 
 
 def apt_folder(tmp_path: Path, **files: str) -> Path:

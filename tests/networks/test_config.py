@@ -2,9 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from common.config_file import check_config
-from common.errors import KneepointError
-from networks.config import TraceSources, load_network, load_trace_catalogue
+from kneepoint.common.config_file import check_config
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.config import (
+    TraceSources,
+    load_network,
+    load_trace_catalogue,
+)
 from tests.conftest import ROOT
 
 GOOD = """\

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from networks.disguise import disguise
+from kneepoint.networks.disguise import disguise
 
 _MS = 60_000
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from networks.config import TraceEntry, load_trace_catalogue
-from networks.fetch import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.config import TraceEntry, load_trace_catalogue
+from kneepoint.networks.fetch import (
     TraceSource,
     cache_folder_of,
     debian_source,

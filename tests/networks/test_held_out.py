@@ -2,9 +2,14 @@
 
 import pytest
 
-from networks.config import Cut, Network, load_network, load_trace_catalogue
-from networks.fetch import TraceCache, cache_folder_of
-from networks.traces import parse_trace
+from kneepoint.networks.config import (
+    Cut,
+    Network,
+    load_network,
+    load_trace_catalogue,
+)
+from kneepoint.networks.fetch import TraceCache, cache_folder_of
+from kneepoint.networks.traces import parse_trace
 from tests.conftest import ROOT
 
 CONFIG = ROOT / "config" / "config.yaml"

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.errors import KneepointError
-from networks.late import Late, late_senders
-from networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.late import Late, late_senders
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 
 IDEAL = PreparedNetwork("link", PreparedLink(), PreparedLink(), 30, "ideal", 0)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis import link_log
-from common.errors import KneepointError
-from networks.omniscient import omniscient_bound
+from kneepoint.analysis import link_log
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.omniscient import omniscient_bound
 from tests.analysis.synthetic import events_of
 
 

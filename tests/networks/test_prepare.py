@@ -9,13 +9,21 @@ from typing import Any
 
 import pytest
 
-import networks.prepare
-from common.errors import KneepointError, run_command_line
-from common.files import sha256_of
-from networks.config import Cut, load_network
-from networks.prepare import cut_trace, prepare_network
-from networks.scenario import PreparedNetwork, Traffic, scenario_of
-from networks.traces import format_trace, read_trace, times_of
+import kneepoint.networks.prepare
+from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.files import sha256_of
+from kneepoint.networks.config import Cut, load_network
+from kneepoint.networks.prepare import cut_trace, prepare_network
+from kneepoint.networks.scenario import (
+    PreparedNetwork,
+    Traffic,
+    scenario_of,
+)
+from kneepoint.networks.traces import (
+    format_trace,
+    read_trace,
+    times_of,
+)
 from tests.conftest import ROOT
 from tests.controllers.emulator import EMULATE
 from tests.study_json import study_json
@@ -46,7 +54,7 @@ def prepare(
     (tmp_path / "config.yaml").touch()
     (tmp_path / "synthesize").write_text(SYNTHESIZE)
     (tmp_path / "synthesize").chmod(0o755)
-    monkeypatch.setattr(networks.prepare, "BUILD", tmp_path)
+    monkeypatch.setattr(kneepoint.networks.prepare, "BUILD", tmp_path)
 
     def run(network: str, *options: str, others: dict[str, Any] | None = None) -> tuple[int, str]:
         (tmp_path / "networks/net.yaml").write_text(network)
@@ -56,7 +64,7 @@ def prepare(
         monkeypatch.setattr(sys, "argv", words)
         status = 0
         try:
-            run_command_line(networks.prepare.main)
+            run_command_line(kneepoint.networks.prepare.main)
         except SystemExit as end:
             status = int(end.code or 0)
         return status, capsys.readouterr().err

@@ -7,7 +7,12 @@ import subprocess
 
 import pytest
 
-from networks.declared import FILE, declaration_of, declared, read_notation
+from kneepoint.networks.declared import (
+    FILE,
+    declaration_of,
+    declared,
+    read_notation,
+)
 from tests.controllers.emulator import EMULATE
 
 QUEUES = declared("queues")
@@ -87,7 +92,7 @@ def test_the_configuration_refuses_what_the_emulator_refuses(which: str) -> None
 
 
 def test_the_committed_declaration_is_the_emulators() -> None:
-    """`python -m networks.declared` writes it anew."""
+    """`python -m kneepoint.networks.declared` writes it anew."""
     assert FILE.read_text() == declaration_of(EMULATE)
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from networks import recordings
-from networks.recordings import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks import recordings
+from kneepoint.networks.recordings import (
     Outage,
     capacity_over_time,
     guess_unit,
     read_recording,
     summarise,
 )
-from networks.traces import constant_rate_trace, trace_of_rates
+from kneepoint.networks.traces import constant_rate_trace, trace_of_rates
 
 
 def test_summary_counts_a_late_first_opportunity_as_an_outage() -> None:

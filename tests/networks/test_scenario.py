@@ -1,6 +1,10 @@
 """What runs emulate: networks with other values, and traffic with starts that the seed draws."""
 
-from networks.scenario import ALONE, Traffic, scenario_of
+from kneepoint.networks.scenario import (
+    ALONE,
+    Traffic,
+    scenario_of,
+)
 from tests.experiments.fakes import network
 
 SUBJECT = {"controller": "reno", "controller_sha256": "c" * 64, "constants": {"beta": 0.5}}

@@ -4,12 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from common.files import sha256_of
-from networks.config import SYNTHETIC_PARAMETERS, Network, Synthetic
-from networks.omniscient import omniscient_bound
-from networks.prepare import prepare_network
-from networks.scenario import PreparedNetwork
-from networks.searched import SearchedNetworks
+from kneepoint.common.files import sha256_of
+from kneepoint.networks.config import (
+    SYNTHETIC_PARAMETERS,
+    Network,
+    Synthetic,
+)
+from kneepoint.networks.omniscient import omniscient_bound
+from kneepoint.networks.prepare import prepare_network
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.networks.searched import SearchedNetworks
 from tests.conftest import ROOT
 
 BUILD = ROOT / "build"

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from networks.traces import (
+from kneepoint.common.errors import KneepointError
+from kneepoint.networks.traces import (
     OPPORTUNITY_BYTES,
     changing_rate_trace,
     constant_rate_trace,

@@ -108,7 +108,7 @@ def test_check_compiler_refuses_a_machine_without_compiler(tmp_path: Path) -> No
     bash = shutil.which("bash")
     assert bash
     environment = {"PATH": str(tmp_path)}
-    command = [bash, "rules/check_compiler.sh"]
+    command = [bash, "controllers/check_compiler.sh"]
     result = subprocess.run(
         command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True
     )

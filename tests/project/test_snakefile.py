@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.files import hold_lock
+from kneepoint.common.files import hold_lock
 from tests.conftest import ROOT
 from tests.programs import run_module
 from tests.workflow.conftest import PATH, SOURCES, copy_sources
@@ -86,7 +86,7 @@ def test_what_does_not_compile_is_said_last(tmp_path: Path) -> None:
 def test_jobs_quote_whatever_stands_in_their_commands() -> None:
     """A number of threads needs no quotes; `say` is a redirection to a path of ours."""
     bare = {"{threads}", "{params.say}"}
-    for path in sorted((ROOT / "rules").glob("*.smk")):
+    for path in sorted((ROOT / "kneepoint/workflow").glob("*.smk")):
         for command in re.findall(r"^    shell:\n((?:        .*\n|\n)*)", path.read_text(), re.M):
             fields = set(re.findall(r"{[^{}]*}", command)) - bare
             assert all(field.endswith(":q}") for field in fields), (path.name, fields)

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from rocrate.rocrate import ROCrate
 
-from analysis.frames import select
-from analysis.results import Results
-from analysis.schema import AGREEING
-from common.errors import KneepointError
-from common.files import sha256_of
-from common.made_by import sign
-from experiments.registry import experiments_of
-from reports import parts
-from reports.artifact import write_artifact
-from reports.claims import COLUMNS, claims
-from reports.provenance import gather
+from kneepoint.analysis.frames import select
+from kneepoint.analysis.results import Results
+from kneepoint.analysis.schema import AGREEING
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import sha256_of
+from kneepoint.common.made_by import sign
+from kneepoint.reports import parts
+from kneepoint.reports.artifact import write_artifact
+from kneepoint.reports.claims import COLUMNS, claims
+from kneepoint.reports.provenance import gather
+from kneepoint.runs.registry import experiments_of
 from tests.analysis import synthetic
 
 CONFIG = Path("config/config.yaml")
@@ -37,7 +37,7 @@ def results(workspace: Path) -> Path:
         (folder / name).mkdir(parents=True, exist_ok=True)
         if not (folder / name / "runs.parquet").exists():
             shutil.copy(folder / "windows/runs.parquet", folder / name)
-        sign(folder / name, "experiments.run", ["runs.parquet"])
+        sign(folder / name, "kneepoint.runs.run", ["runs.parquet"])
     (folder / "report.html").write_text("<!doctype html>")
     (folder / "report.pdf").write_bytes(b"%PDF")
     (folder / "provenance.json").write_text(json.dumps(gather(found)))

@@ -5,14 +5,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis import run
-from analysis.over_time import RATES
-from analysis.results import Results
-from analysis.schema import STAGES, TABLES
-from common.errors import KneepointError
-from common.tables import TableFolder
-from reports import build, draw, render
-from reports.figures import PART_OF
+from kneepoint.analysis import run
+from kneepoint.analysis.over_time import RATES
+from kneepoint.analysis.results import Results
+from kneepoint.analysis.schema import STAGES, TABLES
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import TableFolder
+from kneepoint.reports import (
+    build,
+    draw,
+    render,
+)
+from kneepoint.reports.figures import PART_OF
 from tests.analysis.test_results import ask_for_real_runs, run_for_real
 from tests.analysis.workspace import make_workspace
 

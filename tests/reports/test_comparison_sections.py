@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from jinja2 import FileSystemLoader
 
-from analysis.derived import with_derived
-from common.errors import KneepointError
-from reports import draw, words
+from kneepoint.analysis.derived import with_derived
+from kneepoint.common.errors import KneepointError
+from kneepoint.reports import draw, words
 from tests.analysis import synthetic
 from tests.analysis.test_comparisons import pages, printed
 from tests.reports.test_figures import Tables, drawn, joined, places

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis import labels
-from reports import render
-from reports.document import document, own_words
-from reports.templating import element, literal
+from kneepoint.analysis import labels
+from kneepoint.reports import render
+from kneepoint.reports.document import document, own_words
+from kneepoint.reports.templating import element, literal
 from tests.reports.told import Told
 
 NASTY = '<b> & "quotes" #set $x$ [a] *b* _c_ `d` {e} \\ @f // ~ |'

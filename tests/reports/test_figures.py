@@ -9,12 +9,12 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import labels, sweeps
-from analysis.audit import SHOWN
-from analysis.frames import records
-from reports import draw
-from reports.figures import held_out_gain, style
-from reports.inline_svg import Inliner
+from kneepoint.analysis import labels, sweeps
+from kneepoint.analysis.audit import SHOWN
+from kneepoint.analysis.frames import records
+from kneepoint.reports import draw
+from kneepoint.reports.figures import held_out_gain, style
+from kneepoint.reports.inline_svg import Inliner
 from tests.analysis import synthetic
 
 Tables = dict[str, pd.DataFrame]

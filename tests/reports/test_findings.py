@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 
-from analysis.frames import Record
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from reports import findings
+from kneepoint.analysis.frames import Record
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.reports import findings
 from tests.analysis import synthetic
 from tests.reports.told import Told, plain, told, told_by
 

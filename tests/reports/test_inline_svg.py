@@ -8,8 +8,8 @@ import matplotlib as mpl
 import pandas as pd
 import pytest
 
-from reports.figures import style
-from reports.inline_svg import Inliner
+from kneepoint.reports.figures import style
+from kneepoint.reports.inline_svg import Inliner
 
 
 @pytest.fixture

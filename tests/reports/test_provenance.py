@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from common.files import sha256_of
-from experiments.config import load_workflow
-from reports import provenance
+from kneepoint.common.files import sha256_of
+from kneepoint.reports import provenance
+from kneepoint.runs.load import load_workflow
 from tests.conftest import ROOT
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis import labels
-from analysis.metrics import POWER, THROUGHPUT
-from reports import render
+from kneepoint.analysis import labels
+from kneepoint.analysis.metrics import POWER, THROUGHPUT
+from kneepoint.reports import render
 from tests.analysis import synthetic, synthetic_real
 from tests.reports.test_figures import drawn, places
 from tests.reports.test_render import Page, blank

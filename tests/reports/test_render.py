@@ -11,9 +11,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from reports import draw, render
-from reports.document import MOST_ROWS, Document, document
-from reports.templating import literal
+from kneepoint.reports import draw, render
+from kneepoint.reports.document import (
+    MOST_ROWS,
+    Document,
+    document,
+)
+from kneepoint.reports.templating import literal
 from tests.analysis import synthetic
 from tests.reports.test_document import NASTY, TABLE
 from tests.reports.told import Told, told, told_by

@@ -7,10 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.results import HardeningRuns, Searched, StudyRuns
-from common.study_record import BestTrial, Failed, Guide, Otherwise, Posterior
-from experiments.models.settings import Hardening
-from experiments.models.study import (
+from kneepoint.analysis.results import (
+    HardeningRuns,
+    Searched,
+    StudyRuns,
+)
+from kneepoint.common.study_record import (
+    BestTrial,
+    Failed,
+    Guide,
+    Otherwise,
+    Posterior,
+)
+from kneepoint.config.settings import Hardening
+from kneepoint.config.study import (
     Bounded,
     Formula,
     Front,
@@ -21,7 +31,7 @@ from experiments.models.study import (
     Study,
     WorstCase,
 )
-from reports.claims import claims
+from kneepoint.reports.claims import claims
 from tests.analysis import synthetic
 from tests.reports.told import plain, told, told_by
 

@@ -8,12 +8,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.frames import STEP, Record
-from analysis.labels import DASH, MINUS
-from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.schema import TABLES
-from reports import words
-from reports.document import document
+from kneepoint.analysis.frames import STEP, Record
+from kneepoint.analysis.labels import DASH, MINUS
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.schema import TABLES
+from kneepoint.reports import words
+from kneepoint.reports.document import document
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from functools import cache
 from xml.etree.ElementTree import Element
 
-from analysis.derived import with_derived
-from analysis.results import Results
-from common.tables import Tables
-from experiments.published import Reference
-from reports import draw, words
-from reports.document import Document
+from kneepoint.analysis.derived import with_derived
+from kneepoint.analysis.results import Results
+from kneepoint.common.tables import Tables
+from kneepoint.config.published import Reference
+from kneepoint.reports import draw, words
+from kneepoint.reports.document import Document
 from tests.analysis import synthetic
 
 PROVENANCE = {
     "commit": "0" * 40,
     "committed": "2026-11-21",
-    "changed_files": ["analysis/audit.py", "config/studies/mine.yaml"],
+    "changed_files": ["kneepoint/analysis/audit.py", "config/studies/mine.yaml"],
     "beside": None,
     "command": "make reproduce CONFIG=config/config.yaml",
     "config": "config/config.yaml",

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from experiments.results import FinishedTrial
-from search.trial_log import open_log
+from kneepoint.runs.results import FinishedTrial
+from kneepoint.search.trial_log import open_log
 
 
 def trial(number: int, value: float = 0.0, **changes: Any) -> FinishedTrial:

@@ -6,14 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from contest.behaviour import describe
-from engines.base import RunRecord, RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from engines.replay import NoSenderError, Replay
-from search.behaviour import Family, Likeness, identify, known_families, log_runs, require_ran
-from search.rules.language import parse
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.replay import NoSenderError, Replay
+from kneepoint.search.behaviour import (
+    Family,
+    Likeness,
+    identify,
+    known_families,
+    log_runs,
+    require_ran,
+)
+from kneepoint.search.rules.language import parse
+from kneepoint.tools.contest.behaviour import describe
 from tests.contest.conftest import EMULATE, link
 
 THRESHOLD = {"rtt_threshold_ms": 70.5, "beta": 4.0, "keepalive_ms": 120}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec
-from experiments.job import Job
-from experiments.results import read_frame
-from search.calibration import pooled_delays
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.job import Job
+from kneepoint.runs.results import read_frame
+from kneepoint.search.calibration import pooled_delays
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, measure, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from search import dashboard
-from search.dashboard import make_dashboard
-from search.trial_log import LOG
+from kneepoint.common.errors import KneepointError
+from kneepoint.search import dashboard
+from kneepoint.search.dashboard import make_dashboard
+from kneepoint.search.trial_log import LOG
 from tests.search.many_kinds import add, trial
 
 

@@ -9,16 +9,25 @@ from typing import Any
 
 import pytest
 
-from engines.base import RunRecord, RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
-from experiments.executor import LocalExecutor
-from experiments.journal import RunJournal
-from experiments.pipeline import follow
-from experiments.runner import Runner
-from search.rules.breeding import MOST_OPERATORS, bred, drawn, with_numbers
-from search.rules.evolve import Evolution, Settings, evolve
-from search.rules.language import Rule, parse
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.pipeline import follow
+from kneepoint.runs.runner import Runner
+from kneepoint.search.rules.breeding import (
+    MOST_OPERATORS,
+    bred,
+    drawn,
+    with_numbers,
+)
+from kneepoint.search.rules.evolve import (
+    Evolution,
+    Settings,
+    evolve,
+)
+from kneepoint.search.rules.language import Rule, parse
 from tests.contest.conftest import EMULATE, link
 
 LAW = parse(

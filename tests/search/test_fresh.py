@@ -6,10 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.study_record import BestTrial
-from engines.base import RunRecord, RunSpec
-from search.fresh import LEAST_TRIALS, RUNS, count_trials, plan_fresh, repeat
-from search.objective import find_best
+from kneepoint.common.study_record import BestTrial
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.search.fresh import (
+    LEAST_TRIALS,
+    RUNS,
+    count_trials,
+    plan_fresh,
+    repeat,
+)
+from kneepoint.search.objective import find_best
 from tests.experiments.fakes import FakeEngine, followed, measure
 from tests.search.test_loop import search, study
 

@@ -9,15 +9,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from common.errors import KneepointError
-from common.files import sha256_of
-from engines.base import RunRecord, RunSpec
-from experiments.job import Job
-from experiments.results import FinishedRun, PlannedRun, read_frame
-from search import guided
-from search.guided import LEAST, PATHS, Guide
-from search.leaders import CLEAR, Setting
-from search.posterior import Hypothesis, Measured, Posterior
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import sha256_of
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs.job import Job
+from kneepoint.runs.results import (
+    FinishedRun,
+    PlannedRun,
+    read_frame,
+)
+from kneepoint.search import guided
+from kneepoint.search.guided import (
+    LEAST,
+    PATHS,
+    Guide,
+)
+from kneepoint.search.leaders import CLEAR, Setting
+from kneepoint.search.posterior import (
+    Hypothesis,
+    Measured,
+    Posterior,
+)
 from tests.benchmarks.guided import SEARCHES, Task, compare, lines
 from tests.experiments.fakes import (
     FakeEngine,

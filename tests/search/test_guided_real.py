@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.results import read_frame
+from kneepoint.runs.results import read_frame
 from tests.engines.real import real_engine
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.search.test_calibration import CONFIRM

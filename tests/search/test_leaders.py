@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from common.study_record import StudyRecord
-from engines.base import RunRecord, RunSpec
-from experiments.models.study import Study
-from search.leaders import repeat_leaders
-from search.loop import ask_and_tell
-from search.objective import find_best
-from search.plan import StudyPlan
-from search.samplers import make_asker
+from kneepoint.common.study_record import StudyRecord
+from kneepoint.config.study import Study
+from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.search.leaders import repeat_leaders
+from kneepoint.search.loop import ask_and_tell
+from kneepoint.search.objective import find_best
+from kneepoint.search.plan import StudyPlan
+from kneepoint.search.samplers import make_asker
 from tests.experiments.fakes import FakeEngine, followed, job_of, measure, perform, plan
 from tests.experiments.wire import NETWORK, prepare_wire, write
 

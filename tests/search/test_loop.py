@@ -6,16 +6,27 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
-from experiments.journal import RunJournal
-from experiments.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
-from experiments.runner import Runner
-from search.loop import ask_and_tell
-from search.objective import find_best
-from search.plan import StudyPlan
-from search.samplers import make_asker
-from search.study import runs_of as runs_of_trial
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import (
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+    run_reliably,
+)
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.results import (
+    FinishedRun,
+    FinishedTrial,
+    runs_table,
+    trials_table,
+    write_table,
+)
+from kneepoint.runs.runner import Runner
+from kneepoint.search.loop import ask_and_tell
+from kneepoint.search.objective import find_best
+from kneepoint.search.plan import StudyPlan
+from kneepoint.search.samplers import make_asker
+from kneepoint.search.study import runs_of as runs_of_trial
 from tests.experiments.fakes import (
     FakeEngine,
     ShuffledExecutor,

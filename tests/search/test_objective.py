@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
-from engines.base import RunRecord
-from engines.expression import Expression
-from experiments.results import FinishedRun, FinishedTrial, PlannedRun
-from networks.omniscient import Bound
-from search import objective
-from search.objective import (
+from kneepoint.engines.base import RunRecord
+from kneepoint.engines.expression import Expression
+from kneepoint.networks.omniscient import Bound
+from kneepoint.runs.results import (
+    FinishedRun,
+    FinishedTrial,
+    PlannedRun,
+)
+from kneepoint.search import objective
+from kneepoint.search.objective import (
     Score,
     find_best,
     score_bounded,

@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from engines.base import RunRecord
-from experiments.models.study import Range
-from networks.scenario import PreparedLink, PreparedNetwork
-from search.path import Asked, Fitted, PathDescription, Scheme, fit_path
+from kneepoint.config.study import Range
+from kneepoint.engines.base import RunRecord
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.search.path import (
+    Asked,
+    Fitted,
+    PathDescription,
+    Scheme,
+    fit_path,
+)
 
 LINK = PreparedLink(rate_mbps=10, queue="droptail:packets=100")
 START = PreparedNetwork("link", LINK, LINK, 10, "event-loop", 0)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from experiments.seeds import derive_seed
-from search.plan import Opponent
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.search.plan import Opponent
 from tests.experiments.fakes import network, plan, table
 from tests.experiments.listing import CATALOGUE
 

@@ -7,7 +7,7 @@ import pytest
 from optuna.distributions import FloatDistribution
 from scipy.stats import chi2, kstest
 
-from search.posterior import (
+from kneepoint.search.posterior import (
     Hypothesis,
     Measured,
     Posterior,

@@ -6,8 +6,12 @@ from typing import Literal
 import optuna
 from optuna.trial import TrialState
 
-from experiments.models.study import Race
-from search.race import NEAREST, ElitistRacePruner, reported
+from kneepoint.config.study import Race
+from kneepoint.search.race import (
+    NEAREST,
+    ElitistRacePruner,
+    reported,
+)
 
 
 def report(trial: optuna.Trial, values: Sequence[float]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from common.code import ROOT
-from search.rules.language import RuleError, parse
+from kneepoint.common.code import ROOT
+from kneepoint.search.rules.language import RuleError, parse
 from tests.controllers.conftest import contest, small_link
 from tests.controllers.emulator import Link, emulate
 

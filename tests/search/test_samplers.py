@@ -16,11 +16,11 @@ from optuna.distributions import (
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from experiments.models.study import Sampler
-from search.samplers import Asker, make_asker
-from search.samplers.bracket import BracketSampler
-from search.samplers.golden import GoldenSectionSampler
-from search.samplers.ternary import TernarySampler
+from kneepoint.config.study import Sampler
+from kneepoint.search.samplers import Asker, make_asker
+from kneepoint.search.samplers.bracket import BracketSampler
+from kneepoint.search.samplers.golden import GoldenSectionSampler
+from kneepoint.search.samplers.ternary import TernarySampler
 
 BRACKETS = pytest.mark.parametrize("kind", [TernarySampler, GoldenSectionSampler])
 LEARNING = {

@@ -11,12 +11,17 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.trial import TrialState
 from optuna_dashboard import get_note  # type: ignore[import-untyped]
 
-from common.errors import KneepointError
-from common.study_record import BestTrial, StudyRecord
-from search.readable import with_unit
-from search.storage_copy import FILE, open_storage, sync, write_sqlite
-from search.study import search
-from search.trial_log import LOG
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.study_record import BestTrial, StudyRecord
+from kneepoint.search.readable import with_unit
+from kneepoint.search.storage_copy import (
+    FILE,
+    open_storage,
+    sync,
+    write_sqlite,
+)
+from kneepoint.search.study import search
+from kneepoint.search.trial_log import LOG
 from tests.experiments.fakes import FakeEngine, followed
 from tests.search import many_kinds
 from tests.search.many_kinds import add, trial

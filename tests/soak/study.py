@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice, product
 from pathlib import Path
 
-from experiments.results import read_table
+from kneepoint.runs.results import read_table
 from tests.ray_node import Nodes
 from tests.workflow.conftest import Checkout, make_checkout
 
@@ -93,7 +93,7 @@ class Driver:
         command = [
             sys.executable,
             "-m",
-            "kneepoint.experiment",
+            "kneepoint.workflow.experiment",
             "--config",
             config,
             "--cores",

@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from optuna.storages import InMemoryStorage
 
-from common.errors import KneepointError
-from search.storage_copy import open_storage, sync, write_to
+from kneepoint.common.errors import KneepointError
+from kneepoint.search.storage_copy import (
+    open_storage,
+    sync,
+    write_to,
+)
 from tests.search import many_kinds
 from tests.search.test_storage_copy import contents
 

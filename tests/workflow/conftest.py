@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 import yaml
 
-from engines.built import CORE, PROGRAMS, is_current
+from kneepoint.engines.built import (
+    CORE,
+    PROGRAMS,
+    is_current,
+)
 from tests.conftest import ROOT
 from tests.programs import run_module
 
 SOURCES = (
-    "Snakefile analysis common controllers engines environment.yml experiments kneepoint networks "
-    "profiles reports requirements.txt rules search"
+    "Snakefile controllers environment.yml kneepoint profiles reports requirements.txt search"
 ).split()
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
@@ -194,7 +197,7 @@ def copy_sources(folder: Path, names: Sequence[str] = SOURCES) -> None:
     """Copies what the workflow reads into a folder."""
     for name in names:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name)
+            shutil.copytree(ROOT / name, folder / name, symlinks=True)
         else:
             shutil.copy2(ROOT / name, folder / name)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from common.made_by import sign
-from experiments.results import read_frame
+from kneepoint.common.made_by import sign
+from kneepoint.runs.results import read_frame
 from tests.engines.real import real_engine
 from tests.workflow.conftest import REPEAT, Checkout
 
@@ -118,7 +118,7 @@ def test_real_studies_run_through_the_whole_workflow(
     (results / "probe").mkdir(parents=True)
     (results / "probe/probe.json").write_text(json.dumps({"slots": 4}))
     (results / "probe/runs.parquet").write_bytes(b"")
-    sign(results / "probe", "kneepoint.experiment", ["probe.json", "runs.parquet"])
+    sign(results / "probe", "kneepoint.workflow.experiment", ["probe.json", "runs.parquet"])
     output = checkout.run(*arguments, "--", *targets)
     assert rules_of(output) == {
         "prepare_network",

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from experiments.config import load_workflow
-from kneepoint.schemas import FOLDER as SCHEMAS
-from reports.parts import PARTS, TRUSTED
+from docs.schemas import FOLDER as SCHEMAS
+from kneepoint.reports.parts import PARTS, TRUSTED
+from kneepoint.runs.load import load_workflow
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint
 from tests.reports.consistency import contradictions

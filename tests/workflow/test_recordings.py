@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from common.files import sha256_of
+from kneepoint.common.files import sha256_of
 from tests.programs import run_kneepoint, run_module
 from tests.workflow.conftest import STUDIES, Checkout
 
@@ -83,7 +83,7 @@ def test_a_recording_that_is_probably_of_no_link_is_said(checkout: Checkout) -> 
 def complaints(checkout: Checkout, report: str) -> list[str]:
     """What a run, the check and the workflow say, each of which must refuse the report."""
     config = f"{report}/config.yaml"
-    check = run_module("experiments.check", "--config", config, cwd=checkout.folder)
+    check = run_module("kneepoint.runs.check", "--config", config, cwd=checkout.folder)
     words = ("--cores", "1", "--dry-run", "--configfile", config)
     workflow = run_module("snakemake", *words, cwd=checkout.folder)
     assert (check.returncode, workflow.returncode) == (2, 2), check.stdout + workflow.stdout

@@ -30,7 +30,7 @@ def test_what_is_damaged_is_made_again(checkout: Checkout) -> None:
     assert {path: path.read_bytes() for path in right} == right
     network.write_text("{")
     step = ("--config", "config/config.yaml", "grid")
-    done = run_module("kneepoint.experiment", *step, cwd=checkout.folder)
+    done = run_module("kneepoint.workflow.experiment", *step, cwd=checkout.folder)
     output = done.stdout + done.stderr
     assert done.returncode == 2, output
     found = re.fullmatch(

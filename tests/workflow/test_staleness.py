@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.built import PROGRAMS
+from kneepoint.engines.built import PROGRAMS
 from tests.programs import run_kneepoint
 from tests.workflow.conftest import Checkout, Finished
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 STUDIES = {"search_study", "search_worst_case", "harden_controller", "hold_out_settings"}
 FITTED = STUDIES | {"prepare_network"}  # a network has the host that a study finds
 BUILDS = {"build_core", "build_controller"}
-HELD_OUT = "experiments/planners/held_out.py"
+HELD_OUT = "kneepoint/runs/planners/held_out.py"
 TIMELY = ('"beta", 0.3,', '"beta", 0.31,')
 RUNS = STUDIES | {"replicate_settings", "run_example"}
 ALL = RUNS | BUILDS | {"prepare_network"}  # synthetic links are the core's
@@ -184,14 +184,14 @@ def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: li
     ("path", "old", "new", "jobs"),
     [
         ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4", FITTED),
-        ("experiments/run.py", "name: str = ", "SPARE = name = ", RUNS | {"prepare_network"}),
+        ("kneepoint/runs/run.py", "name: str = ", "SPARE = name = ", RUNS | {"prepare_network"}),
         (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n", {"hold_out_settings"}),
         ("requirements.txt", "optuna==", "optuna==9", RUNS | {"prepare_network"}),
         ("controllers/algorithms/timely.cc", *TIMELY, {"build_controller", "run_example"}),
         ("controllers/algorithms/delay_threshold.cc", "{", "{ ;", STUDIES | {"build_controller"}),
         ("controllers/algorithms/interface.h", "_VERSION ", "_VERSION 1", ALL),
         ("controllers/links/link.cc", "{", "{ ;", ALL - {"build_controller"}),
-        ("rules/build.sh", "set -eu", "set -eu # -Ofast", ALL),
+        ("controllers/build.sh", "set -eu", "set -eu # -Ofast", ALL),
     ],
 )
 def test_change_reruns_what_it_can_change(
@@ -208,11 +208,11 @@ def test_changes_that_no_result_depends_on_rerun_nothing(
     """Comments, docstrings, a controller without a study, statistics: all at once."""
     with changed(
         checkout,
-        ("experiments/executor.py", "# ", "# Well: "),
-        ("experiments/seeds.py", '"""Returns', '"""Gives'),
-        ("experiments/run.py", "(arguments.config)", "((arguments.config))"),
+        ("kneepoint/runs/executor.py", "# ", "# Well: "),
+        ("kneepoint/runs/seeds.py", '"""Returns', '"""Gives'),
+        ("kneepoint/runs/run.py", "(arguments.config)", "((arguments.config))"),
         ("controllers/algorithms/fast_tcp.cc", "{", "{ ;"),
-        ("analysis/statistics.py", "0.975", "0.995"),
+        ("kneepoint/analysis/statistics.py", "0.975", "0.995"),
     ):
         assert jobs_of(checkout, finished) == set()
 
@@ -239,9 +239,9 @@ def test_bytes_that_a_build_gives_decide_what_runs_again(
     for path in (*programs, *build.glob("controllers/*.so")):
         shutil.copy2(path, build / "saved" / path.relative_to(build))
     (build / "appended").write_text(appended)
-    script = checkout.folder / "rules/build.sh"
+    script = checkout.folder / "controllers/build.sh"
     whole = script.read_text()
-    with changed(checkout, ("rules/build.sh", whole, COPYING)):
+    with changed(checkout, ("controllers/build.sh", whole, COPYING)):
         output = checkout.run(*finished)
     ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output)) - {"all"}
     assert ran == BUILDS | others

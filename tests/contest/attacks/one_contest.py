@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from common.code import ROOT
-from common.errors import run_command_line
-from common.files import sha256_of
-from contest import run
-from contest.build import Compiler
-from contest.confine import Confined
-from contest.entries import EntryBuilder
-from kneepoint.contest import python_digest
+from kneepoint.common.code import ROOT
+from kneepoint.common.errors import run_command_line
+from kneepoint.common.files import sha256_of
+from kneepoint.tools.contest import run
+from kneepoint.tools.contest.build import Compiler
+from kneepoint.tools.contest.command import python_digest
+from kneepoint.tools.contest.confine import Confined
+from kneepoint.tools.contest.entries import EntryBuilder
 from tests.contest.conftest import RUNNER, make_contest_run
 
 

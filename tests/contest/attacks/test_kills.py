@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
-from common.code import ROOT
-from contest.build import Compiler
-from contest.entries import EntryBuilder
-from contest.run import ContestRun
-from experiments.journal import RunJournal
+from kneepoint.common.code import ROOT
+from kneepoint.runs.journal import RunJournal
+from kneepoint.tools.contest.build import Compiler
+from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.tools.contest.run import ContestRun
 from tests.contest.conftest import make_contest_run
 from tests.contest.trees import PYTHON_CLASS, kit
 from tests.engines.live_run import descendants, wait_until
@@ -84,7 +84,7 @@ def _check_kills(
     kills: int, seed: int, folder: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
+    monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
     entries = folder / "entries"
     for window in (5, 12):
         kit(entries / f"window-{window}", window)

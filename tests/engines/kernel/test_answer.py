@@ -3,15 +3,15 @@ from typing import Any
 
 import pytest
 
-from engines.kernel.answer import (
+from kneepoint.engines.kernel.answer import (
     FlowSamples,
     LinkSamples,
     answer_of,
     loss_events_s,
     quantile,
 )
-from engines.kernel.netlink import TcpSocket
-from engines.kernel.scenario import Scenario, scenario_of
+from kneepoint.engines.kernel.netlink import TcpSocket
+from kneepoint.engines.kernel.scenario import Scenario, scenario_of
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 
 IDLE = TcpSocket(

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from engines.kernel import diagnosis
-from engines.kernel.diagnosis import diagnose, missing_packages
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.kernel import diagnosis
+from kneepoint.engines.kernel.diagnosis import diagnose, missing_packages
 
 
 @pytest.fixture

@@ -18,11 +18,15 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import AGES, SHARES, MachineFaultError
-from engines.kernel import diagnosis, run
-from engines.kernel.engine import KernelEngine, KernelSettings
-from networks.traffic import LINUX
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import (
+    AGES,
+    SHARES,
+    MachineFaultError,
+)
+from kneepoint.engines.kernel import diagnosis, run
+from kneepoint.engines.kernel.engine import KernelEngine, KernelSettings
+from kneepoint.networks.traffic import LINUX
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 from tests.engines.live_run import PATIENCE_S, descendants, lives, wait_until
@@ -159,8 +163,8 @@ def test_connections_open_without_the_hosts_congestion_control() -> None:
     """BBR would leave them paced, whatever they are told later."""
     ask = (
         "from pathlib import Path\n"
-        "from engines.kernel.rig import Rig\n"
-        "from engines.kernel.scenario import scenario_of\n"
+        "from kneepoint.engines.kernel.rig import Rig\n"
+        "from kneepoint.engines.kernel.scenario import scenario_of\n"
         "from tests.engines.kernel.bufferbloat import BUFFERBLOAT\n"
         "rig = Rig(scenario_of(BUFFERBLOAT, 's'), Path('build/delay_line'))\n"
         "with rig.server.entered():\n"

@@ -2,7 +2,7 @@ import struct
 
 import pytest
 
-from engines.kernel.netlink import tcp_info
+from kneepoint.engines.kernel.netlink import tcp_info
 
 STATE, RTT, SSTHRESH, CWND, RETRANSMITS = 1, 68, 76, 80, 100  # offsets, linux/tcp.h
 BYTES_RECEIVED, SEGMENTS_IN, SEGMENTS_OUT = 128, 152, 156

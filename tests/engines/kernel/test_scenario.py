@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.kernel.scenario import Queue, read_scenario, scenario_of
-from networks.traffic import LINUX
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.kernel.scenario import (
+    Queue,
+    read_scenario,
+    scenario_of,
+)
+from kneepoint.networks.traffic import LINUX
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 
 

@@ -6,11 +6,25 @@ from typing import Any, cast
 
 import pytest
 
-from common.errors import KneepointError
-from engines.kernel.rig import SERVER, Rig, data_port
-from engines.kernel.scenario import MOST_FLOWS, REQUEST_BYTES, Flow, Probe
-from engines.kernel.traffic import Ping, require_buffers, require_control, rtts_of
-from engines.supervision import RunEndedError
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.kernel.rig import (
+    SERVER,
+    Rig,
+    data_port,
+)
+from kneepoint.engines.kernel.scenario import (
+    MOST_FLOWS,
+    REQUEST_BYTES,
+    Flow,
+    Probe,
+)
+from kneepoint.engines.kernel.traffic import (
+    Ping,
+    require_buffers,
+    require_control,
+    rtts_of,
+)
+from kneepoint.engines.supervision import RunEndedError
 
 PING = """\
 PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.

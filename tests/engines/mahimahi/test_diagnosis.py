@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from engines.mahimahi.diagnosis import Facts, diagnose, ordinary_user
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.mahimahi.diagnosis import (
+    Facts,
+    diagnose,
+    ordinary_user,
+)
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
 
@@ -96,7 +100,7 @@ def test_system_without_an_ordinary_user_is_refused(monkeypatch: pytest.MonkeyPa
 
 def diagnosis(*before: str, **environment: str) -> str:
     """Diagnoses this system, from a process that another program starts."""
-    command = [*before, sys.executable, "-m", "engines.mahimahi.diagnosis"]
+    command = [*before, sys.executable, "-m", "kneepoint.engines.mahimahi.diagnosis"]
     result = subprocess.run(
         command, env={**os.environ, **environment}, cwd=ROOT, capture_output=True, text=True
     )

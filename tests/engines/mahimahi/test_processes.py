@@ -8,8 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engines.mahimahi.diagnosis import ordinary_user
-from engines.mahimahi.processes import delete_rules_of_the_dead, end_session, start_as_ordinary_user
+from kneepoint.engines.mahimahi.diagnosis import ordinary_user
+from kneepoint.engines.mahimahi.processes import (
+    delete_rules_of_the_dead,
+    end_session,
+    start_as_ordinary_user,
+)
 from tests.engines.live_run import lives
 
 SHOW = "grep -E '^(SigIgn|SigBlk|Uid|Groups)' /proc/self/status"

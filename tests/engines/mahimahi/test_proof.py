@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
-from engines.mahimahi import proof
-from engines.mahimahi.diagnosis import ordinary_user
-from engines.mahimahi.proof import check, prove
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.mahimahi import proof
+from kneepoint.engines.mahimahi.diagnosis import ordinary_user
+from kneepoint.engines.mahimahi.proof import check, prove
 from tests.engines.real import real_engine
 from tests.entries.building import are_running
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.mahimahi.run_folder import RunFolder, run_folder
+from kneepoint.engines.mahimahi.run_folder import RunFolder, run_folder
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from dataclasses import asdict
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import MachineFaultError
-from engines.mahimahi import supervisor
-from engines.mahimahi.diagnosis import ordinary_user
-from engines.mahimahi.engine import MahimahiSettings
-from engines.mahimahi.run_folder import RunFolder, run_folder
-from engines.mahimahi.supervisor import Request
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import MachineFaultError
+from kneepoint.engines.mahimahi import supervisor
+from kneepoint.engines.mahimahi.diagnosis import ordinary_user
+from kneepoint.engines.mahimahi.engine import MahimahiSettings
+from kneepoint.engines.mahimahi.run_folder import RunFolder, run_folder
+from kneepoint.engines.mahimahi.supervisor import Request
 from tests.conftest import ROOT
 
 SILENCE = '{"status": "failed", "reason": "silence", "packets_sent": 3, "acknowledgments": 0}'

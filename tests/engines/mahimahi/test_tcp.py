@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
-from engines.base import RunSpec
-from engines.emulator import EmulatorSettings
-from engines.mahimahi import tcp
-from engines.mahimahi.engine import MahimahiSettings
-from engines.mahimahi.tcp import LinkLoad
-from networks.scenario import Traffic
-from networks.traffic import LINUX
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import RunSpec
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.mahimahi import tcp
+from kneepoint.engines.mahimahi.engine import MahimahiSettings
+from kneepoint.engines.mahimahi.tcp import LinkLoad
+from kneepoint.networks.scenario import Traffic
+from kneepoint.networks.traffic import LINUX
 from tests.conftest import ROOT
 from tests.engines.real import real_engine, unless_disturbed, write_traces
 from tests.experiments.fakes import built_spec, network

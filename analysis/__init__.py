@@ -1,1 +1,0 @@
-"""The analysis: stages that read results and write checked tables (see `analysis.schema`)."""

@@ -1,1 +1,0 @@
-"""Contests: other people's entries, built, run, scored and ranked."""

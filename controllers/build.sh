@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Builds targets of controllers/CMakeLists.txt in build/: controllers/build.sh [OPTION...] -- TARGET...
+# Calls are serialized, because concurrent ninjas corrupt a build folder. Options go to cmake.
+set -eu
+options=()
+failed=0
+while [ "$1" != -- ]; do
+  options+=("$1")
+  shift
+done
+shift
+# A configuration's own controllers; make builds those of the last workflow.
+[ -z "${KNEEPOINT_OWN_CONTROLLERS-}" ] || options+=("-DKNEEPOINT_OWN_CONTROLLERS=$KNEEPOINT_OWN_CONTROLLERS")
+controllers/check_compiler.sh
+mkdir -p build
+exec 9>build/.lock
+flock 9
+# A folder that was moved or copied is configured anew: CMake refuses the paths of the other one, and
+# ninja looks there for headers.
+grep -qsxF "CMAKE_CACHEFILE_DIR:INTERNAL=$PWD/build" build/CMakeCache.txt ||
+  rm -rf build/CMakeCache.txt build/CMakeFiles build/.ninja_deps
+# Ninja compares times, but a source that was restored or copied with its times is older than what was
+# built of another content; and CMake keeps settings that this script no longer makes.
+changed=$(LC_ALL=C sha256sum --check --quiet build/sources.sha256 2>/dev/null | sed -n 's/: FAILED$//p')
+if [ -n "$changed" ]; then
+  xargs -d '\n' touch <<<"$changed"
+  ! grep -qx controllers/build.sh <<<"$changed" || rm -f build/CMakeCache.txt
+fi
+{
+  find -H controllers -type f
+  cat build/controllers/*.source 2>/dev/null || true
+  find -H "${KNEEPOINT_OWN_CONTROLLERS:-/dev/null}" -name '*.cc' 2>/dev/null || true
+} | sort -u | xargs -d '\n' sha256sum >build/sources.sha256 2>/dev/null || true  # some may be gone
+cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
+  >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+ninja -C build -k 0 "$@" || failed=1
+# Remove controllers whose source no longer exists. CMake notes the source of a report's own.
+for built in build/controllers/*.so; do
+  source=controllers/algorithms/$(basename "$built" .so).cc
+  [ ! -e "${built%.so}.source" ] || source=$(cat "${built%.so}.source")
+  [ -e "$source" ] || rm -f "$built" "${built%.so}.source"
+done
+# What each was built of: see kneepoint/engines/built.py.
+mkdir -p build/sources
+note() {
+  [ $failed = 0 ] || ninja -C build -n "$2" | grep -q 'no work to do' || return 0
+  source=$(cat "build/controllers/$1.source" 2>/dev/null || echo "controllers/algorithms/$1.cc")
+  own=$source core=$([ "$1" = core ] && echo 1) awk '
+    { path = substr($0, 67) }
+    path == ENVIRON["own"] { print; next }
+    path ~ "^/" || path ~ "^controllers/tests/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
+    ENVIRON["core"] || path ~ "^controllers/(algorithms/|CMakeLists.txt|build.sh)"
+  ' build/sources.sha256 >"build/sources/.$1"
+  mv "build/sources/.$1" "build/sources/$1"
+}
+note_controllers() {
+  for built in build/controllers/*.so; do
+    name=$(basename "$built" .so)
+    note "$name" "controller_$name"
+  done
+}
+for target in "$@"; do
+  case $target in
+    all) note core programs; note_controllers ;;
+    programs) note core programs ;;
+    controllers) note_controllers ;;
+    controller_objects) ;;
+    controller_*) note "${target#controller_}" "$target" ;;
+  esac
+done
+exit $failed

@@ -1,0 +1,1 @@
+"""Stages that read results and write checked tables (see `kneepoint.analysis.schema`)."""

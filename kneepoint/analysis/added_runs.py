@@ -1,0 +1,166 @@
+"""Adds runs of published rows to those of the studies until the verdict on each is clear.
+
+The audit decides: each step reads what is unclear off the table that the audit makes of the runs
+that there are by then. What is added follows from results alone: it is the same whoever runs it,
+and in whatever order. settings.parquet has a row for each setting, which is one trial; another host
+makes another setting.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import pandas as pd
+import pyarrow as pa
+
+from kneepoint.analysis import audit
+from kneepoint.analysis.frames import Record, records
+from kneepoint.analysis.host_fits import host_ends
+from kneepoint.analysis.results import Results, added_frame
+from kneepoint.common.json_text import parse_json
+from kneepoint.engines.base import EngineSettings, RunSpec
+from kneepoint.networks.fitted_host import setting_of
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import (
+    Outcome,
+    Plan,
+    Steps,
+)
+from kneepoint.runs.results import (
+    FinishedRun,
+    PlannedRun,
+    make_table,
+    runs_table,
+)
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+
+SETTINGS_SCHEMA = pa.schema(
+    [
+        pa.field("trial", pa.int64(), nullable=False),
+        pa.field("controller", pa.string(), nullable=False),
+        pa.field("constants", pa.string(), nullable=False),
+        pa.field("network", pa.string(), nullable=False),
+        pa.field("host", pa.string(), nullable=False),  # JSON; "" for the network's own
+    ]
+)
+Setting = tuple[str, str, str, str]
+"""As in settings.parquet: controller, constants, network, host."""
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans runs that depend on those of the audited studies, and on each other.
+
+    Raises:
+        KneepointError: a study has no results, or a network is not prepared.
+    """
+    results = Results(job.workflow, job.catalogue)
+    _ = results.audited  # complains before anything runs
+    engine = job.engine()
+    seed = derive_seed(job.workflow.settings.seed, name)
+
+    def steps() -> Steps:
+        planned: dict[Setting, list[PlannedRun]] = {}
+        finished: Sequence[FinishedRun] = ()
+
+        def current() -> Results:
+            runs = runs_table(name, finished).to_pandas()
+            return results.having(added_frame(runs, [host for *_, host in planned]))
+
+        for wanted in until_clear(current, job.workflow.settings.audit.runs):
+            for setting, more in wanted.items():
+                of_setting = planned.setdefault(setting, [])
+                trial, first = list(planned).index(setting), len(of_setting)
+                numbers = range(first, first + more)
+                of_setting += _runs(job, engine, setting, trial, numbers, seed)
+            finished = list((yield Batch([*chain(*planned.values())])))
+        runs = [*chain(*planned.values())]
+        message = f"{len(runs)} runs of {len(planned)} settings"
+        return Outcome(runs, message, {"settings.parquet": _settings(planned)})
+
+    return Plan(engine, None, steps())
+
+
+def until_clear(
+    current: Callable[[], Results], steps: Sequence[int]
+) -> Iterator[Mapping[Setting, int]]:
+    """Yields how many further runs each setting needs next.
+
+    At each step a row whose verdict is unclear gets as many runs as the step says, and so does one
+    that is off: a few runs may have missed a tail that explains it. Rows that are off even then run
+    as often as the first step says at either end of what a fit leaves open of their network's host.
+
+    Args:
+        current: the results with all runs that have been added until then.
+        steps: numbers of runs, in ascending order.
+    """
+    rows = _audited(current())
+    for step in steps:
+        is_unclear = ~rows["clear"] | _are_off(rows)
+        if wanted := _lacking(rows[is_unclear & (rows["runs"] < step)], step):
+            yield wanted
+            rows = _audited(current())
+    if wanted := _on_other_hosts(rows[_are_off(rows)], current(), steps[0]):
+        yield wanted
+
+
+def _audited(results: Results) -> pd.DataFrame:
+    columns = ["clear", "verdict", "checks", "runs", "controller", "constants", "network"]
+    return audit.compute(results, {})["audit"].reindex(columns=columns)
+
+
+def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows are off, and only our runs say so."""
+    return (rows["verdict"] == "unexplained") | (rows["checks"] == "replay")
+
+
+def _lacking(rows: pd.DataFrame, step: int) -> dict[Setting, int]:
+    """The number of runs that each row lacks; rows of one setting share its runs."""
+    wanted: dict[Setting, int] = {}
+    for row in records(rows):
+        setting = _setting_of(row)
+        wanted[setting] = max(step - int(row["runs"]), wanted.get(setting, 0))
+    return wanted
+
+
+def _on_other_hosts(rows: pd.DataFrame, results: Results, runs: int) -> dict[Setting, int]:
+    """Runs of each row at the ends that a fit leaves its network's host."""
+    ends = {network: host_ends(str(network), results) for network in rows["network"].unique()}
+    settings = (_setting_of(row, end) for row in records(rows) for end in ends[row["network"]])
+    return dict.fromkeys(settings, runs)
+
+
+def _setting_of(row: Record, host: Mapping[str, float] | None = None) -> Setting:
+    return row["controller"], row["constants"], row["network"], json.dumps(host) if host else ""
+
+
+def _runs(
+    job: Job, engine: EngineSettings, setting: Setting, trial: int, numbers: range, seed: int
+) -> list[PlannedRun]:
+    """A seed depends on the setting and the run's number, not on other runs."""
+    controller, network = job.controller(setting[0]), job.network(setting[2])
+    for name, value in parse_json(setting[3] or "{}").items():
+        value = round(value) if name.endswith("_us") else value
+        network = network.with_host(setting_of(name), value)
+    constants = controller.complete(parse_json(setting[1]), "added_runs")
+    return [
+        PlannedRun(
+            trial,
+            run,
+            None,
+            RunSpec.on(
+                engine=engine,
+                controller=controller,
+                constants=constants,
+                network=network,
+                seed=derive_seed(seed, *setting, run),
+            ),
+        )
+        for run in numbers
+    ]
+
+
+def _settings(settings: Iterable[Setting]) -> pa.Table:
+    names = SETTINGS_SCHEMA.names
+    rows = [dict(zip(names, (trial, *each), strict=True)) for trial, each in enumerate(settings)]
+    return make_table(rows, SETTINGS_SCHEMA)

@@ -1,0 +1,305 @@
+"""The audit of published tables: a verdict on every row, with its evidence.
+
+`checks` and `neighbours` find the evidence against a row, `unfit` runs of ours that are none for
+it.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+import pandas as pd
+
+from kneepoint.analysis import labels, statistics
+from kneepoint.analysis.checks import (
+    CAPACITY,
+    Finding,
+    arithmetic,
+    capacities,
+    conflicts,
+    repetitions,
+    replays,
+    truncations,
+)
+from kneepoint.analysis.frames import (
+    Parts,
+    Record,
+    constants_in,
+    records,
+    together,
+)
+from kneepoint.analysis.host_fits import fitted_host
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.nearness import (
+    OFF,
+    agreements,
+    is_within,
+    not_close,
+    sureness,
+)
+from kneepoint.analysis.neighbours import neighbours
+from kneepoint.analysis.results import Results
+from kneepoint.analysis.schema import (
+    NO_EVIDENCE,
+    VERDICTS,
+    WITHIN_SPREAD,
+)
+from kneepoint.analysis.spread import Selection
+from kneepoint.analysis.unfit import unfit
+from kneepoint.common.tables import Tables
+from kneepoint.config.published import TableDescription
+from kneepoint.runs.exchanged import CONTRADICTED, REPORTS
+
+OF_PRINT = (arithmetic, capacities)
+"""Checks that need no run of the row."""
+OF_RUNS = (repetitions, conflicts, neighbours, replays)
+CHECKS = (*OF_PRINT, *OF_RUNS)
+
+
+MEASURED = "measured"
+"""Besides REPORTS, a comparison: of rows that were measured, not printed."""
+SURE = 0.95
+"""Share of draws of our runs that must give a verdict for it to be clear."""
+LEAST_RUNS = 10
+"""With this many runs, none of ours contradicts an honest row (docs/decisions/0005)."""
+SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage (see `kneepoint.analysis.schema`), and what decides on added runs."""
+    found, published = Parts(list), results.published
+    for comparison, kind in ((REPORTS, "published"), (MEASURED, "measured")):
+        rows = published[published["kind"] == kind]
+        for name, table in _compare(rows, results).items():
+            table.insert(0, "comparison", comparison)
+            found[name].append(table)
+    return together(found)
+
+
+def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFrame]:
+    """The tables of one comparison; none if no study replays any of its rows."""
+    studies, added, sources = results.audited, results.added_runs, dict(results.sources)
+    parts: list[pd.DataFrame] = []
+    lines: list[Record] = []
+    for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
+        replays = [study for study in studies if table in study.compare and not study.config.fit]
+        if not replays:
+            continue
+        source, selection = sources[table], Selection.of(sources[table])
+        own = list(rows["network"].unique())
+        used = dict.fromkeys(chain(*(study.config.networks for study in replays)))
+        for networks in (own, *([network] for network in used if network not in own)):
+            network, is_own = str(networks[0]), networks is own
+            runs = pd.concat([statistics.runs_of(table, n, studies, added) for n in networks])
+            there = rows if is_own else rows.assign(network=network)
+            beside = statistics.beside(there, runs, selection if is_own else None)
+            host = fitted_host(table, network, studies, results.hosts)
+            fit = beside.drop(index=list(unfit(beside)))
+            sizes = {metric: fit[f"relative_{metric}"].abs() for metric in METRICS}
+            lines.append(
+                {
+                    "table": table,
+                    "rows": len(beside),
+                    "compared": (agreements(beside) != "").sum(),
+                    **{f"median_{metric}": each.median() for metric, each in sizes.items()},
+                    **{f"worst_{metric}": each.max() for metric, each in sizes.items()},
+                    "network": network,
+                    "network_title": labels.joined([results.title(each) for each in networks]),
+                    "own": is_own,
+                    "host_fitted": bool(host),
+                }
+            )
+            if is_own:
+                fitted = (*source.fitted, *host)
+                sources[table] = source.model_copy(update={"fitted": fitted})
+                sure = math.nan if fitted else sureness(beside, runs, selection)
+                links = runs.groupby("network")[CAPACITY].max()
+                capacity = beside["network"].map(links)
+                parts.append(beside.assign(sure=sure, **{CAPACITY: capacity}))
+    if not parts:
+        return {}
+    tables = pd.DataFrame(lines)
+    elsewhere = {
+        str(table): labels.joined(titles.tolist())
+        for table, titles in tables[~tables["own"]].groupby("table")["network_title"]
+    }
+    rows, evidence = audit(pd.concat(parts, ignore_index=True), sources, elsewhere)
+    return {
+        "audit": rows,
+        "audit_evidence": evidence,
+        "audit_tables": _described(tables, rows, sources),
+    }
+
+
+def _described(
+    tables: pd.DataFrame, rows: pd.DataFrame, sources: Mapping[str, TableDescription]
+) -> pd.DataFrame:
+    """The replays of tables with their sources and, on a table's own network, their verdicts."""
+    counts = pd.crosstab(rows["table"], rows["verdict"]).reindex(columns=VERDICTS, fill_value=0)
+    found = tables.join(counts, on="table")
+    found.loc[~found["own"], list(VERDICTS)] = 0
+    said = [sources[table] for table in found["table"]]
+    return found.assign(
+        source=[source.source for source in said],
+        report=found["table"].map(rows.drop_duplicates("table").set_index("table")["report"]),
+        selected=found["table"].map({name: each.selected for name, each in sources.items()}),
+        held=[json.dumps(dict(source.constants)) for source in said],
+        unstated=[json.dumps(dict(source.unstated)) for source in said],
+    )
+
+
+def audit(
+    rows: pd.DataFrame, sources: Mapping[str, TableDescription], elsewhere: Mapping[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The verdict on each row, and the evidence for it.
+
+    Args:
+        rows: from `statistics.beside`, with columns step_<metric> where the digits are known, and
+            sure (see `nearness.sureness`);
+            capacity_mbps, of their links, is not returned.
+        sources: of the tables; `fitted` of one has the host's settings, too.
+        elsewhere: for some tables, other networks than their own on which they were replayed.
+
+    Returns:
+        The rows of the tables audit and audit_evidence, without the column comparison: agreement
+        is reproduced, close, off or, where nothing can be compared, empty; checks are those that
+        speak against the row, joined, wrong is the metric that they say most against.
+    """
+    rows = rows.reset_index(drop=True)
+    against: dict[tuple[str, int], list[Finding]] = {}
+    unfit_runs = unfit(rows)
+    without, fit = rows.copy(), rows.drop(index=list(unfit_runs))
+    without.loc[list(unfit_runs), [f"ours_{metric}" for metric in METRICS]] = math.nan
+    of_print, of_runs = (check(without) for check in OF_PRINT), (check(fit) for check in OF_RUNS)
+    for finding in chain.from_iterable(chain(of_print, of_runs)):
+        against.setdefault((finding.table, finding.row), []).append(finding)
+    cut_off = {(each.table, each.row): _of_finding(each) for each in truncations(rows)}
+    found = rows.assign(name=names(rows), agreement=agreements(rows))
+    spreads = _spreads(rows)
+    verdicts: list[Record] = []
+    evidence: list[Record] = []
+    for label, row in enumerate(records(found)):
+        table, key = row["table"], (row["table"], row["row"])
+        checks, spread = against.get(key, []), spreads.get(label, [])
+        why, there = unfit_runs.get(label, []), elsewhere.get(table, "")
+        verdict, pieces = _judge(row, checks, why, sources[table], spread, there)
+        verdicts.append({**_said(checks), "verdict": verdict})
+        pieces += [cut_off[key]] if key in cut_off else []
+        pieces += _beside(row, sources[table], verdict)
+        evidence += [{"table": table, "row": row["row"], **piece} for piece in pieces]
+    found = found.join(pd.DataFrame(verdicts))
+    found["clear"] = _are_clear(found)
+    return found.drop(columns=CAPACITY, errors="ignore"), pd.DataFrame(evidence)
+
+
+def _said(against: Sequence[Finding]) -> Record:
+    """The checks that contradict a row, and the number that is wrong by the greatest margin."""
+    checks = ", ".join(dict.fromkeys(finding.check for finding in against))
+    ordered = sorted(against, key=lambda each: -each.size / each.limit if each.size > 0 else 0.0)
+    return {"checks": checks, "wrong": ordered[0].metric if ordered else ""}
+
+
+def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
+    """Explanations of rows that are not close: our intervals of their deviating numbers.
+
+    One more run of ours may be what was printed, or else one on another of the hosts that the fit
+    of the network's host leaves open.
+    """
+    off = rows[agreements(rows) == OFF]
+    found: dict[int, list[Record]] = {}
+    for kind, low, high in (("host", "host_low", "host_high"), ("spread", "low", "high")):
+        for label in off.index[is_within(off, low, high)]:
+            row = off.loc[label]
+            found[label] = [
+                {"kind": kind, "metric": m, "low": row[f"{low}_{m}"], "high": row[f"{high}_{m}"]}
+                for m in not_close(off.loc[[label]])
+            ]
+    return found
+
+
+def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether further runs would not change a verdict.
+
+    A distance from our runs is evidence if these are LEAST_RUNS at least.
+    """
+    rests_on_few = (found["checks"] == "replay") & (found["runs"] < LEAST_RUNS)
+    needs_none = found["verdict"].isin([CONTRADICTED, "fitted", NO_EVIDENCE, "not comparable"])
+    return (needs_none & ~rests_on_few) | (~needs_none & (found["sure"] >= SURE))
+
+
+def names(rows: pd.DataFrame) -> "pd.Series[str]":
+    """A short name for each row: its report's number, and the parameters that its table varies."""
+    texts = pd.Series("", index=rows.index, dtype=object)
+    for _, group in rows.groupby("table", sort=False):
+        varied = constants_in(group, varied=True)
+        report = str(group["report"].iloc[0]).removeprefix("Report ")
+        for label, row in zip(group.index, records(group), strict=True):
+            values = "/".join(labels.number(row[c]) for c in varied if row[c] == row[c])
+            parts = (report, labels.words(row["controller"]), values or f"row {row['row'] + 1}")
+            texts[label] = " ".join(parts)
+    return texts
+
+
+def _judge(
+    row: Record,
+    against: Sequence[Finding],
+    unfit_runs: Sequence[Record],
+    source: TableDescription,
+    spread: Sequence[Record],
+    elsewhere: str,
+) -> tuple[str, list[Record]]:
+    """The verdict on a row, and its evidence."""
+    if against:
+        return CONTRADICTED, [_of_finding(each) for each in against]
+    if not row["agreement"]:
+        return "not comparable", [_why_not(row, elsewhere)]
+    if unfit_runs:
+        return NO_EVIDENCE, list(unfit_runs)
+    shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
+    evidence: list[Record] = [{"kind": "difference", "metric": m} for m in shown or [POWER]]
+    if source.fitted:
+        return "fitted", [*evidence, {"kind": "fitted", "constants": source.fitted}]
+    if row["agreement"] == OFF:
+        return WITHIN_SPREAD if spread else "unexplained", [*evidence, *spread]
+    return row["agreement"], evidence
+
+
+def _beside(row: Record, source: TableDescription, verdict: str) -> Iterator[Record]:
+    """What is to be known of a row whatever its numbers are."""
+    if row["settings"] > 1:
+        yield {"kind": "nearest", "remark": row["nearest"]}
+    if selection := Selection.of(source):
+        of = {"low": selection.least, "high": selection.most}
+        yield {"kind": "selected", "remark": selection.extreme, **of}
+    if verdict == "unexplained" and source.unstated:
+        yield {"kind": "unstated", "constants": tuple(source.unstated)}
+    if verdict == "unexplained" and source.remark:
+        yield {"kind": "remark", "remark": source.remark}
+
+
+def _of_finding(finding: Finding) -> Record:
+    return {
+        "kind": finding.check,
+        "metric": finding.metric,
+        "size": finding.size,
+        "limit": finding.limit,
+        **finding.more,
+    }
+
+
+def _why_not(row: Record, elsewhere: str) -> Record:
+    if all(pd.isna(row[f"published_{metric}"]) for metric in METRICS):
+        return {"kind": "no number"}
+    if not row["replayable"]:
+        return {"kind": "no constants"}
+    if row["runs"]:
+        return {"kind": "no such number"}
+    if row["failed"]:
+        return {"kind": "failed", "remark": row["failure"]}
+    return {"kind": "elsewhere", "remark": elsewhere} if elsewhere else {"kind": "no run"}

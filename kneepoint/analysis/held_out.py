@@ -1,0 +1,279 @@
+"""Settings on networks that no search has seen.
+
+A setting's relative power is its power over that of the network's omniscient bound, so that
+networks of any rate compare. Its held-out score is the geometric mean of that over the held-out
+networks: its order of settings does not depend on the bounds, and no network outweighs
+another. A failed run has power 0, and so has the score, to which no ratio exists.
+
+What a search found has one power on the training network, that which the search states: with fresh
+seeds. Pairs of runs decide elsewhere.
+
+Frames of settings, networks and runs are as `experiments.hold_out` writes them.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from kneepoint.analysis import (
+    across,
+    generality,
+    labels,
+    planes,
+)
+from kneepoint.analysis.frames import records
+from kneepoint.analysis.metrics import POWER
+from kneepoint.analysis.results import Results, StudyRuns
+from kneepoint.analysis.statistics import Chance, counted
+from kneepoint.common.tables import Tables
+
+PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
+SURE = 0.05
+"""The greatest p value of a gain or a loss beyond chance."""
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `kneepoint.analysis.schema`."""
+    found = results.hold_out
+    if found is None:
+        return {}
+    networks = found.networks.sort_values(
+        "is_training", ascending=False, kind="stable", ignore_index=True
+    )
+    relative = relative_power(found.runs, networks)
+    relative = with_fresh(relative, found.settings, networks, results.studies)
+    scored, distinct = scores(relative, networks), distinct_settings(found.settings)
+    ranked = ranks(distinct[distinct["best"]], scored)
+    ranked["label"] = _setting_labels(ranked)
+    trials = ranked["trial"].tolist()
+    wide = relative.pivot_table(index="trial", columns="network", values="relative")
+    wide = wide.loc[trials, networks["network"]]
+    networks["nearest"] = wide.max().to_numpy()
+    networks["nearest_label"] = ranked.set_index("trial")["label"][wide.idxmax()].to_numpy()
+    searched = searched_by(results.studies)
+    networks["searched_by"] = [searched.get(name, []) for name in networks["network"]]
+    bounds = networks[~networks["is_training"]].set_index("network")[POWER]
+    best = found.settings.loc[found.settings["best"], "trial"].tolist()
+    values = across.relative_runs(counted(found.runs), best, bounds)
+    of_ranked = values[[best.index(trial) for trial in trials]]
+    own = ranked[["trial", "training_rank", "held_out_rank", "gap", "label"]]
+    own = own.merge(across.intervals(of_ranked, trials, bounds), on="trial")
+    own = own.merge(across.behind(of_ranked, trials), on="trial")
+    settings = distinct.merge(scored, on="trial").merge(own, on="trial", how="left")
+    gained = gains(found.settings, relative, networks)
+    is_tuned = (ranked["origin"] != PUBLISHED).to_numpy()
+    on_networks = wide.reset_index().melt("trial", var_name="network", value_name="relative")
+    for more in (relative.drop(columns="relative"), planes.compute(found.runs, trials)):
+        on_networks = on_networks.merge(more, on=["trial", "network"], how="left")
+    return {
+        "held_out_settings": settings,
+        "held_out_gains": across.paired_gains(gained, values, best),
+        "held_out_networks": networks,
+        "held_out_profiles": across.profiles(of_ranked, trials),
+        "held_out_duels": across.duels(of_ranked[is_tuned], ranked.loc[is_tuned, "trial"].tolist()),
+        "held_out_power": on_networks,
+        "generality": generality.compute(results, found),
+    }
+
+
+def standings(tables: Tables) -> pd.DataFrame:
+    """The best settings by their rank on the training network."""
+    ranked = tables["held_out_settings"].dropna(subset=["training_rank"])
+    whole = ["training_rank", "held_out_rank", "gap", "repeats"]
+    ranked = ranked.sort_values("training_rank", kind="stable", ignore_index=True)
+    return ranked.astype(dict.fromkeys(whole, int))
+
+
+def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
+    """The studies that searched each network, grids and fits among them, but no replays."""
+    found: dict[str, list[str]] = {}
+    for study in studies:
+        for network in study.config.networks if study.config.table is None else ():
+            found.setdefault(network, []).append(study.config.title)
+    return found
+
+
+def summary(tables: Tables) -> pd.DataFrame:
+    """How tuning fared: medians over controllers, and the rank correlation of all settings.
+
+    `unseen` are held-out networks that no study searched. `surely_better` and `surely_worse` are
+    beyond chance over networks (p at most SURE after Holm's correction). The medians' intervals are
+    over controllers: see `across.median_over_controllers`.
+    """
+    networks, settings = tables["held_out_networks"], tables["held_out_settings"]
+    if networks.empty:
+        return pd.DataFrame()
+    compared = tables["held_out_gains"].dropna(subset=["training_gain"])
+    is_sure = compared["gain_p"] <= SURE
+    found = {
+        "training": networks["network"].iloc[0],
+        "training_title": networks["title"].iloc[0],
+        "networks": len(networks) - 1,
+        "unseen": sum(not by for by in networks["searched_by"][1:]),
+        "settings": len(settings),
+        "published": (settings["origin"] == PUBLISHED).sum(),
+        "correlation": rank_correlation(settings["training"], settings["held_out"]),
+        "compared": len(compared),
+        "better": (compared["held_out_gain"] > 0).sum(),
+        "surely_better": (is_sure & (compared["gain_low"] > 0)).sum(),
+        "surely_worse": (is_sure & (compared["gain_high"] < 0)).sum(),
+        "worse": (compared["held_out_gain"] < 0).sum(),
+    }
+    for name in ("training_gain", "held_out_gain"):
+        median = across.median_over_controllers(compared[name])
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), median, strict=True))
+    return pd.DataFrame([found])
+
+
+def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
+    """Controller and origin, and the study if several tuned the same controller."""
+    names = settings["controller"].map(labels.sentence) + ", " + settings["origin"]
+    shared = names.duplicated(keep=False)
+    return names.where(~shared, names + " by " + settings["study"])
+
+
+def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
+    """One row for each controller and constants: the best one, or else the first.
+
+    Its origin is BOTH where the best published and a tuned setting are the same.
+    """
+    ordered = settings.sort_values("best", ascending=False, kind="stable")
+    groups = ordered[ordered["best"]].groupby(["controller", "constants"])["origin"]
+    origins = groups.agg(lambda each: BOTH if each.nunique() > 1 else each.iloc[0])
+    kept = ordered.drop_duplicates(["controller", "constants"]).sort_values("trial").copy()
+    keys = pd.MultiIndex.from_frame(kept[["controller", "constants"]])
+    kept["origin"] = origins.reindex(keys).fillna(PUBLISHED).to_numpy()
+    return kept.reset_index(drop=True)
+
+
+def relative_power(runs: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
+    """Mean power of each setting on each network.
+
+    Returns:
+        Columns trial, network, runs, power, standard_deviation (NaN of one run), relative.
+    """
+    groups = counted(runs).groupby(["trial", "network"], sort=False)[POWER]
+    figures = {"runs": groups.size(), POWER: groups.mean(), "standard_deviation": groups.std()}
+    table = pd.DataFrame(figures).reset_index()
+    bounds = networks.set_index("network")[POWER]
+    table["relative"] = table[POWER] / table["network"].map(bounds).astype(float)
+    return table
+
+
+def with_fresh(
+    relative: pd.DataFrame,
+    settings: pd.DataFrame,
+    networks: pd.DataFrame,
+    studies: Iterable[StudyRuns],
+) -> pd.DataFrame:
+    """Returns `relative_power`, with fresh power of tuned settings on the training network.
+
+    A published setting that equals a tuned setting gets the same power.
+    """
+    best = {study.name: study.record.best for study in studies}
+    ((training, bound),) = networks.loc[networks["is_training"], ["network", POWER]].to_numpy()
+    stated: dict[tuple[str, str], Mapping[str, float]] = {}
+    for row in records(settings[settings["origin"] == TUNED]):
+        found = best.get(row["study"])
+        if found is not None and training in found.networks:
+            stated[row["controller"], row["constants"]] = found.networks[training]
+    table = relative.copy()
+    for row in records(settings):
+        if there := stated.get((row["controller"], row["constants"])):
+            here = (table["trial"] == row["trial"]) & (table["network"] == training)
+            runs, half = int(there["runs"]), (there["high"] - there["low"]) / 2
+            deviation = half * math.sqrt(runs) / float(stdtrit(runs - 1, 0.975))
+            figures = {"runs": runs, POWER: there[POWER], "standard_deviation": deviation}
+            table.loc[here, [*figures, "relative"]] = *figures.values(), there[POWER] / bound
+    return table
+
+
+def scores(relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
+    """Relative power of each setting here and elsewhere: columns trial, training, held_out."""
+    wide = relative.pivot_table(index="trial", columns="network", values="relative")
+    is_training = networks.set_index("network")["is_training"]
+    held = wide[[name for name in wide.columns if not is_training[name]]]
+    with np.errstate(divide="ignore"):
+        logarithm = np.log(held).mean(axis=1)
+    training = wide[[name for name in wide.columns if is_training[name]]].mean(axis=1)
+    return pd.DataFrame({"training": training, "held_out": np.exp(logarithm)}).reset_index()
+
+
+def ranks(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
+    """Settings by their rank on the training network, the best first.
+
+    The best has rank 1, and equals share the better rank; gap is the places lost.
+    """
+    table = settings.merge(scored, on="trial", validate="one_to_one")
+    for name in ("training", "held_out"):
+        table[f"{name}_rank"] = table[name].rank(ascending=False, method="min").astype(int)
+    table["gap"] = table["held_out_rank"] - table["training_rank"]
+    return table.sort_values("training_rank", kind="stable", ignore_index=True)
+
+
+def rank_correlation(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
+    """Spearman's correlation: NaN for fewer than three values, or if one side is constant."""
+    if len(one) < 3 or one.nunique() < 2 or other.nunique() < 2:
+        return math.nan
+    return float(one.rank().corr(other.rank()))
+
+
+def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
+    """The change from each controller's best published setting to each tuned one.
+
+    Args:
+        settings: all settings, not only distinct ones.
+        relative: from `relative_power` or `with_fresh`.
+        networks: which one is the training network.
+
+    Returns:
+        For each tuned setting columns of the table held_out_gains, missing where no published one
+        was replayed: powers are on the training network, half_width is that of the 95 % interval,
+        training_gain their ratio minus 1; margin is what chance explains of it (95 %); better and
+        worse are numbers of held-out networks.
+    """
+    training = networks.loc[networks["is_training"], "network"].iloc[0]
+    there = relative[relative["network"] == training].set_index("trial")
+    n, spread = there["runs"].astype(int), there["standard_deviation"]
+    half_width = stdtrit((n - 1).where(n > 1), 0.975) * spread / np.sqrt(n)
+    powers = there[[POWER]].assign(half_width=half_width).reset_index()
+    best = settings[settings["best"]].merge(powers, on="trial").set_index("controller")
+    published, tuned = (
+        best.loc[best["origin"] == origin, _OF_GAIN].add_prefix(f"{origin}_")
+        for origin in (PUBLISHED, TUNED)
+    )
+    found = tuned.join(published).reset_index()
+    power = relative.pivot_table(index="trial", columns="network", values=POWER)
+    power = power.join(scores(relative, networks).set_index("trial")["held_out"])
+    before, after = (
+        power.reindex(found[f"{origin}_trial"]).reset_index(drop=True)
+        for origin in (PUBLISHED, TUNED)
+    )
+    ratio = after / before.where(before != 0)
+    elsewhere = (after - before).drop(columns=[training, "held_out"])
+    is_known = found["published_trial"].notna()
+    pairs = zip(found["published_trial"], found["tuned_trial"], strict=True)
+    return found.assign(
+        better=(elsewhere > 0).sum(axis="columns").where(is_known),
+        worse=(elsewhere < 0).sum(axis="columns").where(is_known),
+        training_gain=ratio[training] - 1,
+        margin=ratio[training] * [_chance(there, *pair) for pair in pairs],
+        held_out_gain=ratio["held_out"] - 1,
+    )
+
+
+_OF_GAIN = ["study", "table", "constants", "trial", "row", POWER, "half_width"]
+
+
+def _chance(there: pd.DataFrame, one: float, other: float) -> float:
+    """The relative difference of two settings' mean powers that chance explains."""
+    pair = there.reindex([one, other])
+    free = (pair["runs"] - 1).where(pair[POWER] > 0, 0)
+    degrees = float(free.sum())
+    if not degrees:
+        return math.nan
+    squares = (free * (pair["standard_deviation"] / pair[POWER]) ** 2).sum()
+    return Chance(math.sqrt(float(squares) / degrees), int(degrees)).margin(*pair["runs"])

@@ -1,0 +1,269 @@
+"""What a file of any tool says: one form for all formats."""
+
+import codecs
+import gzip
+import json
+import math
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+import pandas as pd
+
+from kneepoint.analysis import over_time
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.json_text import (
+    UNIQUE,
+    first_object,
+    parse_json,
+)
+
+_MOST_JSON_BYTES = 2**28
+_CHUNK_BYTES = 2**20
+_MOST_LAYERS = 2  # of gzip
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_MOST_INTERVALS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """One run, as far as its file tells.
+
+    `metrics` are fields of `RunRecord`; what is missing stands in `absent`. `flows`
+    have the name and FLOW_METRICS; the first is that of all together. `series` is that of
+    `over_time`. `notes` say how the figures were read where the file leaves a choice, and
+    what was left out. `controller`, of all flows, `network` and `number`, the run's, are "" or None
+    where the file says nothing.
+    """
+
+    path: Path
+    format: str
+    duration_s: float
+    metrics: Mapping[str, float]
+    flows: tuple[Mapping[str, object], ...]
+    series: pd.DataFrame
+    absent: tuple[str, ...] = ()
+    controller: str = ""
+    network: str = ""
+    number: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how it is recognised, from the first bytes, and read.
+
+    `read` takes the path, for messages and files beside it, and the unpacked content; it raises
+    KneepointError if the file is cut off or says nothing.
+    """
+
+    name: str
+    recognises: Callable[[bytes], bool]
+    read: Callable[[Path, BinaryIO], list[Measurement]]
+
+    def refuse(self, path: Path, why: str) -> KneepointError:
+        """The error for a file of this format that cannot be used."""
+        return KneepointError(f"{path}: {self.name}, but {why}")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A file's content: unpacked, if it is compressed by gzip, also twice; text is in UTF-8.
+
+    Raises:
+        KneepointError: there is no such file, or it cannot be unpacked.
+    """
+    try:
+        with ExitStack() as stack:
+            content: Any = stack.enter_context(path.open("rb"))
+            for _ in range(_MOST_LAYERS + 1):
+                if (head := content.peek(4)[:4])[:2] != b"\x1f\x8b":
+                    break
+                content = stack.enter_context(gzip.open(content))
+            else:
+                raise KneepointError(f"{path}: compressed again and again; unpack it: gunzip")
+            named = (encoding for mark, encoding in _MARKS.items() if head.startswith(mark))
+            if encoding := next(named, None):
+                content = codecs.EncodedFile(content, "utf-8", encoding)
+            yield cast(BinaryIO, content)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise KneepointError(f"{path}: cannot be unpacked: {error}; was it cut off?") from None
+    except UnicodeError as error:
+        raise KneepointError(f"{path}: cannot be decoded: {error}; save it as UTF-8") from None
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; name a file") from None
+
+
+def read_object(
+    known: Format, path: Path, stream: BinaryIO, reader: json.JSONDecoder = UNIQUE
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The first whole JSON object of a file, and a note of what stands around it.
+
+    Raises:
+        KneepointError: there is none, or its text is too large.
+    """
+    data = stream.read(_MOST_JSON_BYTES + 1)
+    if len(data) > _MOST_JSON_BYTES:
+        raise known.refuse(path, f"it has more than {_MOST_JSON_BYTES} bytes; shorten the run")
+    try:
+        found, around = first_object(data.decode(), reader)
+    except ValueError as error:
+        raise known.refuse(path, f"it is not JSON: {error}; copy the whole file") from None
+    if not isinstance(found, dict):
+        raise known.refuse(path, "it is not a JSON object; name a file that the tool wrote")
+    left = [each.strip() for each in around if each.strip()]
+    what = "another object" if any(each.startswith("{") for each in left) else "text"
+    return found, (f"left out: {what} beside the first whole object",) if left else ()
+
+
+def read_records(
+    known: Format,
+    path: Path,
+    stream: BinaryIO,
+    separator: bytes = b"\n",
+    reader: json.JSONDecoder = UNIQUE,
+) -> Iterator[dict[str, Any]]:
+    """The objects of NDJSON or, separated by 0x1E, of RFC 7464, in constant memory.
+
+    Raises:
+        KneepointError: a record is no JSON object.
+    """
+    number, rest = 0, b""
+    while chunk := stream.read(_CHUNK_BYTES):
+        *parts, rest = (rest + chunk).split(separator)
+        if len(rest) > _MOST_JSON_BYTES:
+            raise known.refuse(path, f"record {number + 1} is too large; is it one a line?")
+        for part in filter(bytes.strip, parts):
+            number += 1
+            yield _record(known, path, number, part, reader)
+    if rest.strip():
+        yield _record(known, path, number + 1, rest, reader)
+
+
+def _record(
+    known: Format, path: Path, number: int, text: bytes, reader: json.JSONDecoder
+) -> dict[str, Any]:
+    try:
+        found = parse_json(text, reader)
+    except ValueError as error:
+        raise known.refuse(
+            path, f"record {number} is not JSON: {error}; copy the whole file"
+        ) from None
+    if not isinstance(found, dict):
+        raise known.refuse(
+            path, f"record {number} is not a JSON object; name a file that the tool wrote"
+        )
+    return found
+
+
+@contextmanager
+def complete(known: Format, path: Path) -> Iterator[None]:
+    """Refuses an object that lacks what all of its format have."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        why = f"it is incomplete: {type(error).__name__} {error}; write it again"
+        raise known.refuse(path, why) from None
+
+
+def agree(one: float, other: float, factor: float) -> bool:
+    """Whether two figures of one quantity differ by less than a factor: a wrong unit shows."""
+    return one == other or min(one, other) * factor > max(one, other)
+
+
+class Delays:
+    """How many delays there are of each whole microsecond."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+
+    def add(self, delay_s: float) -> None:
+        """Counts one."""
+        self._counts[round(delay_s * 1e6)] += 1
+
+    def figures(self, kind: str) -> dict[str, float]:
+        """Mean, median and 95th percentile in ms, of FLOW_METRICS with this prefix, if any."""
+        if not self._counts:
+            return {}
+        pairs = np.array(sorted(self._counts.items()))
+        every_us, below = pairs[:, 0], np.cumsum(pairs[:, 1])
+        places = [np.searchsorted(below, int(q * below[-1]), "right") for q in (0.5, 0.95)]
+        p50, p95 = every_us[places] / 1000
+        mean = float(pairs.prod(axis=1).sum() / below[-1] / 1000)
+        return {f"{kind}_mean_ms": mean, f"{kind}_p50_ms": float(p50), f"{kind}_p95_ms": float(p95)}
+
+
+class Gathered:
+    """What packets did over time, in memory that does not grow with their number.
+
+    Bytes and packets are summed over intervals, which double when there are too many of them.
+    """
+
+    def __init__(self) -> None:
+        self.interval_s = 0.001
+        self._sums: dict[str, np.ndarray] = {}
+
+    def add(self, quantity: str, time_s: float, amount: float) -> None:
+        """Adds to a sum (`delay_ms`: the greatest), at a time since the first event."""
+        while (place := int(time_s / self.interval_s)) >= _MOST_INTERVALS:
+            for name, each in self._sums.items():
+                pairs = each.reshape(-1, 2)
+                halves = pairs.max(axis=1) if name == "delay_ms" else pairs.sum(axis=1)
+                self._sums[name] = np.concatenate([halves, np.zeros(_MOST_INTERVALS // 2)])
+            self.interval_s *= 2
+        if (sums := self._sums.get(quantity)) is None:
+            sums = self._sums[quantity] = np.zeros(_MOST_INTERVALS)
+        sums[place] = max(sums[place], amount) if quantity == "delay_ms" else sums[place] + amount
+
+    def over_time(self, duration_s: float) -> dict[str, Any]:
+        """In the form of `series_of`: of ingress_bytes, egress_bytes, delay_ms, queue_packets."""
+        count = min(int(duration_s / self.interval_s) + 1, _MOST_INTERVALS)
+        found: dict[str, Any] = {"interval_s": self.interval_s}
+        for name, sums in self._sums.items():
+            values = sums[:count]
+            if name == "delay_ms":
+                found[name] = np.where(values > 0, values, np.nan)
+            elif name == "queue_packets":
+                found[name] = np.cumsum(values)
+            else:
+                rate = values * 8 / self.interval_s / 1e6
+                found[name.removesuffix("_bytes") + "_mbps"] = rate
+        return found
+
+
+def series_of(found: Mapping[str, Any], delay: str = over_time.QUEUEING) -> pd.DataFrame:
+    """What a file says over time, from lists with a value an interval.
+
+    Args:
+        found: interval_s and, as far as they are known, capacity_mbps, ingress_mbps, egress_mbps,
+            delay_ms (the greatest of an interval) and queue_packets (at its end).
+        delay: the quantity that delay_ms is.
+
+    Returns:
+        That of `over_time`, with rates over at least half a second.
+    """
+    interval_s = float(found["interval_s"])
+    together = math.ceil(0.5 / interval_s)
+    quantities: dict[str, tuple[Any, Any]] = {}
+    for name in over_time.RATES:
+        if name in found:
+            values = np.asarray(found[name], dtype=float)
+            padded = np.append(values, np.zeros(-len(values) % together)).reshape(-1, together)
+            starts = np.arange(len(padded)) * together * interval_s
+            quantities[name] = (starts, padded.mean(axis=1))
+    for name, quantity in (("delay_ms", delay), ("queue_packets", over_time.QUEUE)):
+        if name in found:
+            values = np.asarray(found[name], dtype=float)  # null is NaN
+            times = np.arange(len(values)) * interval_s
+            is_known = ~np.isnan(values)
+            quantities[quantity] = (times[is_known], values[is_known])
+    return over_time.long(quantities)

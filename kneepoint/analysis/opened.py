@@ -1,0 +1,129 @@
+"""The results of a workflow as pandas frames, for a researcher's own analyses.
+
+    from kneepoint import open_results
+
+    results = open_results("results")
+    results.runs.groupby("controller")["power"].median()
+    results.table("audit")
+
+Frames are read when they are first asked for, and nothing is ever written.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from kneepoint.analysis.frames import with_constants
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.schema import TABLES, tables_in
+from kneepoint.common.errors import KneepointError, suggestion
+from kneepoint.common.made_by import NAME as MADE_BY
+from kneepoint.common.made_by import require_as_written
+from kneepoint.config.workflow import RESERVED
+from kneepoint.runs.results import read_frame
+
+_MAKE = "`kneepoint report` makes"
+_OWN = {
+    "runs": "a run of any study, comparison or other experiment; constant_*: its parameters",
+    "trials": "a trial of any study; constant_*, network_*, host_*: what the study searches",
+}
+
+
+class OpenResults:
+    """The frames of a folder of results.
+
+    Args:
+        folder: its path, `results` of the configuration.
+
+    Raises:
+        KneepointError: there is no such folder, or it holds no results.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise KneepointError(f"{folder}: no such folder; {_MAKE} the results")
+        self.folder = folder
+        if not self._files("runs.*"):
+            raise KneepointError(f"{folder}: holds no results; {_MAKE} them")
+        self._tables = tables_in(folder)
+        self._own: dict[str, pd.DataFrame] = {}
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """All runs, with a column `constant_<name>` for each parameter that any of them has."""
+        return self.table("runs")
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """All trials; what another study searches is NaN."""
+        return self.table("trials")
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables of the analysis that are there."""
+        return tuple(name for name in TABLES if (self.folder / f"{name}.parquet").exists())
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of the analysis, or `runs` or `trials`.
+
+        Raises:
+            KneepointError: there is no table of that name, it or an experiment is not finished, or
+                a file is damaged, of another version, or has changed since it was written.
+        """
+        if name not in _OWN and name not in TABLES:
+            raise KneepointError(f"no table {name!r}; {suggestion(name, [*_OWN, *TABLES])}")
+        if name in _OWN and name not in self._own:
+            self._own[name] = self._all(name)
+        return (self._own if name in _OWN else self._tables)[name].copy(deep=False)
+
+    def about(self) -> pd.DataFrame:
+        """Every frame that is there: its name, how many rows it has, what a row is."""
+        meanings = _OWN | {name: TABLES[name].meaning for name in self.tables}
+        rows = [len(self.table(name)) for name in meanings]
+        return pd.DataFrame({"name": list(meanings), "rows": rows, "row": meanings.values()})
+
+    def columns(self, name: str) -> pd.DataFrame:
+        """The columns of a frame: what each holds, and in which unit.
+
+        Raises:
+            KneepointError: see `table`.
+        """
+        frame = self.table(name)
+        if name in _OWN:
+            units = {column: metric.unit for column, metric in METRICS.items()}
+            rows = [(str(c), str(frame[c].dtype), units.get(str(c), "")) for c in frame]
+        else:
+            rows = [(each.name, each.kind, each.unit) for each in TABLES[name].columns]
+        return pd.DataFrame(rows, columns=["column", "holds", "unit"])
+
+    def _files(self, pattern: str) -> list[Path]:
+        """Those of all experiments; results of another configuration may stand within."""
+        found = [path.relative_to(self.folder).parts for path in self.folder.glob(f"**/{pattern}")]
+        own = [parts for parts in found if len(parts) <= 2 or parts[0] in RESERVED]
+        return [self.folder.joinpath(*parts) for parts in sorted(own)]
+
+    def _all(self, name: str) -> pd.DataFrame:
+        """The runs or trials of all experiments; one that is not finished would be missed."""
+        for journal in self._files("runs.jsonl"):
+            if not (journal.parent / MADE_BY).exists():
+                raise KneepointError(
+                    f"{journal.parent}: not finished; `kneepoint report` finishes it, "
+                    "`make confirm` if it runs in real time"
+                )
+        paths = self._files(f"{name}.parquet")
+        for path in paths:
+            require_as_written(path)
+        frames = [frame for frame in map(read_frame, paths) if len(frame)]
+        if not frames:
+            return pd.DataFrame(columns=["study", "trial"])
+        found = pd.concat(frames, ignore_index=True)
+        return with_constants(found) if name == "runs" else found
+
+
+def open_results(folder: Path | str = "results") -> OpenResults:
+    """Opens the results in a folder.
+
+    Raises:
+        KneepointError: see `OpenResults`.
+    """
+    return OpenResults(Path(folder))

@@ -1,0 +1,241 @@
+"""How well a published table pins down the parameters fitted to it.
+
+The uncertainty is a bootstrap over the table (Efron, Annals of Statistics 7, 1979): had the report
+printed another draw of such rows, would a trial explain them as well as the best one does? Those
+that would are alike. A constant that has one value in all of them is pinned down by the table; one
+that has any value is left free.
+
+Rows of a grid do not err alone: what the model misses at one value of a constant it misses in all
+rows with that value, and twenty cells may tell no more than the five columns they stand in. There
+the values of each constant are drawn, not the rows (the pigeonhole bootstrap: Owen, Annals of
+Applied Statistics 1, 2007). Every row of a trial runs with a seed of its own, so that drawing rows
+draws the luck of our own runs as well; for single cells the pigeonhole bootstrap errs on the wide
+side.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    Record,
+    constants_in,
+    records,
+)
+from kneepoint.analysis.metrics import METRICS, POWER
+from kneepoint.analysis.results import Searched, StudyRuns
+from kneepoint.analysis.statistics import succeeded
+from kneepoint.config.study import Fit
+from kneepoint.search.objective import FIT_METRICS, loss_of
+
+DRAWS = 1000
+CHANCE = 0.02
+"""Share of the draws from which on a trial is as good as the best one.
+
+The best of many trials is a lucky one, which makes the others look worse than they are: 5 % is too
+strict (docs/decisions/0012). tests/benchmarks/recovery.py measures how often intervals hold what
+was planted in a table.
+"""
+PINNED = 0.15
+"""An interval below this share of the searched range is pinned down."""
+FREE = 0.5
+"""One above this share is left free; one between the two is narrowed."""
+EDGE = 0.005
+"""A best value so near to an end of the searched range, as a share of it, is at its edge."""
+
+Whole = npt.NDArray[np.int64]
+Weights = npt.NDArray[np.float64]
+
+
+def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
+    """How far its tables, of all the published ones, pin down each parameter of a fit.
+
+    Returns:
+        As `recovered`, and the column fitted_rows.
+    """
+    rows = fitted_rows(published, study.config.fit)
+    assert isinstance(study.config.objective, Fit)
+    losses = row_losses(study.runs, rows, study.config.objective.robust)
+    found = recovered(study.trials, losses, rows, study.searched, study.record.seed)
+    return found.assign(fitted_rows=len(rows))
+
+
+def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> pd.DataFrame:
+    """The rows of the tables of a fit that can be run.
+
+    Args:
+        published: all published rows, with columns table, row, replayable.
+        fit: the tables.
+
+    Returns:
+        Their columns, with `line` in its table, counted from 1, and `row` in the runs of the fit,
+        which numbers its rows from table to table (see kneepoint.config.published.number_on).
+    """
+    rows = pd.concat([published[published["table"] == table] for table in fit], ignore_index=True)
+    numbered = rows.assign(line=rows["row"] + 1, row=rows.index)
+    return numbered[rows["replayable"].astype(bool)].reset_index(drop=True)
+
+
+def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.DataFrame:
+    """What each published row adds to each trial's misfit.
+
+    Args:
+        runs: the runs of a fit, with columns trial, row and the metrics.
+        published: the fitted rows, with columns row and the metrics (NaN: not printed).
+        robust: which loss; see `kneepoint.search.objective.score_fit`.
+
+    Returns:
+        One row a trial, one column a published row: the mean loss of the figures that it prints.
+    """
+    means = succeeded(runs).groupby(["trial", "row"])[list(METRICS)].mean()
+    columns = {}
+    for row in records(published):
+        own = means[means.index.get_level_values("row") == row["row"]].droplevel("row")
+        ours = own.reindex(runs["trial"].unique())
+        metrics = _fitted_metrics(row)
+        errors = np.abs(np.log(ours[metrics].astype(float) / [float(row[m]) for m in metrics]))
+        losses = errors.map(
+            lambda error: loss_of(None if math.isnan(error) else float(error), robust)
+        )
+        columns[row["row"]] = losses.mean(axis=1)
+    return pd.DataFrame(columns).rename_axis("trial")
+
+
+def _fitted_metrics(row: Record) -> list[str]:
+    """The figures of a row that count: power only where it prints no other."""
+    direct = [metric for metric in FIT_METRICS if not math.isnan(row.get(metric, math.nan))]
+    return direct or [POWER]
+
+
+def row_weights(published: pd.DataFrame) -> Weights:
+    """What each row counts in the misfit: the tables count alike, and so do the rows of each."""
+    sizes = published.groupby("table")["table"].transform("size")
+    return 1 / sizes.to_numpy(dtype=float)
+
+
+def draw_rows(published: pd.DataFrame, seed: int) -> Weights:
+    """What each row counts in each of DRAWS draws, with replacement; shape (DRAWS, rows).
+
+    Each table's rows are drawn separately. If a table is a complete grid of two or more constants,
+    a row is drawn as often as its value of every constant is.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    tables = [_draw(rows, random) for _, rows in published.groupby("table", sort=False)]
+    return np.hstack(tables) * row_weights(published)
+
+
+def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
+    held = np.ones((DRAWS, len(table)), dtype=np.int64)
+    for places in _grid(table) or [np.arange(len(table))]:
+        values = int(places.max()) + 1
+        held *= random.multinomial(values, np.full(values, 1 / values), size=DRAWS)[:, places]
+    return held
+
+
+def _grid(published: pd.DataFrame) -> list[Whole]:
+    """For each constant of a complete grid, the index of each row's value; otherwise nothing."""
+    varied = constants_in(published, varied=True)
+    cells = math.prod(published[name].nunique() for name in varied)
+    whole = len(published) == cells == len(published[varied].drop_duplicates())
+    if len(varied) < 2 or not whole:
+        return []
+    return [pd.factorize(published[name], sort=True)[0] for name in varied]
+
+
+def alike(losses: pd.DataFrame, best: int, drawn: Weights) -> list[int]:
+    """The best trial and those that explain the rows no worse in at least that share of draws."""
+    behind = (losses - losses.loc[best]).to_numpy(dtype=float)
+    no_worse = (behind @ drawn.T <= 0).mean(axis=1)
+    return [int(trial) for trial in losses.index[no_worse >= CHANCE]]
+
+
+def recovered(
+    trials: pd.DataFrame,
+    losses: pd.DataFrame,
+    published: pd.DataFrame,
+    searched: Sequence[Searched],
+    seed: int,
+) -> pd.DataFrame:
+    """Each searched constant's best value and how far the table pins it down.
+
+    Args:
+        trials: the trials of a fit, with columns trial and constant_<name>.
+        losses: see `row_losses`.
+        published: the fitted rows, with columns table and constant_<name>.
+        searched: the constants.
+        seed: of the draws.
+
+    Returns:
+        Columns constant, best, pinned_low, pinned_high (over the trials that are `alike`; NaN for a
+        single row, from which nothing can be drawn), pinned_share (of the searched range, on its
+        scale), verdict. One that is best at an end of its range is at its edge, unless it can be
+        nothing beyond it, or the table leaves it free.
+    """
+    misfits = losses.to_numpy(dtype=float) @ row_weights(published)
+    best = int(losses.index[int(np.argmin(misfits))])
+    tied = alike(losses, best, draw_rows(published, seed)) if len(published) > 1 else []
+    lines = []
+    for constant in searched:
+        by_trial = trials.set_index("trial")[CONSTANT + constant.name].astype(float)
+        values = by_trial.reindex(tied)
+        share = _share(constant, float(values.min()), float(values.max()))
+        lines.append(
+            {
+                "constant": constant.name,
+                "best": float(by_trial[best]),
+                "pinned_low": float(values.min()),
+                "pinned_high": float(values.max()),
+                "pinned_share": share,
+                "verdict": _verdict(share, is_at_edge(constant, float(by_trial[best]))),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _share(constant: Searched, low: float, high: float) -> float:
+    scale = math.log if constant.logarithmic else float
+    if math.isnan(low):
+        return math.nan
+    return (scale(high) - scale(low)) / (scale(constant.high) - scale(constant.low))
+
+
+def is_at_edge(constant: Searched, best: float) -> bool:
+    """Whether a value is an end of the searched range beyond which there are others."""
+    scale = math.log if constant.logarithmic else float
+    near = EDGE * (scale(constant.high) - scale(constant.low))
+    is_low = scale(best) - scale(constant.low) <= near and constant.low > constant.least
+    is_high = scale(constant.high) - scale(best) <= near and constant.high < constant.most
+    return is_low or is_high
+
+
+def _verdict(share: float, at_edge: bool) -> str:
+    if share > FREE:
+        return "left free"
+    if at_edge:
+        return "at the edge of its range"
+    if math.isnan(share):
+        return "one row cannot tell"
+    return "pinned down" if share <= PINNED else "narrowed"
+
+
+def disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
+    """Each row of the tables of a fit with the means of its best trial.
+
+    Returns:
+        Columns table, line, constant_<name>, and for each metric published_<metric>, ours_<metric>
+        and relative_<metric> (ours over published, less one; NaN where it is not printed).
+    """
+    rows = fitted_rows(published, study.config.fit)
+    best = study.trials.sort_values("value", kind="stable")["trial"].iloc[0]
+    of_best = succeeded(study.runs[study.runs["trial"] == best])
+    ours = of_best.groupby("row")[list(METRICS)].mean().reindex(rows["row"])
+    table = rows[["table", "line", *constants_in(rows)]]
+    for metric, printed in rows.reindex(columns=list(METRICS)).items():
+        table[f"published_{metric}"] = printed.to_numpy(dtype=float)
+        table[f"ours_{metric}"] = ours[metric].to_numpy(dtype=float)
+        table[f"relative_{metric}"] = table[f"ours_{metric}"] / table[f"published_{metric}"] - 1
+    return table

@@ -1,0 +1,86 @@
+"""How repeatable runs are: the emulator's, real ones, and the emulator's on the calibrated host."""
+
+import pandas as pd
+
+from kneepoint.analysis import statistics
+from kneepoint.analysis.frames import (
+    Parts,
+    records,
+    together,
+)
+from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.results import Repeats, Results
+from kneepoint.common.tables import Tables
+from kneepoint.config.study import EMULATOR, MAHIMAHI
+
+CALIBRATED = "calibrated"
+"""Whose runs they are: those of the emulator on the calibrated host; or an engine's."""
+_OF = ["whose", "setting", "label"]
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `schema`. A setting that was repeated twice on a network is one."""
+    found = Parts(list)
+    first: dict[tuple[str, ...], tuple[str, str]] = {}
+    for engine, every in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
+        for repeats in every:
+            runs = statistics.succeeded(repeats.runs).assign(whose=engine)
+            alike = ["controller", "constants"]
+            keys = runs[["setting", "label", *alike, "network"]].drop_duplicates()
+            pooled = {}
+            for key in records(keys):
+                place = engine, key["controller"], key["network"], key["constants"]
+                pooled[key["setting"]] = first.setdefault(place, (key["setting"], key["label"]))
+            named = [pooled[own] for own in runs["setting"]]
+            runs = runs.assign(**dict(zip(_OF[1:], zip(*named, strict=True), strict=False)))
+            found["repeatability_runs"].append(runs[[*_OF, *METRICS]])
+            if engine == MAHIMAHI and results.emulated is not None:
+                keys = keys[[own == pooled[own][0] for own in keys["setting"]]]
+                keys = keys.drop(columns="network")
+                emulated = statistics.succeeded(results.emulated).merge(keys, on=alike)
+                emulated = emulated.assign(whose=CALIBRATED)
+                found["repeatability_runs"].append(emulated[[*_OF, *METRICS]])
+            published = _published(repeats)
+            published = published[published["setting"].isin(pooled)].assign(whose=engine)
+            published["setting"] = [pooled[own][0] for own in published["setting"]]
+            found["repeatability_published"].append(published)
+    return together(found)
+
+
+def _published(repeats: Repeats) -> pd.DataFrame:
+    """The published means of its settings: columns of the table repeatability_published."""
+    rows = [
+        {
+            "setting": repeats.key(each.setting),
+            "metric": each.metric,
+            "source": each.source,
+            "published_mean": each.mean,
+            "published_standard_deviation": each.standard_deviation,
+            "published_n": each.n,
+            "published_step": each.step,
+            "published_standard_deviation_step": each.standard_deviation_step or each.step,
+        }
+        for each in repeats.config.published
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["setting"])
+
+
+def spreads(tables: Tables) -> pd.DataFrame:
+    """The spread of each metric over the runs of each setting."""
+    values = tables["repeatability_runs"].set_index(_OF).rename_axis(columns="metric")
+    long = pd.DataFrame({"value": values.stack(future_stack=True)}).reset_index()
+    return statistics.spreads(long, [*_OF, "metric"])
+
+
+def beside_published(tables: Tables) -> pd.DataFrame:
+    """Published means beside ours (see `spreads`).
+
+    z is the difference over its standard error, NaN unless both n and deviations are known.
+    """
+    by = ["whose", "setting", "metric"]
+    published = tables["repeatability_published"]
+    found = published.merge(spreads(tables), on=by, how="left", validate="many_to_one")
+    found["relative"] = found["mean"] / found["published_mean"] - 1
+    variances = found["standard_deviation"] ** 2 / found["n"]
+    variances += found["published_standard_deviation"] ** 2 / found["published_n"]
+    return found.assign(z=(found["mean"] - found["published_mean"]) / variances**0.5)

@@ -1,0 +1,584 @@
+"""Reads what the workflow wrote: the one place that knows the folders of results.
+
+A result is its part of the configuration with the frames that its runs left.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from kneepoint.analysis import labels
+from kneepoint.analysis.flow_log import FlowLog, read_flow_log
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    STEP,
+    with_constants,
+)
+from kneepoint.analysis.link_log import LinkLog, read_link_log
+from kneepoint.common.errors import unusable
+from kneepoint.common.files import read_json
+from kneepoint.common.made_by import require_as_written
+from kneepoint.common.study_record import StudyRecord
+from kneepoint.config.comparison import Comparison, Repeat
+from kneepoint.config.published import PublishedTable, TableDescription
+from kneepoint.config.settings import Hardening, Showcase
+from kneepoint.config.study import (
+    EMULATOR,
+    KERNEL,
+    MAHIMAHI,
+    Engine,
+    Range,
+    Setting,
+    Study,
+    WorstCase,
+)
+from kneepoint.config.workflow import (
+    ADDED_RUNS,
+    FLOW_LOG,
+    FOLDERS,
+    LOG,
+    REAL_SHOWCASE,
+    Workflow,
+    study_of_calibration,
+)
+from kneepoint.engines.catalogue import (
+    Catalogue,
+    Controller,
+    load_catalogue,
+)
+from kneepoint.engines.limits import LIMITS
+from kneepoint.networks.config import Network
+from kneepoint.networks.fitted_host import (
+    HOST,
+    column_of_host,
+    read_fitted_host,
+)
+from kneepoint.networks.traffic import TrafficFile
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.results import read_frame
+from kneepoint.search.spaces import searched_ranges
+
+OF_NETWORK = "network_"
+"""How the columns of a network's parameters begin."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A constant that a study searched, with its range; [least, most] are the possible values."""
+
+    name: str
+    low: float
+    high: float
+    logarithmic: bool = False
+    least: float = -math.inf
+    most: float = math.inf
+
+
+@dataclass(frozen=True)
+class StudyRuns:
+    """A study and its results.
+
+    `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
+    constant, and so do trials for those searched (a searched setting of the network or its host
+    counts as one). The runs of a worst case's opponent are not among `runs`.
+    """
+
+    name: str
+    config: Study
+    searched: tuple[Searched, ...]
+    record: StudyRecord
+    trials: pd.DataFrame
+    runs: pd.DataFrame
+
+    @property
+    def compare(self) -> tuple[str, ...]:
+        """The published tables that it is compared with."""
+        return tuple(dict.fromkeys(filter(None, (self.config.table, *self.config.compare))))
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is about a controller that has a network to itself, as it is."""
+        return self.config.traffic is None and not self.of_network
+
+    @property
+    def of_network(self) -> tuple[Searched, ...]:
+        """What it searches of the network."""
+        return tuple(each for each in self.searched if each.name.startswith(OF_NETWORK))
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Settings that were run many times.
+
+    `runs` has columns setting (see `key`) and label, which tells it from other repeated settings.
+    """
+
+    name: str
+    config: Repeat
+    runs: pd.DataFrame
+
+    def key(self, position: int) -> str:
+        """What names a setting among those of all repeats."""
+        return f"{self.name}:{position}"
+
+
+@dataclass(frozen=True)
+class ShowcaseRun:
+    """One run with its link log and, if it ran in virtual time, its sender's log."""
+
+    config: Showcase
+    log: LinkLog
+    flow: FlowLog | None = None
+
+
+@dataclass(frozen=True)
+class HeldOutRuns:
+    """Settings on held-out networks: frames as `kneepoint.runs.planners.held_out` writes them.
+
+    Settings have a column `constant_<name>` for each constant; networks a column title.
+    """
+
+    settings: pd.DataFrame
+    networks: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Settings that were run in real mahimahi.
+
+    `settings` has columns trial, controller, constants, origins, rows (of published tables,
+    as "TABLE ROW") and constant_<name>; `runs` has the setting as its trial.
+    """
+
+    settings: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class HardeningRuns:
+    """A controller tuned against its own worst cases: frames as `search.hardening` writes them."""
+
+    name: str
+    config: Hardening
+    tune: Study
+    worst_case: Study
+    rounds: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison on one engine: the kernel's own TCP is one, whatever links carry it.
+
+    `runs` has the setting as its trial, and columns label, traffic_title, network_title.
+    """
+
+    name: str
+    config: Comparison
+    engine: Engine
+    traffic: Mapping[str, TrafficFile]
+    networks: Mapping[str, Network]
+    runs: pd.DataFrame
+
+
+class Results:
+    """The results of a configuration, each read once, when it is first asked for.
+
+    Studies and repeats of real mahimahi are those that are finished; what else takes real time is
+    None until it is. Reading raises KneepointError where a file is missing that must be there, or
+    damaged.
+    """
+
+    def __init__(self, workflow: Workflow, catalogue: Catalogue) -> None:
+        self.workflow = workflow
+        self._catalogue = catalogue
+
+    @classmethod
+    def of(cls, config: Path) -> "Results":
+        """Those of a configuration file.
+
+        Raises:
+            KneepointError: the configuration is wrong.
+        """
+        return cls(load_workflow(config), load_catalogue(Path("build/emulate")))
+
+    @property
+    def folder(self) -> Path:
+        """Where they are."""
+        return self.workflow.results
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Parameters and controllers as the report wants them printed."""
+        own = self.workflow.settings.report
+        return own.names if own else {}
+
+    @cached_property
+    def networks(self) -> Mapping[str, str]:
+        """The titles of networks."""
+        return {name: network.title for name, network in self.workflow.networks.items()}
+
+    def title(self, network: str) -> str:
+        """The title of a network, or the name of one that only a published table names."""
+        return self.networks.get(network, network)
+
+    @cached_property
+    def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
+        """The emulated host of each network: every setting, as a fit names it."""
+        found = {}
+        for name, network in self.workflow.networks.items():
+            fit = network.host_from
+            fitted = read_fitted_host(self.folder / fit / "study.json") if fit else {}
+            settings = {**network.host, **fitted}
+            found[name] = {column_of_host(each): value for each, value in settings.items()}
+        return found
+
+    @cached_property
+    def units(self) -> Mapping[tuple[str, str], str]:
+        """The unit of a (controller, constant); others than the workflow's may be built, or not."""
+        return {
+            (controller.name, constant.name): "" if constant.unit == "1" else constant.unit
+            for controller in self._catalogue.controllers.values()
+            if controller.name in self.workflow.controllers
+            for constant in controller.constants.values()
+        }
+
+    def unit(self, controller: str, constant: str) -> str:
+        """The unit of a value that a study of the controller can search, as figures write it."""
+        declared = self.units.get((controller, constant), labels.unit(constant))
+        return {"us": "µs", "0 or 1": ""}.get(declared, declared)
+
+    @cached_property
+    def is_real(self) -> bool:
+        """Whether anything is configured to run in real mahimahi."""
+        studies, repeats = self.workflow.of_engine(MAHIMAHI)
+        settings = self.workflow.settings
+        return bool(settings.real_time.probe or settings.confirm or studies or repeats)
+
+    # What the emulator ran.
+
+    @cached_property
+    def studies(self) -> list[StudyRuns]:
+        """The studies."""
+        return self._studies(EMULATOR)
+
+    @cached_property
+    def audited(self) -> list[StudyRuns]:
+        """The studies that the audit reads: replays of published tables, and fits to them."""
+        return [self._study(name, self.workflow.studies[name]) for name in self.workflow.audited]
+
+    @cached_property
+    def repeats(self) -> list[Repeats]:
+        """The repeated settings."""
+        return self._repeated(EMULATOR)
+
+    @cached_property
+    def comparisons(self) -> list[Compared]:
+        """The comparisons, the engines of each in order: those on the kernel that have run."""
+        found = []
+        for name, wanted in self.workflow.comparisons.items():
+            for engine in (each for each in FOLDERS if each in wanted.engines):
+                path = self.folder / FOLDERS[engine] / name / "runs.parquet"
+                if not LIMITS[engine].is_real_time or path.exists():
+                    runs = self.titled(read_frame(path))
+                    settings = [_label(each, wanted.settings) for each in wanted.settings]
+                    runs["label"] = [settings[trial] for trial in runs["trial"]]
+                    traffic, networks = self.workflow.traffic, self.workflow.networks
+                    found.append(Compared(name, wanted, shown(engine), traffic, networks, runs))
+        return found
+
+    def titled(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """Runs with the titles of their traffic and networks."""
+        traffic, networks = self.workflow.traffic, self.workflow.networks
+        return runs.assign(
+            traffic_title=[traffic[each].title for each in runs["traffic"]],
+            network_title=[networks[each].title for each in runs["network"]],
+        )
+
+    @cached_property
+    def hold_out(self) -> HeldOutRuns | None:
+        """Settings on held-out networks."""
+        if self.workflow.settings.hold_out is None:
+            return None
+        tables = (f"hold_out/{name}.parquet" for name in ("settings", "networks", "runs"))
+        settings, networks, runs = (_read(self.folder / each) for each in tables)
+        return HeldOutRuns(
+            settings, networks.assign(title=networks["network"].map(self.title)), runs
+        )
+
+    @cached_property
+    def showcase(self) -> ShowcaseRun | None:
+        """The run that is shown over time."""
+        shown, folder = self.workflow.settings.showcase, self.folder / "showcase"
+        if shown is None:
+            return None
+        return ShowcaseRun(shown, read_link_log(folder / LOG), read_flow_log(folder / FLOW_LOG))
+
+    @cached_property
+    def worst_case_logs(self) -> Mapping[str, LinkLog]:
+        """By study the uplink's log of the worst case that it found, unless that run failed."""
+        paths = {
+            name: self.folder / name / LOG
+            for name, study in self.workflow.studies.items()
+            if isinstance(study.objective, WorstCase)
+        }
+        return {name: read_link_log(path) for name, path in paths.items() if path.stat().st_size}
+
+    @cached_property
+    def hardenings(self) -> list[HardeningRuns]:
+        """The controllers that were tuned against their own worst cases."""
+        found = []
+        for name, wanted in self.workflow.settings.hardening.items():
+            tune, worst = (self.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
+            folder = self.folder / "hardening" / name
+            rounds, runs = read_frame(folder / "rounds.parquet"), _read(folder / "runs.parquet")
+            found.append(HardeningRuns(name, wanted, tune, worst, rounds, runs))
+        return found
+
+    # Published tables.
+
+    @cached_property
+    def added_runs(self) -> pd.DataFrame:
+        """The runs added to those of studies until verdicts are clear: see `added_frame`."""
+        if not self.workflow.adds_runs:
+            return pd.DataFrame()
+        folder = self.folder / ADDED_RUNS
+        hosts = read_frame(folder / "settings.parquet")["host"]
+        return added_frame(read_frame(folder / "runs.parquet"), hosts.tolist())
+
+    def having(self, added: pd.DataFrame) -> "Results":
+        """The same results with these added runs, which stand in no folder yet."""
+        found = copy(self)
+        found.added_runs = added
+        return found
+
+    @cached_property
+    def published(self) -> pd.DataFrame:
+        """All rows of the published tables that a study names: see `published_frame`."""
+        tables = self.workflow.tables.values()
+        return published_frame(sorted(tables, key=lambda table: f"{table.name}.yaml"))
+
+    @cached_property
+    def sources(self) -> Mapping[str, TableDescription]:
+        """The description of each published table."""
+        return {name: table.description for name, table in self.workflow.tables.items()}
+
+    # What took real time.
+
+    @cached_property
+    def real_studies(self) -> list[StudyRuns]:
+        """The studies in real mahimahi."""
+        return self._studies(MAHIMAHI)
+
+    @cached_property
+    def real_repeats(self) -> list[Repeats]:
+        """The settings repeated in real mahimahi."""
+        return self._repeated(MAHIMAHI)
+
+    @cached_property
+    def real_showcase(self) -> ShowcaseRun | None:
+        """The run that is shown over time, in real mahimahi."""
+        shown, path = self.workflow.settings.showcase, self._path(f"{REAL_SHOWCASE}/{LOG}")
+        return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
+
+    @cached_property
+    def probe(self) -> pd.DataFrame | None:
+        """The runs that show how many real runs the host takes at once: see the table probe.
+
+        The first level is of runs that had the host alone.
+        """
+        path = self._path("probe/probe.json")
+        if path is None:
+            return None
+        try:
+            found = read_json(path)
+            levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
+            levels = levels.assign(slots=int(found["slots"]), cores=int(found["cores"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            raise unusable(path, "it is damaged") from None
+        levels = levels.rename(columns={"reason": "level_reason"})
+        runs = read_frame(path.with_name("runs.parquet")).join(levels, on="trial")
+        return runs.assign(busy_us=float(self.workflow.settings.real_time.busy_us))
+
+    @cached_property
+    def confirmation(self) -> Confirmation | None:
+        """The settings that ran in real mahimahi."""
+        settings = self._there("confirm/settings")
+        if settings is None:
+            return None
+        for column in ("origins", "rows"):
+            settings[column] = [tuple(filter(None, text.split(","))) for text in settings[column]]
+        return Confirmation(settings, _read(self.folder / "confirm" / "runs.parquet"))
+
+    @cached_property
+    def calibration(self) -> StudyRuns | None:
+        """The fit of the emulated host to real fixed windows, which no file describes."""
+        wanted = self.workflow.settings.confirm
+        if wanted is None or not self._path("calibration/study.json"):
+            return None
+        return self._study("calibration", study_of_calibration(wanted))
+
+    @cached_property
+    def delays(self) -> pd.DataFrame | None:
+        """The waits for the processor that the calibration takes over (see search.calibration)."""
+        return self._there("calibration/delays")
+
+    @cached_property
+    def spread(self) -> pd.DataFrame | None:
+        """The fit of the differences between runs (see search.calibration)."""
+        return self._there("calibration/spread")
+
+    @cached_property
+    def emulated(self) -> pd.DataFrame | None:
+        """The emulator's runs of the confirmed settings, on the calibrated host."""
+        return self._there("agreement/runs")
+
+    @cached_property
+    def again(self) -> pd.DataFrame | None:
+        """Further real runs of settings that the emulator does not predict."""
+        return self._there("again/runs")
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """The experiments configured to run in real mahimahi that have no results."""
+        settings = self.workflow.settings
+        studies, repeats = self.workflow.of_engine(MAHIMAHI)
+        wanted = [(name, f"{name}/study.json") for name in studies]
+        wanted += [(name, f"repeats/{name}/runs.parquet") for name in repeats]
+        wanted += [("probe", "probe/probe.json")] if settings.real_time.probe else []
+        wanted += [("confirm", "confirm/settings.parquet")] if settings.confirm else []
+        return [name for name, file in wanted if self._path(file) is None]
+
+    def _path(self, file: str) -> Path | None:
+        """A file of what runs in real time, if that is configured and the file is there.
+
+        Only `make confirm` makes it again; so a file that has changed raises KneepointError.
+        """
+        path = self.folder / file
+        if not (self.is_real and path.exists()):
+            return None
+        require_as_written(path)
+        return path
+
+    def _there(self, table: str) -> pd.DataFrame | None:
+        path = self._path(f"{table}.parquet")
+        return _read(path) if path else None
+
+    def _is_wanted(self, engine: Engine, file: str) -> bool:
+        """Whether an experiment is to be read by that file of it: in real time, if it is there."""
+        return engine == EMULATOR or self._path(file) is not None
+
+    def _studies(self, engine: Engine) -> list[StudyRuns]:
+        names, _ = self.workflow.of_engine(engine)
+        wanted = [name for name in names if self._is_wanted(engine, f"{name}/study.json")]
+        return [self._study(name, self.workflow.studies[name]) for name in wanted]
+
+    def _study(self, name: str, study: Study) -> StudyRuns:
+        folder = self.folder / name
+        trials = read_frame(folder / "trials.parquet")
+        controller = self._catalogue.controller(study.controller, f"study {name}")
+        runs = read_frame(folder / "runs.parquet")
+        if study.opponent:  # whose runs follow, on the one network
+            runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
+
+        def prefix(column: str) -> str:
+            return CONSTANT if column.startswith((HOST, OF_NETWORK)) else ""
+
+        return StudyRuns(
+            name=name,
+            config=study,
+            searched=tuple(
+                _searched(column, searched, logarithmic, controller)
+                for column, (searched, _, logarithmic) in searched_ranges(study, controller).items()
+            ),
+            record=StudyRecord.load(folder / "study.json"),
+            trials=trials.rename(columns=lambda column: prefix(column) + column),
+            runs=with_constants(runs),
+        )
+
+    def _repeated(self, engine: Engine) -> list[Repeats]:
+        every = [each for repeat in self.workflow.repeats.values() for each in repeat.settings]
+        found = []
+        for name in self.workflow.of_engine(engine)[1]:
+            file = f"repeats/{name}/runs.parquet"
+            if self._is_wanted(engine, file):
+                repeats = Repeats(name, self.workflow.repeats[name], _read(self.folder / file))
+                names = [_label(setting, every) for setting in repeats.config.settings]
+                repeats.runs["setting"] = [repeats.key(trial) for trial in repeats.runs["trial"]]
+                repeats.runs["label"] = [names[trial] for trial in repeats.runs["trial"]]
+                found.append(repeats)
+        return found
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """A table of an experiment, with the constants of its rows, if they have any, as columns."""
+    found = read_frame(path)
+    return with_constants(found) if "constants" in found else found
+
+
+def _searched(column: str, searched: Range, logarithmic: bool, controller: Controller) -> Searched:
+    name = column.removeprefix(CONSTANT)
+    declared = controller.constants.get(name) if column.startswith(CONSTANT) else None
+    least, most = (declared.least, declared.most) if declared else (0.0, math.inf)
+    return Searched(name, *searched.bounds, logarithmic, least, most)
+
+
+def shown(engine: Engine) -> Engine:
+    """The kernel's own TCP counts as one engine, whatever links carry it."""
+    return KERNEL if LIMITS[engine].has_kernels_tcp else engine
+
+
+def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:
+    """Added runs with what they change of their network's host, as JSON; "" for nothing.
+
+    Args:
+        runs: those of `kneepoint.analysis.added_runs`.
+        hosts: of each of their trials.
+    """
+    return with_constants(runs).assign(host=[hosts[trial] for trial in runs["trial"]])
+
+
+_PUBLISHED = ["table", "report", "kind", "mark", "row", "controller", "network", "replayable"]
+
+
+def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
+    """All rows of the tables.
+
+    Returns:
+        Columns table, report (the name by which it is cited), kind (published or measured),
+        mark (numbers the reports in the order of the tables), row, controller, network,
+        replayable, constant_*, the metrics, and step_<metric>, the worth of one in a metric's
+        last printed digit.
+    """
+    tables = list(tables)
+    marks = {report: mark for mark, report in enumerate(dict.fromkeys(t.report for t in tables))}
+    rows = [
+        {
+            "table": table.name,
+            "report": table.report,
+            "kind": table.description.kind,
+            "mark": marks[table.report],
+            "row": row.number,
+            "controller": table.description.controller,
+            "network": table.networks[row.number],
+            "replayable": row.has_all_constants,
+            **{CONSTANT + name: value for name, value in row.constants.items()},
+            **row.metrics,
+            **{STEP + metric: step for metric, step in row.steps.items()},
+        }
+        for table in tables
+        for row in table.rows
+    ]
+    return pd.DataFrame(rows, columns=None if rows else _PUBLISHED)
+
+
+def _label(setting: Setting, others: Iterable[Setting]) -> str:
+    """A setting by what distinguishes it from the others of its controller."""
+    alike = (other.constants for other in others if other.controller == setting.controller)
+    return labels.setting(setting.controller, labels.differing(setting.constants, alike))

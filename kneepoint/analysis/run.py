@@ -1,0 +1,68 @@
+"""Runs a stage of the analysis: reads results and tables of other stages, writes its own.
+
+    python -m kneepoint.analysis.run --config config/config.yaml audit
+
+writes results/audit.parquet and the other tables of the stage (see kneepoint.analysis.schema).
+"""
+
+import argparse
+import importlib
+from pathlib import Path
+
+import pandas as pd
+
+from kneepoint.analysis import labels
+from kneepoint.analysis.results import Results
+from kneepoint.analysis.schema import (
+    STAGES,
+    TABLES,
+    sealed_as,
+    tables_in,
+)
+from kneepoint.common.errors import run_command_line
+from kneepoint.common.notes import seal
+from kneepoint.common.tables import (
+    Tables,
+    conform,
+    write,
+)
+
+
+def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
+    """The tables of a stage, as they are after they were written and read; one may be empty.
+
+    Raises:
+        KneepointError: a result or a table that it reads is missing or damaged.
+    """
+    with labels.printed_as(results.names):
+        found = importlib.import_module(f"kneepoint.analysis.{name}").compute(results, tables)
+    nothing = pd.DataFrame()
+    return {each.name: conform(each, found.get(each.name, nothing)) for each in STAGES[name].tables}
+
+
+def write_stage(results: Results, name: str) -> None:
+    """Writes the tables of a stage, which reads those of others that are there.
+
+    Raises:
+        KneepointError: see `run`.
+    """
+    tables = run(results, name, tables_in(results.folder))
+    paths = {table: results.folder / f"{table}.parquet" for table in tables}
+    for table, frame in tables.items():
+        write(paths[table], TABLES[table], frame)
+    seal(sealed_as(results.folder, name), paths.values())
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("stages", nargs="+", choices=STAGES, metavar="STAGE", help="%(choices)s")
+    arguments = parser.parse_args()
+    results = Results.of(arguments.config)
+    for name in arguments.stages:
+        write_stage(results, name)
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,515 @@
+"""The stages of the analysis, what each reads, and the schema of each table that it writes.
+
+Delays are 95th percentiles. A relative difference is ours over theirs, less one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import get_args
+
+from kneepoint.analysis import labels
+from kneepoint.analysis.metrics import METRICS, POWER
+from kneepoint.common.notes import require_sealed
+from kneepoint.common.tables import (
+    Column,
+    Kind,
+    Table,
+    TableFolder,
+)
+from kneepoint.runs.exchanged import AGREEMENT, AUDIT
+
+WITHIN_SPREAD = "within our spread"
+NO_EVIDENCE = "no evidence"
+VERDICTS = (
+    *("reproduced", "close", "fitted", WITHIN_SPREAD, "unexplained"),
+    *("contradicted", NO_EVIDENCE, "not comparable"),
+)
+"""What a row can be: `within our spread` is off, but one more run of ours, or one on a host that
+fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it;
+of `no evidence` our runs are none (see `kneepoint.analysis.unfit`)."""
+AGREEING = ("reproduced", "close", "fitted")
+"""The verdicts of rows that agree with ours."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage: the results and the tables of other stages that it reads, the tables it writes.
+
+    It stands in the module of `analysis` that has its name. Results are groups: see
+    kneepoint/workflow/analysis.smk. The first table is the stage's own.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    reads: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+NAMES = "names"
+"""The table that every figure reads besides its own."""
+
+_KINDS: Mapping[Kind, str] = {
+    "text": (
+        "comparison table verdict report kind controller network constants nearest failure name "
+        "agreement checks wrong metric along other_table remark source held unstated selected "
+        "network_title sweep constant unit best_study grid title x_name y_name x_unit y_unit "
+        "search engine sampler objective traffic expression keeping "
+        "published_table published_report published_constants origin study label "
+        "published_study tuned_study tuned_table tuned_constants nearest_label "
+        "specialist generalist whose setting why reason run flow quantity traffic_title "
+        "parameter place position extreme opponent hardening printed status "
+        "run_id"
+    ),
+    "texts": (
+        "tables network_titles fit searched_by origins conflicts controllers "
+        "wanted_engines traffic_titles"
+    ),
+    "whole": (
+        "row mark runs settings failed other_row rows compared studies values best_trial "
+        "best_runs networks group searched trials pairs ties near fitted_rows published_row "
+        "trial rank line study_runs training_rank held_out_rank gap repeats published_trial "
+        "tuned_trial tuned_row better worse other ahead succeeded published_n "
+        "real_n emulated_n level concurrency slots cores one_in n_runs n emulator_n kernel_n "
+        "flows repeat round worst_case_trials busy seed"
+    ),
+    "flag": (
+        "replayable clear own host_fitted best tied agrees tunes stopped beyond logarithmic "
+        "improved measured fresh on_front knee is_training inside is_best shown under_study"
+    ),
+}
+"""What columns hold by their names; all others hold real numbers."""
+_KIND_OF: Mapping[str, Kind] = {name: k for k, names in _KINDS.items() for name in names.split()}
+
+
+def _table(name: str, meaning: str, *columns: str | Column) -> Table:
+    """A table; a text names columns in order.
+
+    `name?` may lack values, `<metric>` stands for each metric, and `name:whole` and
+    `name:Mbit/s/s` differ in kind or unit from what their name says.
+    """
+    named = [[each] if isinstance(each, Column) else _columns(each) for each in columns]
+    return Table(name, meaning, tuple(chain.from_iterable(named)))
+
+
+def _columns(names: str) -> Iterator[Column]:
+    for word in names.split():
+        name, _, given = word.removesuffix("?").partition(":")
+        kind = next((k for k in get_args(Kind) if k == given), _KIND_OF.get(name, "real"))
+        for each in dict.fromkeys(name.replace("<metric>", metric) for metric in METRICS):
+            unit = given if given != kind else ""
+            yield Column(each, kind, unit or _unit(each), optional=word.endswith("?"))
+
+
+def _unit(name: str) -> str:
+    """The unit that a column's name says; a ratio has none."""
+    if name.startswith(("relative_", "median_", "worst_", "log_")):
+        return ""
+    return METRICS[POWER].unit if name.endswith(POWER) else labels.unit(name).replace("µ", "u")
+
+
+_AUDIT = (
+    _table(
+        "audit",
+        "a published row and the mean of our runs; comparison is reports or measured",
+        *AUDIT,
+        "report kind mark controller network replayable constant_* step_* published_<metric> "
+        "ours_<metric> deviation_<metric> least_<metric> greatest_<metric> "
+        # An interval that holds one more run of ours, on the network's host or on any that its fit
+        # leaves open.
+        "low_<metric> high_<metric> host_low_<metric> host_high_<metric> difference_<metric> "
+        "relative_<metric> "
+        # What we ran of a row: of several settings the nearest, and what is its own.
+        "runs settings failed constants nearest failure name agreement checks wrong "
+        # Of our runs: the share of their packets that queues dropped, and RunRecord's.
+        "loss at_bound_share idle_share "
+        # The share of draws of our runs that leave the row as near as it is; whether the verdict is
+        # clear.
+        "sure clear",
+    ),
+    _table(
+        "audit_evidence",
+        "evidence for a verdict: a check that contradicts the row (its kind), a difference, or "
+        "another explanation; numbers are in the unit of the metric",
+        "comparison table row kind metric? "
+        # By how much the metric is off, and where the check begins to speak, as differences of
+        # logarithms.
+        "size limit "
+        # What the other numbers of the row, its neighbours along a constant or throughput, or one
+        # more run of ours allow; NaN: no bound. Of a selection, from how many runs.
+        "low high along? "
+        # The row that it repeats, of the same table, or that it conflicts with.
+        "other_table? other_row? other_published other_ours "
+        # The relative standard deviation of our runs, the median size of the relative differences
+        # of the table's other rows, and how probable it is that one of its numbers is so far off if
+        # all are of one kind; missing above 1 %.
+        "variation usual p constants:texts remark? "
+        # Of packets lost, of the time at the bound, of the capacity that passed unused.
+        "share",
+    ),
+    _table(
+        "audit_tables",
+        "a published table on its own network: its source, how many rows agree, how many have "
+        "each verdict; or its replay on another, which gives no verdict; host_fitted: the "
+        "network's host was fitted to the table",
+        "comparison table report source held unstated selected? network network_title own "
+        "host_fitted rows compared median_<metric> worst_<metric>",
+        *(Column(verdict, "whole") for verdict in VERDICTS),
+    ),
+)
+
+_SWEEPS = (
+    _table(
+        "sweeps",
+        "a parameter that studies vary alone: its best value, and how sure that is; fresh: with "
+        "seeds of its own; tables: published ones to compare it with",
+        "sweep controller network network_title constant unit tables studies values runs least "
+        "greatest best_value throughput_mbps signal_delay_p95_ms power best_study best_trial "
+        "best_runs fresh half_width margin",
+    ),
+    _table(
+        "sweep_points",
+        "a value of a swept parameter and the mean of its runs; where a study chose it, of those "
+        "with fresh seeds",
+        "sweep value runs <metric> best tied",
+    ),
+    _table(
+        "grid_cells",
+        "a cell of a full grid over two parameters, x_name and y_name, on a network: power, ours "
+        "and published; networks: of its study; best: the one that it chose, with fresh seeds",
+        "grid title controller network network_title networks x_name y_name x_unit y_unit table? "
+        "report? y x row? ours:Mbit/s/s published:Mbit/s/s step:Mbit/s/s relative agrees? best",
+    ),
+    _table(
+        "grid_effects",
+        "power at a value of a further parameter, relative to the mean of its cell: over the cells",
+        "grid constant value relative",
+    ),
+)
+
+_SEARCHES = (
+    _table(
+        "searches",
+        "an adaptive search: its best trial, and how sure that is: the value of its objective, "
+        "and metrics, over fresh_runs with fresh seeds (0: in the search); in_search: the value "
+        "that chose the trial; is_logarithm: values are means of logarithms; tunes: for "
+        "the power of a controller alone on its network; keeping: bounds, JSON; stopped: by a "
+        "race over pairs of network and seed; beyond: a bound; within: probability that the best "
+        "is within 1 % of the best of the candidates, after `spent` further runs of at most "
+        "`budget`, whose choice gained `chosen_gain`; guide_is_off: the emulator misled",
+        "search engine title controller networks:texts network_titles sampler objective fit "
+        "expression? keeping tunes searched trials runs failed best_trial stopped:whole "
+        "beyond:whole pairs bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
+        "best_low best_high fresh_runs:whole in_search is_logarithm:flag throughput_mbps "
+        "signal_delay_p95_ms power best_runs margin ties near emulated_power "
+        "within candidates:whole? spent:whole? budget:whole? chosen_gain guide_is_off:flag?",
+    ),
+    _table(
+        "search_constants",
+        "a searched parameter: its range, its best value, the one that it would have without "
+        "further runs, its importance by PED-ANOVA and by fANOVA; of a "
+        "fit, the interval to which the rows of its tables pin it down",
+        "search constant unit low high logarithmic best:real otherwise near_low near_high "
+        "importance fanova "
+        "pinned_low pinned_high pinned_share verdict? fitted_rows?",
+    ),
+    _table(
+        "search_networks",
+        "the best trial of a search on one of its networks, with fresh seeds if it has fresh_runs, "
+        "and the published best there",
+        "search network network_title throughput_mbps signal_delay_p95_ms power "
+        "half_width:Mbit/s/s fresh_runs:whole published_table? published_report? published_row? "
+        "published_power gain",
+    ),
+    _table(
+        "search_trials",
+        "a trial; rank is among those that have a value. Of a search for a front, metrics are "
+        "over its networks, and the knee has the most power; of one for a single peak, low and "
+        "high are where that can be after a new evaluation",
+        "search trial value failed:flag stopped beyond best_so_far improved measured rank? "
+        "throughput_mbps signal_delay_p95_ms power constant_* on_front? knee? low high",
+    ),
+    _table(
+        "search_failures",
+        "a reason for which trials of a study failed, and how many; failed: trials for any reason",
+        "search engine title trials failed reason count:whole",
+    ),
+    _table(
+        "recovery_rows",
+        "a fitted row and the best trial of its fit",
+        "search table line constant_* published_<metric> ours_<metric> relative_<metric>",
+    ),
+)
+
+_HELD_OUT = (
+    _table(
+        "held_out_settings",
+        "a distinct setting; power relative to the omniscient bound. Of the best ones, which "
+        "were repeated, also their ranks and 95 % intervals, of seeds alone, of held_out, of the "
+        "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
+        "behind: held_out over the greatest of them, minus 1, with its interval over networks",
+        "trial controller origin best study table? row? constants published_power study_power "
+        "study_runs constant_* training held_out training_rank? held_out_rank? gap? label? "
+        "repeats? held_out_low held_out_high middle middle_low middle_high "
+        "log_power log_power_low log_power_high behind behind_low behind_high behind_p",
+    ),
+    _table(
+        "held_out_gains",
+        "what a tuned setting changes against its controller's best published one; held_out_gain "
+        "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and of seeds alone",
+        "controller published_study? published_table? published_constants? tuned_study? "
+        "tuned_table? tuned_constants? published_trial? published_row? tuned_trial? tuned_row? "
+        "better? worse? published_power published_half_width:Mbit/s/s tuned_power "
+        "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
+        "gain_high gain_p seeds_low seeds_high",
+    ),
+    _table(
+        "held_out_profiles",
+        "the share of held-out networks on which one of the best settings is within a factor of "
+        "the best, with its 95 % interval",
+        "trial factor share low high",
+    ),
+    _table(
+        "held_out_duels",
+        "a tuned setting against another: on how many of the held-out networks its mean power is "
+        "greater, and the p value of the difference over networks, by Holm",
+        "trial other networks ahead p",
+    ),
+    _table(
+        "held_out_networks",
+        "a network with its omniscient bound, the setting that comes nearest, and the studies "
+        "that searched it; of the training network, the power of senders that learn of the link a "
+        "round trip late",
+        "network title is_training searched_by capacity_mbps signal_delay_p95_ms power "
+        "nearest:real nearest_label late_power? late_even_power? late_odd_power? forecast_power?",
+    ),
+    _table(
+        "held_out_power",
+        "one of the best settings on a network: mean power, in which a failed run counts 0, and "
+        "relative to the bound; of the runs that succeeded, throughput, delay, power and, of "
+        "single runs in Mbit/s and ms, covariance; whether it is on the Pareto front and its "
+        "knee",
+        "trial network runs power standard_deviation:Mbit/s/s relative succeeded? throughput_mbps "
+        "signal_delay_p95_ms succeeded_power throughput_variance covariance delay_variance "
+        "on_front? knee?",
+    ),
+    _table(
+        "generality",
+        "a setting tuned on several networks against one tuned on the training network alone: "
+        "power relative to its, with 95 % intervals over networks (none on the one training "
+        "network; p of held-out by Holm) and of seeds alone",
+        "controller specialist generalist networks network_titles training_change training_low "
+        "training_high training_p training_seeds_low training_seeds_high held_out_change "
+        "held_out_low held_out_high held_out_p held_out_seeds_low held_out_seeds_high",
+    ),
+)
+
+_REPEATABILITY = (
+    _table(
+        "repeatability_runs",
+        "a run of a repeated setting; whose is emulator, mahimahi or calibrated",
+        "whose setting label <metric>",
+    ),
+    _table(
+        "repeatability_published",
+        "a published mean of a repeated setting",
+        "whose setting metric source published_mean published_standard_deviation published_n:real "
+        "published_step published_standard_deviation_step",
+    ),
+)
+
+_AGREEMENT = (
+    *AGREEMENT,
+    "controller network constants origins rows:texts name label metric real_n emulated_n real_mean "
+    "real_low real_high real_half_width emulated_mean expected_low expected_high "
+    "expected_half_width difference relative inside? scheduling_ms usual_ms",
+)
+
+_REAL = (
+    _table(
+        "agreement",
+        "the emulator against real mahimahi in a metric of a setting (constants are JSON), and "
+        "why a real mean lies outside",
+        *_AGREEMENT,
+    ),
+)
+
+_AGAIN = (
+    _table(
+        "again",
+        "a real mean outside its prediction interval, and the mean of further runs",
+        *_AGREEMENT,
+        "again_mean",
+    ),
+)
+
+_HOST = (
+    _table(
+        "probe",
+        "a run of the probe, its differences from runs alone, and its level: so many runs at "
+        "once, and whether they agree with runs alone; slots: what the host takes of its cores; "
+        "a run beyond busy_us is repeated",
+        "level concurrency agrees reason controller failed:flag relative_throughput_mbps "
+        "relative_signal_delay_p95_ms scheduling_delay_p99_us busy_us slots cores",
+    ),
+    _table(
+        "scheduling_delays",
+        "the scheduling delay that one wake-up in `one_in` reaches or exceeds",
+        "one_in delay_us least_us greatest_us n_runs",
+    ),
+    _table(
+        "calibration",
+        "a trial of the fit of the emulated host to so many rows, the best first",
+        "trial value controller rows constant_*",
+    ),
+    _table(
+        "wake_spread",
+        "how much runs vary, by the spread of the host's scheduling delay",
+        "wake_spread emulated_deviation real_deviation is_best",
+    ),
+)
+
+_BEHAVIOUR = (
+    _table(
+        "showcase",
+        "one run with its link log; constants are JSON",
+        "run engine controller constants network network_title throughput_mbps capacity_mbps "
+        "queueing_delay_p95_ms signal_delay_p95_ms power utilization mean_window_packets",
+    ),
+    _table(
+        "series",
+        "a value of a quantity (see over_time) of a run of showcase, worst_cases or "
+        "comparison_runs; flow: whose, if the run has flows by name",
+        "run flow? quantity time_s value",
+    ),
+    _table(
+        "traffic_figures",
+        "the spread of a metric of a flow, a probe or the link (source) over replicates, in the "
+        "metric's unit (metrics.FIGURES), in a comparison, or in a study that varies a "
+        "parameter of its network, which has this value; shown: a summary has it; bdp_packets: "
+        "the uplink's rate times the round-trip propagation delay, in packets of 1504 bytes",
+        "comparison engine label traffic traffic_title network network_title trial source metric "
+        "shown n mean standard_deviation cv low high least greatest parameter? value bdp_packets",
+    ),
+    _table(
+        "comparison_published",
+        "a published number against our runs: inside their range, near it (5 %), outside, or "
+        "contradicted by the source itself, which prints it elsewhere as an extreme; off: from "
+        "the nearest run, relative; published_high: the end of a printed range",
+        "comparison trial label traffic network network_title source metric published "
+        "published_high step published_n? place remark position verdict off extreme? conflicts "
+        "emulator_n kernel_n emulator_mean emulator_least emulator_greatest kernel_mean "
+        "kernel_least kernel_greatest",
+    ),
+    _table(
+        "comparison_shares",
+        "an endless flow's share of the throughput of all of them; Jain's index of all",
+        "comparison engine label traffic traffic_title network network_title trial flow "
+        "under_study flows n mean low high least greatest jains_index utilization "
+        "queueing_delay_p95_ms",
+    ),
+    _table(
+        "comparison_runs",
+        "the first run of a setting (constants: JSON), whose flows are told over time in series",
+        "comparison engine label traffic traffic_title network network_title trial run constants "
+        "flows",
+    ),
+    _table(
+        "worst_cases",
+        "the network (JSON: what was searched) on which a controller's power is least relative "
+        "to the opponent's or, without one, the omniscient sender's; usual: the median trial; "
+        "mean_power is over the trial's runs, metrics are of the first",
+        "search run controller constants opponent? network trial value usual mean_power "
+        "reference_power capacity_mbps throughput_mbps signal_delay_p95_ms queueing_delay_p95_ms "
+        "utilization failed:flag",
+    ),
+    _table(
+        "hardening_rounds",
+        "a round of tuning a controller against its own worst cases: power relative to the "
+        "omniscient sender's on the tuning's own networks, and in the worst case that was found "
+        "then, relative to the opponent's; constants, network: JSON",
+        "hardening repeat round own:real worst_case constants network title controller opponent? "
+        "network_titles worst_case_trials",
+    ),
+)
+
+_INVENTORY = (
+    _table(
+        "inventory",
+        "runs of a study, a comparison or the like; busy ones met a busy host before; of the "
+        "kind `not run`: an experiment in real mahimahi that has not run; source, "
+        "wanted_engines, traffic_titles: of a comparison",
+        "name kind engine title controllers network_titles settings runs failed busy source? "
+        "wanted_engines traffic_titles",
+    ),
+    _table(
+        "constants",
+        "the unit of a controller's parameter, as declared",
+        "controller constant unit",
+    ),
+    _table(
+        NAMES,
+        "a parameter or controller as the report prints it",
+        "name printed",
+    ),
+    _table(
+        "exclusions",
+        "runs that gave no result, grouped by reason",
+        "study controller network constants status reason runs",
+    ),
+    _table(
+        "settings_run",
+        "a trial's setting on a network, and the first of its runs; table, row: what it replays; "
+        "constants are JSON",
+        "study trial table? row? engine controller constants network traffic? runs seed run_id",
+    ),
+)
+
+_OF_EMULATOR = ("studies", "published", "repeats", "hold_out")
+_OF_MAHIMAHI = ("real_studies", "real_repeats")
+_STAGES = (
+    Stage("audit", ("studies", "published", "added_runs"), (), _AUDIT),
+    Stage("sweeps", _OF_EMULATOR, (), _SWEEPS),
+    Stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
+    Stage("held_out", ("hold_out", "studies", "published"), (), _HELD_OUT),
+    Stage("repeatability", ("repeats", "real_repeats", "calibration"), (), _REPEATABILITY),
+    Stage("agreement", ("confirm", "calibration"), (), _REAL),
+    Stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
+    Stage("host", ("probe", "calibration"), (), _HOST),
+    Stage(
+        "behaviour",
+        ("showcase", "real_showcase", "comparisons", "kernel", "studies", "published", "hardening"),
+        (),
+        _BEHAVIOUR,
+    ),
+    Stage(
+        "inventory",
+        (
+            *("studies", "repeats", "comparisons", "kernel", "hold_out", "published", "added_runs"),
+            *("hardening", "probe", "confirm", *_OF_MAHIMAHI),
+        ),
+        (),
+        _INVENTORY,
+    ),
+)
+
+STAGES = {stage.name: stage for stage in _STAGES}
+"""Every stage, by its name; none reads a table of a later one."""
+TABLES = {table.name: table for stage in _STAGES for table in stage.tables}
+"""Every table, by its name."""
+
+
+def tables_in(results: Path) -> TableFolder:
+    """Returns the tables in a folder of results; refuses a table that has changed since."""
+    stage_of = {table.name: stage.name for stage in _STAGES for table in stage.tables}
+
+    def check(path: Path) -> None:
+        require_sealed(sealed_as(path.parent, stage_of[path.stem]), path)
+
+    return TableFolder(results, TABLES, check)
+
+
+def sealed_as(results: Path, stage: str) -> str:
+    """Returns the name under which a stage records the digests of its tables."""
+    return f"{results}/stages/{stage}"

@@ -1,0 +1,342 @@
+"""Adaptive searches: how they went, what they found, how sure that is, what was known before."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from kneepoint.analysis import statistics
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    Parts,
+    Record,
+    record,
+    select,
+    together,
+)
+from kneepoint.analysis.importances import importances
+from kneepoint.analysis.metrics import (
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.planes import on_front
+from kneepoint.analysis.recovery import disagreements, recovery
+from kneepoint.analysis.results import Results, StudyRuns
+from kneepoint.analysis.statistics import Chance
+from kneepoint.analysis.sweeps import Luck
+from kneepoint.common.study_record import (
+    BestTrial,
+    StudyRecord,
+    is_logarithm,
+)
+from kneepoint.common.tables import Tables
+from kneepoint.config.study import (
+    EMULATOR,
+    MAHIMAHI,
+    Bounded,
+    Fit,
+    Flows,
+    Formula,
+    Front,
+    Least,
+    Objective,
+    Power,
+    WorstCase,
+)
+from kneepoint.runs.results import OBJECTIVES, VIOLATION
+
+ONE_PEAK = ("ternary", "golden")
+"""The samplers that search one parameter for a single peak."""
+POWERS = ("mean", "worst", "mean_log", "cvar")
+"""The objectives that are power, over networks."""
+ENUMERATING = ("grid",)
+"""The samplers whose order of trials says nothing."""
+NEAR = 1.5
+"""Trials with at most this many times the lowest misfit show how sharp a fit is."""
+SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `kneepoint.analysis.schema`. Every fit is also a search."""
+    found = Parts(list)
+    for engine, studies, luck in (
+        (EMULATOR, results.studies, Luck(results.studies, results.repeats, results.hold_out)),
+        (MAHIMAHI, results.real_studies, Luck(results.real_studies, results.real_repeats, None)),
+    ):
+        for study in studies:
+            config = study.config
+            found["search_failures"].append(_failures(study, engine))
+            if config.fit or config.sampler.kind not in ENUMERATING or config.is_grid_search:
+                for name, frame in _search(study, luck, results, engine).items():
+                    found[name].append(frame.assign(search=study.name))
+    whole = together(found)
+    if "searches" in whole:
+        whole["searches"]["emulated_power"] = _emulated_power(whole["searches"])
+    return whole
+
+
+def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict[str, pd.DataFrame]:
+    """The tables of one search; none where no run measured anything."""
+    study = _aside(study)
+    trials, config, goal = study.trials, study.config, study.config.objective
+    values = -trials["value"] if goal.minimises else trials["value"]
+    is_power = isinstance(goal, Power) and goal.power in ("mean", "worst")
+    is_on_one = is_power and len(config.networks) == 1
+    chance = luck.of(config.controller, config.networks[0]) if is_on_one else Chance()
+    stated = study.record.best
+    if stated is None:
+        return {}
+    label = int(trials.index[trials["trial"] == stated.trial][0])
+    best = statistics.best(values, trials["n_runs"], chance, label)
+    assert best is not None
+    first = record(trials, label)
+    otherwise = study.record.posterior.otherwise.searched if study.record.posterior else {}
+    weights, shares = importances(trials, study.searched, goal.minimises)
+    limit = NEAR * first["value"] if goal.minimises else math.nan
+    near = trials[trials["value"] <= limit]
+    constants = [
+        {
+            "constant": each.name,
+            "unit": results.unit(config.controller, each.name),
+            "low": each.low,
+            "high": each.high,
+            "logarithmic": each.logarithmic,
+            "best": float(first[CONSTANT + each.name]),
+            "otherwise": float(otherwise.get(CONSTANT + each.name, math.nan)),
+            "near_low": near[CONSTANT + each.name].min(),
+            "near_high": near[CONSTANT + each.name].max(),
+            "importance": weights.get(each.name, math.nan),
+            "fanova": shares.get(each.name, math.nan),
+        }
+        for each in study.searched
+    ]
+    told, found = pd.DataFrame(constants), {}
+    if config.fit and engine == EMULATOR:
+        pinned = recovery(study, results.published).drop(columns="best")
+        told = told.merge(pinned, on="constant")
+        found["recovery_rows"] = disagreements(study, results.published)
+    past = _trials(study)
+    networks = _on_networks(study, stated, results)
+    measured = first if isinstance(goal, Front) or not stated.runs else networks[[*SHOWN]].mean()
+    summary = {
+        "engine": engine,
+        "title": config.title,
+        "controller": config.controller,
+        "networks": list(config.networks),
+        "network_titles": networks["network_title"].tolist(),
+        "sampler": config.sampler.kind,
+        "objective": _kind(goal),
+        "fit": list(config.fit),
+        "expression": goal.expression if isinstance(goal, Formula) else None,
+        "keeping": json.dumps(dict(goal.keeping) if isinstance(goal, Least) else {}),
+        "tunes": config.tunes,
+        "searched": len(study.searched),
+        "trials": len(trials),
+        "runs": trials["n_runs"].sum(),
+        "failed": past["failed"].sum(),
+        "stopped": past["stopped"].sum(),
+        "beyond": past["beyond"].sum(),
+        "pairs": len(config.networks) * config.runs_per_trial if config.race else 0,
+        "bound_ms": goal.delay_ms if isinstance(goal, Bounded) else math.nan,
+        **_against_bound(past, study.record.bounds),
+        "best_trial": int(first["trial"]),
+        "best_value": stated.value,
+        "best_low": math.nan if stated.low is None else stated.low,
+        "best_high": math.nan if stated.high is None else stated.high,
+        "fresh_runs": stated.runs,
+        "in_search": first["value"],
+        "is_logarithm": is_logarithm(study.record.objective),
+        **{metric: measured[metric] for metric in SHOWN},
+        "best_runs": best.runs,
+        "margin": best.margin,
+        "ties": len(best.ties),
+        "near": len(near),
+        **_chosen(study.record),
+    }
+    return found | {
+        "searches": pd.DataFrame([summary]),
+        "search_constants": told,
+        "search_networks": networks,
+        "search_trials": past,
+    }
+
+
+def _failures(study: StudyRuns, engine: str) -> pd.DataFrame:
+    """A row for each reason for which runs of trials failed; study.json counts the trials."""
+    failed = study.record.failed
+    about = {"search": study.name, "engine": engine, "title": study.config.title}
+    counted = {"trials": study.record.n_trials, "failed": failed.trials}
+    return pd.DataFrame(
+        [
+            {**about, **counted, "reason": reason, "count": count}
+            for reason, count in failed.reasons.items()
+        ]
+    )
+
+
+def _chosen(record: StudyRecord) -> Record:
+    """How sure the choice of the best is, and what it cost and gained; nothing without one."""
+    told, guide = record.posterior, record.guide
+    return {
+        "within": told.within_1_percent if told else math.nan,
+        "candidates": told.candidates if told else None,
+        "spent": told.runs if told else None,
+        "budget": told.budget if told else None,
+        "chosen_gain": told.gain if told else math.nan,
+        "guide_is_off": guide.is_off if guide else None,
+    }
+
+
+def _kind(goal: Objective) -> str:
+    """An objective's name in the tables: that of a power over networks is one of POWERS."""
+    match goal:
+        case Power():
+            return goal.power
+        case Flows():
+            return "worst_flow" if goal.flows == "worst" else goal.flows
+    return _KINDS[type(goal)]
+
+
+_KINDS: Mapping[type[Objective], str] = {
+    Bounded: "bounded",
+    Formula: "expression",
+    Front: "front",
+    Least: "least",
+    WorstCase: "worst_case",
+    Fit: "misfit",
+}
+
+
+def _aside(study: StudyRuns) -> StudyRuns:
+    """The study with no value for trials that a race stopped or that break their bound.
+
+    If no trial keeps the bound, the one nearest to it keeps its value.
+    """
+    trials = study.trials
+    stopped, beyond = trials["state"] == "PRUNED", pd.Series(False, trials.index)
+    if VIOLATION in trials:
+        nearest = max(0.0, float(trials[VIOLATION].min()))
+        beyond = trials[VIOLATION] > nearest
+    value = trials["value"].mask(stopped | beyond)
+    return replace(study, trials=trials.assign(value=value, stopped=stopped, beyond=beyond))
+
+
+def _against_bound(trials: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
+    """The mean omniscient bound of the networks, and a front's hypervolume relative to it.
+
+    A setting covers the rectangle that it dominates: of throughput up to its own and of the inverse
+    of delay up to its own, both relative to the omniscient sender's, which covers 1 (Zitzler and
+    Thiele, PPSN 1998).
+    """
+    nothing = ("omniscient_mbps", "omniscient_ms", "hypervolume")
+    if "on_front" not in trials or not omniscient:
+        return dict.fromkeys(nothing, math.nan)
+    points = trials[trials["on_front"]].sort_values(SIGNAL_DELAY)
+    mbps, ms = (
+        math.fsum(each[name] for each in omniscient.values()) / len(omniscient)
+        for name in ("capacity_mbps", "signal_delay_p95_ms")
+    )
+    near, high = ms / points[SIGNAL_DELAY], points[THROUGHPUT] / mbps
+    volume = float((near * (high - high.shift(fill_value=0.0))).sum())
+    return dict(zip(nothing, (mbps, ms, volume), strict=True))
+
+
+def _trials(study: StudyRuns) -> pd.DataFrame:
+    """The trials in their order: see `statistics.history`, with what they tried and measured.
+
+    In a search for a front, the metrics are the objectives.
+    """
+    trials, goal = study.trials, study.config.objective
+    is_front = isinstance(goal, Front)
+    if is_front:
+        goals = dict(zip(SHOWN, (*OBJECTIVES, "value"), strict=True))
+        trials = trials.assign(**{metric: trials[name] for metric, name in goals.items()})
+    measured = trials["value"].notna() & (trials["reason"] == "")
+    done = trials.dropna(subset=["value"])
+    rank = done["value"].rank(ascending=goal.minimises, method="first").astype("Int64")
+    searched = [CONSTANT + each.name for each in study.searched]
+    columns = ["trial", "stopped", "beyond", *SHOWN, *searched]
+    more = trials[columns].assign(measured=measured, rank=rank.reindex(trials.index))
+    past = statistics.history(trials, goal.minimises).merge(more, on="trial")
+    past["failed"] &= ~(past["stopped"] | past["beyond"])
+    past = past.astype(dict.fromkeys(searched, float))
+    if is_front:
+        is_knee = past[POWER] == past[POWER].max()
+        past = past.assign(on_front=on_front(past[THROUGHPUT], past[SIGNAL_DELAY]), knee=is_knee)
+    return past.merge(_brackets(study), on="trial", how="left")
+
+
+def _brackets(study: StudyRuns) -> pd.DataFrame:
+    """Where the peak of a search of one constant can be after each distinct evaluation.
+
+    It lies between the evaluated neighbours of the best value so far: columns trial, low, high.
+    Nothing for other searches.
+    """
+    rows: list[Record] = []
+    if len(study.searched) == 1 and study.config.sampler.kind in ONE_PEAK:
+        (only,), column = study.searched, CONSTANT + study.searched[0].name
+        done = study.trials.dropna(subset=["value"]).sort_values("trial").drop_duplicates(column)
+        places, values = done[column].to_numpy(dtype=float), done["value"].to_numpy(dtype=float)
+        values = -values if study.config.objective.minimises else values
+        for step, trial in enumerate(done["trial"], 1):
+            seen = places[:step]
+            peak = seen[np.argmax(values[:step])]
+            low = max(seen[seen < peak], default=only.low)
+            high = min(seen[seen > peak], default=only.high)
+            rows.append({"trial": trial, "low": low, "high": high})
+    return pd.DataFrame(rows, columns=["trial", "low", "high"], dtype=None if rows else float)
+
+
+def _on_networks(study: StudyRuns, best: BestTrial, results: Results) -> pd.DataFrame:
+    """Returns a row for each network: the best trial's metrics, and the published best there.
+
+    Metrics are from fresh seeds, or from the search where the study has no fresh seeds.
+    """
+    runs = study.runs[study.runs["trial"] == best.trial]
+    lines = []
+    for network in study.config.networks:
+        there = runs[runs["network"] == network]
+        good = statistics.succeeded(there)
+        means = {metric: float(good[metric].mean()) for metric in SHOWN}
+        means[POWER] = float(good[POWER].sum()) / len(there)  # a failed run has none
+        fresh = best.networks.get(network, {})
+        means |= {metric: fresh.get(metric, math.nan) for metric in SHOWN} if fresh else {}
+        lines.append(
+            {
+                "network": network,
+                "network_title": results.title(network),
+                **means,
+                "half_width": (fresh["high"] - fresh["low"]) / 2 if fresh else math.nan,
+                "fresh_runs": int(fresh["runs"]) if fresh else 0,
+                **_beside_published(study, network, means[POWER], results.published),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _beside_published(
+    study: StudyRuns, network: str, power: float, published: pd.DataFrame
+) -> Record:
+    """The best power published for the controller, and what the search gained over it."""
+    rows = select(published, network=network, controller=study.config.controller)
+    if not study.config.tunes or POWER not in rows or rows[POWER].isna().all():
+        return {}
+    row = rows.iloc[int(np.nanargmax(rows[POWER]))]
+    return {
+        "published_table": row["table"],
+        "published_row": row["row"],
+        "published_report": row["report"],
+        "published_power": row[POWER],
+        "gain": power / row[POWER] - 1,
+    }
+
+
+def _emulated_power(searches: pd.DataFrame) -> "pd.Series[float]":
+    """For each search the best power of the emulator's searches of its controller, there."""
+    place = searches["controller"] + " " + searches["networks"].map(" ".join)
+    tunings = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
+    return place.map(tunings.groupby(place)[POWER].max()).astype(float)

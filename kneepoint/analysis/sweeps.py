@@ -1,0 +1,346 @@
+"""Constants that studies vary alone, or two at a time: what power does over their values."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+
+import pandas as pd
+
+from kneepoint.analysis import statistics
+from kneepoint.analysis.frames import (
+    CONSTANT,
+    STEP,
+    Parts,
+    Record,
+    constants_in,
+    records,
+    select,
+    together,
+)
+from kneepoint.analysis.metrics import METRICS, POWER
+from kneepoint.analysis.results import (
+    HeldOutRuns,
+    Repeats,
+    Results,
+    StudyRuns,
+)
+from kneepoint.analysis.statistics import Chance
+from kneepoint.common.json_text import parse_json
+from kneepoint.common.tables import Tables
+
+FEWEST = 8
+"""A sweep has at least this many values of a constant."""
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `kneepoint.analysis.schema`."""
+    found, studies = Parts(list), results.studies
+    luck = Luck(studies, results.repeats, results.hold_out)
+    taken: Counter[str] = Counter()
+    for alone, alike in _varied_alone(studies).items():
+        _sweep(found, results, alone[2], alike, luck, taken)
+    for study in studies:
+        if study.config.judges_power and study.is_alone:
+            for network in study.config.networks:
+                _grid(found, results, study, network)
+    return together(found)
+
+
+class Luck:
+    """How much power varies by chance, from the runs of one engine that were repeated."""
+
+    def __init__(
+        self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], held: HeldOutRuns | None
+    ) -> None:
+        frames = (
+            [each.runs for each in repeats],
+            [held.runs.drop_duplicates("run_id")] if held else [],
+            [each.runs for each in studies if not each.config.fit and each.is_alone],
+        )
+        columns = ["controller", "network", "study", "constants", "status", POWER]
+        self._runs = [pd.concat([runs[columns] for runs in every]) for every in frames if every]
+
+    def of(self, controller: str, network: str) -> Chance:
+        """That of a controller on a network: from its repetitions.
+
+        Where it has none, from those of its best settings, or from those within trials of a study.
+        """
+        for runs in self._runs:
+            there = select(runs, controller=controller, network=network)
+            chance = statistics.chance(there, ["study", "constants"])
+            if chance.degrees:
+                return chance
+        return Chance()
+
+
+def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str], list[StudyRuns]]:
+    """Studies by controller, network, the one constant that they vary, and all others."""
+    groups: dict[tuple[str, str, str, str], list[StudyRuns]] = {}
+    for study in studies:
+        config = study.config
+        if not config.judges_power or not study.is_alone or len(config.networks) != 1:
+            continue
+        varied = _varied(study.runs)
+        if len(varied) == 1:
+            held = parse_json(study.runs["constants"].iloc[0])
+            others = json.dumps({name: held[name] for name in held if name != varied[0]})
+            alike = config.controller, config.networks[0], varied[0], others
+            groups.setdefault(alike, []).append(study)
+    return groups
+
+
+def _sweep(
+    found: Parts,
+    results: Results,
+    constant: str,
+    studies: Sequence[StudyRuns],
+    luck: Luck,
+    taken: Counter[str],
+) -> None:
+    """Adds a sweep, if it has enough values."""
+    controller, network = studies[0].config.controller, studies[0].config.networks[0]
+    runs = pd.concat([study.runs for study in studies], ignore_index=True)
+    compared = {table for study in studies for table in study.compare}
+    groups = statistics.succeeded(runs).groupby(CONSTANT + constant)
+    curve = groups[list(METRICS)].mean().rename_axis("value").reset_index()
+    curve.insert(1, "runs", groups.size().to_numpy())
+    chosen = _chosen(studies, constant)
+    curve = _with_fresh(curve, {at: there for at, (_, there) in chosen.items()})
+    alone = [study.runs for study in studies if not (study.record.best and study.record.best.runs)]
+    listed = set(pd.concat(alone)[CONSTANT + constant]) if alone else set()
+    best = _best(curve, chosen, listed, luck.of(controller, network))
+    if best is None or len(curve) < FEWEST:
+        return
+    best_value = curve["value"][best.label]
+    first = runs[runs[CONSTANT + constant] == best_value].iloc[0]
+    study, there = chosen.get(best_value, (first["study"], None))
+    ends = (there["high"] - there["low"]) / 2 / there[POWER] if there else best.half_width
+    of_study = runs[(runs["study"] == study) & (runs[CONSTANT + constant] == best_value)]
+    key = f"{controller}-{constant}-{network}"
+    taken[key] += 1
+    key = key if taken[key] == 1 else f"{key}-{taken[key]}"
+    sweep = {
+        "sweep": key,
+        "controller": controller,
+        "network": network,
+        "network_title": results.title(network),
+        "constant": constant,
+        "unit": results.unit(controller, constant),
+        "tables": [each for each in results.published["table"].unique() if each in compared],
+        "studies": len(studies),
+        "values": len(curve),
+        "runs": curve["runs"].sum(),
+        "least": curve["value"].min(),
+        "greatest": curve["value"].max(),
+        "best_value": best_value,
+        **{metric: curve[metric][best.label] for metric in METRICS if "queueing" not in metric},
+        "best_study": study,
+        "best_trial": of_study["trial"].iloc[0],
+        "best_runs": best.runs,
+        "fresh": there is not None,
+        "half_width": ends,
+        "margin": best.margin,
+    }
+    points = curve.assign(best=curve.index == best.label, tied=curve.index.isin(best.ties))
+    found["sweeps"].append(pd.DataFrame([sweep]))
+    found["sweep_points"].append(points.assign(sweep=key))
+
+
+Chosen = Mapping[float, tuple[str, Mapping[str, float]]]
+"""By value the study that found it the best, and its metrics with fresh seeds."""
+
+
+def _chosen(studies: Sequence[StudyRuns], constant: str) -> Chosen:
+    """The values that studies chose, each as the study of most fresh runs has it."""
+    found: dict[float, tuple[str, Mapping[str, float]]] = {}
+    for study in studies:
+        best = study.record.best
+        if best and best.runs:
+            there = best.networks[study.config.networks[0]]
+            value = float(best.constants[constant])
+            if value not in found or there["runs"] > found[value][1]["runs"]:
+                found[value] = study.name, there
+    return found
+
+
+def _with_fresh(curve: pd.DataFrame, fresh: Mapping[float, Mapping[str, float]]) -> pd.DataFrame:
+    """The curve with the fresh runs of the values that have some, instead of those they won by."""
+    columns = ["runs", *METRICS]
+    told = pd.DataFrame([{"value": at, **there} for at, there in fresh.items()])
+    known = told.reindex(columns=["value", *columns]).dropna().set_index("value")
+    found = curve.set_index("value")
+    found.update(known.astype(float))
+    return found.reset_index().astype({"runs": int})
+
+
+def _best(
+    curve: pd.DataFrame, chosen: Chosen, listed: Container[float], chance: Chance
+) -> statistics.Best | None:
+    """The best of a curve: of what studies chose the greatest with fresh seeds.
+
+    Where no study chose anything, it is the greatest of the curve. So it is where a value that was
+    only listed, for which no study was glad of its luck, has more by more than chance.
+    """
+    fresh = curve[POWER].where(curve["value"].isin(list(chosen)))
+    best = statistics.best(fresh, curve["runs"], chance)
+    if best is None:
+        return statistics.best(curve[POWER], curve["runs"], chance)
+    others = curve[[value in listed and value not in chosen for value in curve["value"]]]
+    allowed = others["runs"].map(lambda n: best.value * (1 + chance.margin(best.runs, n)))
+    beyond = others[POWER][others[POWER] > allowed]
+    label = int(beyond.index[int(beyond.to_numpy().argmax())]) if len(beyond) else best.label
+    return statistics.best(curve[POWER], curve["runs"], chance, label)
+
+
+def published_points(tables: Tables) -> pd.DataFrame:
+    """The published rows to compare with each sweep: those that print its constant.
+
+    Returns:
+        Columns sweep, table, row, report, kind, mark, value and the metrics.
+    """
+    parts = []
+    audited = tables["audit"].rename(columns={f"published_{metric}": metric for metric in METRICS})
+    columns = ["sweep", "table", "row", "report", "kind", "mark", "value", *METRICS]
+    for sweep in records(tables["sweeps"]):
+        value = {CONSTANT + sweep["constant"]: "value"}
+        of_network = select(audited, network=sweep["network"]).rename(columns=value)
+        for table in sweep["tables"]:
+            rows = select(of_network, table=table).assign(sweep=sweep["sweep"])
+            parts.append(rows.reindex(columns=columns).dropna(subset=["value"]))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def bests(tables: Tables) -> pd.DataFrame:
+    """Where each published table puts the best, by its own numbers, and what we measure there."""
+    lines = []
+    printed = published_points(tables).dropna(subset=[POWER])
+    for (sweep, table), rows in printed.groupby(["sweep", "table"], sort=False):
+        curve = select(tables["sweep_points"], sweep=sweep)
+        best = records(rows.sort_values(POWER, ascending=False, kind="stable"))[0]
+        here = float(curve.set_index("value")[POWER].get(best["value"], math.nan))
+        lines.append(
+            {
+                "sweep": sweep,
+                "table": table,
+                "rows": len(rows),
+                "row": best["row"],
+                "value": best["value"],
+                "published": best[POWER],
+                "ours": here,
+                "relative": here / best[POWER] - 1,
+                "below": here / select(curve, best=True)[POWER].iloc[0] - 1,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> None:
+    """Adds the grid of a study on a network that covers every pair of values of two constants.
+
+    A study that varies more shows the two that its published table prints, and the mean over the
+    others.
+    """
+    config = study.config
+    varied = _varied(study.runs)
+    there = select(results.published, network=network)
+    table = next((each for each in study.compare if (there["table"] == each).any()), None)
+    rows = select(there, table=table)
+    printed = [name for name in varied if _values(rows, name) > 1]
+    axes = printed if len(printed) == 2 else varied
+    if len(axes) != 2:
+        return
+    y, x = (CONSTANT + name for name in axes)
+    runs = statistics.succeeded(study.runs[study.runs["network"] == network])
+    ours = statistics.grid(runs, x, y, POWER)
+    best, chosen = study.record.best, None
+    if best and best.runs and axes == varied and len(config.networks) == 1:
+        chosen = float(best.constants[axes[0]]), float(best.constants[axes[1]])
+        ours.loc[chosen] = best.networks[network][POWER]
+    if ours.isna().any(axis=None) or min(ours.shape) < 2:
+        return
+    is_published = axes == printed
+    rows = rows if is_published else rows[:0]
+    key = study.name if len(config.networks) == 1 else f"{study.name}-{network}"
+    grid = {
+        "grid": key,
+        "title": config.title,
+        "controller": config.controller,
+        "network": network,
+        "network_title": results.title(network),
+        "networks": len(config.networks),
+        "x_name": axes[1],
+        "y_name": axes[0],
+        "x_unit": results.unit(config.controller, axes[1]),
+        "y_unit": results.unit(config.controller, axes[0]),
+        "table": table if is_published else None,
+        "report": rows["report"].iloc[0] if is_published else None,
+    }
+    names = {y: "y", x: "x", POWER: "published", "row": "row", STEP + POWER: "step"}
+    theirs = rows.reindex(columns=list(names)).astype(float).rename(columns=names)
+    cells = _cells(ours, theirs)
+    is_best = [(y, x) == chosen for y, x in zip(cells["y"], cells["x"], strict=True)]
+    found["grid_cells"].append(cells.assign(**grid, best=is_best))
+    for name in varied:
+        if name not in axes:
+            effect = statistics.effect(runs, CONSTANT + name, [x, y])
+            found["grid_effects"].append(effect.assign(grid=key, constant=name))
+
+
+def _cells(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """One row a cell, line by line: of the published grid, if there is one, else of ours.
+
+    Args:
+        ours: power with y down and x across.
+        published: its rows, with columns y, x, published (power), row and step.
+    """
+    is_printed = len(published) > 0
+    printed = statistics.grid(published, "x", "y", "published") if is_printed else ours * math.nan
+    grids = {"ours": ours.reindex_like(printed), "published": printed}
+    stacked = {name: each.stack(future_stack=True) for name, each in grids.items()}
+    found = pd.DataFrame(stacked).rename_axis(["y", "x"]).reset_index()
+    alone = published.drop_duplicates(["y", "x"], keep=False).drop(columns="published")
+    found = found.merge(alone, "left", ["y", "x"])
+    found["relative"] = found["ours"] / found["published"] - 1
+    agrees = (found["relative"].abs() <= METRICS[POWER].relative).astype("boolean")
+    return found.assign(agrees=agrees.where(found["relative"].notna()))
+
+
+def grids(tables: Tables) -> pd.DataFrame:
+    """Each grid: its size, how many cells agree, where power is greatest, ours and published."""
+    lines = []
+    for _, cells in tables["grid_cells"].groupby("grid", sort=False):
+        sizes = cells["relative"].abs()
+        names = {"x_name": "x", "y_name": "y"}
+        first = cells.drop(columns=["x", "y", "best"]).rename(columns=names)
+        lines.append(
+            {
+                **records(first)[0],
+                **_greatest(cells[cells["best"]] if cells["best"].any() else cells, "ours", "best"),
+                **_greatest(cells, "published", "published_best"),
+                "median": sizes.median(),
+                "worst": sizes.max(),
+                "cells": len(cells),
+                "agreeing": int(cells["agrees"].sum()),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
+    """Where power is greatest."""
+    known = cells.dropna(subset=[whose])
+    best = records(known)[int(known[whose].to_numpy().argmax())] if len(known) else {}
+    columns = {"x": "x", "y": "y", "power": whose, "row": "row"}
+    return {f"{name}_{what}": best.get(column, math.nan) for what, column in columns.items()}
+
+
+def _varied(runs: pd.DataFrame) -> list[str]:
+    """The constants that differ among the runs, those of fewer values first."""
+    names = [name.removeprefix(CONSTANT) for name in constants_in(runs, varied=True)]
+    return sorted(names, key=lambda name: _values(runs, name))
+
+
+def _values(rows: pd.DataFrame, constant: str) -> int:
+    """The number of values of a constant among the rows."""
+    return rows[CONSTANT + constant].nunique() if CONSTANT + constant in rows else 0

@@ -1,0 +1,199 @@
+"""The command line, and helpers that its subcommands share.
+
+Exit status 0: success. 1: the command ran and found a problem: a run failed, results are out of
+date, the machine lacks something. 2: the command could not run; one line on stderr gives the
+reason.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, TypeVar
+
+import click
+
+from kneepoint.common.arguments import (
+    require_config,
+    require_cores,
+    require_place,
+)
+from kneepoint.common.errors import KneepointError, run_command_line
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_CORE = {
+    "run": ("run", "run a controller once, print its metrics and plot it over time"),
+    "compare": (
+        "compare",
+        "compare two settings in pairs of runs, with an interval and a verdict",
+    ),
+    "list": ("list", "list controllers, networks and experiments"),
+    "study": ("study", "run or resume a study"),
+    "again": ("again", "repeat a run of the results and compare it with the recorded metrics"),
+    "plot": ("plot", "draw a figure of the results"),
+    "results": ("results", "list the tables of the results, for analyses of your own"),
+    "status": ("status", "show the progress of a running workflow"),
+    "report": ("report", "make everything, including the report"),
+    "new-report": ("new_report", "write the skeleton of a report of your own"),
+    "trace": ("trace", "check, plot, cut and convert recordings of links"),
+    "verify": ("verify", "check results against the files, code and programs that made them"),
+    "doctor": ("doctor", "check this machine and suggest remedies"),
+}
+
+
+@cache
+def commands() -> dict[str, tuple[str, str]]:
+    """The module of each command and what it does: the core's and those that tools declare."""
+    found = {name: (f"kneepoint.cli.{module}", does) for name, (module, does) in _CORE.items()}
+    tools = import_module("kneepoint.tools")
+    for tool in iter_modules(tools.__path__, f"{tools.__name__}."):
+        declared = import_module(tool.name).COMMANDS
+        found |= {
+            name: (f"{tool.name}.{module}", does) for name, (module, does) in declared.items()
+        }
+    return found
+
+
+class _Commands(click.Group):
+    """Imports a subcommand only when it is called, so that each starts fast."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(commands())
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in commands():
+            return None
+        command: click.Command = import_module(commands()[name][0]).command
+        command.name = name
+        return command
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, does) for name, (_, does) in commands().items()])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option("0.1.0", prog_name="kneepoint")
+def kneepoint() -> None:
+    """Find where a congestion controller should operate, reproducibly.
+
+    To enable tab completion in bash (zsh and fish: zsh_source, fish_source), run
+
+    eval "$(_KNEEPOINT_COMPLETE=bash_source kneepoint)"
+    """
+
+
+def examples(text: str) -> Callable[[F], F]:
+    """Adds examples to a command's help, verbatim."""
+
+    def add(function: F) -> F:
+        lines = "\n".join(f"    {line.strip()}" for line in text.strip().splitlines())
+        function.__doc__ = f"{function.__doc__}\n\n    \b\n    Examples:\n{lines}\n    "
+        return function
+
+    return add
+
+
+def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Makes a command of a function, with examples; its help shows all defaults."""
+    command = click.command(context_settings={"show_default": True})
+    return lambda function: command(examples(text)(function))
+
+
+class _OutputPath(click.Path):
+    """The path of a file to write, perhaps with one of these suffixes; makes its folder."""
+
+    def __init__(self, *suffixes: str) -> None:
+        super().__init__(path_type=Path)
+        self._suffixes = suffixes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Raises KneepointError if the file cannot be written, before any work."""
+        path = Path(str(super().convert(value, param, ctx)))
+        if self._suffixes and path.suffix not in self._suffixes:
+            raise KneepointError(f"{path}: unknown figure format; use .png, .svg or .pdf")
+        require_place(path, param.opts[0] if param else self.name)
+        return path
+
+
+class FiniteRange(click.FloatRange):
+    """A range of finite numbers; click finds NaN in every range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Raises KneepointError if the number is NaN or infinite."""
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            name = param.opts[0] if param else self.name
+            raise KneepointError(f"{name} {value}: is no finite number; correct it")
+        return found
+
+
+PATH = click.Path(path_type=Path)
+OUTPUT = _OutputPath()
+FIGURE = _OutputPath(".png", ".svg", ".pdf")
+
+
+def _existing(context: click.Context, _: click.Parameter, config: Path) -> Path:
+    if context.info_name != "doctor":  # which says what is wrong with it
+        require_config(config, "--config")
+    return config
+
+
+def _possible(_: click.Context, __: click.Parameter, cores: str) -> str:
+    require_cores(cores, "--cores")
+    return cores
+
+
+config_option = click.option(
+    "--config",
+    type=PATH,
+    default=Path("config/config.yaml"),
+    callback=_existing,
+    help="Configuration file of the workflow.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def common_options(function: F) -> F:
+    """Adds --config and --json."""
+    return config_option(json_option(function))
+
+
+seed_option = click.option("--seed", type=click.IntRange(0), default=1)
+cores_option = click.option(
+    "--cores", default="all", callback=_possible, help="Number of cores, or all."
+)
+
+
+def print_result(content: object, text: str, as_json: bool, *, ok: bool = True) -> None:
+    """Prints `content` as JSON if `as_json`, otherwise `text`; exits with status 1 if not `ok`."""
+    click.echo(json.dumps(content, indent=2, ensure_ascii=False) if as_json else text)
+    if not ok:
+        sys.exit(1)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Runs the command (None: of this process); run_command_line reports its errors."""
+    run_command_line(partial(_run, words))
+
+
+def _run(words: Sequence[str] | None) -> None:
+    try:
+        kneepoint.main(words, prog_name="kneepoint", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.UsageError as error:
+        said = error.format_message().rstrip(".").replace("valid integer range", "whole number")
+        said = said.replace("valid float range", "number")
+        of = error.ctx.command_path if error.ctx else "kneepoint"
+        raise KneepointError(f"{said}; see `{of} --help`") from None
+    except click.Abort:  # which click makes of Ctrl-C
+        raise KeyboardInterrupt from None

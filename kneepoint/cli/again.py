@@ -1,0 +1,158 @@
+"""`kneepoint again`: repeats a run of the results and compares it with the recorded metrics."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow.compute as pc
+
+from kneepoint.cli import common_options, print_result, subcommand
+from kneepoint.cli.runs import (
+    NETWORKS,
+    make_what_is_missing,
+    run_once,
+)
+from kneepoint.common.columns import columns
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.json_text import parse_json
+from kneepoint.common.made_by import require_as_written
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.base import (
+    COUNTS,
+    METRICS,
+    RunSpec,
+)
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.limits import LIMITS
+from kneepoint.networks.scenario import ALONE, PreparedNetwork
+from kneepoint.runs.job import Job
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.results import read_table
+from kneepoint.search.plan import network_of_trial
+
+SHORTEST = 6
+"""Fewer digits of an id could match several runs."""
+COMPARED = (*METRICS, *COUNTS)
+
+Row = dict[str, Any]
+
+
+@subcommand("""
+    kneepoint again RUN_ID
+    kneepoint again RUN_ID --json | jq .same
+""")
+@click.argument("run_id")
+@common_options
+def command(run_id: str, config: Path, as_json: bool) -> None:
+    """Repeat the run RUN_ID of the results and compare it with the recorded metrics.
+
+    RUN_ID is the id of a run in the tables runs.parquet of the results, or its first digits; the
+    report links its numbers to such ids. In virtual time a run repeats to the last digit, so the
+    exit status is 1 if a metric differs; in real time metrics differ, and only the settings are the
+    same. A run whose controller, network or engine has changed since is not repeated.
+    """
+    if len(run_id) < SHORTEST:
+        raise KneepointError(f"{run_id}: too short; give at least {SHORTEST} digits of the id")
+    workflow = load_workflow(config)
+    recorded = _find(workflow, run_id)
+    if recorded["study"].startswith("hardening/"):
+        raise KneepointError(
+            f"{recorded['run_id'][:16]}: belongs to {recorded['study']}, which makes its networks "
+            "as it goes; repeat all of it: remove its folder from the results, run the workflow"
+        )
+    make_what_is_missing(
+        config, [recorded["network"]], [recorded["controller"]], where=f"run {run_id}"
+    )
+    build = EMULATE.parent
+    job = Job(workflow, load_catalogue(EMULATE), build, NETWORKS, workflow.results, cores=1)
+    spec = _spec(job, recorded)
+    record = run_once(job.engine(recorded["engine"]), spec)
+    pairs = {name: (recorded[name], getattr(record, name)) for name in COMPARED}
+    same = record.status == recorded["status"] and all(a == b for a, b in pairs.values())
+    described = {
+        "run_id": spec.run_id,
+        **{name: recorded[name] for name in ("study", "trial", "run", "engine", "seed")},
+        "controller": spec.controller,
+        "constants": dict(spec.constants),
+        "network": spec.network.name,
+        "traffic": recorded["traffic"],
+        "recorded": {"status": recorded["status"], **{k: v for k, (v, _) in pairs.items()}},
+        "again": {"status": record.status, **{k: v for k, (_, v) in pairs.items()}},
+        "same": same,
+    }
+    text = _text(spec, recorded, pairs, same=same)
+    print_result(described, text, as_json, ok=same or LIMITS[spec.engine].is_real_time)
+
+
+def _find(workflow: Workflow, run_id: str) -> Row:
+    """The one run whose id has this prefix.
+
+    Raises:
+        KneepointError: there is none, or there are several.
+    """
+    found: dict[str, Row] = {}
+    for path in sorted(workflow.results.glob("**/runs.parquet")):
+        table = read_table(path)
+        rows = table.filter(pc.starts_with(table["run_id"], run_id)).to_pylist()
+        if rows:
+            require_as_written(path)
+        found |= {row["run_id"]: row for row in rows}
+    if not found:
+        raise KneepointError(f"{workflow.results}: no run has an id that begins with {run_id}")
+    if len(found) > 1:
+        ids = ", ".join(sorted(each[:16] for each in found))
+        raise KneepointError(f"{run_id}: several runs have such an id; give more digits: {ids}")
+    return found.popitem()[1]
+
+
+def _spec(job: Job, row: Row) -> RunSpec:
+    """Rebuilds the description of a recorded run.
+
+    Raises:
+        KneepointError: what it was made from has changed.
+    """
+    engine = job.engine(row["engine"])
+    spec = RunSpec.on(
+        engine=engine,
+        controller=job.controller(row["controller"]),
+        constants=parse_json(row["constants"]),
+        network=engine.place(_network(job, row)),
+        seed=row["seed"],
+        traffic=job.traffic(row["traffic"]) if row["traffic"] else ALONE,
+    )
+    if spec.run_id != row["run_id"]:
+        raise KneepointError(
+            f"{row['run_id'][:16]}: the controller, the network or the engine of this run (see "
+            f"{row['study']}) has changed since; `kneepoint verify` names it"
+        )
+    return spec
+
+
+def _network(job: Job, row: Row) -> PreparedNetwork:
+    """The network of a run: a trial may have searched its parameters, or those of its host."""
+    if row["study"] == "agreement":
+        calibrated = job.workflow.results / "calibration" / "network.json"
+        require_as_written(calibrated)
+        return PreparedNetwork.load(calibrated)
+    network = job.network(row["network"])
+    study = job.workflow.studies.get(row["study"])
+    if study is None:
+        return network
+    path = job.workflow.results / row["study"] / "trials.parquet"
+    require_as_written(path)
+    trials = read_table(path).to_pylist()
+    searched = job.searched_networks(row["study"])
+    return network_of_trial(study, network, trials[row["trial"]], searched)
+
+
+def _text(spec: RunSpec, row: Row, pairs: dict[str, tuple[Any, Any]], *, same: bool) -> str:
+    constants = ", ".join(f"{name} = {value:g}" for name, value in spec.constants.items())
+    head = (
+        f"{spec.controller} on {spec.network.name}, {spec.engine}, seed {spec.seed}: "
+        f"{row['study']}, trial {row['trial']}, run {row['run']}\n{constants}"
+    )
+    rows = [("", "recorded", "again")]
+    rows += [(name, f"{a:g}", f"{b:g}") for name, (a, b) in pairs.items() if None not in (a, b)]
+    verdict = "the same to the last digit" if same else "not the same"
+    return f"{head}\n\n{columns(rows)}\n\n{verdict}"

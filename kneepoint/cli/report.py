@@ -1,0 +1,79 @@
+"""`kneepoint report`: makes everything, including the report."""
+
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+from kneepoint.cli import (
+    common_options,
+    cores_option,
+    print_result,
+    subcommand,
+)
+from kneepoint.cli.runs import make_checked
+from kneepoint.common.files import read_bytes
+from kneepoint.runs.load import load_workflow
+from kneepoint.workflow.states import failure_of, states_of
+
+
+@subcommand("""
+    kneepoint report
+    kneepoint report --config config/offline.yaml --cores 2
+""")
+@cores_option
+@common_options
+def command(cores: str, config: Path, as_json: bool) -> None:
+    """Make everything that is out of date, including the report in HTML and PDF.
+
+    It first builds the controllers and checks all parameters against what they declare. It shows
+    running experiments, their progress and the best so far. Snakemake's own
+    output goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set. The exit
+    status is 1 if a run of every trial of a study failed: the report says why.
+    """
+    make(config, cores, as_json)
+
+
+def make(config: Path, cores: str, as_json: bool) -> None:
+    """Makes a configuration's report, and prints what it found and where it is."""
+    workflow = load_workflow(config)
+    results = workflow.results
+    make_checked(workflow, [], cores, quiet=as_json)
+    paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]
+    studies = [each for each in states_of(workflow) if each.name in workflow.studies]
+    failures = [failure_of(each) for each in studies if each.failed]
+    if failures:
+        print(*failures, sep="\n", file=sys.stderr)
+    has_succeeded = all(each.failed < (each.trials or 1) for each in studies)
+    found = findings_in(read_bytes(Path(paths[0])).decode())
+    text = "\n".join([*found, *([""] if found else []), *paths])
+    print_result(paths, text, as_json, ok=has_succeeded)
+
+
+class _Findings(HTMLParser):
+    """Collects the words of each item of the list of findings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[str] = []
+        self._is_within = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "ul" and ("class", "findings") in attrs:
+            self._is_within = True
+        elif tag == "li" and self._is_within:
+            self.items.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "ul":
+            self._is_within = False
+
+    def handle_data(self, data: str) -> None:
+        if self._is_within and self.items:
+            self.items[-1] += data
+
+
+def findings_in(html: str) -> list[str]:
+    """Returns the findings on the first page of a report, one a line."""
+    parser = _Findings()
+    parser.feed(html)
+    return [f"- {' '.join(item.split())}" for item in parser.items]

@@ -1,0 +1,32 @@
+"""`kneepoint results`: lists the frames that a folder of results has, and their columns."""
+
+from pathlib import Path
+
+import click
+
+from kneepoint.analysis.frames import records
+from kneepoint.cli import json_option, print_result, subcommand
+from kneepoint.common.columns import columns
+
+
+@subcommand("""
+    kneepoint results
+    kneepoint results lab/results --table audit
+    kneepoint results --json | jq '.[] | select(.rows > 1000)'
+""")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("results"))
+@click.option("--table", help="List the columns of this frame, with their units.")
+@json_option
+def command(folder: Path, table: str | None, as_json: bool) -> None:
+    """List the tables of the results in FOLDER: how many rows each has, and what a row is.
+
+    FOLDER is the folder of the results that the configuration names, by default results. In Python
+    they are pandas frames: from kneepoint import open_results; open_results("results").runs
+    """
+    from kneepoint.analysis.opened import open_results
+
+    results = open_results(folder)
+    listed = records(results.columns(table) if table else results.about())
+    print_result(
+        listed, columns([tuple(str(cell) for cell in row.values()) for row in listed]), as_json
+    )

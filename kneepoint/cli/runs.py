@@ -1,0 +1,233 @@
+"""What commands that run something share: making and describing a run's inputs."""
+
+import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from kneepoint.common.config_file import read_config
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import (
+    LockHeldError,
+    read_bytes,
+    sha256_of,
+)
+from kneepoint.common.notes import is_sealed
+from kneepoint.config.settings import Settings
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.base import (
+    EngineSettings,
+    RunRecord,
+    RunSpec,
+    run_reliably,
+)
+from kneepoint.engines.built import (
+    EMULATE,
+    current_catalogue,
+    out_of_date,
+)
+from kneepoint.engines.catalogue import (
+    load_catalogue,
+    own_sources,
+    require_sources,
+)
+from kneepoint.engines.named import settings_of
+from kneepoint.networks.config import load_network
+from kneepoint.networks.fetch import made_of
+from kneepoint.networks.recordings import improbable, summarise
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.networks.traces import times_of
+from kneepoint.search.rules.language import RuleError, parse
+from kneepoint.workflow.forecast import Forecast, spoken
+from kneepoint.workflow.make import make
+from kneepoint.workflow.states import State, states_of
+
+NETWORKS = Path("build/networks")
+_POLL_S = 0.5
+
+
+def is_path(controller: str) -> bool:
+    """Whether a controller is given by a shared object's path, not by name."""
+    return "/" in controller or controller.endswith(".so")
+
+
+def description_of(network: str) -> Path:
+    """Returns the path of a prepared network's description."""
+    return NETWORKS / network / "network.json"
+
+
+def prepared_network(network: str) -> PreparedNetwork:
+    """Reads a prepared network."""
+    return PreparedNetwork.load(description_of(network))
+
+
+def is_prepared(config: Path, network: str) -> bool:
+    """Whether a network is prepared from what this configuration describes, all files by digest.
+
+    One whose host a study finds is left to Snakemake, which knows whether the study is up to date.
+
+    Raises:
+        KneepointError: the configuration has no such network, or the file of its recording is
+            missing or another than traces.yaml lists.
+    """
+    source = load_network(config, network)
+    prepared = description_of(network).with_name("description.json")
+    try:
+        described = prepared.read_text(encoding="utf-8").strip()
+    except OSError:
+        return False
+    is_current = source.host_from is None and described == made_of(config, source)
+    return is_current and is_sealed(str(NETWORKS / network))
+
+
+def make_what_is_missing(
+    config: Path,
+    networks: Collection[str],
+    controllers: Collection[str],
+    programs: Collection[Path] = (),
+    *,
+    where: str = "the command line",
+    keep_going: bool = False,
+) -> None:
+    """Calls Snakemake, which takes seconds, only if a file is missing or older than its source.
+
+    Waits while another process makes files here: it may make these.
+
+    Args:
+        config: configuration file of the workflow.
+        networks: to prepare.
+        controllers: to build; paths are skipped.
+        programs: to build besides the emulator.
+        where: what names the controllers.
+        keep_going: make the rest if something fails.
+
+    Raises:
+        KneepointError: a network or a controller is unknown, or something cannot be made.
+    """
+    named = [name for name in controllers if not is_path(name)]
+    require_sources(dict.fromkeys(named, where), own_sources(config))
+
+    def missing() -> list[Path]:
+        wanted = [description_of(name) for name in networks if not is_prepared(config, name)]
+        wanted += out_of_date(named, own_sources(config))
+        return wanted + [program for program in programs if not program.exists()]
+
+    is_said = False
+    while wanted := missing():
+        built = [path.stem for path in wanted if not path.is_relative_to(NETWORKS)]
+        try:
+            make(
+                config,
+                wanted,
+                quiet=True,
+                keep_going=keep_going,
+                objects=" ".join(f"controller_{name}" for name in named),
+                forecast=Forecast(is_building=True, building=built) if built else None,
+            )
+            _say_improbable(config, [name for name in networks if description_of(name) in wanted])
+            break
+        except LockHeldError as held:
+            if not is_said:
+                what = ", ".join(path.as_posix() for path in wanted)
+                message = f"waiting for process {held.holder}, which builds here, for {what}"
+                print(message, file=sys.stderr, flush=True)
+            is_said = True
+            time.sleep(_POLL_S)
+
+
+def _say_improbable(config: Path, networks: Collection[str]) -> None:
+    """Says on stderr which prepared recordings are probably of no link (see improbable)."""
+    for name in filter(lambda each: description_of(each).is_file(), networks):
+        source = load_network(config, name)
+        for direction, link in (("uplink", source.uplink), ("downlink", source.downlink)):
+            trace = description_of(name).with_name(f"{direction}.trace")
+            if link.trace and (doubt := improbable(summarise(times_of(trace.read_bytes())))):
+                print(f"{name}: {direction}: trace {link.trace}: {doubt}", file=sys.stderr)
+
+
+def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, quiet: bool) -> None:
+    """Builds controllers, checks the configuration against what they declare, makes targets.
+
+    No targets stand for everything.
+
+    Raises:
+        KneepointError: something cannot be built; a parameter is unknown, or a value or a unit of
+            it is wrong.
+    """
+    wanted = out_of_date(workflow.controllers, workflow.own_sources)
+    forecast = None if quiet else Forecast(bool(wanted), is_whole=not targets)
+    if forecast:
+        _say_plan(wanted, states_of(workflow), forecast)
+    if wanted:
+        make(workflow.path, wanted, cores, quiet, forecast=forecast)
+    catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
+    assert catalogue is not None
+    workflow.check_against(catalogue)
+    if forecast:
+        forecast.is_building = False
+    make(workflow.path, targets, cores, quiet, forecast=forecast)
+
+
+def _say_plan(wanted: Sequence[Path], states: Sequence[State], forecast: Forecast) -> None:
+    """Says on stderr what is to be made, if not all is there."""
+    waiting = sum(state.state != "done" for state in states) if forecast.is_whole else 0
+    what = [f"{len(wanted)} programs and controllers to build"] if wanted else []
+    what += [f"{waiting} of {len(states)} experiments to make"] if waiting else []
+    if what:
+        print(f"{', '.join(what)}: {spoken(forecast.left_s(states))}", file=sys.stderr, flush=True)
+
+
+def spec_of(
+    settings: EngineSettings,
+    controller: str,
+    constants: Mapping[str, float],
+    network: PreparedNetwork,
+    seed: int,
+    where: str,
+) -> RunSpec:
+    """Describes a run of a controller, by its name with all parameters, or by its path.
+
+    Raises:
+        KneepointError: the controller or a parameter is unknown, or a value is invalid.
+    """
+    if not is_path(controller):
+        known = load_catalogue(EMULATE).controller(controller, where)
+        return RunSpec.on(settings, known, known.complete(constants, where), network, seed)
+    path = Path(controller)
+    digest = sha256_of(read_bytes(path, "give the path of a shared object"))
+    name = str(path.resolve())
+    return RunSpec(settings.engine, settings.sha256, name, digest, constants, network, seed)
+
+
+def constants_of(given: Mapping[str, str], where: str) -> dict[str, float]:
+    """Returns parameters as numbers; raises KneepointError, beginning with `where`.
+
+    The value of `rule` is an expression, which the controller of this name has as parameters.
+    """
+    try:
+        numbers = {name: float(value) for name, value in given.items() if name != "rule"}
+        return numbers | (parse(given["rule"]).constants if "rule" in given else {})
+    except RuleError as error:
+        raise KneepointError(f"{where}: {error}") from None
+    except ValueError:
+        raise KneepointError(f"{where}: not NAME=VALUE with a numeric VALUE; correct it") from None
+
+
+def run_once(settings: EngineSettings, spec: RunSpec) -> RunRecord:
+    """Executes one run; raises KneepointError if the machine prevented it."""
+    with closing(settings.open()) as engine:
+        return without_fault(run_reliably(engine, spec))
+
+
+def without_fault(record: RunRecord) -> RunRecord:
+    """Returns the record; raises KneepointError if the machine prevented the run."""
+    if record.status == "fault":
+        raise KneepointError(f"the machine prevented a run from finishing: {record.reason}")
+    return record
+
+
+def engine_of(name: str, config: Path) -> EngineSettings:
+    """Returns an engine by its name, as a configuration sets it."""
+    real_time = read_config(config, Settings).real_time
+    return settings_of(name, EMULATE.parent, real_time.busy_us, keep_awake=real_time.keep_awake)

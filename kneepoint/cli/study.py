@@ -1,0 +1,85 @@
+"""`kneepoint study`: runs or resumes one study."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import click
+
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import CONSTANT
+from kneepoint.analysis.results import Results
+from kneepoint.cli import (
+    common_options,
+    cores_option,
+    print_result,
+    subcommand,
+)
+from kneepoint.cli.runs import make_checked
+from kneepoint.common.errors import require_known
+from kneepoint.common.files import read_json
+from kneepoint.common.study_record import (
+    BestTrial,
+    StudyRecord,
+    as_read,
+)
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.registry import experiments_of
+
+
+@subcommand("""
+    kneepoint study best-window
+    kneepoint study tune-timely --cores 2 --json
+""")
+@click.argument("name")
+@cores_option
+@common_options
+def command(name: str, cores: str, config: Path, as_json: bool) -> None:
+    """Run or resume the study NAME and print its best trial and its value with fresh seeds.
+
+    NAME is a file of config/studies that the configuration lists. The command first makes whatever
+    the study needs. Its exit status is 1 if a run of every trial failed.
+    """
+    workflow = load_workflow(config)
+    require_known(name, workflow.studies, f"{config}: lists no study {name!r}")
+    folder = workflow.results / name
+    files = [folder / file for file in experiments_of(workflow)[name].files]
+    make_checked(workflow, files, cores, quiet=as_json)
+    path = folder / "study.json"
+    found = StudyRecord.load(path)
+    controller, results = workflow.studies[name].controller, Results.of(config)
+    text = text_of(found, partial(results.unit, controller))
+    print_result(read_json(path), text, as_json, ok=found.has_succeeded)
+
+
+def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str:
+    """Returns the outcome of a study for people; `unit` gives that of a parameter."""
+    failed = found.failed
+    what = f"rows of {found.table} replayed" if found.table else "trials"
+    said = f"{found.title}: {found.n_trials} {what}"
+    said += f", {failed.trials} of them failed ({failed})" if failed.trials else ""
+    if found.best is None or found.table:
+        return said
+    told = found.posterior
+    sure = (
+        f", within 1 % of the best of {told.candidates} with probability "
+        f"{told.within_1_percent:.2f} ({told.runs} of at most {told.budget} further runs)"
+        if told
+        else ""
+    )
+    goal = found.objective.replace("mean_log", "geometric mean")
+    searched = {key.removeprefix(CONSTANT): value for key, value in found.best.searched.items()}
+    constants = labels.constants_with_units(searched, {name: unit(name) for name in searched})
+    return (
+        f"{said}, best {_stated(found, found.best)} ({goal}), trial {found.best.trial}"
+        f"{sure}\n{constants}"
+    )
+
+
+def _stated(found: StudyRecord, best: BestTrial) -> str:
+    """The value of the best with fresh seeds, or else that of the search."""
+    read = partial(as_read, found.objective)
+    if best.low is None or best.high is None:
+        return f"{read(best.value):.4g} in its search"
+    low, high = read(best.low), read(best.high)
+    return f"{read(best.value):.4g} [{low:.4g}, {high:.4g}] with fresh seeds ({best.runs} runs)"

@@ -1,0 +1,63 @@
+"""Collects the errors of failed jobs, which a failed workflow prints last."""
+
+import errno
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from resource import RLIM_INFINITY, RLIMIT_FSIZE, getrlimit
+
+from kneepoint.common.errors import lack_in, of_file
+
+_LOG = re.compile(r"^    log: (.*) \(check log file\(s\) for error details\)$", re.MULTILINE)
+_ERROR = re.compile(r"^((\S[^\n]*:\d+:\d+: )?(fatal )?error: |CMake Error).*$", re.MULTILINE)
+_FOLDER = re.compile(r"^Skipped removing non-empty directory (.*)$", re.MULTILINE)
+"""Where a job should have written a file."""
+_PROTECTED = re.compile(
+    r"^Write-protected output(?:.|\n)*?affected files:\n((?: {8}\S.*\n?)+)", re.MULTILINE
+)
+"""What a job would overwrite, but may not."""
+_MOST = 10
+_LAST = 40
+
+
+def complaints(snakemake_logs: Iterable[str]) -> list[str]:
+    """Returns the errors in the logs of the jobs that failed: a compiler's, and those of programs.
+
+    If a log has none, as when a program was killed, the log's name replaces it.
+    """
+    texts = [_read(Path(path)) for path in snakemake_logs]
+    logs = [log for text in texts for log in _LOG.findall(text)]
+    found: list[str] = []
+    for log in dict.fromkeys(logs):
+        text = _read(Path(log))
+        errors = [match[0] for match in _ERROR.finditer(text)]
+        found += errors or [f"error: {lack_in(text) or 'a job failed'}; see {log}"]
+    if not found:
+        folders = dict.fromkeys(path for text in texts for path in _FOLDER.findall(text))
+        in_the_way = (
+            IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), f) for f in folders
+        )
+        found = [f"error: {of_file(error)}" for error in in_the_way]
+    return found[:_MOST] or ["error: the workflow failed; see Snakemake's messages above"]
+
+
+def errors_in(log: Path) -> list[str]:
+    """Returns the errors in a log, each once; without any, its end and its name."""
+    text = _read(log)
+    errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
+    if errors:
+        return errors
+    if log.is_file() and log.stat().st_size >= getrlimit(RLIMIT_FSIZE)[0] != RLIM_INFINITY:
+        text = os.strerror(errno.EFBIG)  # said where it no longer fitted
+    if protected := _PROTECTED.search(text):
+        paths = map(str.strip, protected[1].splitlines())
+        denied = (PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) for path in paths)
+        return [f"error: {of_file(error)}" for error in denied][:_MOST]
+    if lack := lack_in(text):
+        return [f"error: {lack}; see {log}"]
+    return [*text.splitlines()[-_LAST:], f"error: Snakemake failed; see {log}"]
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -1,0 +1,97 @@
+"""Tables in text: CSV, and its kin with semicolons, tabs, bars or spaces."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import read_text
+from kneepoint.common.json_text import first_twice
+
+_DELIMITERS = "\t;,|"
+
+Rows = Iterator[tuple[int, list[str]]]
+"""Of each row the number of its line, and its cells."""
+
+
+def read_csv(path: Path, most_bytes: int) -> tuple[list[str], Rows]:
+    """Reads the names of the columns, and the rows, which are checked as they are taken.
+
+    A first row of nothing but numbers and times is no header: the columns are named 1, 2 and so on.
+
+    Raises:
+        KneepointError: it is no such text, two columns have one name, or a row is longer or shorter
+            than the first.
+    """
+    text = read_text(path, most_bytes)
+    if text.lstrip().startswith(("{", "[")):
+        raise KneepointError(f"{path}: is JSON, not a table; write its values as CSV")
+    rows = _rows(path, text)
+    number, first = next(rows, (1, []))
+    names = [cell.strip() for cell in first]
+    if names and all(map(_is_value, names)):
+        names = [str(place) for place in range(1, len(first) + 1)]
+        rows = chain([(number, first)], rows)
+    elif (name := first_twice(filter(None, names))) is not None:
+        raise KneepointError(f"{path}: column {name!r} appears twice; rename one")
+    return names, _of_equal_length(path, number, first, rows)
+
+
+def _rows(path: Path, text: str) -> Rows:
+    if _is_spaced(text):
+        lines = enumerate(io.StringIO(text), 1)
+        yield from ((number, cells) for number, line in lines if (cells := line.split()))
+        return
+    delimiter = _delimiter_of(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        yield from ((reader.line_num, cells) for cells in reader if "".join(cells).strip())
+    except csv.Error as error:
+        raise KneepointError(f"{path}, line {reader.line_num}: {error}; correct it") from None
+
+
+def _delimiter_of(text: str) -> str:
+    """Returns what the first two lines have equally often; a comma may be a decimal one."""
+    first, second, *_ = [*text.lstrip().split("\n", 2), ""]
+    there = [each for each in _DELIMITERS if each in first]
+    agreeing = (each for each in there if first.count(each) == second.count(each))
+    return next(agreeing, next(iter(there), ","))
+
+
+def _is_spaced(text: str) -> bool:
+    """Whether spaces alone separate as many words in the first line as in the second."""
+    first, second, *_ = [*text.lstrip().split("\n", 2), ""]
+    return not set(_DELIMITERS) & set(first) and 1 < len(first.split()) == len(second.split())
+
+
+def _is_value(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ".", 1))
+    except ValueError:
+        return time_of(cell) is not None
+    return True
+
+
+def time_of(cell: str) -> datetime | None:
+    """Returns the date and time that a cell holds (ISO 8601); None if it holds none."""
+    try:
+        return datetime.fromisoformat(cell) if len(cell) > len("2026-01-02") else None
+    except ValueError:
+        return None
+
+
+def _of_equal_length(path: Path, first: int, header: list[str], rows: Rows) -> Rows:
+    for number, cells in rows:
+        if len(cells) != len(header):
+            other = next((each for each in _DELIMITERS if any(each in cell for cell in cells)), "")
+            remedy = (
+                f"separate all lines alike, not some by {other!r}" if other else "make them agree"
+            )
+            raise KneepointError(
+                f"{path}, line {number}: has {len(cells)} cells, but line {first} has "
+                f"{len(header)}; {remedy}"
+            )
+        yield number, cells

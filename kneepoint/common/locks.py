@@ -1,0 +1,23 @@
+"""The lock of the workflow, which the command passes on to Snakemake."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+from kneepoint.common.files import hold_lock
+
+WORKFLOW_LOCK = Path(".snakemake/kneepoint.lock")
+"""The kernel releases it however the workflow ends."""
+PASSED_LOCK = "KNEEPOINT_LOCK"
+"""Environment variable with the descriptor of that lock, held by who started this process."""
+
+
+def hold_workflow_lock() -> TextIO:
+    """Takes the workflow's lock, or over from who started this process (see hold_lock)."""
+    with suppress(ValueError, OSError):  # nobody passed it
+        descriptor = int(os.environ.pop(PASSED_LOCK, ""))
+        if os.path.samestat(os.fstat(descriptor), WORKFLOW_LOCK.stat()):
+            os.set_inheritable(descriptor, False)
+            return os.fdopen(descriptor, "a+")
+    return hold_lock(WORKFLOW_LOCK)

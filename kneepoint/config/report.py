@@ -1,0 +1,70 @@
+"""Configuration model of a report's own words, and its sections: text/NAME.md."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from kneepoint.common.config_file import ConfigModel, names_in
+from kneepoint.common.errors import KneepointError, require_known
+from kneepoint.common.files import read_text
+from kneepoint.networks.config import Name
+
+_MOST_BYTES = 2**20
+
+
+class Report(ConfigModel):
+    """A report's own words. Those of several lines are Markdown."""
+
+    title: str = Field(min_length=1, description="title of the report")
+    subtitle: str = Field(default="", description="below the title; by default what was run")
+    authors: tuple[str, ...] = Field(default=(), description="names of the authors")
+    abstract: str = Field(
+        default="", description="Markdown; the generated abstract follows without its introduction"
+    )
+    sections: tuple[Name, ...] = Field(
+        default=(), description="files of text/ (NAME.md): sections before the generated ones"
+    )
+    closing: tuple[Name, ...] = Field(
+        default=(), description="files of text/: sections after the results, before the references"
+    )
+    names: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(
+        default={}, description="parameters and controllers as they shall be printed, without units"
+    )
+
+    @model_validator(mode="after")
+    def _files_differ(self) -> Self:
+        for name in self.files:
+            if self.files.count(name) > 1:
+                raise ValueError(f"text {name!r} appears twice; remove one")
+        return self
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of all its files of text."""
+        return (*self.sections, *self.closing)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a report's own: its title, and the rest as Markdown."""
+
+    title: str
+    text: str
+
+
+def load_section(config: Path, name: str) -> Section:
+    """Reads text/`name`.md beside the configuration file `config`.
+
+    Raises:
+        KneepointError: the file is missing, or does not begin with a title.
+    """
+    path = config.parent / "text" / f"{name}.md"
+    problem = f"{config}: report names {name!r}, but {path} does not exist"
+    require_known(name, names_in(path.parent, ".md"), problem)
+    title, _, text = read_text(path, _MOST_BYTES).lstrip().partition("\n")
+    if not title.startswith("# ") or not title[2:].strip():
+        raise KneepointError(f"{path}: has no title; begin it with a line such as `# Introduction`")
+    return Section(title[2:].strip(), text)

@@ -1,0 +1,293 @@
+"""A whole configuration: its files together, and the controllers and settings in them."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import get_args
+
+from kneepoint.common.errors import KneepointError, require_known
+from kneepoint.config.comparison import Comparison, Repeat
+from kneepoint.config.published import PublishedTable
+from kneepoint.config.report import Section
+from kneepoint.config.settings import (
+    Confirm,
+    Settings,
+    _is_address,
+)
+from kneepoint.config.study import (
+    EMULATOR,
+    NETWORK,
+    ComparisonEngine,
+    Engine,
+    Fit,
+    Setting,
+    Study,
+)
+from kneepoint.engines.catalogue import (
+    Catalogue,
+    Controller,
+    own_sources,
+    require_sources,
+)
+from kneepoint.engines.limits import LIMITS
+from kneepoint.networks.config import Network
+from kneepoint.networks.traffic import TrafficFile, TrafficFlow
+
+ADDED_RUNS = "added_runs"
+"""The experiment that adds runs to published rows whose verdict is unclear."""
+
+REAL_SHOWCASE = "real_showcase"
+"""The example on the engine mahimahi."""
+FOLDERS: Mapping[ComparisonEngine, str] = {
+    engine: "kernel" if LIMITS[engine].has_kernels_tcp else "comparisons"
+    for engine in get_args(ComparisonEngine)
+}
+"""Results folder of each engine: comparisons/NAME, or kernel/NAME on the kernel's own TCP."""
+LOG = "uplink.log"
+FLOW_LOG = "flow.log"
+"""Of the sender, in virtual time."""
+
+RESERVED = (
+    *("comparisons", "kernel", "hardening"),
+    *("repeats", "hold_out", "showcase", "figures", "tables"),
+    *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
+    ADDED_RUNS,
+)
+"""Folder names in the results that studies may not use."""
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """The whole configuration, read and validated."""
+
+    path: Path
+    settings: Settings
+    studies: Mapping[str, Study]
+    repeats: Mapping[str, Repeat]
+    comparisons: Mapping[str, Comparison]
+    traffic: Mapping[str, TrafficFile]
+    tables: Mapping[str, PublishedTable]
+    networks: Mapping[str, Network]
+    sections: Mapping[str, Section]
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results."""
+        return self.settings.results
+
+    @property
+    def own_sources(self) -> Path:
+        """Folder of its own controllers."""
+        return own_sources(self.path)
+
+    @property
+    def ray_address(self) -> str | None:
+        """Address of the Ray to join; None: it has one of its own.
+
+        Raises:
+            KneepointError: the environment has no address.
+        """
+        named = os.environ.get("KNEEPOINT_RAY_ADDRESS") or None
+        try:
+            return self.settings.ray_address or (named and _is_address(named))
+        except ValueError as error:
+            raise KneepointError(f"KNEEPOINT_RAY_ADDRESS: {error}") from None
+
+    def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the studies and of the repeats that run on an engine."""
+        return (
+            tuple(name for name, study in self.studies.items() if study.engine == engine),
+            tuple(name for name, repeat in self.repeats.items() if repeat.engine == engine),
+        )
+
+    @cached_property
+    def tunings(self) -> tuple[str, ...]:
+        """The studies that tune a controller on the training network."""
+        return self._on_training(lambda study: study.tunes)
+
+    @cached_property
+    def replays(self) -> tuple[str, ...]:
+        """The studies that replay a published table on the training network."""
+        return self._on_training(lambda study: study.table is not None)
+
+    def _on_training(self, wanted: Callable[[Study], bool]) -> tuple[str, ...]:
+        held = self.settings.hold_out
+        if held is None:
+            return ()
+        return tuple(
+            name
+            for name, study in self.studies.items()
+            if wanted(study) and held.training in study.networks and study.engine == EMULATOR
+        )
+
+    @cached_property
+    def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
+        """For each study, the published tables that reports compare with it."""
+        return {
+            name: tuple(dict.fromkeys(filter(None, (study.table, *study.compare))))
+            for name, study in self.studies.items()
+        }
+
+    @cached_property
+    def audited(self) -> tuple[str, ...]:
+        """The emulator's studies that the audit reads: replays of tables, and fits."""
+        return tuple(n for n, s in self.studies.items() if s.tables and s.engine == EMULATOR)
+
+    @property
+    def adds_runs(self) -> bool:
+        """Whether runs are added to published rows whose verdict is unclear."""
+        return bool(self.settings.audit.runs and any(map(self.tables_beside.get, self.audited)))
+
+    @cached_property
+    def controllers(self) -> Mapping[str, str]:
+        """Every controller in the configuration, and the first file that names it."""
+        named: dict[str, str] = {}
+        for name, study in self.studies.items():
+            named.setdefault(study.controller, self.file("studies", name))
+        for name, table in self.tables.items():
+            named.setdefault(table.description.controller, self.file("published", name))
+        for where, setting, _ in self._settings():
+            named.setdefault(setting.controller, where)
+        return named
+
+    def controllers_beside(self, traffic: str | None) -> list[str]:
+        """Controllers of a traffic's flows that are not under study."""
+        flows = self.traffic[traffic].flows.values() if traffic else ()
+        return [flow.controller for flow in flows if flow.controller is not None]
+
+    @property
+    def held_controllers(self) -> list[str]:
+        """Controllers whose settings run on held-out networks."""
+        return [self.studies[name].controller for name in (*self.replays, *self.tunings)]
+
+    @property
+    def confirmed_controllers(self) -> list[str]:
+        """Controllers of all settings that `make confirm` may run."""
+        wanted = self.settings.confirm
+        if wanted is None:
+            return []
+        named = [each.controller for each in (*wanted.settings, *calibrating(wanted))]
+        if wanted.best:
+            named += self.held_controllers
+        if wanted.contradicted:
+            named += [table.description.controller for table in self.tables.values()]
+        return named
+
+    def check_against(self, catalogue: Catalogue) -> None:
+        """Checks every controller, parameter and value in the configuration.
+
+        Controllers that the catalogue lacks are broken or not yet built; they need only a source.
+
+        Raises:
+            KneepointError: the first mistake, with its file.
+        """
+        require_sources(self.controllers, self.own_sources)
+        for table in self.tables.values():
+            if table.description.controller in catalogue.controllers:
+                table.check_against(catalogue, self.path.parent / "published")
+        for name, study in self.studies.items():
+            if study.controller in catalogue.controllers:
+                where = self.file("studies", name)
+                _check_study(where, study, self.tables, catalogue)
+                controller = catalogue.controller(study.controller, where)
+                _check_fit(controller, self._flows_under_study(study.traffic), where)
+        for where, setting, flows in self._settings():
+            if setting.controller in catalogue.controllers:
+                controller = catalogue.controller(setting.controller, where)
+                _check_fit(controller, flows, where)
+                controller.complete(setting.constants, where)
+        self._check_names(catalogue)
+
+    def _check_names(self, catalogue: Catalogue) -> None:
+        """Refuses a printed name for what no controller of the configuration has."""
+        controllers = [catalogue.controllers.get(name) for name in self.controllers]
+        known = [*self.controllers, *(p for each in controllers if each for p in each.constants)]
+        for name in self.settings.report.names if self.settings.report else ():
+            problem = f"{self.path}: report.names: unknown parameter or controller {name!r}"
+            if None not in controllers:
+                require_known(name, dict.fromkeys(known), problem)
+
+    def _flows_under_study(self, traffic: str | None) -> Sequence[TrafficFlow]:
+        """The flows of a controller under study in a traffic; a single one without traffic."""
+        if traffic is None:
+            return (TrafficFlow(),)
+        flows = self.traffic[traffic].flows.values()
+        return [flow for flow in flows if flow.controller is None]
+
+    def _settings(self) -> Iterator[tuple[str, Setting, Sequence[TrafficFlow]]]:
+        """Every setting outside the search spaces, where it is named, and the flows it sends."""
+        alone = self._flows_under_study(None)
+        for name, study in self.studies.items():
+            if study.opponent:
+                yield self.file("studies", name), study.opponent, alone
+        for name, repeat in self.repeats.items():
+            for setting in repeat.settings:
+                yield self.file("repeats", name), setting, alone
+        for name, comparison in self.comparisons.items():
+            compared = [
+                flow for traffic in comparison.traffic for flow in self._flows_under_study(traffic)
+            ]
+            for setting in comparison.settings:
+                yield self.file("comparisons", name), setting, compared
+        for name, traffic in self.traffic.items():
+            for flow in traffic.flows.values():
+                if flow.controller is not None:
+                    beside = Setting(controller=flow.controller, constants=flow.constants)
+                    yield self.file("traffic", name), beside, (flow,)
+        if self.settings.showcase:
+            yield f"{self.path}, showcase", self.settings.showcase, alone
+        if probe := self.settings.real_time.probe:
+            yield f"{self.path}, real_time.probe", probe, alone
+        if confirm := self.settings.confirm:
+            for setting in confirm.settings:
+                yield f"{self.path}, confirm.settings", setting, alone
+            for setting in calibrating(confirm):
+                yield f"{self.path}, confirm.calibration", setting, alone
+
+    def file(self, folder: str, name: str) -> str:
+        """Returns the path of one of its files."""
+        return str(self.path.parent / folder / f"{name}.yaml")
+
+
+def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
+    """Returns the settings that calibrate the emulated host."""
+    return tuple(
+        Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
+        for window in confirm.calibration.windows
+    )
+
+
+def study_of_calibration(confirm: Confirm) -> Study:
+    """Returns the study that fits the emulated host to real fixed windows; it has no file."""
+    return Study(
+        title="The emulated host, fitted to real fixed windows",
+        controller=calibrating(confirm)[0].controller,
+        networks=(confirm.network,),
+        host=confirm.calibration.host,
+        objective=Fit(fit=("confirm",)),
+        runs_per_trial=confirm.calibration.runs_per_trial,
+    )
+
+
+def _check_fit(controller: Controller, flows: Iterable[TrafficFlow], where: str) -> None:
+    for flow in flows:
+        has_ecn = flow.tcp is not None and flow.tcp.ecn is True
+        controller.require(flow.transport, where, has_ecn=has_ecn)
+
+
+def _check_study(
+    where: str, study: Study, tables: Mapping[str, PublishedTable], catalogue: Catalogue
+) -> None:
+    controller = catalogue.controller(study.controller, where)
+    controller.complete(study.constants, where)
+    for name, searched in study.space.items():
+        if name.startswith(NETWORK):
+            continue
+        constant = controller.constant(name, where)
+        for value in searched.values if searched.values is not None else searched.bounds:
+            constant.check(value, f"{where}, space")
+    for table in filter(None, (study.table, *study.fit)):
+        for row in tables[table].replayable:
+            controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")

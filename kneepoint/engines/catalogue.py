@@ -1,0 +1,181 @@
+"""The controllers and their parameters, as `build/emulate --list` declares them."""
+
+import math
+import re
+import subprocess
+from collections.abc import Container, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from kneepoint.common.code import ROOT
+from kneepoint.common.errors import KneepointError, require_known
+from kneepoint.common.json_text import parse_json
+from kneepoint.networks.declared import marks_packets
+
+
+@dataclass(frozen=True)
+class Constant:
+    """One parameter of a controller.
+
+    [low, high] is the recommended search range, [least, most] the valid range.
+    """
+
+    name: str
+    is_integer: bool
+    default: float
+    low: float
+    high: float
+    least: float
+    most: float
+    is_log: bool
+    unit: str
+    meaning: str
+
+    def typed(self, value: float) -> float:
+        """Returns the value, as an int if the parameter is one."""
+        return int(value) if self.is_integer else float(value)
+
+    def check(self, value: float, where: str) -> None:
+        """Raises KneepointError if the value is invalid."""
+        if not self.least <= value <= self.most:
+            raise KneepointError(
+                f"{where}: {self.name} = {value:g} is outside [{self.least:g}, {self.most:g}]; "
+                f"the recommended range is {self.low:g} to {self.high:g}"
+            )
+        if self.is_integer and value != math.floor(value):
+            raise KneepointError(f"{where}: {self.name} = {value:g} must be a whole number")
+
+
+@dataclass(frozen=True)
+class Controller:
+    """One controller and its parameters by name; `sha256` is its shared object's.
+
+    `needs` lists its needs, `transports` those that meet them.
+    """
+
+    name: str
+    sha256: str
+    summary: str
+    source: str
+    constants: Mapping[str, Constant]
+    needs: Sequence[str] = ()
+    transports: Sequence[str] = ("datagrams", "tcp")
+
+    def require(self, transport: str, where: str, *, has_ecn: bool = False) -> None:
+        """Raises KneepointError if the transport lacks a need of the controller."""
+        if transport in self.transports and "marks" in self.needs and not has_ecn:
+            raise KneepointError(
+                f"{where}: controller {self.name} needs marks; give its flow tcp: {{ecn: true}}"
+            )
+        if transport not in self.transports:
+            raise KneepointError(
+                f"{where}: controller {self.name} needs {', '.join(self.needs)}, which transport "
+                f"{transport} lacks; it runs on {', '.join(self.transports) or 'none'} only"
+            )
+
+    def require_marks(self, queues: Iterable[str], where: str) -> None:
+        """Raises KneepointError if the controller needs marks, which none of the queues makes."""
+        if {"marks", "counted_marks"} & {*self.needs} and not any(map(marks_packets, queues)):
+            raise KneepointError(
+                f"{where}: controller {self.name} needs marks, which no queue makes; give "
+                "uplink_queue one that marks, such as abc, or ecn=1"
+            )
+
+    def constant(self, name: str, where: str) -> Constant:
+        """Returns a parameter; raises KneepointError if it is unknown."""
+        problem = f"{where}: controller {self.name} has no parameter {name!r}"
+        require_known(name, sorted(self.constants), problem)
+        return self.constants[name]
+
+    def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
+        """Returns every parameter's value: the given ones, checked, and the others' defaults."""
+        for name, value in given.items():
+            self.constant(name, where).check(value, where)
+        return {
+            name: constant.typed(given.get(name, constant.default))
+            for name, constant in sorted(self.constants.items())
+        }
+
+
+SOURCES = Path("controllers/algorithms")
+"""Folder of the controllers, one file each."""
+
+
+class Catalogue:
+    """All controllers of one build of the emulator."""
+
+    def __init__(self, listing: Mapping[str, Any]) -> None:
+        """Takes the decoded JSON of `emulate --list`."""
+        self.controllers = {
+            entry["name"]: Controller(
+                **entry
+                | {"constants": {item["name"]: _constant(item) for item in entry["constants"]}}
+            )
+            for entry in listing["controllers"]
+        }
+        self.broken = {Path(entry["path"]).stem: entry["reason"] for entry in listing["broken"]}
+
+    def controller(self, name: str, where: str) -> Controller:
+        """Returns a controller; raises KneepointError if it is unknown or broken."""
+        if name in self.broken:
+            raise KneepointError(f"{where}: {self.broken[name]}")
+        _require_controller(name, where, self.controllers)
+        return self.controllers[name]
+
+    def only(self, names: Container[str]) -> Self:
+        """Returns a catalogue of some controllers only."""
+        some = copy(self)
+        some.controllers = {k: v for k, v in self.controllers.items() if k in names}
+        return some
+
+
+def own_sources(config: Path) -> Path:
+    """Returns the folder of a configuration's own controllers, one file each."""
+    return config.parent / "controllers"
+
+
+def require_sources(named: Mapping[str, str], own: Path) -> None:
+    """Raises KneepointError if a controller has no source, or an own one an invalid name.
+
+    Args:
+        named: the controllers, and the file that names each.
+        own: folder of the configuration's own controllers.
+    """
+    known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
+    for path in sorted(own.glob("*.cc")):
+        if not re.fullmatch(r"(?a:[a-z0-9]\w{0,99})", path.stem):
+            raise KneepointError(
+                f"{path}: invalid name of a controller; use lower-case letters, digits and _ only"
+            )
+        if known.setdefault(path.stem, path) != path:
+            raise KneepointError(f"{path}: Kneepoint has a controller {path.stem}; rename yours")
+    for name, where in named.items():
+        _require_controller(name, where, known)
+
+
+def load_catalogue(emulate: Path) -> Catalogue:
+    """Asks the emulator for its controllers; raises KneepointError if it does not answer."""
+    try:
+        result = subprocess.run([emulate, "--list"], check=True, capture_output=True, timeout=60)
+        return Catalogue(parse_json(result.stdout))
+    except FileNotFoundError:
+        raise KneepointError(f"{emulate}: not built; run `make build`") from None
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise KneepointError(f"{emulate} --list: {error}; run `make build` again") from None
+
+
+def _constant(item: Mapping[str, Any]) -> Constant:
+    declared = dict(item)
+    return Constant(
+        is_integer=declared.pop("type") == "integer",
+        is_log=declared.pop("scale") == "log",
+        least=-math.inf if (least := declared.pop("least")) is None else least,
+        most=math.inf if (most := declared.pop("most")) is None else most,
+        **declared,
+    )
+
+
+def _require_controller(name: str, where: str, known: Iterable[str]) -> None:
+    require_known(name, sorted(known), f"{where}: unknown controller {name!r}")

@@ -1,0 +1,158 @@
+"""The state of the kernel's sockets and queues over netlink(7), as ss(8) and tc(8) query it."""
+
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kneepoint.engines.kernel.namespaces import Namespace
+
+_NETLINK_ROUTE, _NETLINK_SOCK_DIAG = 0, 4
+_RTM_GETQDISC, _SOCK_DIAG_BY_FAMILY = 38, 20
+_NLMSG_ERROR, _NLMSG_DONE = 2, 3
+_NLM_F_DUMP = 0x301  # of a request, all that there is
+_HEADER = struct.Struct("=IHHII")
+_ATTRIBUTE = struct.Struct("=HH")
+_INET_DIAG_INFO, _TCA_STATS = 2, 3
+_ALL_STATES, LISTEN = (1 << 12) - 1, 10
+_MOST_BYTES = 1 << 16
+
+# linux/tcp.h: struct tcp_info, of which an older kernel's is shorter.
+_TCP_INFO_BYTES = 160
+_STATE, _RTT_US = 1, 68
+_TCP_INFO = {
+    "ssthresh_packets": ("=I", 76),
+    "window_packets": ("=I", 80),
+    "retransmissions": ("=I", 100),
+    "bytes_received": ("=Q", 128),
+    "packets_received": ("=I", 152),
+    "packets_sent": ("=I", 156),
+}
+"""Formats and offsets."""
+_RECOVERY = 3
+"""enum tcp_ca_state: from here on the sender recovers from a loss."""
+# linux/pkt_sched.h: struct tc_stats, of a queue.
+_TC_STATS = struct.Struct("=QIIIIIII")
+
+
+@dataclass(frozen=True)
+class TcpSocket:
+    """A socket's state, as sender and as receiver.
+
+    Windows are in packets, `rtt_ms` is the kernel's smoothed RTT.
+    """
+
+    state: int
+    local_port: int
+    remote_port: int
+    is_repairing: bool
+    window_packets: int
+    ssthresh_packets: int
+    rtt_ms: float
+    retransmissions: int
+    packets_sent: int
+    packets_received: int
+    bytes_received: int
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """A qdisc's counters and occupancy; `bytes` are of IP packets."""
+
+    parent: int
+    bytes: int
+    packets: int
+    drops: int
+    held_packets: int
+    held_bytes: int
+
+
+class _Netlink:
+    protocol: ClassVar[int]
+
+    def __init__(self, namespace: Namespace) -> None:
+        with namespace.entered():
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, self.protocol)
+        self._socket.settimeout(5)
+
+    def dump(self, question: int, request: bytes) -> Iterator[memoryview]:
+        """Yields the content of each reply."""
+        length = _HEADER.size + len(request)
+        self._socket.send(_HEADER.pack(length, question, _NLM_F_DUMP, 1, 0) + request)
+        while True:
+            answer = memoryview(self._socket.recv(_MOST_BYTES))
+            while answer:
+                length, kind, *_ = _HEADER.unpack_from(answer)
+                content = answer[_HEADER.size : length]
+                if kind == _NLMSG_DONE:
+                    return
+                if kind == _NLMSG_ERROR:
+                    (number,) = struct.unpack_from("=i", content)
+                    raise OSError(-number, "netlink")
+                yield content
+                answer = answer[_aligned(length) :]
+
+
+class TcpSockets(_Netlink):
+    """The TCP sockets of a namespace."""
+
+    protocol = _NETLINK_SOCK_DIAG
+
+    def read(self) -> list[TcpSocket]:
+        """Returns them all, as they are now."""
+        request = struct.pack(
+            "=BBBxI48x", socket.AF_INET, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), _ALL_STATES
+        )
+        return [_socket_of(content) for content in self.dump(_SOCK_DIAG_BY_FAMILY, request)]
+
+
+class Queues(_Netlink):
+    """The qdiscs of a namespace."""
+
+    protocol = _NETLINK_ROUTE
+
+    def read(self) -> list[QueueState]:
+        """Returns them all, as they are now."""
+        return [_queue_of(content) for content in self.dump(_RTM_GETQDISC, bytes(20))]
+
+
+def tcp_info(content: bytes | memoryview) -> dict[str, Any]:
+    """Parses the needed part of a struct tcp_info."""
+    whole = bytes(content).ljust(_TCP_INFO_BYTES, b"\0")
+    (rtt_us,) = struct.unpack_from("=I", whole, _RTT_US)
+    return {
+        "is_repairing": whole[_STATE] >= _RECOVERY,
+        "rtt_ms": rtt_us / 1000,
+        **{
+            name: struct.unpack_from(kind, whole, offset)[0]
+            for name, (kind, offset) in _TCP_INFO.items()
+        },
+    }
+
+
+def _socket_of(content: memoryview) -> TcpSocket:
+    _, state = struct.unpack_from("=BB", content)
+    local_port, remote_port = struct.unpack_from("!HH", content, 4)
+    attributes = dict(_attributes(content[72:]))
+    info = tcp_info(attributes.get(_INET_DIAG_INFO, b""))
+    return TcpSocket(state, local_port, remote_port, **info)
+
+
+def _queue_of(content: memoryview) -> QueueState:
+    (parent,) = struct.unpack_from("=I", content, 12)
+    attributes = dict(_attributes(content[20:]))
+    stats = bytes(attributes[_TCA_STATS][: _TC_STATS.size]).ljust(_TC_STATS.size, b"\0")
+    counted, packets, drops, _, _, _, held_packets, held_bytes = _TC_STATS.unpack(stats)
+    return QueueState(parent, counted, packets, drops, held_packets, held_bytes)
+
+
+def _attributes(content: memoryview) -> Iterator[tuple[int, memoryview]]:
+    while len(content) >= _ATTRIBUTE.size:
+        length, kind = _ATTRIBUTE.unpack_from(content)
+        yield kind, content[_ATTRIBUTE.size : length]
+        content = content[_aligned(length) :]
+
+
+def _aligned(length: int) -> int:
+    return (length + 3) & ~3

@@ -1,0 +1,283 @@
+"""Fetches packaged traces, verifies their digests and caches them outside git.
+
+python -m kneepoint.networks.fetch --config config/config.yaml --into build/traces NAME...
+"""
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kneepoint.common.config_file import read_config
+from kneepoint.common.errors import (
+    KneepointError,
+    run_command_line,
+    suggestion,
+)
+from kneepoint.common.files import (
+    hold_lock,
+    private_folder,
+    read_bytes,
+    sha256_of,
+    write_whole,
+)
+from kneepoint.common.programs import (
+    complaint,
+    find_program,
+    run_program,
+)
+from kneepoint.networks.apt import APT, unpack_debian_package
+from kneepoint.networks.config import (
+    SHIPPED,
+    FetchSettings,
+    Network,
+    TraceEntry,
+    TraceSources,
+    load_trace_catalogue,
+)
+
+_PACKAGE = "mahimahi-traces"
+
+
+@dataclass(frozen=True)
+class TraceSource:
+    """A source of traces with its name in messages.
+
+    `unpack` takes an empty folder, which it may use, and returns one with the source's traces.
+    `folder` is where the traces are already, if they are on this machine.
+    """
+
+    title: str
+    unpack: Callable[[Path], Path]
+    folder: Path | None = None
+
+
+def folder_source(folder: Path) -> TraceSource:
+    """Returns a folder named by the user as a source."""
+
+    def unpack(_: Path) -> Path:
+        if not folder.is_dir():
+            raise KneepointError("no such folder; correct traces.folder in the configuration")
+        return folder
+
+    return TraceSource(f"folder {folder}", unpack, folder)
+
+
+def debian_source(apt_folder: Path = APT) -> TraceSource:
+    """Returns the Debian package mahimahi-traces, fetched without root."""
+
+    def unpack(work: Path) -> Path:
+        return unpack_debian_package(_PACKAGE, work, apt_folder) / "usr/share/mahimahi/traces"
+
+    return TraceSource(f"Debian package {_PACKAGE}", unpack)
+
+
+def git_source(url: str, commit: str) -> TraceSource:
+    """Returns one commit of a git repository that has the traces in its folder traces/."""
+
+    def unpack(work: Path) -> Path:
+        find_program("git", "install git or choose another traces.source")
+        for command in (
+            ["init"],
+            ["fetch", "--depth=1", "--no-tags", "--", url, commit],
+            ["-c", "core.autocrlf=false", "checkout", commit, "--", "traces"],
+        ):
+            result = run_program(["git", *command], work)
+            if result.returncode != 0:
+                raise KneepointError(
+                    f"git could not fetch commit {commit} ({complaint(result)}); "
+                    "check the network, traces.git_url and traces.git_commit"
+                )
+        return work / "traces"
+
+    return TraceSource(f"git repository {url}", unpack)
+
+
+def sources_of(settings: TraceSources, base: Path) -> list[TraceSource]:
+    """Returns the sources to try, in order; a configured folder is relative to `base`."""
+    local = Path(settings.git_url)
+    url = str(local.resolve()) if local.is_dir() else settings.git_url
+    sources = {"debian": debian_source(), "git": git_source(url, settings.git_commit)}
+    if settings.folder:
+        sources = {"folder": folder_source(base / settings.folder.expanduser()), **sources}
+    return [*sources.values()] if settings.source == "auto" else [sources[settings.source]]
+
+
+class TraceCache:
+    """A folder of verified traces, shared by all checkouts of a user."""
+
+    def __init__(self, folder: Path, catalogue: Mapping[str, TraceEntry]) -> None:
+        self.folder = folder
+        self._catalogue = catalogue
+
+    def get(self, name: str) -> bytes | None:
+        """Returns a trace, or None if the cache lacks it or its copy is damaged."""
+        try:
+            content = (self.folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        return content if sha256_of(content) == self._catalogue[name].sha256 else None
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Returns the names of the traces that the cache lacks."""
+        return [name for name in names if self.get(name) is None]
+
+    def fill(self, names: Iterable[str], sources: Iterable[TraceSource]) -> None:
+        """Fetches missing traces from the first source that has them; KneepointError: none has."""
+        with hold_lock(self.folder / ".lock", math.inf):
+            missing = self.missing(names)  # another process may have fetched them meanwhile
+            for name in missing:
+                if (self.folder / name).exists():
+                    _note(f"{self.folder / name} is damaged; fetching it again")
+            problems = []
+            for source in sources:
+                if missing:
+                    _note(f"looking for {', '.join(missing)} in {source.title}")
+                    problems += self._fill_from(source, missing)
+                    missing = self.missing(missing)
+        if missing:
+            raise KneepointError(
+                f"no source has {', '.join(missing)}: {'; '.join(problems)}. If you have the "
+                "files, set traces.folder in the configuration to their folder"
+            )
+        for problem in problems:
+            _note(problem)
+
+    def _fill_from(self, source: TraceSource, missing: Iterable[str]) -> list[str]:
+        """Caches every catalogued trace of a source; returns the problems found."""
+        problems = []
+        with private_folder("fetch", self.folder) as work:
+            try:
+                folder = source.unpack(work.resolve())
+            except KneepointError as error:
+                return [f"{source.title}: {error}"]
+            for name, entry in self._catalogue.items():
+                path = folder / name
+                if not path.is_file():
+                    if name in missing:
+                        problems.append(f"{source.title}: has no file {name}")
+                    continue
+                content = path.read_bytes()
+                digest = sha256_of(content)
+                if digest == entry.sha256:
+                    write_whole(self.folder / name, content)
+                elif name in missing:
+                    problems.append(
+                        f"{source.title}: digest mismatch: {name} has SHA-256 {digest}, "
+                        f"but traces.yaml lists {entry.sha256}; get the original file"
+                    )
+        return problems
+
+
+def fetch_traces(
+    names: Iterable[str],
+    into: Path,
+    *,
+    cache_folder: Path,
+    catalogue: Mapping[str, TraceEntry],
+    sources: Iterable[TraceSource],
+) -> None:
+    """Writes verified traces into the folder `into`; raises KneepointError if none has one."""
+    names, sources = list(names), list(sources)
+    for name in names:
+        if name not in catalogue:
+            raise KneepointError(_describe_unlisted(name, catalogue, sources))
+    cache = TraceCache(cache_folder, catalogue)
+    try:
+        if cache.missing(names):
+            cache.fill(names, sources)
+        for name in names:
+            content = cache.get(name)
+            if content is None:
+                raise KneepointError(f"{cache.folder / name}: damaged after fetching; try again")
+            write_whole(into / name, content)
+    except OSError as error:
+        raise KneepointError(
+            f"{error.filename}: {error.strerror}; make it writable, or set cache in the "
+            "configuration to another folder"
+        ) from None
+
+
+def digests_of(config: Path, names: Iterable[str]) -> dict[str, str]:
+    """Returns the SHA-256 of each trace, "" for one that traces.yaml does not list.
+
+    Raises:
+        KneepointError: the file of a recording in traces.folder is another than traces.yaml lists,
+            or it is missing and no other source has it, whatever the cache still holds.
+    """
+    names = list(names)
+    if not names:
+        return {}
+    settings, catalogue = read_config(config, FetchSettings).traces, load_trace_catalogue(config)
+    listed = {name: catalogue[name].sha256 if name in catalogue else "" for name in names}
+    if settings.folder and settings.source in ("auto", "folder"):
+        folder = config.parent / settings.folder.expanduser()
+        packaged = load_trace_catalogue(SHIPPED / "config.yaml")
+        for name, digest in listed.items():
+            is_elsewhere = settings.source == "auto" and (
+                "git_url" in settings.model_fields_set or name in packaged
+            )
+            if digest and ((folder / name).is_file() or not is_elsewhere):
+                _require_recording(folder / name, digest)
+    return listed
+
+
+def _require_recording(path: Path, digest: str) -> None:
+    found = sha256_of(read_bytes(path, "restore it, or correct traces.folder in the configuration"))
+    if found != digest:
+        raise KneepointError(
+            f"{path}: has SHA-256 {found}, but traces.yaml lists {digest}; correct traces.yaml, or "
+            "restore the file"
+        )
+
+
+def made_of(config: Path, network: Network) -> str:
+    """Returns all that a network is prepared from, as text; raises KneepointError (digests_of)."""
+    return network.made_of(digests_of(config, network.trace_names))
+
+
+def cache_folder_of(configured: Path | None) -> Path:
+    """Returns the trace cache: the configured folder, or the default of this user."""
+    for root in (configured, os.environ.get("KNEEPOINT_CACHE")):
+        if root:
+            return Path(root).expanduser() / "traces"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return home / "kneepoint" / "traces"
+
+
+def _describe_unlisted(
+    name: str, catalogue: Mapping[str, TraceEntry], sources: Iterable[TraceSource]
+) -> str:
+    for source in sources:
+        if source.folder and (path := source.folder / name).is_file():
+            digest = sha256_of(path.read_bytes())
+            return f"traces.yaml: lacks the trace; add `{name}: {{sha256: {digest}}}`"
+    return f"traces.yaml: unknown trace {name}; {suggestion(name, catalogue)}"
+
+
+def _note(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Parses the command line and fetches the traces."""
+    parser = argparse.ArgumentParser(description="Fetches, verifies and caches packaged traces.")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="trace in traces.yaml")
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--into", type=Path, required=True, help="folder for the traces")
+    arguments = parser.parse_args()
+    settings = read_config(arguments.config, FetchSettings)
+    fetch_traces(
+        arguments.names,
+        arguments.into,
+        cache_folder=cache_folder_of(settings.cache),
+        catalogue=load_trace_catalogue(arguments.config),
+        sources=sources_of(settings.traces, arguments.config.parent),
+    )
+
+
+if __name__ == "__main__":
+    run_command_line(main)

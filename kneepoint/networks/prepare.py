@@ -1,0 +1,204 @@
+"""Prepares one network: two validated traces and a description.
+
+python -m kneepoint.networks.prepare --config FILE --network NAME --into build/networks/NAME
+"""
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from kneepoint.common.errors import (
+    KneepointError,
+    run_command_line,
+    unusable,
+)
+from kneepoint.common.files import sha256_of, write_whole
+from kneepoint.common.notes import seal
+from kneepoint.common.programs import run_built
+from kneepoint.networks.config import (
+    Cut,
+    LinkTrace,
+    Network,
+    Synthetic,
+    load_network,
+    load_trace_catalogue,
+    network_file,
+)
+from kneepoint.networks.fitted_host import read_fitted_host
+from kneepoint.networks.omniscient import (
+    Bound,
+    bound_of_rate,
+    bound_of_traces,
+)
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
+from kneepoint.networks.traces import (
+    changing_rate_trace,
+    constant_rate_trace,
+    format_trace,
+    open_trace,
+    parse_trace,
+    part_of_trace,
+    times_of,
+)
+
+BUILD = Path("build")
+
+
+def make_trace(link: LinkTrace, where: str, duration_s: float | None, build: Path) -> bytes:
+    """Makes and validates the trace of a link; one of constant rate has an empty file.
+
+    Args:
+        link: description of the link.
+        where: file and key of the link, for messages.
+        duration_s: duration of a run, which changes of the rate need.
+        build: folder of the packaged traces and of the program that makes synthetic ones.
+    """
+    if link.rate_mbps is not None:
+        return b""
+    try:
+        content = _content(link, duration_s, build)
+        parse_trace(content, link.trace or "made here")
+    except KneepointError as error:
+        raise KneepointError(f"{where}: {error}") from None
+    digest = sha256_of(content)
+    if link.sha256 not in (None, digest):
+        raise KneepointError(
+            f"{where}: digest mismatch: the trace has SHA-256 {digest}, but sha256 pins "
+            f"{link.sha256}; correct the pin or restore the trace"
+        )
+    return content
+
+
+def _content(link: LinkTrace, duration_s: float | None, build: Path) -> bytes:
+    if link.constant_mbps is not None and link.changes and duration_s is not None:
+        rates = {0.0: link.constant_mbps} | {each.at_s: each.mbps for each in link.changes}
+        return format_trace(changing_rate_trace(rates, duration_s))
+    if link.constant_mbps is not None:
+        return format_trace(constant_rate_trace(link.constant_mbps))
+    if link.synthetic is not None:
+        return _synthesize(link.synthetic, build / "synthesize")
+    path = build / "traces" / str(link.trace)
+    with open_trace(path, "fetch it first") as file:
+        return cut_trace(file, str(path), link.cut) if link.cut else file.read()
+
+
+def _synthesize(synthetic: Synthetic, program: Path) -> bytes:
+    arguments: list[str] = []
+    for name, value in synthetic.model_dump().items():
+        arguments += [f"--{name.replace('_', '-')}", str(value)]
+    made, status, complaint = run_built(program, *arguments)
+    if status != 0:
+        raise KneepointError(f"{program}: {complaint}")
+    return made
+
+
+def cut_trace(content: BinaryIO, name: str, cut: Cut) -> bytes:
+    """Returns part of a trace, of any length (see Cut); raises InvalidTraceError without such."""
+    return part_of_trace(content, name, round(cut.start_s * 1000), round(cut.end_s * 1000))
+
+
+def prepare_network(
+    name: str,
+    network: Network,
+    where: Path,
+    into: Path,
+    build: Path = BUILD,
+    host: Mapping[str, float] | None = None,
+) -> None:
+    """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
+
+    description.json beside them holds what they are made of: the network as its file `where`
+    describes it, and the digests of its packaged traces. The settings `host` of the emulated host
+    replace the network's.
+    """
+    links = {"uplink": network.uplink, "downlink": network.downlink}
+    traces = {
+        name: make_trace(link, f"{where}: {name}", network.duration_s, build)
+        for name, link in links.items()
+    }
+    try:
+        bound = bound_of(network, traces["uplink"], traces["downlink"])
+    except KneepointError as error:
+        raise KneepointError(f"{where}: uplink: {error}") from None
+    prepared_links: dict[str, PreparedLink] = {}
+    for direction, trace in traces.items():
+        path = into / f"{direction}.trace"
+        write_whole(path, trace)
+        prepared_links[direction] = PreparedLink(
+            trace=str(path) if trace else "",
+            trace_sha256=sha256_of(trace) if trace else "",
+            rate_mbps=links[direction].rate_mbps or 0,
+            delay_ms=_typed(network.delay_ms),
+            delay_step_ms=_typed(network.delay_step_ms or 0),
+            delay_period_s=_typed(network.delay_period_s or 0),
+            queue=getattr(network, f"{direction}_queue"),
+            loss_period=links[direction].loss_period or 0,
+            loss_probability=links[direction].loss_probability,
+            loss_after_link=links[direction].loss_after_link,
+            impairments=links[direction].impairments,
+        )
+    prepared = PreparedNetwork(
+        name,
+        prepared_links["uplink"],
+        prepared_links["downlink"],
+        network.duration_s,
+        network.host_model,
+        network.host_latency_us,
+        bound,
+    )
+    for setting, value in (host or {}).items():
+        prepared = prepared.with_host(setting, _typed(value))
+    digests = {
+        trace: sha256_of((build / "traces" / trace).read_bytes()) for trace in network.trace_names
+    }
+    write_whole(into / "description.json", network.made_of(digests) + "\n")
+    description = {"title": network.title, **prepared.described()}
+    write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
+
+
+def bound_of(network: Network, uplink: bytes, downlink: bytes) -> Bound:
+    """Returns the omniscient bound of a network with these traces."""
+    if network.uplink.rate_mbps is not None:
+        return bound_of_rate(network.uplink.rate_mbps)
+    return bound_of_traces(times_of(uplink), times_of(downlink), network.duration_s)
+
+
+def _typed(value: float) -> float:
+    return int(value) if value % 1 == 0 else value
+
+
+def main() -> None:
+    """Parses the command line and prepares the network."""
+    parser = argparse.ArgumentParser(
+        description="Prepares the traces and the description of a network."
+    )
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--network", required=True, help="name of a file in networks/ next to it")
+    parser.add_argument("--into", type=Path, required=True, help="output folder")
+    parser.add_argument(
+        "--fitted", type=Path, help="study.json with the host, for a network that has host_from"
+    )
+    arguments = parser.parse_args()
+    network = load_network(arguments.config, arguments.network)
+    if network.trace_names:
+        catalogue = load_trace_catalogue(arguments.config)
+        for name in set(network.trace_names) & set(catalogue):
+            path = BUILD / "traces" / name
+            if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
+                raise unusable(path, "it is not the trace that traces.yaml lists")
+    prepare_network(
+        arguments.network,
+        network,
+        network_file(arguments.config, arguments.network),
+        arguments.into,
+        BUILD,
+        read_fitted_host(arguments.fitted) if arguments.fitted else None,
+    )
+    written = ("uplink.trace", "downlink.trace", "description.json", "network.json")
+    seal(str(arguments.into), [arguments.into / name for name in written])
+
+
+if __name__ == "__main__":
+    run_command_line(main)

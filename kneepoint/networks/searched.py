@@ -1,0 +1,68 @@
+"""Networks of trials that search network parameters, with synthetic traces made from these."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kneepoint.common.files import sha256_of, write_whole
+from kneepoint.networks.config import (
+    OF_SYNTHETIC,
+    Network,
+    changed,
+)
+from kneepoint.networks.omniscient import Bound
+from kneepoint.networks.prepare import bound_of, make_trace
+from kneepoint.networks.scenario import PreparedNetwork
+
+
+@dataclass(frozen=True)
+class SearchedNetworks:
+    """Networks of a configuration with other parameters.
+
+    Traces are files named by their SHA-256: equal parameters give the same bytes, so that nothing
+    depends on which files exist.
+
+    Args:
+        described: the networks as their files describe them, by name.
+        build: see make_trace.
+        folder: of the traces.
+    """
+
+    described: Mapping[str, Network]
+    build: Path
+    folder: Path
+    _known: dict[str, tuple[Path, Bound]] = field(default_factory=dict, repr=False)
+
+    def having(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
+        """Returns a prepared network with other values of parameters (see `changed`)."""
+        of_trace = {name: value for name, value in values.items() if name.startswith(OF_SYNTHETIC)}
+        if of_trace:
+            network = self._with_trace(network, of_trace)
+        for name, value in values.items():
+            if name not in of_trace:
+                network = network.having(name, value)
+        return network
+
+    def forget_all_but(self, kept: Iterable[PreparedNetwork]) -> None:
+        """Removes all trials' traces except some; they can be made again."""
+        digests = {network.uplink.trace_sha256 for network in kept}
+        for path in self.folder.glob("*.trace"):
+            if path.stem not in digests:
+                path.unlink(missing_ok=True)
+        self._known.clear()
+
+    def _with_trace(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
+        described = changed(self.described[network.name], values)
+        key = described.model_dump_json()
+        if key not in self._known:
+            where = f"network {network.name}: uplink"
+            content = make_trace(described.uplink, where, described.duration_s, self.build)
+            path = self.folder / f"{sha256_of(content)}.trace"
+            if not path.exists():
+                write_whole(path, content)
+            downlink = network.downlink.trace
+            bound = bound_of(described, content, Path(downlink).read_bytes() if downlink else b"")
+            self._known[key] = path, bound
+        path, bound = self._known[key]
+        uplink = replace(network.uplink, trace=str(path), trace_sha256=path.stem)
+        return replace(network, uplink=uplink, omniscient=bound)

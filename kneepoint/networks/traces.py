@@ -1,0 +1,125 @@
+"""Traces: their files, which build/check_trace validates, and those of constant rates."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import BinaryIO
+
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.programs import run_built
+
+OPPORTUNITY_BYTES = 1504
+OPPORTUNITY_BITS = 8 * OPPORTUNITY_BYTES
+MOST_OPPORTUNITIES = 10_000_000  # as of controllers/links/trace.hh
+_CHECK_TRACE = Path("build/check_trace")
+"""The only implementation of the rules of trace files."""
+
+
+class InvalidTraceError(KneepointError):
+    """A file that is not a trace."""
+
+
+def parse_trace(content: bytes, name: str) -> list[int]:
+    """Returns the delivery opportunities of a trace: non-decreasing ms, the last not 0.
+
+    Raises InvalidTraceError, which names the trace `name` and the line.
+    """
+    _, status, complaint = run_built(_CHECK_TRACE, name, content=content)
+    if status != 0:
+        raise InvalidTraceError(complaint or f"{_CHECK_TRACE}: exit status {status}")
+    return times_of(content)
+
+
+def part_of_trace(content: BinaryIO, name: str, start_ms: int, end_ms: int) -> bytes:
+    """Returns the opportunities in (start_ms, end_ms] of a trace of any length, shifted to 0.
+
+    Raises:
+        InvalidTraceError: it is no trace, or has no such part.
+    """
+    words = (name, str(start_ms), str(end_ms))
+    part, status, complaint = run_built(_CHECK_TRACE, *words, content=content)
+    if status != 0:
+        raise InvalidTraceError(complaint or f"{_CHECK_TRACE}: exit status {status}")
+    return part
+
+
+def times_of(content: bytes) -> list[int]:
+    """Returns the opportunities (ms) of a trace that is known to be valid."""
+    return list(map(int, content.split()))
+
+
+def read_trace(path: Path) -> list[int]:
+    """Reads and validates a trace file; returns its opportunities (ms)."""
+    with open_trace(path) as file:
+        return parse_trace(file.read(), str(path))
+
+
+@contextmanager
+def open_trace(path: Path, remedy: str = "check the path") -> Iterator[BinaryIO]:
+    """Opens a file; raises KneepointError, with a remedy, if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise KneepointError(f"trace {path} cannot be read: {error.strerror}; {remedy}") from None
+
+
+def format_trace(times_ms: list[int]) -> bytes:
+    """Returns the content of a trace file with these opportunities (ms)."""
+    return "".join(f"{time_ms}\n" for time_ms in times_ms).encode()
+
+
+def constant_rate_trace(rate_mbps: float) -> list[int]:
+    """Returns the opportunities (ms) in one period of a constant rate.
+
+    Opportunity k is due at k * 1504 bytes / rate, rounded up to a whole millisecond. The period is
+    the shortest whole number of milliseconds that repeats exactly.
+    """
+    rate_bytes_per_ms = Fraction(repr(rate_mbps)) * 1000 / 8
+    spacing_ms = OPPORTUNITY_BYTES / rate_bytes_per_ms
+    period_ms, opportunities = spacing_ms.numerator, spacing_ms.denominator
+    if opportunities > MOST_OPPORTUNITIES:
+        raise KneepointError(
+            f"constant_mbps: {rate_mbps!r} needs a trace of {opportunities} lines; "
+            "give the rate with fewer digits"
+        )
+    return [-(-k * period_ms // opportunities) for k in range(1, opportunities + 1)]
+
+
+def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
+    """Returns the opportunities (ms) of rates (Mbit/s), each for a time (ms).
+
+    Opportunity k is due when k * 1504 bytes have become possible, rounded up to whole milliseconds.
+    """
+    times_ms: list[int] = []
+    start_ms, passed = Fraction(0), Fraction(0)  # in bits
+    for lasts_ms, rate_mbps in steps:
+        bits_per_ms = rate_mbps * 1000
+        end_ms, after = start_ms + lasts_ms, passed + bits_per_ms * lasts_ms
+        # Opportunity k is due at (begun + k * OPPORTUNITY_BITS) / bits_per_ms.
+        begun, (bits, ms) = start_ms * bits_per_ms - passed, bits_per_ms.as_integer_ratio()
+        if after // OPPORTUNITY_BITS > MOST_OPPORTUNITIES:
+            raise KneepointError(
+                f"{float(rate_mbps):g} Mbit/s until {float(end_ms) / 1000:g} s need a trace of "
+                f"more than {MOST_OPPORTUNITIES} lines; lower the rate or the time, or check units"
+            )
+        first, each = begun.numerator * ms, begun.denominator * OPPORTUNITY_BITS * ms
+        whole = begun.denominator * bits
+        numbers = range(int(passed // OPPORTUNITY_BITS) + 1, int(after // OPPORTUNITY_BITS) + 1)
+        times_ms += [-(-(first + k * each) // whole) for k in numbers]
+        start_ms, passed = end_ms, after
+    return times_ms
+
+
+def changing_rate_trace(rates_mbps: Mapping[float, float], duration_s: float) -> list[int]:
+    """Returns the opportunities (ms) of a run, for rates by the times (s) at which they begin.
+
+    One more, beyond the end of the run, keeps the trace from repeating within it.
+    """
+    times_ms = [1000 * Fraction(repr(time_s)) for time_s in (*rates_mbps, duration_s)]
+    lasts_ms = (after - before for before, after in pairwise(times_ms))
+    rates = (Fraction(repr(mbps)) for mbps in rates_mbps.values())
+    return [*trace_of_rates(zip(lasts_ms, rates, strict=True)), math.ceil(times_ms[-1]) + 1]

@@ -1,0 +1,58 @@
+"""Runs the configured example once and keeps the logs of its uplink and of its sender."""
+
+from collections.abc import Generator, Iterator
+
+from kneepoint.common.errors import KneepointError
+from kneepoint.config.workflow import (
+    FLOW_LOG,
+    LOG,
+    REAL_SHOWCASE,
+)
+from kneepoint.engines.base import EngineSettings
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import (
+    Outcome,
+    Plan,
+    Steps,
+)
+from kneepoint.runs.results import FinishedRun, PlannedRun
+from kneepoint.runs.runner import Batch
+from kneepoint.runs.seeds import derive_seed
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans the example: on the emulator, or, under its other name, on mahimahi."""
+    shown = job.workflow.settings.showcase
+    assert shown is not None
+    engine = job.engine("mahimahi" if name == REAL_SHOWCASE else "emulator")
+    network = engine.place(job.network(shown.network))
+    seed = derive_seed(derive_seed(job.workflow.settings.seed, "showcase"), 0, 0)
+    spec = job.spec(engine, shown, network, seed, "showcase")
+
+    def steps() -> Steps:
+        run = PlannedRun(0, 0, None, spec)
+        finished = yield from run_logged(job, engine, run)
+        if finished.record.status == "failed":
+            raise KneepointError(
+                f"{job.workflow.path}: showcase failed: {finished.record.reason}; choose another "
+                "run"
+            )
+        logs = (LOG,) if name == REAL_SHOWCASE else (LOG, FLOW_LOG)
+        return Outcome([run], "one run, with its logs", logs=logs)
+
+    return Plan(engine, 1, steps())
+
+
+def run_logged(
+    job: Job, engine: EngineSettings, run: PlannedRun
+) -> Generator[Batch, Iterator[FinishedRun], FinishedRun]:
+    """Repeats one run, and writes the logs into the results folder, unless the run fails."""
+    temporary, told = (job.out_dir / f".{name}" for name in (LOG, FLOW_LOG))
+    keeping = engine.keeping(temporary, told)
+    # A log exists only if the run was just made.
+    (finished,) = yield Batch([run], engine=keeping, anew=True)
+    if finished.record.status != "failed":
+        temporary.replace(job.out_dir / LOG)
+        if told.exists():  # real runs have none
+            told.replace(job.out_dir / FLOW_LOG)
+    return finished

@@ -1,0 +1,221 @@
+"""Runs published and tuned settings on held-out networks.
+
+Besides its runs, whose trial numbers count the settings, it writes settings.parquet and
+networks.parquet.
+
+Published settings are the rows of the tables that studies replayed on the training network, and the
+declared defaults where these are wanted; a controller's best one has the greatest power in our own
+runs, and defaults come after rows. Its tuned settings are the best trials
+of the studies that tune it there. All run again, on the training network as well: the best of many
+trials is biased by selection, whereas a fresh run is not.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from kneepoint.common.errors import unusable
+from kneepoint.common.json_text import parse_json
+from kneepoint.common.study_record import StudyRecord
+from kneepoint.config.settings import HoldOut
+from kneepoint.config.study import Setting
+from kneepoint.engines.base import canonical_json
+from kneepoint.networks.late import Late, late_senders
+from kneepoint.networks.omniscient import Bound
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import Plan, plan_list
+from kneepoint.runs.results import (
+    PlannedRun,
+    make_table,
+    read_table,
+    required,
+)
+from kneepoint.runs.seeds import derive_seed
+
+SETTINGS_SCHEMA = pa.schema(
+    [
+        *required("int64", "trial"),
+        *required("string", "controller", "origin"),  # published or tuned
+        *required("bool", "best"),
+        *required("string", "study"),
+        pa.field("table", "string"),
+        pa.field("row", "int64"),
+        *required("string", "constants"),
+        pa.field("published_power", "float64"),  # as printed
+        *required("float64", "study_power"),  # mean, on the training network
+        *required("int64", "study_runs"),
+    ]
+)
+NETWORKS_SCHEMA = pa.schema(
+    [
+        *required("string", "network"),
+        *required("bool", "is_training"),
+        *required("float64", *(each.name for each in fields(Bound))),  # the omniscient bound
+        *(pa.field(each.name, "float64") for each in fields(Late)),  # of the training network
+    ]
+)
+
+
+class FoundSetting(Setting):
+    """A controller with all its parameters, their origin, and their power on the training network.
+
+    Every tuned setting counts as `best`, and one published setting of each controller.
+    """
+
+    constants: Mapping[str, int | float]  # whole ones are written as such
+    origin: Literal["published", "tuned"]
+    best: bool
+    study: str
+    table: str | None
+    row: int | None
+    published_power: float | None
+    study_power: float
+    study_runs: int
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans the runs of the studies' settings on all networks.
+
+    Raises:
+        KneepointError: a study or a network has no results.
+    """
+    held = configured(job)
+    prepared = [job.network(name) for name in (held.training, *held.networks)]
+    settings = find_settings(job)
+    networks = [
+        {"network": each.name, "is_training": place == 0, **vars(each.omniscient)}
+        | vars(late_senders(each) if place == 0 else Late())
+        for place, each in enumerate(prepared)
+    ]
+    rows = [
+        {**vars(found), "trial": trial, "constants": canonical_json(dict(found.constants))}
+        for trial, found in enumerate(settings)
+    ]
+    return plan_list(
+        job.engine(),
+        list_runs(job, settings, prepared, derive_seed(job.workflow.settings.seed, name)),
+        f"{len(settings)} settings on {len(prepared)} networks",
+        {
+            "networks.parquet": make_table(networks, NETWORKS_SCHEMA),
+            "settings.parquet": make_table(rows, SETTINGS_SCHEMA),
+        },
+    )
+
+
+def configured(job: Job) -> HoldOut:
+    """Returns the configured networks, which this experiment requires."""
+    assert job.workflow.settings.hold_out is not None
+    return job.workflow.settings.hold_out
+
+
+def find_settings(job: Job) -> list[FoundSetting]:
+    """Returns what studies ran or found on the training network.
+
+    Controllers come in the order of the studies, published settings before tuned ones.
+
+    Raises:
+        KneepointError: a study has no results.
+    """
+    workflow, held = job.workflow, configured(job)
+    rows = [row for name in workflow.replays for row in _replayed_rows(job, name, held.training)]
+    if held.defaults:
+        first = {workflow.studies[name].controller: name for name in reversed(workflow.tunings)}
+        # A row that was replayed comes before them.
+        rows += [_found(job, first[controller], "published", ()) for controller in reversed(first)]
+    every = (_tuned(job, name, held.training) for name in workflow.tunings)
+    tuned = [found for found in every if found]
+    best: dict[str, FoundSetting] = {}
+    for row in rows:
+        if row.controller not in best or row.study_power > best[row.controller].study_power:
+            best[row.controller] = row
+    published = [row.model_copy(update={"best": row is best[row.controller]}) for row in rows]
+    if held.published == "best":
+        published = [row for row in published if row.best]
+    order = list(dict.fromkeys(study.controller for study in workflow.studies.values()))
+    return sorted([*published, *tuned], key=lambda found: order.index(found.controller))
+
+
+def list_runs(
+    job: Job,
+    settings: Iterable[FoundSetting],
+    networks: Sequence[PreparedNetwork],
+    seed: int,
+) -> list[PlannedRun]:
+    """Returns all runs: every setting on every network, in their order.
+
+    A seed depends only on the network and the number of the replicate. So all settings meet the
+    same random events, and an additional setting leaves the runs of the others as they are. Rows of
+    several tables with equal parameters share one run.
+    """
+    held, engine = configured(job), job.engine()
+    planned = []
+    for trial, found in enumerate(settings):
+        repeats = held.repeats if found.best else 1
+        places = [(network, repeat) for network in networks for repeat in range(repeats)]
+        for run, (network, repeat) in enumerate(places):
+            own_seed = derive_seed(seed, network.name, repeat)
+            spec = job.spec(engine, found, network, own_seed, "hold_out")
+            planned.append(PlannedRun(trial, run, None, spec))
+    return planned
+
+
+def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting]:
+    """The rows of a published table that a study replayed, with the mean power of their runs."""
+    table = job.workflow.tables[str(job.workflow.studies[study].table)]
+    printed = {row.number: row.metrics.get("power") for row in table.rows}
+    rows: dict[int, list[dict[str, Any]]] = {}
+    for run in _runs(job, study, training):
+        rows.setdefault(run["row"], []).append(run)
+    for number, runs in rows.items():
+        yield _found(job, study, "published", runs, table.name, number, printed.get(number))
+
+
+def _tuned(job: Job, study: str, training: str) -> FoundSetting | None:
+    """The best of a search; None if it has none because all trials failed."""
+    path = job.workflow.results / study / "study.json"
+    best = StudyRecord.load(path).best
+    if best is None:
+        return None
+    runs = [run for run in _runs(job, study, training) if run["trial"] == best.trial]
+    if not runs:
+        raise unusable(path, f"runs.parquet has no runs of trial {best.trial} on {training}")
+    return _found(job, study, "tuned", runs)
+
+
+def _found(
+    job: Job,
+    study: str,
+    origin: Literal["published", "tuned"],
+    runs: Sequence[Mapping[str, Any]],
+    table: str | None = None,
+    row: int | None = None,
+    published_power: float | None = None,
+) -> FoundSetting:
+    """The setting of a study's runs; without runs, its controller's declared defaults."""
+    controller = job.controller(job.workflow.studies[study].controller)
+    given = parse_json(runs[0]["constants"]) if runs else {}
+    powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
+    return FoundSetting(
+        controller=controller.name,
+        origin=origin,
+        best=origin == "tuned",
+        study=study,
+        table=table,
+        row=row,
+        constants=controller.complete(given, f"study {study}"),
+        published_power=published_power,
+        study_power=math.fsum(powers) / max(1, len(powers)),
+        study_runs=len(runs),
+    )
+
+
+def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
+    """A study's runs on one network."""
+    path = job.workflow.results / study / "runs.parquet"
+    columns = ["network", "trial", "row", "constants", "status", "power"]
+    runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
+    return [run for run in runs if run["network"] == network]

@@ -1,0 +1,154 @@
+"""Progress on stderr: a bar on a terminal, a few lines in a log."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kneepoint.common.files import read_json, write_passing
+
+COUNT_FOLDER = Path("build/progress")
+"""Folder of progress files, one per experiment in progress."""
+
+_COUNT_S = 0.5
+"""Interval of progress updates (s)."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Finished runs of an experiment, their planned number (None: open), and their rate.
+
+    `known` of them were finished when it began; `elapsed_s` has passed since. Of those that ended
+    since then the controller failed in `failed`, of the last of which there is the reason.
+    """
+
+    done: int
+    known: int
+    total: int | None
+    elapsed_s: float
+    failed: int = 0
+    reason: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """Runs a second; None before the first."""
+        executed = self.done - self.known
+        return executed / self.elapsed_s if executed and self.elapsed_s else None
+
+    @property
+    def left_s(self) -> float | None:
+        """Estimated time for the remaining runs (s); None if unknown."""
+        if self.total is None or self.rate is None:
+            return None
+        return max(0, self.total - self.done) / self.rate
+
+
+def read_counted(name: str) -> Counted | None:
+    """Returns the progress of an experiment; None if it has not begun."""
+    try:
+        return Counted(**read_json(COUNT_FOLDER / f"{name}.json"))
+    except (OSError, ValueError, TypeError):  # it has just begun or ended
+        return None
+
+
+class Progress:
+    """Counts runs for the terminal and for `kneepoint status`.
+
+    A log gets a line whenever their number has doubled, in real time with each, and for every new
+    reason for which a run failed.
+
+    Args:
+        name: what is in progress.
+        total: number of runs, or None where a search decides as it goes.
+        is_real_time: whether runs take minutes.
+        detail: returns what is said beside the number of runs.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        total: int | None,
+        *,
+        is_real_time: bool = False,
+        detail: Callable[[], str] | None = None,
+    ) -> None:
+        self._name = name
+        self._detail = detail
+        self._is_real_time = is_real_time
+        self._counted = Counted(0, 0, total, 0.0)
+        self._start_s: float | None = None
+        self._file = COUNT_FOLDER / f"{name}.json"
+        self._next_count_s = 0.0
+        self._next_line = 0  # number of runs
+        self._reasons: set[str] = set()
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            from rich.console import Console  # not needed in a log
+            from rich.progress import Progress as Bar
+            from rich.progress import TextColumn
+
+            columns = (*Bar.get_default_columns(), TextColumn("{task.fields[text]}"))
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(name, total=total, text="")
+            self._bar.start()
+
+    def add(self, runs: int) -> None:
+        """Counts further runs (0: only time has passed)."""
+        now_s = time.monotonic()
+        before = self._counted
+        done, known = before.done + runs, before.known
+        if self._start_s is None:  # these runs were finished before
+            self._start_s, known = now_s, done
+        self._counted = replace(before, done=done, known=known, elapsed_s=now_s - self._start_s)
+        if now_s >= self._next_count_s:
+            self._write()
+            self._next_count_s = now_s + _COUNT_S
+        self._show(runs)
+
+    def fail(self, reason: str) -> None:
+        """Counts a run that failed, and says so at once if it is the first for this reason."""
+        self._counted = replace(self._counted, failed=self._counted.failed + 1, reason=reason)
+        if reason not in self._reasons:
+            self._reasons.add(reason)
+            self._write()
+            self._say(f"a run failed: {reason}")
+
+    def end(self, message: str) -> None:
+        """Prints the final message."""
+        self._file.unlink(missing_ok=True)
+        if self._bar is not None:
+            self._bar.stop()
+        self._say(message)
+
+    def _write(self) -> None:
+        with suppress(OSError):  # a failed progress update must not end a run
+            write_passing(self._file, json.dumps(asdict(self._counted)))
+
+    def _show(self, runs: int) -> None:
+        done, elapsed_s, total = self._counted.done, self._counted.elapsed_s, self._counted.total
+        text = f"{done} of {total} runs" if total else f"{done} run{'s' if done != 1 else ''}"
+        if self._is_real_time:
+            text += self._left()
+        if self._detail:
+            text += f", {self._detail()}"
+        if self._bar is not None:
+            shown = text if self._is_real_time or self._detail else ""
+            self._bar.update(self._task, advance=runs, text=shown)
+        elif self._is_real_time and (runs or not elapsed_s):
+            self._say(text)
+        elif not self._is_real_time and runs and done >= self._next_line:
+            self._say(text)
+            self._next_line = 2 * done
+
+    def _left(self) -> str:
+        minutes = (self._counted.left_s or 0) / 60
+        if not minutes:
+            return ""
+        return f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
+
+    def _say(self, message: str) -> None:
+        print(f"{self._name}: {message}", file=sys.stderr, flush=True)

@@ -1,0 +1,358 @@
+"""All experiments of a configuration, by the name of their folder in the results.
+
+To add a kind of experiment, write its planner, say here what its experiments need, and name the
+planner in kneepoint/workflow/experiment.py: the workflow makes the jobs of all of them by the same
+rules.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kneepoint.common.files import require_folder, sha256_of
+from kneepoint.common.notes import digest_of_input
+from kneepoint.config.settings import HostProbe, Showcase
+from kneepoint.config.study import (
+    EMULATOR,
+    MAHIMAHI,
+    Engine,
+    WorstCase,
+)
+from kneepoint.config.workflow import (
+    ADDED_RUNS,
+    FLOW_LOG,
+    FOLDERS,
+    LOG,
+    REAL_SHOWCASE,
+    RESERVED,
+    Workflow,
+)
+from kneepoint.engines.limits import LIMITS
+from kneepoint.networks.config import SHIPPED, network_file
+
+NETWORKS = Path("build/networks")
+CALIBRATED = "calibration"
+"""The experiment that fits the emulated host to this one."""
+NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of experiment.
+
+    Args:
+        rule: name of the rule that makes it.
+        files: its outputs besides runs.parquet and made_by.json.
+        message: of its job.
+        group: of results, to which the analysis counts it; "": its own name.
+        takes_all: whether each of its jobs needs the whole host.
+    """
+
+    rule: str
+    files: tuple[str, ...]
+    message: str
+    group: str = ""
+    takes_all: bool = False
+
+
+STUDY = Kind("search_study", ("study.json", "trials.parquet"), "Searching", "studies")
+WORST_CASE = Kind(
+    "search_worst_case", (*STUDY.files, LOG, FLOW_LOG), "Searching for the worst case", "studies"
+)
+GUIDED = Kind(
+    "search_guided",
+    (*STUDY.files, "candidates.parquet"),
+    "Searching with the emulator as guide",
+    "studies",
+)
+HARDENING = Kind(
+    "harden_controller", ("rounds.parquet",), "Tuning against worst cases, in rounds", "hardening"
+)
+REPLICATES = Kind("replicate_settings", (), "Replicating", "repeats")
+COMPARISON = Kind("compare_settings", (), "Running the comparison")
+MORE_RUNS = Kind(
+    "add_runs", ("settings.parquet",), "Adding runs until verdicts on published rows are clear"
+)
+HELD_OUT = Kind(
+    "hold_out_settings",
+    ("settings.parquet", "networks.parquet"),
+    "Running published and tuned settings on held-out networks",
+)
+EXAMPLE = Kind("run_example", (LOG, FLOW_LOG), "Running the example with its logs")
+REAL_EXAMPLE = Kind("run_example_real", (LOG,), "Running the example in real mahimahi with its log")
+PROBE = Kind(
+    "probe_host",
+    ("probe.json",),
+    "Measuring how many real-time runs this host sustains at once",
+    takes_all=True,
+)
+CONFIRMATION = Kind("confirm_settings", ("settings.parquet",), "Running settings in real mahimahi")
+CALIBRATION = Kind(
+    "calibrate_host",
+    (*STUDY.files, "delays.parquet", "spread.parquet", "network.json"),
+    "Fitting the emulated host to real runs",
+)
+AGREEMENT = Kind(
+    "emulate_confirmed", (), "Running the confirmed settings on the fitted host", "calibration"
+)
+FURTHER_RUNS = Kind(
+    "run_again", (), "Running further real runs of settings that deviate from the emulator"
+)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What the workflow needs to know about an experiment.
+
+    Args:
+        name: its folder in the results.
+        kind: its kind.
+        engine: where its runs are made.
+        controllers: that it runs.
+        networks: that it runs on.
+        needs: experiments whose results it reads.
+        lists: further files of the results that it reads.
+        reads: files of the configuration, besides the main one, that it reads: those of its
+            networks, too.
+        settings: its settings in the main one, as text.
+        file: of the configuration, that describes it.
+    """
+
+    name: str
+    kind: Kind
+    engine: Engine = EMULATOR
+    controllers: Sequence[str] = ()
+    networks: Sequence[str] = ()
+    needs: Sequence[str] = ()
+    lists: Sequence[str] = ()
+    reads: Sequence[Path] = ()
+    settings: str = ""
+    file: Path = Path()
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it runs in real time or depends on real-time runs."""
+        return LIMITS[self.engine].is_real_time or self.kind in (CALIBRATION, AGREEMENT)
+
+    @property
+    def rule(self) -> str:
+        """The rule that makes it; real runs of a kind that both engines run have another."""
+        in_both = self.kind in (STUDY, REPLICATES, COMPARISON)
+        return f"{self.kind.rule}_real" if in_both and self.is_real else self.kind.rule
+
+    @property
+    def group(self) -> str:
+        """The group of results to which the analysis counts it."""
+        if self.kind == COMPARISON:
+            return FOLDERS[self.engine]
+        is_apart = self.is_real and self.kind in (STUDY, GUIDED, REPLICATES)
+        return f"real_{self.kind.group}" if is_apart else self.kind.group or self.name
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All its outputs; the last marks it as complete."""
+        return ("runs.parquet", *self.kind.files, "made_by.json")
+
+
+def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
+    """Returns all experiments of a configuration, those in real time last."""
+    found = [
+        *_studies(workflow),
+        *_hardening(workflow),
+        *_replicates(workflow),
+        *_comparisons(workflow),
+        *_added_runs(workflow),
+        *_held_out(workflow),
+        *_examples(workflow),
+        *_confirmation(workflow),
+    ]
+    found.sort(key=lambda experiment: experiment.is_real)
+    return {each.name: _with_files(each, workflow.path) for each in found}
+
+
+def check_results(workflow: Workflow) -> None:
+    """Checks that every folder of the results is writable.
+
+    Raises:
+        KneepointError: a path is blocked or not writable.
+    """
+    for folder in ("", *RESERVED, *experiments_of(workflow)):
+        require_folder(workflow.results / folder)
+
+
+def _with_files(experiment: Experiment, config: Path) -> Experiment:
+    described = [network_file(config, network) for network in experiment.networks]
+    file = config if experiment.settings else experiment.reads[0]
+    return replace(experiment, reads=[*experiment.reads, *described], file=file)
+
+
+def _studies(workflow: Workflow) -> Iterator[Experiment]:
+    config = workflow.path.parent
+    for name, study in workflow.studies.items():
+        traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
+        opponent = [study.opponent.controller] if study.opponent else []
+        tables = _published(config, study.tables)
+        kind = WORST_CASE if isinstance(study.objective, WorstCase) else STUDY
+        yield Experiment(
+            name,
+            GUIDED if study.guide else kind,
+            study.engine,
+            [study.controller, *workflow.controllers_beside(study.traffic), *opponent],
+            study.networks,
+            needs=[*study.start.studies, *([CALIBRATED] if study.guide else [])],
+            reads=[config / f"studies/{name}.yaml", *traffic, *tables],
+        )
+
+
+def _published(config: Path, tables: Iterable[str]) -> list[Path]:
+    return [config / f"published/{table}.{kind}" for table in tables for kind in ("csv", "yaml")]
+
+
+def _hardening(workflow: Workflow) -> Iterator[Experiment]:
+    studies = workflow.path.parent / "studies"
+    for name, wanted in workflow.settings.hardening.items():
+        both = {each: workflow.studies[each] for each in (wanted.tune, wanted.worst_case)}
+        opponents = [each.opponent for each in both.values()]
+        controllers = [each.controller for each in both.values()]
+        yield Experiment(
+            f"hardening/{name}",
+            HARDENING,
+            EMULATOR,
+            [*controllers, *(each.controller for each in opponents if each)],
+            list(dict.fromkeys(n for each in both.values() for n in each.networks)),
+            needs=[each for study in both.values() for each in study.start.studies],
+            reads=[studies / f"{each}.yaml" for each in both],
+            settings=str(wanted),
+        )
+
+
+def _replicates(workflow: Workflow) -> Iterator[Experiment]:
+    for name, repeat in workflow.repeats.items():
+        yield Experiment(
+            f"repeats/{name}",
+            REPLICATES,
+            repeat.engine,
+            [setting.controller for setting in repeat.settings],
+            [repeat.network],
+            reads=[workflow.path.parent / f"repeats/{name}.yaml"],
+        )
+
+
+def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
+    config = workflow.path.parent
+    for name, comparison in workflow.comparisons.items():
+        under_study = [setting.controller for setting in comparison.settings]
+        beside = [c for each in comparison.traffic for c in workflow.controllers_beside(each)]
+        traffic = [config / f"traffic/{each}.yaml" for each in comparison.traffic]
+        for engine in comparison.engines:
+            yield Experiment(
+                f"{FOLDERS[engine]}/{name}",
+                COMPARISON,
+                engine,
+                [*under_study, *beside],
+                comparison.networks_on(engine),
+                reads=[config / f"comparisons/{name}.yaml", *traffic],
+            )
+
+
+def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
+    if workflow.adds_runs:
+        studies = [workflow.studies[name] for name in workflow.audited]
+        tables = dict.fromkeys(table for study in studies for table in study.tables)
+        yield Experiment(
+            ADDED_RUNS,
+            MORE_RUNS,
+            EMULATOR,
+            list(dict.fromkeys(study.controller for study in studies)),
+            list(dict.fromkeys(network for study in studies for network in study.networks)),
+            needs=workflow.audited,
+            reads=_published(workflow.path.parent, tables),
+            settings=str(workflow.settings.audit),
+        )
+
+
+def _held_out(workflow: Workflow) -> Iterator[Experiment]:
+    held = workflow.settings.hold_out
+    if held:
+        yield Experiment(
+            "hold_out",
+            HELD_OUT,
+            EMULATOR,
+            workflow.held_controllers,
+            [held.training, *held.networks],
+            needs=[*workflow.replays, *workflow.tunings],
+            settings=str(held),
+        )
+
+
+def _examples(workflow: Workflow) -> Iterator[Experiment]:
+    shown, probe = workflow.settings.showcase, workflow.settings.real_time.probe
+    kinds: list[tuple[str, Kind, Engine, Showcase | HostProbe | None]] = [
+        ("showcase", EXAMPLE, EMULATOR, shown),
+        (REAL_SHOWCASE, REAL_EXAMPLE, MAHIMAHI, shown),
+        ("probe", PROBE, MAHIMAHI, probe),
+    ]
+    for name, kind, engine, run in kinds:
+        if run:
+            controllers, networks = [run.controller], [run.network]
+            yield Experiment(name, kind, engine, controllers, networks, settings=str(run))
+
+
+def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
+    wanted = workflow.settings.confirm
+    if not wanted:
+        return
+    controllers, networks = workflow.confirmed_controllers, [wanted.network]
+    held = ["hold_out"] if workflow.settings.hold_out else []
+
+    def experiment(
+        name: str, kind: Kind, engine: Engine, needs: Sequence[str], lists: Sequence[str] = ()
+    ) -> Experiment:
+        return Experiment(name, kind, engine, controllers, networks, needs, lists, (), str(wanted))
+
+    yield experiment(
+        "confirm", CONFIRMATION, MAHIMAHI, held, ["audit.parquet"] if wanted.contradicted else []
+    )
+    yield experiment(CALIBRATED, CALIBRATION, EMULATOR, ["confirm"])
+    yield experiment("agreement", AGREEMENT, EMULATOR, ["confirm", CALIBRATED])
+    yield experiment("again", FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement.parquet"])
+
+
+def inputs_of(
+    workflow: Workflow, experiment: Experiment, networks: Path = NETWORKS
+) -> dict[str, str]:
+    """Returns the digest of each input by its name, "" if it is missing.
+
+    Names are paths: of the configuration's files and of shipped ones relative to their folder, of
+    results to theirs, so that they name nobody's home. Of the main file only the
+    seed and the settings in use count.
+    """
+    config, results = workflow.path.parent, workflow.results
+    shipped = [path for path in experiment.reads if path.is_relative_to(SHIPPED)]
+    own = [path for path in experiment.reads if path not in shipped]
+    settings = f"{workflow.settings.seed} {experiment.settings}"
+    others = experiments_of(workflow)
+    # Without the provenance, whose commit may change alone.
+    made = [results / need / file for need in experiment.needs for file in others[need].files[:-1]]
+    read = {
+        str(path.relative_to(base)): path
+        for base, paths in (
+            (SHIPPED, shipped),
+            (config, own),
+            (results, [results / name for name in experiment.lists]),
+            (results, made),
+        )
+        for path in paths
+    }
+    prepared = {
+        f"{NETWORKS}/{network}/{name}": networks / network / name
+        for network in experiment.networks
+        for name in NETWORK_FILES
+    }
+    digests = {name: digest_of_input(path) for name, path in {**read, **prepared}.items()}
+    return {"seed and settings": sha256_of(settings.encode()), **digests}
+
+
+def other_inputs(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Returns the names of inputs that are there and are others than before (see `inputs_of`)."""
+    return [name for name, digest in now.items() if digest and before.get(name) != digest]

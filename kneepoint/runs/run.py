@@ -1,0 +1,69 @@
+"""Runs or resumes one experiment by its planner."""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from kneepoint.common.errors import require_known
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.runs.cluster import end_with_cluster, serves_here
+from kneepoint.runs.job import Job
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.pipeline import Plan, carry_out
+from kneepoint.runs.registry import (
+    Kind,
+    experiments_of,
+    inputs_of,
+)
+
+
+def run(description: str, planners: Mapping[Kind, Callable[[Job, str], Plan]]) -> None:
+    """Runs the experiment that the command line names.
+
+    Raises:
+        KneepointError: there is no such experiment, something in the configuration is wrong, an
+            input is missing, or a run could not be executed.
+    """
+    arguments = _parser(description).parse_args()
+    workflow = load_workflow(arguments.config)
+    experiments = experiments_of(workflow)
+    name: str = arguments.name
+    require_known(name, experiments, f"{workflow.path}: lists no experiment {name!r}")
+    catalogue = load_catalogue(arguments.build / "emulate")
+    workflow.check_against(catalogue)
+    cluster = arguments.cluster if arguments.cluster and serves_here(arguments.cluster) else None
+    if cluster:
+        end_with_cluster(cluster)
+    job = Job(
+        workflow=workflow,
+        catalogue=catalogue,
+        build=arguments.build,
+        networks=arguments.networks,
+        out_dir=workflow.results / name,
+        cores=arguments.cores,
+        cluster=cluster,
+        inputs=inputs_of(workflow, experiments[name], arguments.networks),
+    )
+    plan = planners[experiments[name].kind]
+    carry_out(job, name, plan.__module__, plan(job, name))
+
+
+def _parser(description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("name", help="the experiment: its folder in the results")
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; default: its own")
+    parser.add_argument(
+        "--cores",
+        type=int,
+        default=int(os.environ.get("KNEEPOINT_CORES") or os.cpu_count() or 1),
+        help="workers of its own Ray, and slots of an unprobed host (%(default)s)",
+    )
+    parser.add_argument(
+        "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"
+    )
+    parser.add_argument(
+        "--networks", type=Path, default=Path("build/networks"), help="prepared (%(default)s)"
+    )
+    return parser

@@ -1,0 +1,164 @@
+"""Executes runs that are not in the journal, and records them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.base import (
+    EngineSettings,
+    RunRecord,
+    RunSpec,
+)
+from kneepoint.runs.executor import Executor
+from kneepoint.runs.journal import RunJournal
+from kneepoint.runs.results import FinishedRun, PlannedRun
+
+_FAULTS_IN_A_ROW = 3
+"""Consecutive machine faults after which further runs are pointless."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs that are executed before the plan continues.
+
+    Args:
+        runs: the runs.
+        engine: that executes them; None: the experiment's.
+        together: all are in progress at the same time, and every record counts, even one with
+            a fault of the machine or a busy host: they measure the host.
+        anew: execute even runs that the journal holds, for their other outputs.
+        keeps_faults: a fault of the machine is a record, unless our controllers meet several in a
+            row.
+        counts: whether they are among the experiment's number of runs.
+    """
+
+    runs: Sequence[PlannedRun]
+    engine: EngineSettings | None = None
+    together: bool = False
+    anew: bool = False
+    keeps_faults: bool = False
+    counts: bool = True
+
+
+class Runner:
+    """Gets the records of runs from the journal or, if missing, from an executor.
+
+    Args:
+        journal: holds known runs; finished ones go there at once.
+        make_executor: makes the executor of a batch; those of an engine share one.
+        on_progress: called with the number of runs just finished or found; while real-time
+            runs are in progress, or uncounted ones end, with 0.
+        spoils: whether a record does not count although the journal has it.
+        on_failure: called with the reason of each run whose controller has just failed.
+    """
+
+    def __init__(
+        self,
+        journal: RunJournal,
+        make_executor: Callable[[Batch], Executor],
+        on_progress: Callable[[int], None],
+        spoils: Callable[[RunRecord], bool] | None = None,
+        on_failure: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._journal = journal
+        self._make_executor = make_executor
+        self._on_progress = on_progress
+        self._on_failure = on_failure
+        self._spoils = spoils
+        self._executors: dict[EngineSettings | None, Executor] = {}
+
+    def finish(self, batch: Batch) -> Iterator[FinishedRun]:
+        """Executes the runs of a batch that the journal lacks, and journals them on disk.
+
+        Returns:
+            The result of each run, read lazily.
+
+        Raises:
+            KneepointError: a run cannot be executed, or the machine prevented one from finishing:
+                the rest must not be used alone. All finished runs are in the journal.
+        """
+        missing = {
+            run.spec.run_id: run.spec for run in batch.runs if not self._is_known(run, batch)
+        }
+        self._count(batch, len(batch.runs) - len(missing))
+        faults: list[RunRecord] = []
+        if missing:
+            executor, is_shared = self._executor_of(batch)
+            try:
+                faults = self._execute(executor, batch, missing)
+            finally:
+                if not is_shared:
+                    executor.close()
+        return self.recall(batch.runs, faults)
+
+    def recall(
+        self, planned: Iterable[PlannedRun], faults: Iterable[RunRecord] = ()
+    ) -> Iterator[FinishedRun]:
+        """Yields finished runs with their results, in order; `faults` are not in the journal."""
+        unjournaled = {fault.run_id: fault for fault in faults}
+        for run in planned:
+            record = unjournaled.get(run.spec.run_id) or self._journal.get(run.spec.run_id)
+            assert record is not None, "it has been run"
+            yield FinishedRun(run, record)
+
+    def close(self) -> None:
+        """Closes the executors."""
+        for executor in self._executors.values():
+            executor.close()
+
+    def _count(self, batch: Batch, runs: int) -> None:
+        self._on_progress(runs if batch.counts else 0)
+
+    def _is_known(self, run: PlannedRun, batch: Batch) -> bool:
+        if batch.anew:
+            return False
+        if self._spoils is None or batch.together:
+            return run.spec.run_id in self._journal
+        record = self._journal.get(run.spec.run_id)
+        return record is not None and not self._spoils(record)
+
+    def _executor_of(self, batch: Batch) -> tuple[Executor, bool]:
+        """The executor of a batch, and whether others share it."""
+        if batch.together:
+            return self._make_executor(batch), False
+        if batch.engine not in self._executors:
+            self._executors[batch.engine] = self._make_executor(batch)
+        return self._executors[batch.engine], True
+
+    def _execute(
+        self, executor: Executor, batch: Batch, missing: Mapping[str, RunSpec]
+    ) -> list[RunRecord]:
+        """Returns the runs that met a fault where the batch keeps them; raises other faults.
+
+        Entries must not end a contest, nor one entry anything else: where faults are kept, only
+        those of our controllers count in a row; elsewhere those of an entry count once.
+        """
+        faults: list[RunRecord] = []
+        keeps_faults = batch.together or batch.keeps_faults
+        in_a_row: set[str] = set()
+        ended = 0
+        for finished in executor.execute(list(missing.values())):
+            self._journal.add(finished)
+            self._count(batch, len(finished))
+            for record in finished:
+                if record.status == "failed":
+                    self._on_failure(record.reason)
+                if record.status == "fault":
+                    faults.append(record)
+                    entry = missing[record.run_id].entry
+                    if entry is None or not batch.keeps_faults:
+                        in_a_row.add(entry.sha256 if entry else record.run_id)
+                else:
+                    in_a_row.clear()
+                    ended += 1
+            if len(in_a_row) >= _FAULTS_IN_A_ROW and not batch.together:
+                keeps_faults = False
+                break
+        if faults and not keeps_faults:
+            raise KneepointError(
+                f"the machine prevented {len(faults)} of {len(missing)} runs from finishing, "
+                f"the last: "
+                f"{faults[-1].reason}; fix this and run the command again: the {ended} runs that "
+                "finished are kept"
+            )
+        return faults

@@ -1,0 +1,5 @@
+"""A report, its results and its claims as one archive."""
+
+COMMANDS = {
+    "artifact": ("command", "write the report, its results and its claims as one archive"),
+}

@@ -1,0 +1,37 @@
+"""`kneepoint artifact`: writes the report, its results and its claims as one archive."""
+
+from pathlib import Path
+
+import click
+
+from kneepoint.cli import (
+    OUTPUT,
+    common_options,
+    print_result,
+    subcommand,
+)
+
+
+@subcommand("""
+    kneepoint artifact
+    kneepoint artifact --config lab/config.yaml --into lab.zip
+""")
+@click.option(
+    "--into",
+    type=OUTPUT,
+    default=Path("artifact.zip"),
+    help="The archive to write.",
+)
+@common_options
+def command(into: Path, config: Path, as_json: bool) -> None:
+    """Write an archive for an artifact committee: an RO-Crate 1.1, zipped.
+
+    It holds the report, the tables as Parquet and CSV, the configuration with its published tables,
+    digests of all inputs, licence and authors, how to rerun it, and claims.csv: each claim with the
+    command that checks it, its value and its tolerance. Traces are listed with their addresses, not
+    contained. Equal results give equal bytes. The report must be there and up to date.
+    """
+    from kneepoint.reports.artifact import write_artifact
+
+    write_artifact(config, into)
+    print_result({"artifact": str(into)}, str(into), as_json)

@@ -1,0 +1,8 @@
+"""Contests: other people's entries, built, run, scored and ranked."""
+
+COMMANDS = {
+    "contest": ("command", "build, run and rank the entries of a contest"),
+    "new-entry": ("new_entry", "write the skeleton of an entry"),
+    "try": ("try_entry", "build, run and draw one entry"),
+    "tune": ("tune", "search the parameters of one entry"),
+}

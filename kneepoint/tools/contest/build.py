@@ -1,0 +1,371 @@
+"""Builds entries into shared objects, confined; unchanged sources are compiled once for all.
+
+A source's object is kept under the digest of all that the compiler could read when it made it: the
+source, the headers, the flags and the compiler itself. It compiles in a folder that has nothing
+else, and the sandbox keeps it there. What all commands of one build may use is limited, and only a
+build that succeeds leaves its objects.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+
+from kneepoint.common.errors import (
+    KneepointError,
+    MachineError,
+    our_files,
+)
+from kneepoint.common.files import (
+    private_folder,
+    sha256_of,
+    write_whole,
+)
+from kneepoint.tools.contest.confine import (
+    MOST_CPU_S,
+    Confined,
+    DisturbedError,
+)
+from kneepoint.tools.contest.messages import (
+    errors_in,
+    own_part,
+    reason_of,
+)
+from kneepoint.tools.contest.tree import (
+    C_SUFFIX,
+    SUFFIXES,
+    Tree,
+)
+from kneepoint.tools.contest.unpack import files_of
+
+_IMPLICIT = (
+    *("numeric", "functional", "stdexcept", "algorithm"),
+    *("cmath", "cstdlib", "cstdio", "cstring", "climits", "cstdint"),
+)
+"""Entries of 2013 and 2016 rely on headers that compilers of that time included implicitly. Others
+have names of their own, such as gamma or index, that clash with what these headers declare."""
+LEAN = ("-O2", "-g0", "-fPIC", "-pthread", "-w", "-fmax-errors=20", "-ffp-contract=off")
+_OLD = tuple(word for header in _IMPLICIT for word in ("-include", header))
+_LINK = ("-shared", "-pthread", "-Wl,-z,defs")
+_LIBRARIES = ("-lm",)
+_MANY = 1000
+_TRIES = 3
+"""Of a command that was killed from outside."""
+
+
+class BuildError(KneepointError):
+    """An entry does not build; `message` is the compiler's output."""
+
+    def __init__(self, reason: str, message: str = "") -> None:
+        super().__init__(reason)
+        self.message = message
+
+
+class NoCompilerError(MachineError):
+    """The machine lacks the compiler of an entry's language; other entries may not need it."""
+
+
+class _LimitError(BuildError):
+    """It needs more than it may use; nothing else is tried."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the commands of one entry's build may use in all."""
+
+    cpu_s: float = MOST_CPU_S
+    object_bytes: int = 64_000_000
+    commands: int = 1500
+
+
+class _Build:
+    """One build; its objects have the names of the cache's in `work`."""
+
+    def __init__(self, tree: Tree, work: Path, budget: Budget) -> None:
+        self.tree = tree
+        self.root = tree.root.resolve()
+        self.digests = {
+            path.relative_to(self.root).as_posix(): sha256_of(path.read_bytes())
+            for path in files_of(self.root)
+        }
+        self.work = work
+        self._budget = budget
+        self._cpu_s = 0.0
+        self._object_bytes = 0
+        self._commands = 0
+
+    @property
+    def cpu_s_left(self) -> int:
+        """A limit of CPU time for the next command, a little more than it may use."""
+        return int(self._budget.cpu_s - self._cpu_s) + 1
+
+    def spend(self, cpu_s: float = 0, object_bytes: int = 0, commands: int = 0) -> None:
+        """Counts what is used; raises _LimitError if it is too much."""
+        self._cpu_s += cpu_s
+        self._object_bytes += object_bytes
+        self._commands += commands
+        most = self._budget
+        if self._cpu_s > most.cpu_s:
+            raise _LimitError(
+                f"does not build within {most.cpu_s:g} s of CPU time; simplify it, or have the "
+                "limit raised (build_cpu_s)"
+            )
+        if self._object_bytes > most.object_bytes:
+            raise _LimitError(
+                f"has objects of more than {most.object_bytes / 1e6:g} MB; make its tables smaller"
+            )
+        if self._commands > most.commands:
+            raise _LimitError(
+                f"does not build within {most.commands} commands; put its sources into fewer files"
+            )
+
+    def name_of(self, path: Path) -> str:
+        """Returns a path in the tree, relative to its root."""
+        return path.resolve().relative_to(self.root).as_posix()
+
+
+def _first_of(tries: Sequence[Callable[[], Path]]) -> Path:
+    """Returns the result of the first try that succeeds.
+
+    Otherwise the problem is that of the try with the fewest errors: one that lacks a header, or
+    has one too many, adds its own.
+    """
+    problems: list[BuildError] = []
+    for each in tries:
+        try:
+            return each()
+        except _LimitError:
+            raise
+        except BuildError as error:
+            problems.append(error)
+    raise min(problems, key=lambda each: errors_in(each.message) or _MANY)
+
+
+@dataclass
+class Compiler:
+    """Builds entries, from several threads at once.
+
+    Args:
+        folder: cache of objects.
+        confined: runs the compiler.
+        command: g++ or clang++.
+        budget: of each build.
+        standards: of C++, tried in this order.
+        flags: of the compiler.
+        otherwise: what it gets, too, for a source that does not compile without; empty: nothing.
+        reads: files of ours that it may read, too, whose digests are in their names.
+        most_bytes: size of the cache, which forgets what was not used for longest.
+    """
+
+    folder: Path
+    confined: Confined
+    command: str = os.environ.get("CXX") or "c++"
+    budget: Budget = field(default_factory=Budget)
+    standards: Sequence[str] = ("-std=gnu++20", "-std=gnu++11")
+    flags: Sequence[str] = LEAN[:-1]
+    otherwise: Sequence[str] = _OLD
+    reads: Sequence[Path] = ()
+    most_bytes: int = 2_000_000_000
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _given: set[str] = field(default_factory=set)
+    """What this process may still run."""
+
+    def build(self, tree: Tree, macros: Mapping[str, str]) -> Path:
+        """Compiles and links an entry in C++; returns its shared object.
+
+        Raises:
+            BuildError: it does not build.
+            DisturbedError: something ended the compiler.
+            MachineError: there is none.
+        """
+        defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
+        with private_folder("objects") as work:
+            build = _Build(tree, work, self.budget)
+            built = self._build_in_any_standard(build, defined)
+            made = [each for each in work.iterdir() if each.suffix in (".o", ".so")]
+            data = [path.read_bytes() for path in tree.data]
+            self._keep_all({f"{sha256_of(content)}.data": content for content in data})
+            return self._keep(built.name, {each.name: each.read_bytes() for each in made})
+
+    def keep(self, tree: Tree) -> Path:
+        """Stores the single file of a Python entry."""
+        (source,) = tree.sources
+        content = source.read_bytes()
+        name = f"{sha256_of(content)}.py"
+        return self._keep(name, {name: content})
+
+    def _build_in_any_standard(self, build: _Build, defined: Sequence[str]) -> Path:
+        return _first_of(
+            [partial(self._build, build, standard, defined) for standard in self.standards]
+        )
+
+    def _build(self, build: _Build, standard: str, defined: Sequence[str]) -> Path:
+        objects = {}
+        for path in build.tree.library:
+            source = build.name_of(path)
+            folder = f"{source.rpartition('/')[0]}/".removeprefix("/")
+            near = [name for name in build.digests if name.startswith(folder)]
+            objects[self._compile_alone(build, source, standard, [], near)] = source
+        for path in build.tree.sources:
+            source = build.name_of(path)
+            words = [*(f"-D{each}" for each in build.tree.defines), *defined]
+            place = self._compile_alone(build, source, standard, words, list(build.digests))
+            objects[place] = source
+        return self._link(build, objects)
+
+    def _compile_alone(
+        self,
+        build: _Build,
+        source: str,
+        standard: str,
+        flags: Sequence[str],
+        near: Sequence[str],
+    ) -> Path:
+        """Compiles a source as it is, or with what `otherwise` adds.
+
+        The compiler sees nearby headers, or all files if those do not suffice.
+        """
+        names = [name for name in near if name == source or not name.endswith(SUFFIXES)]
+        seen = [names] if len(names) == len(build.digests) else [names, list(build.digests)]
+        language = ["-x", "c++", standard]
+        added = [[], self.otherwise] if self.otherwise else [[]]
+        if source.endswith(C_SUFFIX):
+            language, added = ["-x", "c"], [[]]
+        return _first_of(
+            [
+                partial(self._compile, build, source, [*language, *flags, *more], names)
+                for more in added
+                for names in seen
+            ]
+        )
+
+    def _compile(
+        self, build: _Build, source: str, flags: Sequence[str], names: Sequence[str]
+    ) -> Path:
+        """Returns a source's object; the compiler sees only the named files."""
+        words = [
+            *(*self.flags, *flags),
+            *(f"-I./{build.name_of(each)}" for each in build.tree.includes),
+            f"./{source}",
+        ]
+        content = [f"{name} {build.digests[name]}" for name in names]
+        name = f"{self.digest('compile', *words, *content)}.o"
+
+        def make(copy: Path) -> None:
+            with private_folder("tree") as stage:
+                for each in names:
+                    (stage / each).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(build.root / each, stage / each)
+                    os.utime(stage / each, (0, 0))  # as __TIMESTAMP__ would tell
+                command = [self.command, *words, "-c"]
+                self._run(build, command, copy, stage, build.digests, {})
+
+        return self._made(build, name, make)
+
+    def _link(self, build: _Build, objects: Mapping[Path, str]) -> Path:
+        given = [(path.name, path.read_bytes()) for path in build.tree.archives]
+        parts = [*(each.stem for each in objects), *(sha256_of(content) for _, content in given)]
+        key = self.digest("link", *_LINK, *_LIBRARIES, *parts)
+
+        def make(copy: Path) -> None:
+            for name, content in given:
+                (build.work / name).write_bytes(content)
+            archives = [word for name, _ in given for word in ("-Wl,-u,main", name)]
+            command = [self.command, *_LINK, *map(str, objects), *archives, *_LIBRARIES]
+            own = {*objects.values(), *(name.rpartition("/")[2] for name in objects.values())}
+            names = {str(path): source for path, source in objects.items()}
+            self._run(build, command, copy, build.work, own, names)
+
+        return self._made(build, f"{key}.so", make)
+
+    def _made(self, build: _Build, name: str, make: Callable[[Path], None]) -> Path:
+        """Returns the build's own copy of an object of the cache, or makes it."""
+        copy = build.work / name
+        try:
+            with our_files():
+                shutil.copyfile(self.folder / name, copy)
+                os.utime(self.folder / name)
+        except FileNotFoundError:
+            if not copy.exists():
+                make(copy)
+        build.spend(object_bytes=copy.stat().st_size)
+        return copy
+
+    def _run(
+        self,
+        build: _Build,
+        command: Sequence[str],
+        place: Path,
+        folder: Path,
+        own: Collection[str],
+        names: Mapping[str, str],
+    ) -> None:
+        """Runs a command that makes a file of a folder's; see `own_part` for `own` and `names`."""
+        cause = ""
+        for _ in range(_TRIES):
+            build.spend(commands=1)
+            with private_folder("build") as work:
+                out = work / "out"
+                words: list[str | Path] = [*command, "-o", out]
+                environment = {"TMPDIR": str(work), "HOME": str(work), "SOURCE_DATE_EPOCH": "0"}
+                ended = self.confined.run(
+                    words, folder, [folder, *self.reads], [work], environment, build.cpu_s_left
+                )
+                if ended.was_killed:
+                    cause = ended.killed_for
+                    continue
+                build.spend(cpu_s=ended.cpu_s)
+                if ended.returncode != 0 or out.is_symlink() or not out.is_file():
+                    message = own_part(ended.stderr, own, names)
+                    raise BuildError(f"does not build: {reason_of(message)}", message)
+                shutil.copyfile(out, place)
+                return
+        raise DisturbedError(
+            f"could not be built: something ended the compiler {_TRIES} times ({cause}), for want "
+            "of memory or time; end other programs and run the command again"
+        )
+
+    def _keep_all(self, files: Mapping[str, bytes]) -> None:
+        """Adds files to the cache that a run reads."""
+        for name in files:
+            self._keep(name, files)
+
+    def _keep(self, entry: str, made: Mapping[str, bytes]) -> Path:
+        """Adds files to the cache, keeps that within its size, and returns the entry's."""
+        with self._lock, our_files():
+            self._given.add(entry)
+            for name, content in made.items():
+                if not (self.folder / name).exists():
+                    write_whole(self.folder / name, content)
+            found = []
+            for path in self.folder.iterdir():
+                with suppress(FileNotFoundError):  # another process forgot it
+                    status = path.stat()
+                    found.append((status.st_mtime_ns, status.st_size, path))
+            size = sum(each[1] for each in found)
+            for _, bytes_, path in sorted(found):
+                if size <= self.most_bytes:
+                    break
+                if path.name not in self._given:
+                    path.unlink(missing_ok=True)
+                    size -= bytes_
+        return self.folder / entry
+
+    @cached_property
+    def _identity(self) -> str:
+        """The compiler's path and version."""
+        path = shutil.which(self.command)
+        if path is None:
+            raise NoCompilerError(f"{self.command}: no compiler; install g++, or set CXX")
+        answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        return f"{Path(path).resolve()} {answer.stdout}"
+
+    def digest(self, *parts: str) -> str:
+        """Returns a key of the cache: of the compiler and of what it is given."""
+        return hashlib.sha256("\0".join((self._identity, *parts)).encode()).hexdigest()

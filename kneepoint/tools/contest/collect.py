@@ -1,0 +1,506 @@
+"""Finds the submissions in a folder: source trees, git repositories, archives.
+
+Each becomes a `Submission`, ordered by name; `take` copies or unpacks one into a
+folder of ours. No code of the submission runs, and none changes.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from kneepoint.common.code import ROOT
+from kneepoint.common.config_file import read_config
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import private_folder, sha256_of
+from kneepoint.tools.contest import within
+from kneepoint.tools.contest.config import (
+    ENTRY_NAMES,
+    REPOSITORIES,
+    Repositories,
+    Repository,
+    is_entry_name,
+    is_of_entry_name,
+)
+from kneepoint.tools.contest.confine import Confined, DisturbedError
+from kneepoint.tools.contest.names import (
+    has_invisible,
+    plain,
+    remarks_on,
+)
+from kneepoint.tools.contest.tree import SUFFIXES
+from kneepoint.tools.contest.unpack import (
+    ARCHIVES,
+    EXIT_NO_ROOM,
+    MOST_ARCHIVE_BYTES,
+    MOST_BYTES,
+    copy_folder,
+    copy_repository,
+    copy_tree,
+    files_of,
+    is_archive,
+    is_bare,
+    name_of_archive,
+    take_file,
+)
+
+_PROSE = (".md", ".txt")
+_SINGLE = (".py", *SUFFIXES)
+"""Of files that are senders by themselves."""
+_VERSION = re.compile(r"(?P<author>.+?)(?:@|--)(?P<version>[^@]+)")
+"""Of AUTHOR@VERSION or AUTHOR--VERSION, to group an author's submissions."""
+_DOWNLOADS = (
+    re.compile(r"(?P<author>[^_]+)(?P<late>_LATE)?_\d{3,}_(?P<version>\d{3,})_.+"),
+    re.compile(r"(?P<author>.+?)_\d+_assignsubmission_file(?:_.*)?"),
+)
+"""What Canvas and Moodle call a file or folder; Canvas numbers uploads in the order of arrival."""
+_ORDERED = {
+    "number": re.compile(r"v?\d+(?:\.\d+)*"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:.]?\d\d(?:[:.]?\d\d)?)?"),
+}
+"""Versions that say by themselves which is later."""
+_PYTHON = Path(sys.executable).resolve()
+_PYTHON_FILES = (_PYTHON, Path(os.__file__).parent, Path(sysconfig.get_config_var("LIBDIR")))
+"""What this interpreter runs of."""
+_UNPACK = (
+    "import sys; sys.path.append('.'); from kneepoint.tools.contest.unpack import main; main()"
+)
+_UNPACKER = (
+    *("kneepoint/__init__.py", "kneepoint/common/__init__.py", "kneepoint/common/errors.py"),
+    *("kneepoint/tools/__init__.py", "kneepoint/tools/contest/__init__.py"),
+    *("kneepoint/tools/contest/unpack.py", "kneepoint/tools/contest/within.py"),
+)
+_MOST_UNPACKING_S = 20
+"""CPU time; 64 MiB take 5 s at most."""
+_MOST_NAME_BYTES = 200
+"""Feedback is in folders of these names."""
+_ANOTHERS_LIST = "belongs to another user, but names repositories that you may read; make it yours"
+_MOST_REFS = 10_000
+"""Of a repository that is watched; what its owner adds beyond them goes unseen."""
+_LATEST_S = 253_402_300_799
+"""The last second of the year 9999."""
+_SAFE = """\
+[safe]
+    directory = *
+[protocol]
+    allow = never
+[protocol "file"]
+    allow = always
+"""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A submission.
+
+    Args:
+        name: on the leaderboard.
+        path: the folder, archive or file.
+        author: whose it is, according to its name.
+        author_as_written: the same before it got the one form of names.
+        version: of the author's submissions, according to its name; "" if it has none.
+        is_late: whether its name says so, as Canvas's does.
+        repository: instead, what to fetch.
+        problem: why it cannot be taken, if known.
+        remark: what is odd about the author's name, such as that it looks like another.
+    """
+
+    name: str
+    path: Path
+    author: str
+    author_as_written: str
+    version: str = ""
+    is_late: bool = False
+    repository: Repository | None = None
+    problem: str = ""
+    remark: str = ""
+
+    @property
+    def order(self) -> tuple[str, tuple[int, ...]]:
+        """The kind of its version, and the version; those of one kind are ordered by it."""
+        for kind, pattern in _ORDERED.items():
+            if pattern.fullmatch(self.version):
+                return kind, tuple(int(part) for part in re.findall(r"\d+", self.version))
+        return "", ()
+
+    @property
+    def arrived_s(self) -> float:
+        """When its file or folder was last written (s since 1970), as long as it is not taken."""
+        return 0.0 if self.repository is not None else in_calendar(self.path.lstat().st_mtime)
+
+
+def in_calendar(time_s: float) -> float:
+    """Returns the nearest time with a date (s since 1970); files and commits may have any."""
+    return min(time_s, _LATEST_S) if time_s > 0 else 0.0
+
+
+def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Returns the paths of all files and folders in a folder, with what lstat says of them.
+
+    No folder is a link, not even the first.
+    """
+    folders = [str(folder)]
+    while folders:  # Path.rglob and os.walk call themselves for each level
+        path = folders.pop()
+        try:
+            place = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:  # just removed, unreadable, a link, or too deep
+            continue
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    own = f"{path}/{entry.name}"
+                    yield own, entry.stat(follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(own)
+        except OSError:
+            continue
+        finally:
+            os.close(place)
+
+
+def require_folder_of_entries(folder: Path) -> None:
+    """Raises KneepointError if there is no such folder."""
+    if not folder.is_dir():
+        raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
+
+
+def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submission]:
+    """Returns the submissions in a folder; hidden files, Markdown and text are not entries.
+
+    Those that would have the same name, as bob/ and bob.tar.gz, have their files' full names.
+
+    Args:
+        folder: of the entries.
+        ours: names that no entry may have.
+
+    Raises:
+        KneepointError: there is no such folder, or its entries.yaml is malformed.
+    """
+    require_folder_of_entries(folder)
+    found = list(_in_folder(folder.resolve()))
+    names = _told_apart([_names_of(*each) for each in found], ours)
+    remarks = remarks_on([each.author for _, each in found], ours)
+    as_written: dict[str, set[str]] = {}
+    for _, each in found:
+        as_written.setdefault(each.author, set()).add(each.author_as_written)
+    named = []
+    for (_, each), name in zip(found, names, strict=True):
+        problem = each.problem
+        if each.name in ours and not problem:
+            problem = "has the name of a baseline; rename it"
+        is_other = each.author_as_written != each.author
+        if is_other and len(as_written[each.author]) > 1 and not problem:
+            problem = f"would be {each.author!r}, as another is; rename it"
+        remark = remarks.get(each.author, "")
+        named.append(replace(each, name=name, problem=problem, remark=remark))
+    return sorted(named, key=lambda each: each.name)
+
+
+def _names_of(full_name: str, submission: Submission) -> tuple[str, ...]:
+    """What a submission may be called, the shortest first; no other has the same last one."""
+    digest = sha256_of(full_name.encode(errors="surrogateescape"))
+    shown = legible(full_name.removeprefix("/"))
+    return submission.name, shown, f"{shown}-{digest[:6]}", f"{shown[:30]}-{digest}"
+
+
+def _told_apart(possible: Sequence[Sequence[str]], taken: Collection[str]) -> list[str]:
+    """Takes the first of each one's possible names that nobody else has."""
+    places = [0] * len(possible)
+    while True:
+        names = [each[place] for each, place in zip(possible, places, strict=True)]
+        counts = Counter([*names, *taken])
+        clashing = [
+            at
+            for at, name in enumerate(names)
+            if counts[name] > 1 and places[at] + 1 < len(possible[at])
+        ]
+        if not clashing:
+            return names
+        for at in clashing:
+            places[at] += 1
+
+
+def legible(name: str) -> str:
+    """Returns a name for what has none that is allowed: for pages and for a folder."""
+    signs = plain(name)[:50]
+    shown = "".join(each if is_of_entry_name(each) else "_" for each in signs)
+    return shown if is_entry_name(shown) else f"entry {shown}"
+
+
+def submission_at(path: Path) -> Submission:
+    """Returns one submission by its path.
+
+    Raises:
+        KneepointError: nothing is there.
+    """
+    if not path.exists():
+        raise KneepointError(f"{path}: no such entry; check the path")
+    return submission_of(path.resolve())
+
+
+def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
+    """Each with a name that no other has."""
+    for path in folder.iterdir():
+        if path.name.startswith(".") or (path.suffix.lower() in _PROSE and not path.is_symlink()):
+            continue
+        if path.name == REPOSITORIES and path.lstat().st_uid not in (0, os.geteuid()):
+            yield path.name, _named(path.name, path, problem=_ANOTHERS_LIST)
+            continue
+        if path.name == REPOSITORIES:
+            repositories = read_config(path, Repositories, as_text=True)
+            for name, repository in repositories.entries.items():
+                submission = _named(name, folder, repository=repository)
+                yield f"/{name} in {REPOSITORIES}", submission  # a slash is in no file's name
+            continue
+        try:
+            yield path.name, submission_of(path)
+        except OSError as error:  # as of a link to what may not be looked at
+            yield path.name, _named(path.name, path, problem=f"cannot be read: {error.strerror}")
+
+
+def submission_of(path: Path) -> Submission:
+    """Returns the submission that a file or folder is, by its name.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    name = path.name
+    download = next((found for each in _DOWNLOADS if (found := each.fullmatch(name))), None)
+    if path.is_dir() and not path.is_symlink():
+        path = _only_file(path)
+    if download is not None:
+        parts = download.groupdict()
+        version, is_late = parts.get("version") or "", bool(parts.get("late"))
+        return _named(parts["author"], path, version, is_late, problem=_problem_of(path))
+    if not path.is_dir():
+        if is_archive(Path(name)):
+            name = name_of_archive(Path(name))
+        elif path.suffix in _SINGLE:
+            name = name.removesuffix(path.suffix)
+    return _named(name, path, problem=_problem_of(path))
+
+
+def _named(
+    written: str,
+    path: Path,
+    version: str | None = None,
+    is_late: bool = False,
+    repository: Repository | None = None,
+    problem: str = "",
+) -> Submission:
+    """A submission by its name as it is written; without a version, that is part of the name."""
+    name = plain(written)
+    if has_invisible(written):
+        problem = "has invisible signs in its name; rename it"
+    elif not is_entry_name(name) or len(name.encode()) > _MOST_NAME_BYTES:
+        problem = f"has a name with more than {ENTRY_NAMES}, or a long one; rename it"
+    else:
+        if version is not None:
+            return Submission(name, path, name, written, version, is_late, repository, problem)
+        author, version = _version_of(name)
+        as_written, _ = _version_of(written)
+        return Submission(name, path, author, as_written, version, is_late, repository, problem)
+    digest = sha256_of(written.encode(errors="surrogateescape"))[:6]  # names of others differ
+    name = f"{legible(written)}-{digest}"
+    return Submission(name, path, name, name, problem=problem)
+
+
+def _version_of(name: str) -> tuple[str, str]:
+    found = _VERSION.fullmatch(name)
+    return (found["author"], found["version"]) if found else (name, "")
+
+
+def _only_file(folder: Path) -> Path:
+    """The archive that a folder has alone, as Moodle's do; or the folder."""
+    try:
+        inside = [each for each in folder.iterdir() if not each.name.startswith(".")]
+    except OSError:  # taking it says why
+        return folder
+    is_archive_alone = len(inside) == 1 and is_archive(inside[0]) and inside[0].is_file()
+    return inside[0] if is_archive_alone and not inside[0].is_symlink() else folder
+
+
+def _problem_of(path: Path) -> str:
+    if path.is_symlink():
+        return "is a symbolic link; submit what it points to"
+    if path.is_dir() or (path.is_file() and (is_archive(path) or path.suffix in _SINGLE)):
+        return ""
+    if not path.is_file():
+        return "is neither a folder nor a file"
+    return (
+        f"is neither a folder, nor an archive that ends in {', '.join(ARCHIVES)}, nor a source in "
+        "C, C++ or Python; pack it as one of these"
+    )
+
+
+def take(submission: Submission, into: Path, confined: Confined) -> float:
+    """Copies or unpacks a submission into an empty folder; what is opened first is what is read.
+
+    Returns:
+        When it was committed, in a repository, or arrived (s since 1970).
+
+    Raises:
+        KneepointError: it cannot be taken; the message says why.
+        OSError: it cannot be read.
+    """
+    if submission.problem:
+        raise KneepointError(submission.problem)
+    path = submission.path
+    if submission.repository is not None:
+        return _archive(submission.repository, path, into, confined)
+    with within.opened(path) as found:
+        if within.is_folder(found):
+            if is_bare(found):
+                return _archive_of(found, Repository(git=path.name), into, confined)
+            return in_calendar(copy_folder(found, into))
+        if not within.is_file(found):
+            raise KneepointError("is neither a folder nor a file")
+        with within.reading(found) as file:
+            if is_archive(path):
+                unpack(file, into, confined)
+            else:
+                take_file(path.name, file, into)
+            return in_calendar(os.fstat(found).st_mtime)
+
+
+def unpack(
+    archive: IO[bytes], into: Path, confined: Confined, most_bytes: int = MOST_ARCHIVE_BYTES
+) -> None:
+    """Unpacks a tar or zip file that is open.
+
+    Raises:
+        KneepointError: it is damaged, leads out of its folder, or is a bomb.
+        OSError: there is no room for it.
+    """
+    if os.fstat(archive.fileno()).st_size > most_bytes:
+        raise KneepointError(f"the archive has more than {most_bytes >> 20} MiB")
+    with private_folder("unpacked") as place:
+        work = place.resolve()
+        for name in _UNPACKER:
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, work / name)
+        ended = confined.run(
+            [_PYTHON, "-ISBc", _UNPACK, "tree"],
+            work,
+            write=[work],
+            cpu_s=_MOST_UNPACKING_S,
+            runs=_PYTHON_FILES,
+            stdin=archive,
+        )
+        if ended.was_killed:
+            raise DisturbedError("something ended what unpacks the archive; run the command again")
+        if ended.returncode == EXIT_NO_ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if ended.returncode != 0:
+            *_, last = ["", *ended.stderr.strip().splitlines()]
+            problem = last.removeprefix("error: ")
+            if problem == last:  # no word of its own
+                limit = last.removeprefix("confine: stopped: ")
+                problem = f"the archive cannot be unpacked ({limit}); submit sources only"
+            raise KneepointError(problem)
+        copy_tree(work / "tree", into)
+
+
+def digest_of_tree(folder: Path) -> str:
+    """Returns the digest of the names and contents of a folder's files."""
+    digest = hashlib.sha256()
+    for path in files_of(folder):
+        for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()):
+            digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def _source_of(repository: Repository, folder: Path) -> Path:
+    """The repository's folder; the path is resolved when it is opened."""
+    address = repository.git.removeprefix("file://")
+    if "://" in address or re.match(r"[\w.-]+@", address):
+        raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")
+    return folder / address
+
+
+def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
+    """Returns the files and times that a push or a commit changes, of a folder's entries.yaml."""
+    try:
+        repositories = read_config(folder / REPOSITORIES, Repositories, as_text=True)
+        sources = [_source_of(each, folder) for each in repositories.entries.values()]
+    except KneepointError:  # there is none, or scoring the folder will name the problem
+        return []
+    found = []
+    for source in sources:
+        with suppress(OSError):  # just removed, or unreadable
+            inside = source / ".git" if (source / ".git").is_dir() else source
+            found += [
+                (str(path), path.stat().st_mtime_ns)
+                for path in (inside / "HEAD", inside / "packed-refs")
+                if path.is_file()
+            ]
+            refs = islice(below(inside / "refs"), _MOST_REFS)
+            found += [(path, status.st_mtime_ns) for path, status in refs]
+    return sorted(found)
+
+
+def _archive(repository: Repository, folder: Path, into: Path, confined: Confined) -> float:
+    """Takes a revision of a repository that entries.yaml in a folder names (see `_archive_of`)."""
+    try:
+        with within.opened(_source_of(repository, folder)) as root:
+            if not within.is_folder(root):
+                raise KneepointError("is not a folder")
+            return _archive_of(root, repository, into, confined)
+    except (FileNotFoundError, NotADirectoryError):
+        raise KneepointError(f"{repository.git}: no such repository") from None
+
+
+def _archive_of(root: int, repository: Repository, into: Path, confined: Confined) -> float:
+    """Takes the files of a revision as git archives them, and returns its commit's time.
+
+    Git reads our own copy of the repository that a descriptor shows, and a clone of that, which has
+    none of its settings.
+    """
+    revision = repository.commit or repository.branch or "HEAD"
+    with private_folder("git") as work:
+        try:
+            copy_repository(root, work / "copy")
+        except KneepointError as error:
+            raise KneepointError(f"{repository.git}: {error}") from None
+        (work / "config").write_text(_SAFE)
+        environment = {
+            "GIT_CONFIG_GLOBAL": str(work / "config"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "HOME": str(work),
+        }
+
+        def git(*words: str, problem: str = "") -> str:
+            answer = confined.run(["git", *words], work, [], [work], environment)
+            if answer.was_killed:
+                raise DisturbedError(
+                    f"{repository.git}: something ended git; run the command again"
+                )
+            if answer.returncode != 0:
+                lines = answer.stderr.strip().splitlines() or ["it failed without a reason"]
+                first = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
+                first = first.replace(f"{work}/", "")
+                raise KneepointError(f"{repository.git}: {problem or f'git: {first}'}")
+            return answer.stdout.strip()
+
+        git("clone", "--quiet", "--mirror", "--no-local", "--", f"file://{work}/copy", "clone")
+        commit = git(
+            *("-C", "clone", "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"),
+            problem=f"no such branch or commit: {revision}",
+        )
+        git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
+        with (work / "tree.tar").open("rb") as archive:
+            unpack(archive, into, confined, 2 * MOST_BYTES)
+        written = git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)
+        return in_calendar(float(written or 0))  # a commit may be without a date

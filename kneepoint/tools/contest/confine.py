@@ -1,0 +1,174 @@
+"""Runs programs on behalf of entries: under limits, in a sandbox, with files of their own."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from kneepoint.common.errors import KneepointError, MachineError
+from kneepoint.tools.contest.within import is_fault
+
+_SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
+"""Programs and their libraries. Not /usr/share: mahimahi's traces are there."""
+_READ = ("/usr/include", "/usr/local/include", "/etc/ld.so.cache", "/etc/alternatives")
+MOST_CPU_S = 120
+_MOST_WALL_S = 240
+_MOST_OUTPUT = 2**18
+_KILLED = re.compile(
+    r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop"
+    r"|more than \d+ s(?: for \d+ s of CPU time)?)$"
+    r"|^[\w+.-]+: fatal error: (Killed|Terminated|Hangup|Interrupt) signal terminated program"
+    r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
+    re.MULTILINE,
+)
+"""Messages about a program that was ended from outside; no limit of CPU time, size or memory."""
+
+
+class DisturbedError(KneepointError):
+    """The machine ended a program, which was neither wrong nor over its limits."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, with its output up to a limit, and the CPU time of all its processes."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    cpu_s: float
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it was ended for a reason outside itself, such as a lack of memory."""
+        return self.killed_for != ""
+
+    @property
+    def killed_for(self) -> str:
+        """What ended it, if that was outside itself; else ""."""
+        if self.returncode < 0:
+            return f"signal {-self.returncode}"
+        found = _KILLED.search(self.stderr) if self.returncode else None
+        return found[0].removeprefix("confine: stopped: ") if found else ""
+
+
+@dataclass(frozen=True)
+class Confined:
+    """Runs commands by `build/confine`; without it unconfined, for entries that are trusted."""
+
+    program: Path | None
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        folder: Path,
+        read: Sequence[Path] = (),
+        write: Sequence[Path] = (),
+        environment: Mapping[str, str] | None = None,
+        cpu_s: int = MOST_CPU_S,
+        runs: Sequence[Path] = (),
+        stdin: IO[bytes] | int = subprocess.DEVNULL,
+    ) -> Ended:
+        """Runs a command in a folder; output that is no UTF-8 is replaced.
+
+        Args:
+            command: the program and its arguments.
+            folder: the command's current folder.
+            read: files and folders that it may read, beside the system's.
+            write: folders that it may write to.
+            environment: all that the command gets besides PATH.
+            cpu_s: CPU time of each process.
+            runs: files and folders that it may run, beside the system's.
+            stdin: what it reads as its standard input.
+        """
+        words = [str(word) for word in command]
+        if self.program is not None:
+            words = [*self._prefix(read, write, runs, cpu_s), *words]
+        with TemporaryFile() as output, TemporaryFile() as errors:
+            try:
+                process = subprocess.Popen(
+                    words,
+                    cwd=folder,
+                    stdin=stdin,
+                    stdout=output,
+                    stderr=errors,
+                    env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", **(environment or {})},
+                )
+            except OSError as error:
+                if is_fault(error):
+                    raise
+                raise MachineError(f"{words[0]}: {error.strerror}; build it: make build") from None
+            # Confined, it is ended by `confine`, which knows the CPU time of its descendants.
+            cpu_s_used = _wait(process, _MOST_WALL_S if self.program is None else None)
+            return Ended(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
+
+    def check(self) -> None:
+        """Says on stderr if this host isolates entries less than it could.
+
+        Raises:
+            KneepointError: commands must be confined, but this host cannot do so.
+        """
+        if self.program is None:
+            return
+        answer = self.run(["true"], Path("/"))
+        if answer.returncode != 0:
+            problem = answer.stderr.strip().removeprefix("error: ")
+            raise KneepointError(
+                f"entries cannot be confined on this host ({problem}); use another host, or, if "
+                "you trust all of them, --trust-entries"
+            )
+        command = [str(self.program), "--isolation"]
+        isolation = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        if ":" in isolation:
+            print(
+                f"entries are confined by {isolation.strip()}; for namespaces beside them, allow "
+                "users to create these (sysctl user.max_user_namespaces, "
+                "kernel.apparmor_restrict_unprivileged_userns)",
+                file=sys.stderr,
+            )
+
+    def _prefix(
+        self, read: Sequence[Path], write: Sequence[Path], runs: Sequence[Path], cpu_s: int
+    ) -> list[str]:
+        assert self.program is not None
+        return [
+            str(self.program),
+            *("--read", *filter(os.path.exists, _READ), *(str(path.resolve()) for path in read)),
+            *(("--write", *(str(path.resolve()) for path in write)) if write else ()),
+            *("--run", *filter(os.path.exists, _SYSTEM), *(str(path.resolve()) for path in runs)),
+            *("--cpu-s", str(cpu_s), "--memory-mb", "2048", "--processes", "64"),
+            *("--file-mb", "256", "--wall-s", str(_MOST_WALL_S)),
+            *("--no-network", "--end-with-parent", "--"),
+        ]
+
+
+def _wait(process: "subprocess.Popen[bytes]", most_s: float | None) -> float:
+    """Waits for a process, ends it when its time, if any, is up, and returns its CPU time."""
+    ended = select.poll()
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        ended.register(descriptor, select.POLLIN)
+        if not ended.poll(None if most_s is None else most_s * 1000):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    finally:
+        os.close(descriptor)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _text_of(file: IO[bytes]) -> str:
+    """Returns a program's output; of too much, its beginning and its end."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    content = file.read(_MOST_OUTPUT)
+    if size > _MOST_OUTPUT:
+        file.seek(max(_MOST_OUTPUT, size - 1000))
+        content += b"\n" + file.read()
+    return content.decode(errors="replace")

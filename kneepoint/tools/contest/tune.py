@@ -1,0 +1,90 @@
+"""`kneepoint tune`: searches the parameters that an entry declares."""
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from kneepoint.cli import (
+    PATH,
+    common_options,
+    print_result,
+    seed_option,
+    subcommand,
+)
+from kneepoint.cli.runs import prepared_network
+from kneepoint.cli.study import text_of
+from kneepoint.common.files import private_folder
+from kneepoint.common.study_record import StudyRecord
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import open_journal
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.pipeline import follow
+from kneepoint.runs.progress import Progress
+from kneepoint.runs.runner import Runner
+from kneepoint.search.study import search_and_repeat, total_of
+from kneepoint.tools.contest.collect import submission_at, take
+from kneepoint.tools.contest.command import open_builder, trust_option
+from kneepoint.tools.contest.tree import recognize
+from kneepoint.tools.contest.tuning import plan_tuning, tuned_text
+
+
+@subcommand("""
+    kneepoint tune anna
+    kneepoint tune anna --trials 200 --network contest-2026 --network verizon-lte-driving-2
+    kneepoint tune anna --json | jq .best
+""")
+@click.argument("entry", type=PATH)
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    default=("contest-2026",),
+    help="A file of config/networks; give several for the mean over them.",
+)
+@click.option("--trials", type=click.IntRange(1), default=100)
+@seed_option
+@trust_option
+@common_options
+def command(
+    entry: Path,
+    networks: tuple[str, ...],
+    trials: int,
+    seed: int,
+    trust_entries: bool,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Search the parameters that ENTRY declares in its kneepoint.yaml for the greatest power.
+
+    The search is a study like any other (TPE, from the declared values) and resumes if you run it
+    again. What it prints is the best setting's power with fresh seeds.
+    """
+    submission = submission_at(entry)
+    builder = open_builder(config, networks, is_trusting=trust_entries)
+    engine = EmulatorSettings.of(EMULATE)
+    folder = load_workflow(config).results / "contests/tuned" / submission.name
+    with private_folder("entry") as work, open_journal(folder) as journal:
+        place = work / "tree"
+        take(submission, place, builder.compiler.confined)
+        tree = recognize(place)
+        prepared = [prepared_network(name) for name in networks]
+        plan = plan_tuning(
+            submission.name, tree, builder, prepared, engine, trials=trials, seed=seed
+        )
+        progress = Progress(f"tune {submission.name}", total_of(plan))
+        runner = Runner(
+            journal, lambda _: LocalExecutor(engine), progress.add, on_failure=progress.fail
+        )
+        with closing(runner):
+            outcome, best = follow(search_and_repeat(folder, plan), runner)
+    outcome.write(folder)
+    progress.end(outcome.message)
+    found = StudyRecord.load(folder / "study.json")
+    text = text_of(found)
+    if best:
+        words = tuned_text(tree.declared.constants, best.constants)
+        text += f"\n\nFor kneepoint.yaml:\n\n{words}"
+    print_result(outcome.summaries["study.json"], text, as_json, ok=found.has_succeeded)

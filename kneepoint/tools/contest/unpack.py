@@ -1,0 +1,371 @@
+"""Takes in submissions: copies a tree or unpacks an archive, and trusts neither.
+
+The result lies in the given folder, consists of plain files and folders, and is no larger
+than an entry can reasonably be. A link within a tree becomes the file that it names. What unpacks
+an archive is a program of its own, this module's `main`, which needs the standard library alone: it
+runs confined, and what it leaves is a tree like any other.
+"""
+
+import bz2
+import errno
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from kneepoint.common.errors import KneepointError, refuse
+from kneepoint.tools.contest import within
+
+MOST_BYTES = 64 * 2**20
+MOST_FILES = 5_000
+MOST_ARCHIVE_BYTES = 32 * 2**20
+_MOST_PATH = 250
+_MOST_LINK = 4096
+_COMPRESSIONS: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ": lzma.LZMAFile,
+}
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+
+
+_LEFT_OUT = frozenset(
+    ".git .hg .svn .deps .libs __pycache__ __MACOSX .DS_Store autom4te.cache".split()
+)
+"""Names of files and folders that nothing needs."""
+_LEFT_OUT_BEGINNING = "._"
+"""Of what macOS puts beside each file."""
+_LEFT_OUT_OF_REPOSITORY = frozenset("hooks logs lfs modules worktrees".split())
+"""Likewise, at its top."""
+_ELSEWHERE = {
+    "commondir": "is a worktree of another repository; name that one",
+    "objects/info/alternates": "has objects in another repository; run git repack -ad, and remove "
+    "objects/info/alternates",
+}
+"""Files with which a repository names others, which may be anybody's."""
+EXIT_NO_ROOM = 75
+"""Of `main`: the disk is at fault, not the archive."""
+_ENDINGS_LEFT_OUT = frozenset(".o .a .lo .la .so .pyc .log".split())
+_LINKS_LEFT_OUT = frozenset(
+    "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh ltmain.sh missing "
+    "test-driver".split()
+)
+"""Names of links that autotools makes to files of its own."""
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file's name ends like that of a known archive format."""
+    return path.name.lower().endswith(ARCHIVES)
+
+
+def name_of_archive(path: Path) -> str:
+    """Returns the name of an archive without its endings."""
+    longest = max((end for end in ARCHIVES if path.name.lower().endswith(end)), key=len)
+    return path.name[: -len(longest)]
+
+
+def copy_tree(source: Path, into: Path) -> None:
+    """Copies the files of a folder (see `copy_folder`)."""
+    with within.opened(source) as root:
+        copy_folder(root, into)
+
+
+def copy_folder(root: int, into: Path) -> float:
+    """Copies the files of a folder by its descriptor, links within it as what they point to.
+
+    Returns:
+        When the newest of its files and folders was last written (s since 1970).
+
+    Raises:
+        KneepointError: a link leads out, a file is special or unreadable, or there is too much.
+    """
+    taken = _Taken(into)
+    _copy(root, taken)
+    return taken.newest_s
+
+
+def copy_repository(root: int, into: Path) -> None:
+    """Copies a git repository, or that of a working tree, by its descriptor, without its hooks.
+
+    Raises:
+        KneepointError: there is none, or it cannot be copied (see `copy_folder`).
+    """
+    taken = _Taken(into, is_repository=True)
+    try:
+        with within.located(root, ".git", follows=False) as own:
+            if not within.is_folder(own):
+                raise KneepointError("is a worktree or submodule; name its repository")
+            _copy(own, taken)
+    except FileNotFoundError:
+        _copy(root, taken)
+    for name, problem in _ELSEWHERE.items():
+        if (into / name).exists():
+            raise KneepointError(problem)
+    for name in ("objects", "refs"):  # git wants them even if they are empty
+        (into / name).mkdir(exist_ok=True)
+
+
+def is_bare(root: int) -> bool:
+    """Whether a folder is a git repository without a working tree."""
+
+    def has(name: str, is_kind: Callable[[int], bool]) -> bool:
+        try:
+            with within.located(root, name) as found:
+                return is_kind(found)
+        except OSError:
+            return False
+
+    return has("HEAD", within.is_file) and all(
+        has(name, within.is_folder) for name in ("objects", "refs")
+    )
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Returns the files of a tree that was taken, sorted."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        assert stat.S_ISREG(mode) or stat.S_ISDIR(mode), path
+        if stat.S_ISREG(mode):
+            found.append(path)
+    return found
+
+
+def take_file(name: str, file: IO[bytes], into: Path) -> None:
+    """Copies a single file into a folder; raises KneepointError if it is too large."""
+    _Taken(into).add(name, file)
+
+
+def main() -> None:
+    """Unpacks the tar or zip file of stdin into a folder of this name."""
+    (into,) = sys.argv[1:]
+    try:
+        extract(sys.stdin.buffer, Path(into))
+    except KneepointError as error:
+        refuse(error)
+    except OSError:
+        sys.exit(EXIT_NO_ROOM)
+
+
+def extract(file: IO[bytes], into: Path) -> None:
+    """Unpacks a tar or zip file; whoever does not trust it confines this.
+
+    Raises:
+        KneepointError: it is damaged, leads out of its folder, or is a bomb.
+    """
+    taken = _Taken(into)
+    try:
+        if zipfile.is_zipfile(file):
+            _unpack_zip(file, taken)
+        else:
+            file.seek(0)
+            _unpack_tar(file, taken)
+        taken.write_links()
+    except KneepointError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        problem = str(error) or type(error).__name__
+        raise KneepointError(f"the archive is damaged ({problem})") from None
+
+
+def _copy(root: int, taken: "_Taken") -> None:
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        try:
+            with within.located(root, folder) as found:
+                taken.see(found)
+                names = within.names_in(found, taken.most_files)
+        except OSError as error:
+            raise _refusal(folder or "the folder", error) from None
+        taken.expect_files(len(names))
+        for name in names:
+            if not taken.leaves_out(f"{folder}{name}"):
+                try:
+                    folders += _copy_one(root, f"{folder}{name}", taken)
+                except OSError as error:
+                    raise _refusal(f"{folder}{name}", error) from None
+
+
+def _copy_one(root: int, path: str, taken: "_Taken") -> list[str]:
+    """Copies a file; returns the path if it is a folder."""
+    taken.check(path)
+    with within.located(root, path, follows=False) as found:
+        if within.is_folder(found):
+            return [f"{path}/"]
+        link = within.is_link(found)
+    place = PurePosixPath(path)
+    is_made = place.suffix in _ENDINGS_LEFT_OUT or (link and place.name in _LINKS_LEFT_OUT)
+    if is_made and not taken.is_repository:
+        return []
+    try:
+        with within.located(root, path) as found:
+            if within.is_folder(found):
+                raise KneepointError(f"{path} is a link to a folder; put the folder there")
+            if not within.is_file(found):
+                raise KneepointError(f"{path} is neither a file nor a folder")
+            taken.see(found)
+            with within.reading(found) as file:
+                taken.add(path, file)
+    except OSError as error:
+        if error.errno not in within.OUTSIDE:
+            raise
+        raise KneepointError(f"{path} is a link that leads out of the entry") from None
+    return []
+
+
+def _refusal(path: str, error: OSError) -> Exception:
+    if within.is_fault(error):
+        return error
+    return KneepointError(f"{path[:_MOST_PATH]}: {error.strerror}; submit plain, readable files")
+
+
+def _unpack_tar(file: IO[bytes], taken: "_Taken") -> None:
+    start = file.read(6)
+    file.seek(0)
+    stream: Any = file
+    for magic, opened in _COMPRESSIONS.items():
+        if start.startswith(magic):
+            stream = opened(file)
+    capped = cast(IO[bytes], _Capped(stream, 2 * MOST_BYTES))
+    with tarfile.open(fileobj=capped, mode="r|") as archive:
+        for member in archive:
+            taken.expect_files(1)
+            if member.isdir():
+                taken.check(member.name)
+            elif member.issym():
+                taken.add_link(member.name, member.linkname)
+            elif member.islnk():  # names a member from the archive's top
+                up = "../" * (len(PurePosixPath(member.name).parts) - 1)
+                taken.add_link(member.name, up + member.linkname)
+            elif not member.isfile():
+                raise KneepointError(f"the archive has a device, {member.name}")
+            else:
+                content = archive.extractfile(member)
+                assert content is not None
+                taken.add(member.name, content)
+
+
+def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        taken.expect_files(len(members))
+        for member in members:
+            if member.is_dir():
+                taken.check(member.filename)
+                continue
+            with archive.open(member) as content:
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    taken.add_link(member.filename, os.fsdecode(content.read(_MOST_LINK)))
+                else:
+                    taken.add(member.filename, content)
+
+
+class _Taken:
+    """Writes the files of an entry, or of a git repository, into a folder and counts them."""
+
+    def __init__(self, into: Path, *, is_repository: bool = False) -> None:
+        self.is_repository = is_repository
+        self.most_files = 50_000 if is_repository else MOST_FILES
+        self._most_bytes = 256 * 2**20 if is_repository else MOST_BYTES
+        self._into = into
+        self._bytes = 0
+        self._files = 0
+        self._links: dict[Path, str] = {}
+        self.newest_s = 0.0
+        into.mkdir(parents=True, exist_ok=True)
+
+    def leaves_out(self, path: str) -> bool:
+        """Whether nothing needs a file or folder."""
+        if self.is_repository:
+            return path in _LEFT_OUT_OF_REPOSITORY
+        name = path.rstrip("/").rpartition("/")[2]
+        return name in _LEFT_OUT or name.startswith(_LEFT_OUT_BEGINNING)
+
+    def see(self, descriptor: int) -> None:
+        """Notes when what a descriptor shows was last written."""
+        self.newest_s = max(self.newest_s, os.fstat(descriptor).st_mtime)
+
+    def check(self, name: str) -> Path:
+        """Returns a file's path.
+
+        Raises:
+            KneepointError: it is outside the folder, too long, or no name for a file.
+        """
+        path = PurePosixPath(name.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts:
+            raise KneepointError(f"{name!r} leads out of the entry's folder")
+        if len(os.fsencode(name)) > _MOST_PATH or len(path.parts) > within.MOST_DEPTH:
+            raise KneepointError(f"{name[:60]!r}... is too long a name")
+        if not name.isprintable():
+            raise KneepointError(f"{name!r} has unprintable characters, or is not UTF-8; rename it")
+        if not self.is_repository and any(part[0] in "-@" for part in path.parts):
+            raise KneepointError(f"{name!r} would be an option of the compiler; rename it")
+        return self._into / path
+
+    def expect_files(self, number: int) -> None:
+        """Counts names; raises KneepointError if there are too many."""
+        self._files += number
+        if self._files > self.most_files:
+            raise KneepointError(f"it has more than {self.most_files} files; submit sources only")
+
+    def add(self, name: str, content: IO[bytes]) -> None:
+        """Writes a file; raises KneepointError if it, or all of them, are too much."""
+        place, most = self.check(name), self._most_bytes
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                while part := content.read(2**16):
+                    self._bytes += len(part)
+                    if self._bytes > most:
+                        raise KneepointError(
+                            f"it has more than {most >> 20} MiB (at {name!r}); submit sources only"
+                        )
+                    file.write(part)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise KneepointError(f"{name!r} occurs twice") from None
+
+    def add_link(self, name: str, target: str) -> None:
+        """Notes a link, which `write_links` writes."""
+        place = self.check(name)
+        if place in self._links:
+            raise KneepointError(f"{name!r} occurs twice")
+        self._links[place] = target
+
+    def write_links(self) -> None:
+        """Writes the links, once all folders are there: none is written through another."""
+        try:
+            for place in self._links:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            for place, target in self._links.items():
+                place.symlink_to(target)
+        except (FileExistsError, NotADirectoryError):
+            raise KneepointError("a link of the archive occurs twice") from None
+
+
+class _Capped(io.RawIOBase):
+    """A stream that ends with an error after so many bytes, whatever headers promise."""
+
+    def __init__(self, stream: Any, most: int) -> None:
+        self._stream = stream
+        self._left = most
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = 2**20 if size < 0 else min(size, 2**20)
+        part: bytes = self._stream.read(wanted)
+        self._left -= len(part)
+        if self._left < 0:
+            raise KneepointError(f"it has more than {MOST_BYTES >> 20} MiB; submit sources only")
+        return part

@@ -1,0 +1,135 @@
+"""Opens what is in somebody else's folder, whatever its owner does in the meantime.
+
+A path is resolved component by component, each from the descriptor of the one before, as openat2
+does with RESOLVE_BENEATH: nothing can be exchanged between a look and a read. What a descriptor
+shows to be a plain file is read from that descriptor; a pipe or a device is never opened.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from kneepoint.common.errors import KneepointError
+
+MOST_DEPTH = 32
+"""Folders within folders; each is a descriptor while a path is resolved."""
+_MOST_STEPS = 400
+"""On the way of one path; links may repeat each other."""
+_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_FAULTS = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
+    *(errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE),
+}
+OUTSIDE = (errno.EXDEV, errno.ELOOP, errno.ENOENT)
+"""What `located` raises if a link leads out of the folder, in a circle, or to nothing."""
+
+
+def is_fault(error: OSError) -> bool:
+    """Whether an error is the machine's, not that of the files that were read."""
+    return error.errno in _FAULTS
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """Opens a path no component of which is a link; yields a descriptor to look at it.
+
+    Raises:
+        KneepointError: a component is a link.
+        OSError: nothing is there.
+    """
+    descriptor = os.open("/" if path.is_absolute() else ".", _LOOK)
+    try:
+        for name in path.relative_to(path.anchor).parts:
+            found = os.open(name, _LOOK, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = found
+            if is_link(descriptor):
+                raise KneepointError(f"{name} is a symbolic link; name what it points to")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
+    """Finds a path within the folder `root`; yields a descriptor to look at it.
+
+    A link in the last place is followed, as links before it are, if `follows`.
+
+    Raises:
+        OSError: as openat2 would; EXDEV if a link leads out.
+    """
+    way = [root]
+    pending = path.split("/")[::-1]
+    steps = 0
+    try:
+        while pending:
+            name = pending.pop()
+            steps += 1
+            if steps > _MOST_STEPS or len(way) > MOST_DEPTH + 1:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            if name in ("", "."):
+                continue
+            if name == "..":
+                if len(way) == 1:
+                    raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+                os.close(way.pop())
+                continue
+            way.append(os.open(name, _LOOK, dir_fd=way[-1]))
+            if is_link(way[-1]) and (follows or pending):
+                target = os.readlink("", dir_fd=way[-1])
+                os.close(way.pop())
+                if target.startswith("/"):
+                    raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+                pending += target.split("/")[::-1]
+        yield way[-1]
+    finally:
+        for each in way[1:]:
+            os.close(each)
+
+
+def is_link(descriptor: int) -> bool:
+    """Whether it is a symbolic link itself."""
+    return stat.S_ISLNK(os.fstat(descriptor).st_mode)
+
+
+def is_folder(descriptor: int) -> bool:
+    """Whether it is a folder."""
+    return stat.S_ISDIR(os.fstat(descriptor).st_mode)
+
+
+def is_file(descriptor: int) -> bool:
+    """Whether it is a plain file."""
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
+
+
+def reading(descriptor: int) -> IO[bytes]:
+    """Opens the plain file that a descriptor shows.
+
+    Raises:
+        OSError: EBUSY if its owner holds a lease of it, for which an open would wait.
+    """
+    try:
+        path = f"/proc/self/fd/{descriptor}"
+        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except BlockingIOError:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY)) from None
+
+
+def names_in(descriptor: int, most: int) -> list[str]:
+    """Returns the sorted names in a folder, no more than one above `most`."""
+    names = []
+    folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                names.append(entry.name)
+                if len(names) > most:
+                    break
+    finally:
+        os.close(folder)
+    return sorted(names)

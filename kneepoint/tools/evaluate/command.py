@@ -1,0 +1,44 @@
+"""`kneepoint evaluate`: the scores of candidates that a search sends, one a line."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from kneepoint.cli import (
+    PATH,
+    config_option,
+    subcommand,
+)
+from kneepoint.common.errors import KneepointError
+from kneepoint.tools.contest.command import trust_option
+
+
+@subcommand("""
+    echo '{"controller": "timely"}' | kneepoint evaluate
+    kneepoint evaluate --train < candidates.jsonl > answers.jsonl
+    kneepoint evaluate --test key < best.jsonl
+""")
+@click.option("--train", is_flag=True, help="Only the networks that the configuration tunes on.")
+@click.option("--test", "key", type=PATH, help="Only those that it holds out; needs their key.")
+@trust_option
+@config_option
+def command(train: bool, key: Path | None, trust_entries: bool, config: Path) -> None:
+    """Evaluate the candidates on standard input, a JSON object a line.
+
+    A candidate is a controller by its name, a rule, the source of a class, or an entry's path.
+    The answers, one a line in the same order, have score, figures and intervals, or a reason.
+    """
+    from kneepoint.tools.evaluate.evaluator import Evaluator  # scipy takes half a second
+
+    if train and key is not None:
+        raise KneepointError("--train --test: give only one of them")
+    with Evaluator(
+        config,
+        split="train" if train else "test" if key is not None else None,
+        key=key,
+        trust_entries=trust_entries,
+    ) as evaluator:
+        for answer in evaluator.evaluate(sys.stdin):
+            click.echo(json.dumps(answer))

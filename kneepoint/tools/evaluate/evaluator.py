@@ -1,0 +1,381 @@
+"""Evaluates candidates for a controller: what a search for one, of any kind, asks.
+
+A candidate is a shipped controller, a rule, the source of a class, or a contest entry, with its
+parameters. What somebody else wrote is built and run in the contest's sandbox.
+"""
+
+import json
+import math
+import os
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from kneepoint.cli.runs import make_what_is_missing, prepared_network
+from kneepoint.common.config_file import ConfigModel, complaint_of
+from kneepoint.common.errors import KneepointError, require_known
+from kneepoint.common.files import (
+    LOCK_PATIENCE_S,
+    hold_lock,
+    read_bytes,
+    sha256_of,
+)
+from kneepoint.common.json_text import parse_json
+from kneepoint.engines.base import RunRecord
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.catalogue import Controller, load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.expression import Expression
+from kneepoint.networks.config import Name
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.load import load_workflow
+from kneepoint.search.fresh import interval
+from kneepoint.search.rules.language import parse
+from kneepoint.tools.contest.classes import ARCHIVE
+from kneepoint.tools.contest.collect import submission_at
+from kneepoint.tools.contest.command import open_builder
+from kneepoint.tools.contest.config import ScoreName, score_of
+from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
+from kneepoint.tools.contest.standing import mean_of
+from kneepoint.tools.contest.tree import Language
+
+Json = dict[str, Any]
+Split = Literal["train", "test"]
+
+METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")
+SEEDS = tuple(range(1, 9))
+_AHEAD = 64
+"""Candidates that are read before the first of them is answered."""
+_LEAST_KEY_BYTES = 16
+
+
+ExpressionText = Annotated[str, AfterValidator(lambda text: Expression(text).text)]
+RuleText = Annotated[str, AfterValidator(lambda text: parse(text).text)]
+Seed = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class Candidate(ConfigModel):
+    """One line of the input."""
+
+    id: str | int | None = Field(default=None, description="repeated in the answer")
+    controller: Name | None = Field(default=None, description="a controller of ours by its name")
+    rule: RuleText | None = Field(default=None, description="instead, a rule")
+    source: str | None = Field(default=None, max_length=2**18, description="or a class")
+    language: Language = Field(default="c++", description="of the source")
+    entry: str | None = Field(default=None, max_length=4096, description="or an entry's path")
+    constants: Mapping[Name, float] = Field(default={}, max_length=100, description="parameters")
+    networks: tuple[Name, ...] | None = Field(
+        default=None, min_length=1, max_length=100, description="null: all of the split"
+    )
+    seeds: tuple[Seed, ...] = Field(
+        default=SEEDS, min_length=1, max_length=1000, description="a run on each network with each"
+    )
+    score: ScoreName = Field(default="power", description="as in a contest")
+    metrics: tuple[ExpressionText, ...] = Field(
+        default=METRICS, max_length=50, description="expressions, shown for each network"
+    )
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        kinds = (self.controller, self.rule, self.source, self.entry)
+        if sum(each is not None for each in kinds) != 1:
+            raise ValueError("needs exactly one of controller, rule, source and entry; give one")
+        for name in ("networks", "seeds"):
+            values = getattr(self, name) or ()
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} names one twice; remove it")
+        return self
+
+
+class Evaluator:
+    """Evaluates candidates, several at once; the sandbox opens with the first that needs it.
+
+    Args:
+        config: the configuration whose networks and controllers there are.
+        split: train: candidates run on the networks that its studies tune on, and see no other;
+            test: on those that it holds out; None: on any.
+        key: file that opens the test.
+        workers: number of runs at once; None: of processors.
+        trust_entries: builds and runs candidates without a sandbox.
+
+    Raises:
+        KneepointError: the split or the key is not there, or something cannot be made.
+    """
+
+    def __init__(
+        self,
+        config: str | Path = "config/config.yaml",
+        *,
+        split: Split | None = None,
+        key: str | Path | None = None,
+        workers: int | None = None,
+        trust_entries: bool = False,
+    ) -> None:
+        self._config = Path(config)
+        self._workflow = load_workflow(self._config)
+        self._split = split
+        self._trusts = trust_entries
+        self._workers = workers or os.cpu_count() or 1
+        self._making = threading.RLock()
+        self._networks: dict[str, PreparedNetwork] = {}
+        self._controllers: dict[str, Controller] = {}
+        self._own = self._networks_of_split()
+        self._log: Path | None = None
+        if split == "test":
+            self._log = self._open_test(key)
+        make_what_is_missing(self._config, [], [])
+        self._engine = EmulatorSettings.of(EMULATE)
+        self._executor = LocalExecutor(self._engine, self._workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the engines."""
+        self._executor.close()
+
+    def evaluate(self, candidates: Iterable[Mapping[str, Any] | str]) -> Iterator[Json]:
+        """Yields the answers to candidates, in their order; reads some ahead.
+
+        An empty line has no answer.
+        """
+        pending: queue.Queue[Future[Json] | None] = queue.Queue(_AHEAD)
+        is_over = threading.Event()
+
+        def read() -> None:
+            end: Future[Json] | None = None
+            try:
+                for number, candidate in enumerate(candidates, 1):
+                    if is_over.is_set():
+                        return
+                    if not isinstance(candidate, str) or candidate.strip():
+                        pending.put(pool.submit(self.answer, candidate, number))
+            except BaseException as error:
+                end = Future()
+                end.set_exception(error)
+            pending.put(end)
+
+        # More than there are engines, which then need not wait for a build.
+        with ThreadPoolExecutor(2 * self._workers) as pool:
+            threading.Thread(target=read, daemon=True).start()
+            try:
+                while (answer := pending.get()) is not None:
+                    yield answer.result()
+            finally:
+                is_over.set()
+                with suppress(queue.Empty):  # it may wait for room
+                    while answer := pending.get_nowait():
+                        answer.cancel()
+
+    def answer(self, candidate: Mapping[str, Any] | str, number: int = 1) -> Json:
+        """Evaluates one candidate, a mapping or a line of JSON; whatever fails is its reason.
+
+        `number` is the line's.
+        """
+        content: Mapping[str, Any] = {}
+        try:
+            content = _content_of(candidate, number)
+            wanted = Candidate.model_validate(content)
+            networks = self._networks_for(wanted)
+            self._note_test(wanted)
+            found = self._run(self._make(wanted), networks, wanted)
+        except (KneepointError, ValidationError) as error:
+            found = _answer("refused", complaint_of(error))
+        return {"id": content.get("id"), **found}
+
+    def _networks_of_split(self) -> tuple[str, ...]:
+        workflow = self._workflow
+        held = workflow.settings.hold_out
+        if held is None:
+            if self._split is not None:
+                raise KneepointError(
+                    f"{self._config}: has no hold_out, whose split --{self._split} is; add it"
+                )
+            return ()
+        if self._split == "test":
+            return held.networks
+        tuned = [workflow.studies[name].networks for name in workflow.tunings]
+        return tuple(dict.fromkeys(name for networks in tuned for name in networks))
+
+    def _networks_for(self, wanted: Candidate) -> list[PreparedNetwork]:
+        names = wanted.networks or self._own
+        if not names:
+            raise KneepointError("names no network; add networks")
+        for name in names if self._split else ():
+            problem = f"network {name!r} is none of the split {self._split}"
+            require_known(name, self._own, problem)
+        with self._making:
+            if missing := [name for name in names if name not in self._networks]:
+                make_what_is_missing(self._config, missing, [], where="networks")
+                self._networks |= {name: prepared_network(name) for name in missing}
+        return [self._networks[name] for name in names]
+
+    def _make(self, wanted: Candidate) -> ContestEntry:
+        name = str(wanted.id)
+        ours = "rule" if wanted.rule is not None else wanted.controller
+        if ours is not None:
+            rule = parse(wanted.rule).constants if wanted.rule is not None else {}
+            controller = self._controller(ours)
+            constants = controller.complete({**wanted.constants, **rule}, "constants")
+            return ContestEntry(name, controller=(controller, constants))
+        with self._making:
+            builder = self._builder
+        if wanted.entry is not None:
+            return builder.make(submission_at(Path(wanted.entry)), wanted.constants)
+        assert wanted.source is not None
+        return builder.make_class(name, wanted.source, wanted.language, wanted.constants)
+
+    def _controller(self, name: str) -> Controller:
+        with self._making:
+            if name not in self._controllers:
+                make_what_is_missing(self._config, [], [name], where="controller")
+                known = load_catalogue(EMULATE).controller(name, "controller")
+                known.require("datagrams", "controller")
+                self._controllers[name] = known
+            return self._controllers[name]
+
+    @cached_property
+    def _builder(self) -> EntryBuilder:
+        make_what_is_missing(self._config, [], [], [ARCHIVE])
+        return open_builder(self._config, [], is_trusting=self._trusts)
+
+    def _run(
+        self, made: ContestEntry, networks: Sequence[PreparedNetwork], wanted: Candidate
+    ) -> Json:
+        """Runs once, and, if that went well, all the rest: what hangs does so once."""
+        if made.reason:
+            status = "fault" if made.is_disturbed else "failed"
+            return _answer(status, made.reason, message=made.message)
+        specs = {
+            (network.name, seed): made.spec(self._engine, network, seed)
+            for seed in wanted.seeds
+            for network in networks
+        }
+        places = {spec.run_id: place for place, spec in specs.items()}
+        records: dict[tuple[str, int], RunRecord] = {}
+        every = list(specs.values())
+        for wave in (every[:1], every[1:]):
+            for some in self._executor.execute(wave):
+                records |= {places[record.run_id]: record for record in some}
+            for name, seed in specs:  # the first that failed, however they ended
+                record = records.get((name, seed))
+                if record is not None and record.status != "ok":
+                    reason = f"on {name} with seed {seed}: {record.reason}"
+                    return _answer(record.status, reason)
+        try:
+            return _averaged(records, networks, wanted)
+        except ValueError as error:
+            return _answer("failed", f"no score: {error}")
+
+    def _open_test(self, key: str | Path | None) -> Path:
+        """Notes the key with its first use; returns the log of the test's uses."""
+        if key is None:
+            raise KneepointError("--test: needs the file of its key; give it")
+        path = Path(key)
+        content = read_bytes(path, "give the key of the test")
+        if len(content) < _LEAST_KEY_BYTES:
+            raise KneepointError(
+                f"{path}: has fewer than {_LEAST_KEY_BYTES} bytes; write some: "
+                f"openssl rand -hex 32 > {path}"
+            )
+        log = self._workflow.results / "evaluations/test.jsonl"
+        digest = sha256_of(content)
+        with hold_lock(log.with_name(".lock"), LOCK_PATIENCE_S):
+            if log.is_file():
+                first = log.read_text().partition("\n")[0]
+                if digest not in first:
+                    raise KneepointError(
+                        f"{path}: is not the key that {log} began with; give that one"
+                    )
+            _append(log, {"key_sha256": digest})
+        return log
+
+    def _note_test(self, wanted: Candidate) -> None:
+        """Writes down, before it runs, that a candidate is tested."""
+        if self._log is not None:
+            with self._making:
+                _append(
+                    self._log, {"candidate_sha256": sha256_of(wanted.model_dump_json().encode())}
+                )
+
+
+def _append(log: Path, noted: Mapping[str, str]) -> None:
+    line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="seconds"), **noted})
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _content_of(candidate: Mapping[str, Any] | str, number: int) -> Mapping[str, Any]:
+    content: Any = candidate
+    why = ""
+    if isinstance(candidate, str):
+        try:
+            content = parse_json(candidate)
+        except json.JSONDecodeError as error:
+            why = f" (column {error.colno}: {error.msg})"
+        except ValueError as error:
+            why = f" ({error})"
+    if not isinstance(content, Mapping):
+        raise KneepointError(f"line {number}: is no JSON object{why}; give one candidate a line")
+    return content
+
+
+def _answer(
+    status: str,
+    reason: str = "",
+    *,
+    message: str = "",
+    score: float | None = None,
+    networks: Json | None = None,
+) -> Json:
+    found = {"status": status, "score": score, "networks": networks or {}}
+    return {**found, "reason": reason, "message": message}
+
+
+def _averaged(
+    records: Mapping[tuple[str, int], RunRecord],
+    networks: Sequence[PreparedNetwork],
+    wanted: Candidate,
+) -> Json:
+    """Returns the answer to runs that went well; raises ValueError if one has no score."""
+    score = score_of(wanted.score)
+    mean = _geometric if score.is_ratio else partial(interval, "mean")
+    scores: list[list[float]] = []
+    figures: Json = {}
+    for network in networks:
+        runs = [records[network.name, seed] for seed in wanted.seeds]
+        scores.append([score.of(run, network) for run in runs])
+        figures[network.name] = {
+            "runs": len(runs),
+            "score": mean(scores[-1]),
+            **{text: _metric(Expression(text), runs, network) for text in wanted.metrics},
+        }
+    overall = mean_of(np.array(scores), score.is_ratio)
+    return _answer("ok", score=overall, networks=figures)
+
+
+def _metric(expression: Expression, runs: Sequence[RunRecord], network: PreparedNetwork) -> Json:
+    try:
+        return interval("mean", [expression.of_run(run, network) for run in runs])
+    except ValueError:
+        return {"mean": None, "low": None, "high": None}
+
+
+def _geometric(values: Sequence[float]) -> Json:
+    found = interval("mean", [math.log(value) for value in values])
+    return {key: None if value is None else math.exp(value) for key, value in found.items()}

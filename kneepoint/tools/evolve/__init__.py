@@ -1,0 +1,5 @@
+"""A search for a rule that controls congestion."""
+
+COMMANDS = {
+    "evolve": ("command", "search for a rule that controls congestion"),
+}

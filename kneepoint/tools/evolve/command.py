@@ -1,0 +1,157 @@
+"""`kneepoint evolve`: searches for a rule, from nothing or from rules that are given."""
+
+import json
+import shlex
+import sys
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import click
+
+from kneepoint.cli import (
+    PATH,
+    FiniteRange,
+    common_options,
+    print_result,
+    seed_option,
+    subcommand,
+)
+from kneepoint.cli.runs import make_what_is_missing, prepared_network
+from kneepoint.common.columns import columns
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import read_text, write_whole
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.journal import open_journal
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.pipeline import follow
+from kneepoint.runs.progress import Progress
+from kneepoint.runs.runner import Runner
+from kneepoint.search.rules.evolve import (
+    Evolution,
+    Settings,
+    evolve,
+)
+from kneepoint.search.rules.language import (
+    Rule,
+    RuleError,
+    parse,
+)
+
+_DEFAULT = Settings()
+_MOST_BYTES = 2**20
+
+
+@subcommand("""
+    kneepoint evolve
+    kneepoint evolve --network contest --network verizon-lte-driving-2 --rounds 10 --seed 2
+    kneepoint evolve --start rules.txt --json | jq .front
+""")
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    default=("contest",),
+    help="A file of config/networks; give several for the geometric mean over them.",
+)
+@click.option("--rounds", type=click.IntRange(1), default=_DEFAULT.rounds)
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=_DEFAULT.trials,
+    help="Rules that are bred in a round; the numbers of the best get as many trials.",
+)
+@click.option(
+    "--penalty",
+    type=FiniteRange(0, 1),
+    default=_DEFAULT.penalty,
+    help="Share of its value that a rule loses with each operator.",
+)
+@click.option("--start", type=PATH, help="File of rules to begin with, one a line.")
+@click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
+@seed_option
+@common_options
+def command(
+    networks: tuple[str, ...],
+    start: Path | None,
+    rounds: int,
+    trials: int,
+    penalty: float,
+    workers: int | None,
+    seed: int,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Search for a rule with the greatest power.
+
+    Each round breeds rules and searches the numbers of the best. The result is the best rule, its
+    power with fresh seeds, and for each length the best. The search resumes if you run it again;
+    interrupted, it leaves the best rule so far in a file that --start takes.
+    """
+    first = rules_of(start) if start else []
+    if len({*networks}) != len(networks):
+        raise KneepointError(f"--network {' '.join(networks)}: names one twice; remove it")
+    make_what_is_missing(config, networks, ["rule"])
+    controller = load_catalogue(EMULATE).controller("rule", "kneepoint evolve")
+    engine = EmulatorSettings.of(EMULATE)
+    wanted = Settings(rounds, trials, penalty)
+    folder = load_workflow(config).results / "evolved" / "-".join([*networks, str(seed)])
+    so_far = Evolution()
+    progress = Progress("evolve", None, detail=partial(_told, so_far, wanted))
+    with open_journal(folder) as journal:
+        prepared = [prepared_network(name) for name in networks]
+        runner = Runner(journal, lambda _: LocalExecutor(engine, workers), progress.add)
+        with closing(runner):
+            steps = evolve(wanted, controller, prepared, engine, seed, first, so_far)
+            try:
+                found = follow(steps, runner)
+            except KeyboardInterrupt:
+                progress.end(_left_behind(so_far, wanted, folder / "best.txt"))
+                raise
+    path = folder / "evolved.json"
+    write_whole(path, json.dumps(found, indent=2) + "\n")
+    fresh = found["fresh"]
+    progress.end(f"{found['runs']} runs, best {found['value']:.4g}")
+    rows = [("operators", "value", "rule")]
+    rows += [(str(e["operators"]), f"{e['value']:.4g}", e["rule"]) for e in found["front"]]
+    text = (
+        f"{columns(rows)}\n\nbest {fresh['value']:.4g} [{fresh['low']:.4g}, {fresh['high']:.4g}] "
+        f"with fresh seeds ({fresh['runs']} runs):\n{found['rule']}\n{path}"
+    )
+    print_result(found, text, as_json)
+
+
+def _told(found: Evolution, wanted: Settings) -> str:
+    """How far a search is, and its best so far."""
+    best = f", best {found.curve[-1][1]:.4g} in the search" if found.curve else ""
+    return f"{found.trials} of at most {wanted.most_trials} trials{best}"
+
+
+def _left_behind(found: Evolution, wanted: Settings, path: Path) -> str:
+    """Writes the best rule of an interrupted search; returns what there is and how to go on."""
+    resume = f"to resume: {shlex.join(['python', '-m', 'kneepoint', *sys.argv[1:]])}"
+    if not found.values:
+        return f"interrupted before the first trial; {resume}"
+    best = found.ranked(wanted, 1)[0]
+    write_whole(path, f"{best.text}\n")
+    value = found.values[best.text]
+    return f"{_told(found, wanted)}\nbest so far {value:.4g}: {best.text}\n{path}\n{resume}"
+
+
+def rules_of(path: Path) -> list[Rule]:
+    """Reads a file of rules, one a line.
+
+    Raises:
+        KneepointError: it cannot be read, or a line is no rule.
+    """
+    rules = []
+    for number, line in enumerate(read_text(path, _MOST_BYTES).splitlines(), 1):
+        if line.strip():
+            try:
+                rules.append(parse(line))
+            except RuleError as error:
+                raise KneepointError(f"{path}, line {number}: {error}") from None
+    return rules

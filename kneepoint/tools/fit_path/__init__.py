@@ -1,0 +1,5 @@
+"""A network fitted to measurements of a path."""
+
+COMMANDS = {
+    "fit-path": ("command", "fit a network to what was measured over a path"),
+}

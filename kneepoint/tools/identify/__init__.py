@@ -1,0 +1,5 @@
+"""The known rule that a sender behaves like."""
+
+COMMANDS = {
+    "identify": ("command", "find the known rule that a sender behaves like"),
+}

@@ -1,0 +1,1 @@
+"""The rules of the workflow, and the programs that run it."""

@@ -1,0 +1,38 @@
+# From results to checked tables, such as results/audit.parquet. A stage whose table an experiment reads is
+# a job of its own; all others are one.
+ALONE = ("audit", "agreement")
+TOGETHER = [name for name in STAGES if name not in ALONE]
+
+for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse", TOGETHER)]:
+    written = [table.name for stage in stages for table in STAGES[stage].tables]
+    groups = {group for stage in stages for group in STAGES[stage].results}
+    read = {table for stage in stages for table in STAGES[stage].reads}.difference(written)
+
+    rule:
+        name:
+            job
+        input:
+            code_of("kneepoint.analysis.run"),
+            [code_of(f"kneepoint.analysis.{stage}") for stage in stages],
+            lambda _: when_built(*WORKFLOW.controllers),
+            "build/emulate",
+            built(*WORKFLOW.controllers),
+            config=note_input(CONFIG),
+            results=lambda _, groups=sorted(groups): results_in(*groups),
+            tables=analysed(sorted(read)),
+            intact=[noted_sealed(f"{RESULTS}/stages/{stage}") for stage in stages],
+        output:
+            analysed(written),
+        log:
+            f"logs/analyse/{job}.log",
+        benchmark:
+            f"benchmarks/analyse/{job}.tsv"
+        conda:
+            "../../environment.yml"
+        params:
+            config=CONFIG,
+            stages=stages,
+        message:
+            f"Analysing: {', '.join(stages)}"
+        shell:
+            "python -m kneepoint.analysis.run --config {params.config:q} {params.stages:q} > {log:q} 2>&1"

@@ -1,0 +1,46 @@
+# One rule per kind of experiment, one job per experiment: see kneepoint/runs/registry.py. `make confirm`
+# requests the real-time experiments; rule all does not, and the report includes existing results.
+
+
+for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items():
+    known = [each.name for each in EXPERIMENTS.values() if each.rule == name]
+
+    rule:
+        name:
+            name
+        input:
+            code_of(RUNNER, PLANNERS[kind].__module__),
+            lambda wildcards: when_built(*behind(wildcards.experiment)),
+            programs=lambda wildcards: made_each(
+                ["build/emulate", *REAL_PROGRAMS[of(wildcards).engine]]
+            ),
+            controllers=lambda wildcards: built(*of(wildcards).controllers),
+            networks=lambda wildcards: prepared(*of(wildcards).networks),
+            configuration=lambda wildcards: noted(of(wildcards).reads),
+            results=lambda wildcards: made_results_of(*of(wildcards).needs),
+            lists=lambda wildcards: [f"{RESULTS}/{each}" for each in of(wildcards).lists],
+            before=lambda wildcards: before(of(wildcards)),
+            intact=lambda wildcards: noted_made(wildcards.experiment),
+        output:
+            multiext(f"{RESULTS}/{{experiment}}/", "runs.parquet", *kind.files, MADE_BY),
+        log:
+            f"logs/{name}/{{experiment}}.log",
+        benchmark:
+            f"benchmarks/{name}/{{experiment}}.tsv"
+        wildcard_constraints:
+            experiment="|".join(map(re.escape, known)),
+        conda:
+            "../../environment.yml"
+        threads: workflow.cores if kind.takes_all else 1
+        params:
+            config=CONFIG,
+            cluster=CLUSTER,
+            seed=WORKFLOW.settings.seed,
+            settings=lambda wildcards: of(wildcards).settings,
+            host=lambda wildcards: host_of(of(wildcards)),
+            say=lambda wildcards: output_of(of(wildcards)),
+        message:
+            f"{kind.message}: {{wildcards.experiment}}"
+        shell:
+            "python -m kneepoint.workflow.experiment --config {params.config:q} --cluster {params.cluster:q}"
+            " {wildcards.experiment:q} {params.say}"

@@ -1,0 +1,141 @@
+"""Runs Snakemake."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kneepoint.common.complaints import errors_in
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import require_folder
+from kneepoint.common.locks import PASSED_LOCK, hold_workflow_lock
+from kneepoint.runs.load import load_workflow
+from kneepoint.workflow.forecast import Forecast
+from kneepoint.workflow.states import State, states_of
+from kneepoint.workflow.view import follow
+
+LOG = Path("logs/workflow.log")
+"""Snakemake's own output of the last workflow that showed its progress instead."""
+PREPARATION = "logs/preparation-{}.log"
+"""That of a command that first makes what it needs, by its process id; kept if it fails."""
+VERBOSE = "KNEEPOINT_VERBOSE"
+OBJECTS = "KNEEPOINT_OBJECTS"
+"""See kneepoint/workflow/build.smk."""
+_PR_SET_PDEATHSIG = 1
+
+
+class NotMadeError(SystemExit):
+    """Snakemake failed, and the reasons are on stderr: nothing is left to say."""
+
+
+def make(
+    config: Path,
+    targets: Sequence[str | Path],
+    cores: str = "all",
+    quiet: bool = False,
+    *,
+    keep_going: bool = False,
+    objects: str | None = None,
+    forecast: Forecast | None = None,
+) -> None:
+    """Makes files of the workflow with Snakemake, and shows progress on stderr.
+
+    With KNEEPOINT_VERBOSE in the environment it shows Snakemake's own output instead.
+
+    Args:
+        config: configuration file of the workflow.
+        targets: files or rules; empty: everything.
+        cores: value of Snakemake's --cores.
+        quiet: show nothing but errors, and what is compiled if there is a forecast.
+        keep_going: make whatever does not depend on what fails.
+        objects: what controllers/build.sh compiles besides the programs, if they are out of date;
+            None: all controllers.
+        forecast: of all that a command makes.
+
+    Raises:
+        KneepointError: another workflow is running here.
+        NotMadeError: Snakemake failed.
+    """
+    _require_cache()
+    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
+    command += ["--keep-going"] if keep_going else []
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    command += ["--", *map(str, targets)]
+    with hold_workflow_lock() as lock:
+        environment = {**os.environ, **{"PATH": path, PASSED_LOCK: str(lock.fileno())}}
+        if objects is not None:
+            environment[OBJECTS] = objects
+        start = partial(
+            subprocess.Popen,
+            command,
+            env=environment,
+            pass_fds=[lock.fileno()],
+            preexec_fn=_end_with_parent,  # it would continue if this process were killed
+        )
+        if os.environ.get(VERBOSE) and not quiet:
+            with start() as process:
+                status = process.wait()
+        else:
+            status = _run_quietly(start, None if quiet else config, forecast)
+    if status != 0:
+        raise NotMadeError(2)
+
+
+def _require_cache() -> None:
+    """Raises KneepointError unless Snakemake can keep what it caches."""
+    try:
+        require_folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"))
+    except (KneepointError, RuntimeError) as error:
+        raise KneepointError(
+            f"{error}; or set HOME or XDG_CACHE_HOME to a folder that you can write"
+        ) from None
+
+
+def _run_quietly(
+    start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None, forecast: Forecast | None
+) -> int:
+    """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
+    path = LOG if shown else Path(PREPARATION.format(os.getpid()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    look = partial(states_of, load_workflow(shown)) if shown else list
+    if shown and not forecast:
+        forecast = Forecast(is_building=False)
+    with path.open("wb") as log:
+        process = start(stdout=log, stderr=log)
+
+    def is_over(interval_s: float) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(interval_s)
+        return process.returncode is not None
+
+    try:
+        if forecast and forecast.building:
+            print(f"building {', '.join(forecast.building)}, once", file=sys.stderr, flush=True)
+        if forecast:
+            follow(partial(_tell, forecast, look, path), is_over)
+        status = process.wait()
+    except KeyboardInterrupt:  # Snakemake receives it, too, and ends its jobs
+        process.wait()
+        raise
+    if status != 0:
+        print(*errors_in(path), sep="\n", file=sys.stderr, flush=True)
+    elif not shown:
+        path.unlink(missing_ok=True)
+    return status
+
+
+def _tell(
+    forecast: Forecast, look: Callable[[], Sequence[State]], log: Path
+) -> tuple[Sequence[State], str]:
+    states = look()
+    return states, forecast.told(states, log)
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
