@@ -122,7 +122,7 @@ format: setup ## formats Python, Snakemake and C++
 	$(CLANG_FORMAT) -i $(FORMATTED_CXX)
 
 bench: setup compiler ## the emulator's CPU time, memory and instructions for one flow, three and a hundred, and an entry's switches
-	@python -m snakemake --cores "$$CORES" --quiet all -- build/networks/contest/network.json
+	@python -m snakemake --cores "$$CORES" --quiet all -- .kneepoint/networks/contest/network.json
 	@python -m tests.benchmarks.emulator
 
 bench-grid: build ## the memory of a workflow with 100,000 grid runs, all processes together
@@ -174,7 +174,7 @@ judge: setup ## public QUIC stacks' controllers, beside ours in tests.judge.comp
 	@python -m tests.judge.build
 
 lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
-	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra all --group dev --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
 	  --custom-compile-command 'make lock' --quiet --output-file requirements.txt
 	uv pip compile --group site --constraint requirements.txt --upgrade --universal --python-version 3.11 \
@@ -185,7 +185,7 @@ lock: setup ## new versions in requirements.txt and environment.yml, from pyproj
 	rm environment.yml.old
 
 clean: ## removes build products; keeps results and .venv
-	rm -rf build logs benchmarks .snakemake .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .kneepoint build .snakemake .mypy_cache .pytest_cache .ruff_cache
 
 compiler:
 	@controllers/check_compiler.sh
@@ -217,9 +217,10 @@ $(STAMP): requirements.txt
 	@touch $@
 	@rm -f $(INCOMPLETE)
 
-# `kneepoint` in the repository's folder, once the environment is activated.
+# `kneepoint` in any folder, once the environment is activated.
 $(COMMAND): | $(STAMP)
 	@mkdir -p $(@D)
+	@pwd > "$$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/kneepoint.pth"
 	@printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m kneepoint "$$@"\n' > $@
 	@chmod +x $@
 

@@ -15,7 +15,9 @@ from kneepoint.common import code
 from kneepoint.networks.config import load_network, load_trace_catalogue, network_file
 from kneepoint.networks.fetch import made_of
 from kneepoint.common.files import keep_temporary_files, require_folder, sha256_of
+from kneepoint.common.project import enter, require_config_here
 from kneepoint.common.locks import hold_workflow_lock
+from kneepoint.common.places import BENCHMARKS, LOGS, PACKAGE, STATE
 from kneepoint.common.made_by import RUNNER, read_made_by
 from kneepoint.common.notes import (
     digest_of_files,
@@ -30,7 +32,9 @@ from kneepoint.common.notes import (
 )
 from kneepoint.engines.built import (
     CORE,
+    EMULATE,
     PROGRAMS,
+    is_own,
     is_current,
     note_build,
     shared_object,
@@ -48,18 +52,22 @@ if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
     refuse("give one --configfile and no --config: the programs read that file")
 if workflow.cores is not None and workflow.cores < 1:
     refuse("--cores 0: no job could run; give at least 1, or all")
-CONFIG = Path(*workflow.overwrite_configfiles or ["config/config.yaml"])
-if CONFIG.is_relative_to(Path.cwd()):
-    CONFIG = CONFIG.relative_to(Path.cwd())
-if re.search("[{}]", str(CONFIG)):
-    refuse(f"{CONFIG}: Snakemake does not support braces in paths; rename it")
+try:
+    CONFIG = enter(Path(*workflow.overwrite_configfiles or [require_config_here()]))
+except KneepointError as error:
+    refuse(error)
+if re.search("[{}]", str(CONFIG.absolute())):
+    refuse(f"{CONFIG.absolute()}: Snakemake does not support braces in paths; rename it")
+
+
+workdir: Path.cwd()
 
 
 # Validate the whole configuration before any work.
 try:
     WORKFLOW, _ = load_checked(CONFIG)
-    for folder in ("build", "logs", "benchmarks"):
-        require_folder(Path(folder))
+    for folder in (STATE, LOGS, BENCHMARKS):
+        require_folder(folder)
     TEMPORARY = keep_temporary_files("workflow")
 except KneepointError as error:
     refuse(error)
@@ -76,16 +84,17 @@ with suppress(OSError):
 end_on_signals(TEMPORARY)
 shell.prefix("trap '' INT; ")
 
+sys_path = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
 # `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
     KNEEPOINT_CORES=str(workflow.cores),
-    KNEEPOINT_OWN_CONTROLLERS=str(OWN.resolve()),
+    PYTHONPATH=os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), *sys_path])),
 )
 os.environ.setdefault("KNEEPOINT_OBJECTS", "controller_objects")  # see kneepoint/workflow/build.smk
 
 
-report: "kneepoint/workflow/captions/workflow.rst"
+report: PACKAGE / "workflow/captions/workflow.rst"
 
 
 wildcard_constraints:
@@ -112,7 +121,7 @@ onstart:
             open_storage(WORKFLOW.settings.storage_url).engine.dispose()
     except KneepointError as error:
         refuse(error)
-    start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"), WORKFLOW.ray_address)
+    start_cluster(CLUSTER, workflow.cores, LOGS / "cluster.log", WORKFLOW.ray_address)
 
 
 # The report of `make confirm` has the real results that it made: a plain call need not write it again.
@@ -134,12 +143,12 @@ onerror:
     sys.exit(2)
 
 
-include: "kneepoint/workflow/common.smk"
-include: "kneepoint/workflow/experiments.smk"
-include: "kneepoint/workflow/build.smk"
-include: "kneepoint/workflow/traces.smk"
-include: "kneepoint/workflow/analysis.smk"
-include: "kneepoint/workflow/report.smk"
+include: PACKAGE / "workflow/common.smk"
+include: PACKAGE / "workflow/experiments.smk"
+include: PACKAGE / "workflow/build.smk"
+include: PACKAGE / "workflow/traces.smk"
+include: PACKAGE / "workflow/analysis.smk"
+include: PACKAGE / "workflow/report.smk"
 
 
 # Each experiment by itself: results that somebody deleted are made again, which a report that is still

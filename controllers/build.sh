@@ -9,8 +9,7 @@ while [ "$1" != -- ]; do
   shift
 done
 shift
-# A configuration's own controllers; make builds those of the last workflow.
-[ -z "${KNEEPOINT_OWN_CONTROLLERS-}" ] || options+=("-DKNEEPOINT_OWN_CONTROLLERS=$KNEEPOINT_OWN_CONTROLLERS")
+cd "$(dirname "$0")/.."
 controllers/check_compiler.sh
 mkdir -p build
 exec 9>build/.lock
@@ -26,29 +25,22 @@ if [ -n "$changed" ]; then
   xargs -d '\n' touch <<<"$changed"
   ! grep -qx controllers/build.sh <<<"$changed" || rm -f build/CMakeCache.txt
 fi
-{
-  find -H controllers -type f
-  cat build/controllers/*.source 2>/dev/null || true
-  find -H "${KNEEPOINT_OWN_CONTROLLERS:-/dev/null}" -name '*.cc' 2>/dev/null || true
-} | sort -u | xargs -d '\n' sha256sum >build/sources.sha256 2>/dev/null || true  # some may be gone
+find -H controllers -type f | sort | xargs -d '\n' sha256sum >build/sources.sha256 2>/dev/null || true  # some may be gone
 cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
   >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
 ninja -C build -k 0 "$@" || failed=1
-# Remove controllers whose source no longer exists. CMake notes the source of a report's own.
+# Remove controllers whose source no longer exists.
 for built in build/controllers/*.so; do
-  source=controllers/algorithms/$(basename "$built" .so).cc
-  [ ! -e "${built%.so}.source" ] || source=$(cat "${built%.so}.source")
-  [ -e "$source" ] || rm -f "$built" "${built%.so}.source"
+  [ -e "controllers/algorithms/$(basename "$built" .so).cc" ] || rm -f "$built"
 done
 # What each was built of: see kneepoint/engines/built.py.
 mkdir -p build/sources
 note() {
   [ $failed = 0 ] || ninja -C build -n "$2" | grep -q 'no work to do' || return 0
-  source=$(cat "build/controllers/$1.source" 2>/dev/null || echo "controllers/algorithms/$1.cc")
-  own=$source core=$([ "$1" = core ] && echo 1) awk '
+  own=controllers/algorithms/$1.cc core=$([ "$1" = core ] && echo 1) awk '
     { path = substr($0, 67) }
     path == ENVIRON["own"] { print; next }
-    path ~ "^/" || path ~ "^controllers/tests/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
+    path ~ "^controllers/tests/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
     ENVIRON["core"] || path ~ "^controllers/(algorithms/|CMakeLists.txt|build.sh)"
   ' build/sources.sha256 >"build/sources/.$1"
   mv "build/sources/.$1" "build/sources/$1"

@@ -1,20 +1,27 @@
-"""Runs `kneepoint` as `python -m kneepoint`."""
+"""The command `kneepoint`, also run as `python -m kneepoint`."""
 
 import sys
 
 from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.places import IS_INSTALLED
+
+
+def main() -> None:
+    """Runs the command, or says what to do where packages are missing."""
+    run_command_line(_main)
 
 
 def _main() -> None:
-    """The command, or what to do where its packages are missing."""
     try:
-        from kneepoint.cli import main
+        from kneepoint.cli import main as command
 
-        main()
+        command()
     except ModuleNotFoundError as error:
-        raise KneepointError(
-            f"{sys.executable} has no {error.name}; run `. .venv/bin/activate` after `make setup`"
-        ) from None
+        remedy = "`. .venv/bin/activate` after `make setup`"
+        if IS_INSTALLED:
+            remedy = "pip install 'kneepoint[all]'"
+        raise KneepointError(f"{sys.executable} has no {error.name}; run {remedy}") from None
 
 
-run_command_line(_main)
+if __name__ == "__main__":
+    main()

@@ -17,7 +17,6 @@ from rocrate.rocrate import ROCrate
 
 from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.schema import TABLES, tables_in
-from kneepoint.common.code import ROOT
 from kneepoint.common.config_file import parse_yaml
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
@@ -27,6 +26,7 @@ from kneepoint.common.files import (
     write_whole,
 )
 from kneepoint.common.made_by import NAME as MADE_BY
+from kneepoint.common.places import TOOL
 from kneepoint.config.workflow import Workflow
 from kneepoint.networks.config import load_trace_catalogue
 from kneepoint.reports.claims import claims
@@ -106,7 +106,7 @@ def _files(workflow: Workflow) -> dict[str, Path]:
     for name in experiments_of(workflow):
         found += [*(folder / name).glob("*.parquet"), *(folder / name).glob("*.json")]
     return {
-        **{name: ROOT / name for name in ("LICENSE", "CITATION.cff")},
+        **{name: TOOL / name for name in ("LICENSE", "CITATION.cff")},
         **{f"results/{path.relative_to(folder)}": path for path in found},
         **input_files(workflow),
     }

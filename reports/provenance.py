@@ -24,8 +24,9 @@ from kneepoint.common.made_by import (
     current_commit,
     read_made_by,
 )
+from kneepoint.common.places import BENCHMARKS, BUILT, NETWORKS, TOOL
 from kneepoint.config.workflow import Workflow
-from kneepoint.engines.built import sources_of
+from kneepoint.engines.built import EMULATE, shared_object, sources_of
 from kneepoint.networks.config import catalogue_files
 from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import read_table
@@ -45,12 +46,14 @@ def gather(results: Results) -> Record:
     """
     workflow = results.workflow
     config, beside = public_path(workflow.path), _beside(workflow.path)
+    command = f"make reproduce CONFIG={shlex.quote(config)}"
     if beside:
-        config = f"../{config}"
+        config = str(workflow.path.resolve().relative_to(_root_of(workflow.path.resolve()).parent))
+        command = f"kneepoint report --config {shlex.quote(config)}"
     return {
         **_state(),
         "beside": beside,
-        "command": f"make reproduce CONFIG={shlex.quote(config)}",
+        "command": command,
         "config": config,
         "sha256": digests({**_files(workflow), **(_real_programs() if results.is_real else {})}),
         "references": _references(workflow),
@@ -59,7 +62,7 @@ def gather(results: Results) -> Record:
         "networks": list(_networks(sorted(results.networks))),
         "results": list(_results(workflow)),
         "host": _host(),
-        "wall_times": _wall_times(Path("benchmarks"), _jobs(workflow)),
+        "wall_times": _wall_times(BENCHMARKS, _jobs(workflow)),
     }
 
 
@@ -77,7 +80,7 @@ def _root_of(path: Path) -> Path:
     return next((each for each in path.parents if (each / ".git").exists()), path.parent)
 
 
-def _state(folder: Path = Path()) -> Record:
+def _state(folder: Path = TOOL) -> Record:
     """The commit of a folder's repository, and the files that differ from it."""
     commit, changed = current_commit(folder), changed_files(folder)
     return {"commit": commit.name, "committed": commit.date, "changed_files": changed}
@@ -86,7 +89,7 @@ def _state(folder: Path = Path()) -> Record:
 def _beside(config: Path) -> Record | None:
     """The folder of a configuration outside this repository, and its own commit; None within."""
     config = config.resolve()
-    if config.is_relative_to(Path.cwd().resolve()):
+    if config.is_relative_to(TOOL):
         return None
     root = _root_of(config)
     return {"folder": root.name, **_state(root)}
@@ -128,7 +131,7 @@ def _versions() -> dict[str, str]:
     """Of Python, its packages, and the C++ compiler that CMake found."""
     found = {"python": platform.python_version()}
     found |= {name: importlib.metadata.version(name) for name in _PACKAGES}
-    for path in sorted(Path("build/CMakeFiles").glob("*/CMakeCXXCompiler.cmake")):
+    for path in sorted((BUILT / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake")):
         said = dict(re.findall(r'set\(CMAKE_CXX_COMPILER_(\w+) "([^"]*)"\)', path.read_text()))
         found[f"C++ compiler ({said['ID']})"] = said["VERSION"]
     return found
@@ -145,13 +148,14 @@ def _mahimahi() -> dict[str, str]:
 
 def _files(workflow: Workflow) -> dict[str, Path]:
     """The configuration and the programs of the emulator, as they are named."""
-    programs = ["build/emulate"]
-    programs += [f"build/controllers/{name}.so" for name in sorted(workflow.controllers)]
-    return {**input_files(workflow), **{name: Path(name) for name in programs}}
+    programs = {"build/emulate": EMULATE}
+    for name in sorted(workflow.controllers):
+        programs[f"build/controllers/{name}.so"] = shared_object(name, workflow.own_sources)
+    return {**input_files(workflow), **programs}
 
 
 def _real_programs() -> dict[str, Path]:
-    own = {name: Path(name) for name in ("build/sender", "build/receiver", "build/keep_awake")}
+    own = {f"build/{name}": BUILT / name for name in ("sender", "receiver", "keep_awake")}
     return {**own, **{name: Path(shutil.which(name) or "") for name in ("mm-delay", "mm-link")}}
 
 
@@ -163,7 +167,7 @@ def digests(files: Mapping[str, Path]) -> dict[str, str]:
 
 def _networks(names: list[str]) -> Iterator[Record]:
     for name in names:
-        path = Path("build/networks") / name / "network.json"
+        path = NETWORKS / name / "network.json"
         if path.is_file():
             try:
                 yield read_json(path)

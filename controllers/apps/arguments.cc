@@ -28,7 +28,7 @@ const char* const run_usage =
 Runs one controller over an emulated cellular link in virtual time and prints its metrics as one
 JSON object. Without --duration-s the traces run once; with it they repeat until S seconds. --network takes
 a prepared network of config/networks, with links, duration and host model as in `kneepoint run` and the
-studies: NAME is networks/NAME/network.json beside this program, FILE such a file with its
+studies: NAME is .kneepoint/networks/NAME/network.json here, FILE such a file with its
 traces beside it. Other options, in any order, override the network's values.
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
 pie:qdelay_ref=MS,max_burst=MS, codel-mahimahi:..., pie-mahimahi:..., red:min=N,max=N, drr:packets=N,
@@ -52,11 +52,10 @@ constexpr double longest_latency_us = 1e6;
 std::filesystem::path network_file(const std::string& wanted) {
   if (wanted.find('/') != std::string::npos or wanted.ends_with(".json")) return wanted;
   std::error_code error;
-  const auto path = program_folder() / "networks" / wanted / "network.json";
+  const auto path = std::filesystem::path(".kneepoint/networks") / wanted / "network.json";
   if (std::filesystem::exists(path, error)) return path;
-  throw std::invalid_argument("--network " + shown(wanted) +
-                              " is not prepared; in the repository: " +
-                              "snakemake --cores 1 build/networks/" + wanted + "/network.json");
+  throw std::invalid_argument("--network " + shown(wanted) + " is not prepared here; " +
+                              "kneepoint run fixed_window --network " + wanted + " prepares it");
 }
 
 // Options, whose order does not matter, are gathered first and interpreted afterwards.

@@ -1,6 +1,9 @@
 #include "loader/controllers.hh"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <ranges>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
@@ -14,23 +17,34 @@ namespace {
 
 constexpr const char* suffix = ".so";
 
-std::filesystem::path folder() { return program_folder() / "controllers"; }
+// The project's own, which come before others of their names, and those beside this program.
+std::vector<std::filesystem::path> folders() {
+  std::vector<std::filesystem::path> found;
+  const char* own = std::getenv("KNEEPOINT_OWN_CONTROLLERS");
+  if (own != nullptr and *own != '\0') found.emplace_back(own);
+  found.push_back(program_folder() / "controllers");
+  return found;
+}
 
 std::vector<std::filesystem::path> files() {
-  std::vector<std::filesystem::path> found;
+  std::map<std::filesystem::path, std::filesystem::path> found;  // by their names
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder(), error)) {
-    if (entry.path().extension() == suffix) found.push_back(entry.path());
+  for (const auto& folder : folders()) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.path().extension() == suffix) found.emplace(entry.path().filename(), entry.path());
+    }
   }
-  std::ranges::sort(found);
-  return found;
+  const auto paths = std::views::values(found);
+  return {paths.begin(), paths.end()};
 }
 
 std::filesystem::path find(const std::string& wanted) {
   if (wanted.find('/') != std::string::npos or wanted.ends_with(suffix)) return wanted;
-  const std::filesystem::path path = folder() / (wanted + suffix);
   std::error_code error;
-  if (std::filesystem::exists(path, error)) return path;
+  for (const auto& folder : folders()) {
+    const std::filesystem::path path = folder / (wanted + suffix);
+    if (std::filesystem::exists(path, error)) return path;
+  }
   std::string known;
   for (const auto& name : Controllers::names()) known += (known.empty() ? "" : ", ") + name;
   throw std::invalid_argument("unknown controller '" + wanted + "'; " +

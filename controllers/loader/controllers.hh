@@ -1,5 +1,5 @@
-// The available controllers: NAME.so in the folder controllers/ next to this program, and any
-// other shared object by its path.
+// The available controllers: NAME.so in the folder controllers/ next to this program, or in
+// $KNEEPOINT_OWN_CONTROLLERS, and any other shared object by its path.
 #pragma once
 
 #include <filesystem>

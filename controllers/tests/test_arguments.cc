@@ -88,7 +88,7 @@ const std::string rates =
     R"({"name": "n", "title": "t", "omniscient": {"power": 1}, "duration_s": 7,
         "uplink": {"rate_mbps": 3, "delay_ms": 0, "queue": "droptail:packets=9",
                    "loss_probability": 0.5},
-        "downlink": {"trace": "build/networks/n/downlink.trace", "delay_ms": 30,
+        "downlink": {"trace": ".kneepoint/networks/n/downlink.trace", "delay_ms": 30,
                      "queue": "infinite", "loss_period": 2},
         "host_model": "event-loop:packet_us=7", "host_latency_us": 700})";
 

@@ -46,6 +46,7 @@ from kneepoint.config.workflow import (
     Workflow,
     study_of_calibration,
 )
+from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import (
     Catalogue,
     Controller,
@@ -206,7 +207,7 @@ class Results:
         Raises:
             KneepointError: the configuration is wrong.
         """
-        return cls(load_workflow(config), load_catalogue(Path("build/emulate")))
+        return cls(load_workflow(config), load_catalogue(EMULATE))
 
     @property
     def folder(self) -> Path:

@@ -23,8 +23,18 @@ from kneepoint.common.arguments import (
     require_place,
 )
 from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.project import (
+    enter,
+    enter_shipped,
+    find_config,
+    require_config_here,
+    seen_from,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_CALLED_FROM = "kneepoint.called_from"
+"""In a command's context, once it is in its project: the folder that it was called from."""
 
 _CORE = {
     "run": ("run", "run a controller once, print its metrics and plot it over time"),
@@ -105,6 +115,12 @@ def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
     return lambda function: command(examples(text)(function))
 
 
+def _given(path: Path, context: click.Context | None) -> Path:
+    """Returns a path that a user gave, from the project's folder."""
+    called_from = context and context.meta.get(_CALLED_FROM)
+    return seen_from(Path.cwd(), called_from / path) if called_from else path
+
+
 class _OutputPath(click.Path):
     """The path of a file to write, perhaps with one of these suffixes; makes its folder."""
 
@@ -114,7 +130,7 @@ class _OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Raises KneepointError if the file cannot be written, before any work."""
-        path = Path(str(super().convert(value, param, ctx)))
+        path = _given(Path(str(super().convert(value, param, ctx))), ctx)
         if self._suffixes and path.suffix not in self._suffixes:
             raise KneepointError(f"{path}: unknown figure format; use .png, .svg or .pdf")
         require_place(path, param.opts[0] if param else self.name)
@@ -135,15 +151,43 @@ class FiniteRange(click.FloatRange):
         return found
 
 
-PATH = click.Path(path_type=Path)
+class _GivenPath(click.Path):
+    """A path, from the folder that the command was called from (see kneepoint.common.project)."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Returns the path from the project's folder."""
+        return _given(Path(str(super().convert(value, param, ctx))), ctx)
+
+
+PATH = _GivenPath()
 OUTPUT = _OutputPath()
 FIGURE = _OutputPath(".png", ".svg", ".pdf")
 
 
-def _existing(context: click.Context, _: click.Parameter, config: Path) -> Path:
-    if context.info_name != "doctor":  # which says what is wrong with it
-        require_config(config, "--config")
-    return config
+def _of_project(context: click.Context, _: click.Parameter, config: Path | None) -> Path:
+    return _enter(context, config or require_config_here())
+
+
+def _of_project_or_shipped(context: click.Context, _: click.Parameter, config: Path | None) -> Path:
+    return _enter(context, config or find_config(Path.cwd()))
+
+
+def _of_project_or_wrong(context: click.Context, _: click.Parameter, config: Path | None) -> Path:
+    """Of `kneepoint doctor`, which says what is wrong with a configuration."""
+    found = config or find_config(Path.cwd())
+    return found if found and not found.is_file() else _enter(context, found)
+
+
+def _enter(context: click.Context, config: Path | None) -> Path:
+    """Makes the project the current folder; without a configuration, the one of what is shipped."""
+    context.meta[_CALLED_FROM] = Path.cwd()
+    if config is None:
+        return enter_shipped()
+    require_config(config, "--config")
+    return enter(config)
 
 
 def _possible(_: click.Context, __: click.Parameter, cores: str) -> str:
@@ -151,19 +195,33 @@ def _possible(_: click.Context, __: click.Parameter, cores: str) -> str:
     return cores
 
 
-config_option = click.option(
-    "--config",
-    type=PATH,
-    default=Path("config/config.yaml"),
-    callback=_existing,
-    help="Configuration file of the workflow.",
-)
+def _config_option(callback: Callable[..., Path], without: str) -> Callable[[F], F]:
+    return click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        callback=callback,
+        is_eager=True,  # it makes the project the current folder
+        help=f"Configuration file of the project.  [default: config.yaml or config/config.yaml, "
+        f"here or above{without}]",
+    )
+
+
+config_option = _config_option(_of_project, "")
+shipped_option = _config_option(_of_project_or_shipped, "; otherwise what Kneepoint ships")
+"""Of a command that needs no project."""
+examined_option = _config_option(_of_project_or_wrong, "; otherwise what Kneepoint ships")
+"""Of a command that says what is wrong with a project."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def common_options(function: F) -> F:
     """Adds --config and --json."""
     return config_option(json_option(function))
+
+
+def common_options_anywhere(function: F) -> F:
+    """Adds --config, which may be left out without a project, and --json."""
+    return shipped_option(json_option(function))
 
 
 seed_option = click.option("--seed", type=click.IntRange(0), default=1)

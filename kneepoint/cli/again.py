@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 
 from kneepoint.cli import common_options, print_result, subcommand
 from kneepoint.cli.runs import (
-    NETWORKS,
     make_what_is_missing,
     run_once,
 )
@@ -16,6 +15,7 @@ from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.made_by import require_as_written
+from kneepoint.common.places import NETWORKS
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import (
     COUNTS,

@@ -10,7 +10,7 @@ import click
 from kneepoint.analysis.paired import least_pairs
 from kneepoint.cli import (
     FIGURE,
-    common_options,
+    common_options_anywhere,
     print_result,
     subcommand,
 )
@@ -82,7 +82,7 @@ LEAST_RUNS = 8
     type=FIGURE,
     help="Plot the ratio on each network, with its interval, into a PNG, SVG or PDF file.",
 )
-@common_options
+@common_options_anywhere
 def command(
     a: str,
     b: str,

@@ -12,10 +12,11 @@ from typing import Literal
 
 import psutil
 
-from kneepoint.cli import common_options, print_result, subcommand
+from kneepoint.cli import examined_option, json_option, print_result, subcommand
 from kneepoint.common.columns import columns
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.places import IS_INSTALLED, TOOL
 from kneepoint.common.programs import find_program
 from kneepoint.engines.built import (
     CORE,
@@ -48,7 +49,8 @@ class Finding:
     kneepoint doctor
     kneepoint doctor --json
 """)
-@common_options
+@examined_option
+@json_option
 def command(config: Path, as_json: bool) -> None:
     """Check everything that the workflow needs and suggest a remedy for what is missing.
 
@@ -99,11 +101,14 @@ def _python() -> Finding:
 
 def _compiler() -> Finding:
     done = subprocess.run(
-        ["controllers/check_compiler.sh"], capture_output=True, text=True, check=False
+        [str(TOOL / "controllers/check_compiler.sh")], capture_output=True, text=True, check=False
     )
     if done.returncode == 0:
         return Finding("C++ compiler", "good", "supports C++20")
-    return _problem("C++ compiler", "lacks", done.stderr.strip().removeprefix("error: "))
+    problem = done.stderr.strip().removeprefix("error: ")
+    if IS_INSTALLED:  # only controllers and entries of one's own need it
+        return _problem("C++ compiler", "could", problem)
+    return _problem("C++ compiler", "lacks", problem)
 
 
 def _git() -> Finding:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kneepoint.cli import common_options, print_result, subcommand
+from kneepoint.cli import common_options_anywhere, print_result, subcommand
 from kneepoint.common import made_by
 from kneepoint.common.columns import columns
 from kneepoint.engines.built import EMULATE
@@ -23,7 +23,7 @@ KINDS = ("controllers", "networks", "experiments")
     kneepoint list experiments --config config/offline.yaml --json
 """)
 @click.argument("kind", type=click.Choice(KINDS), required=False)
-@common_options
+@common_options_anywhere
 def command(kind: str | None, config: Path, as_json: bool) -> None:
     """List controllers, networks and experiments, or only one KIND."""
     listed = {name: _list(name, config) for name in ([kind] if kind else KINDS)}

@@ -12,21 +12,18 @@ from kneepoint.cli.skeletons import (
     new_folder,
     write_skeleton,
 )
-from kneepoint.common.code import ROOT
-from kneepoint.common.errors import KneepointError
-from kneepoint.engines.catalogue import SOURCES
+from kneepoint.common.places import PACKAGE, TOOL
 from kneepoint.runs.load import load_workflow
 
-SKELETON = Path(__file__).parent / "skeleton"
-SHIPPED = {"networks": Path("config/networks"), "controllers": SOURCES}
-"""Where Kneepoint's own are: prepared networks and built controllers of all configurations share a
-folder each, so their names carry the report's."""
+SKELETON = PACKAGE / "skeleton"
+PROFILE = Path("profiles/default/config.v9+.yaml")
+"""Snakemake reads it by itself where the Snakefile is."""
 
 
 @subcommand("""
     kneepoint new-report lab
     kneepoint new-report lab --into ../reports
-    make reproduce CONFIG=../reports/lab/config.yaml
+    cd lab && kneepoint report
 """)
 @click.argument("name")
 @into_option
@@ -38,17 +35,8 @@ def command(name: str, into: Path, as_json: bool) -> None:
     text and a controller, and runs as it is. Nothing is overwritten.
     """
     folder = new_folder("new-report", name, into)
-    config = shlex.quote(str(folder / "config.yaml"))
     controller = f"{name.replace('-', '_')}_window"
-    values = {"name": name, "controller": controller, "folder": folder, "config": config}
-    texts = fill_in(SKELETON, folder, values)
-    shipped = [
-        SHIPPED[str(each.parent)] / each.name for each in texts if str(each.parent) in SHIPPED
-    ]
-    for path in shipped:
-        if (ROOT / path).exists():
-            raise KneepointError(
-                f"new-report {name!r}: Kneepoint has {path} already; choose another name"
-            )
-    run = f"make reproduce CONFIG={config}"
+    texts = fill_in(SKELETON, folder, {"name": name, "controller": controller})
+    texts[PROFILE] = (TOOL / PROFILE).read_text(encoding="utf-8")
+    run = f"cd {shlex.quote(str(folder))} && kneepoint report"
     write_skeleton(folder, texts, run, as_json, lambda made: load_workflow(made / "config.yaml"))

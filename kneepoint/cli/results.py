@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from kneepoint.analysis.frames import records
-from kneepoint.cli import json_option, print_result, subcommand
+from kneepoint.cli import PATH, json_option, print_result, subcommand
 from kneepoint.common.columns import columns
 
 
@@ -14,7 +14,7 @@ from kneepoint.common.columns import columns
     kneepoint results lab/results --table audit
     kneepoint results --json | jq '.[] | select(.rows > 1000)'
 """)
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("results"))
+@click.argument("folder", type=PATH, default=Path("results"))
 @click.option("--table", help="List the columns of this frame, with their units.")
 @json_option
 def command(folder: Path, table: str | None, as_json: bool) -> None:

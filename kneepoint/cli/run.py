@@ -10,7 +10,7 @@ import click
 from kneepoint.cli import (
     FIGURE,
     FiniteRange,
-    common_options,
+    common_options_anywhere,
     print_result,
     seed_option,
     subcommand,
@@ -27,6 +27,7 @@ from kneepoint.cli.runs import (
 )
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.places import BUILT
 from kneepoint.config.study import SearchEngine
 from kneepoint.engines.base import (
     EngineSettings,
@@ -59,7 +60,7 @@ from kneepoint.engines.limits import LIMITS
     type=FIGURE,
     help="Plot rate, delay, window and RTT over time into a PNG, SVG or PDF file.",
 )
-@common_options
+@common_options_anywhere
 def command(
     controller: str,
     sets: tuple[str, ...],
@@ -82,7 +83,7 @@ def command(
             f"{controller}: real runs accept no path; put the source into "
             "controllers/algorithms and give its name"
         )
-    programs = [Path("build") / name for name in LIMITS[engine].programs]
+    programs = [BUILT / name for name in LIMITS[engine].programs]
     make_what_is_missing(config, [network], [controller], programs)
     settings = engine_of(engine, config)
     prepared = prepared_network(network)

@@ -1,19 +1,24 @@
 """What commands that run something share: making and describing a run's inputs."""
 
+import math
+import os
+import subprocess
 import sys
-import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from kneepoint.common.complaints import errors_in
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
     LockHeldError,
+    hold_lock,
     read_bytes,
     sha256_of,
 )
 from kneepoint.common.notes import is_sealed
+from kneepoint.common.places import LOGS, NETWORKS, OWN_CONTROLLERS, STATE, TOOL, TRACES
 from kneepoint.config.settings import Settings
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import (
@@ -25,7 +30,10 @@ from kneepoint.engines.base import (
 from kneepoint.engines.built import (
     EMULATE,
     current_catalogue,
+    is_own,
     out_of_date,
+    shared_object,
+    source_of_controller,
 )
 from kneepoint.engines.catalogue import (
     load_catalogue,
@@ -33,18 +41,17 @@ from kneepoint.engines.catalogue import (
     require_sources,
 )
 from kneepoint.engines.named import settings_of
+from kneepoint.engines.own import build_own
 from kneepoint.networks.config import load_network
-from kneepoint.networks.fetch import made_of
+from kneepoint.networks.fetch import fetch, made_of
+from kneepoint.networks.prepare import prepare
 from kneepoint.networks.recordings import improbable, summarise
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.networks.traces import times_of
 from kneepoint.search.rules.language import RuleError, parse
 from kneepoint.workflow.forecast import Forecast, spoken
-from kneepoint.workflow.make import make
+from kneepoint.workflow.make import NotMadeError, make
 from kneepoint.workflow.states import State, states_of
-
-NETWORKS = Path("build/networks")
-_POLL_S = 0.5
 
 
 def is_path(controller: str) -> bool:
@@ -90,50 +97,93 @@ def make_what_is_missing(
     where: str = "the command line",
     keep_going: bool = False,
 ) -> None:
-    """Calls Snakemake, which takes seconds, only if a file is missing or older than its source.
+    """Builds and prepares what a command needs and the project lacks; says so on stderr.
 
-    Waits while another process makes files here: it may make these.
+    Waits while another process does so in this project: it may make the same.
 
     Args:
-        config: configuration file of the workflow.
+        config: configuration file of the project.
         networks: to prepare.
         controllers: to build; paths are skipped.
         programs: to build besides the emulator.
         where: what names the controllers.
-        keep_going: make the rest if something fails.
+        keep_going: prepare the other networks if one cannot be.
 
     Raises:
         KneepointError: a network or a controller is unknown, or something cannot be made.
     """
+    own = own_sources(config)
     named = [name for name in controllers if not is_path(name)]
-    require_sources(dict.fromkeys(named, where), own_sources(config))
+    require_sources(dict.fromkeys(named, where), own)
 
-    def missing() -> list[Path]:
-        wanted = [description_of(name) for name in networks if not is_prepared(config, name)]
-        wanted += out_of_date(named, own_sources(config))
-        return wanted + [program for program in programs if not program.exists()]
+    def missing() -> tuple[list[Path], list[str]]:
+        built = out_of_date(named, own) + [each for each in programs if not each.exists()]
+        return built, [name for name in networks if not is_prepared(config, name)]
 
-    is_said = False
-    while wanted := missing():
-        built = [path.stem for path in wanted if not path.is_relative_to(NETWORKS)]
-        try:
-            make(
-                config,
-                wanted,
-                quiet=True,
-                keep_going=keep_going,
-                objects=" ".join(f"controller_{name}" for name in named),
-                forecast=Forecast(is_building=True, building=built) if built else None,
-            )
-            _say_improbable(config, [name for name in networks if description_of(name) in wanted])
-            break
-        except LockHeldError as held:
-            if not is_said:
-                what = ", ".join(path.as_posix() for path in wanted)
-                message = f"waiting for process {held.holder}, which builds here, for {what}"
-                print(message, file=sys.stderr, flush=True)
-            is_said = True
-            time.sleep(_POLL_S)
+    if not any(missing()):
+        return
+    with _preparing():
+        to_build, to_prepare = missing()
+        if to_build:
+            _build(to_build, named, own)
+        problems = []
+        for name in to_prepare:
+            try:
+                _prepare(config, name)
+            except (KneepointError, NotMadeError) as error:
+                problems.append(error)
+                if not keep_going:
+                    break
+    _say_improbable(config, to_prepare)
+    if problems:
+        raise problems[0]
+
+
+@contextmanager
+def _preparing() -> Iterator[None]:
+    """Holds the lock of who prepares in this project; says whom it waits for."""
+    path = STATE / "preparing.lock"
+    try:
+        lock = hold_lock(path)
+    except LockHeldError as held:
+        print(
+            f"waiting for process {held.holder}, which prepares here", file=sys.stderr, flush=True
+        )
+        lock = hold_lock(path, math.inf)
+    with lock:
+        yield
+
+
+def _build(wanted: Sequence[Path], controllers: Sequence[str], own: Path) -> None:
+    """Builds programs and controllers; of those that fail to compile the first is an error."""
+    print(f"building {', '.join(each.stem for each in wanted)}, once", file=sys.stderr, flush=True)
+    shipped = [each for each in wanted if each.parent != OWN_CONTROLLERS]
+    if shipped:
+        log = LOGS / "build.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        targets = [f"controller_{name}" for name in controllers if not is_own(name, own)]
+        with log.open("wb") as output:
+            command = [str(TOOL / "controllers/build.sh"), "--", "programs", *targets]
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+            status = subprocess.run(
+                command, stdout=output, stderr=output, env={**os.environ, "PATH": path}, check=False
+            ).returncode
+        if status != 0:
+            raise KneepointError(errors_in(log)[0].removeprefix("error: "))
+    for name in controllers:
+        if shared_object(name, own) in wanted and is_own(name, own):
+            build_own(source_of_controller(name, own))
+
+
+def _prepare(config: Path, name: str) -> None:
+    """Prepares a network; if a study finds its host, by the workflow."""
+    network = load_network(config, name)
+    if network.host_from is not None:
+        make(config, [description_of(name)], quiet=True)
+        return
+    if network.trace_names:
+        fetch(config, network.trace_names, TRACES)
+    prepare(config, name, NETWORKS / name)
 
 
 def _say_improbable(config: Path, networks: Collection[str]) -> None:

@@ -9,9 +9,9 @@ import click
 from jinja2 import Environment, StrictUndefined
 
 from kneepoint.cli import PATH, print_result
-from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import write_folder
+from kneepoint.common.places import SHIPPED
 from kneepoint.networks.config import NAME, NAMES
 
 into_option = click.option(
@@ -46,7 +46,7 @@ def fill_in(templates: Path, folder: Path, values: Mapping[str, object]) -> dict
         place = str(path.relative_to(templates))
         for name, value in values.items():
             place = place.replace(name.upper(), str(value))
-        schemas = os.path.relpath(ROOT / "config/schemas", (folder / place).parent)
+        schemas = os.path.relpath(SHIPPED / "schemas", (folder / place).parent)
         template = environment.from_string(path.read_text(encoding="utf-8"))
         texts[Path(place)] = template.render(values, schemas=schemas)
     return texts

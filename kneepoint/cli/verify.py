@@ -20,20 +20,19 @@ from kneepoint.common.made_by import (
     MadeBy,
     read_made_by,
 )
+from kneepoint.common.places import BUILT, NETWORKS
 from kneepoint.config.workflow import Workflow
+from kneepoint.engines.base import controller_file
 from kneepoint.engines.built import CORE, changed_sources
 from kneepoint.engines.named import settings_of
 from kneepoint.runs.journal import open_journal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import (
-    NETWORKS,
     experiments_of,
     inputs_of,
     other_inputs,
 )
 from kneepoint.runs.results import read_table
-
-BUILD = Path("build")
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def verify(folder: Path, workflow: Workflow, clear: bool) -> Verified:
     assert made is not None
     name = str(folder.relative_to(workflow.results))
     keeps_awake = workflow.settings.real_time.keep_awake
-    found = [*complaints(folder, made, BUILD, keeps_awake), *changed_inputs(name, made, workflow)]
+    found = [*complaints(folder, made, BUILT, keeps_awake), *changed_inputs(name, made, workflow)]
     if made.controllers:
         found += unbuilt([CORE, *made.controllers], workflow.own_sources)
     if clear and (folder / "runs.jsonl").is_file():
@@ -132,7 +131,7 @@ def complaints(folder: Path, made: MadeBy, build: Path, keeps_awake: bool) -> It
             if now.sha256 != made.engine_sha256:
                 yield f"the programs of engine {made.engine} have changed"
     for name, digest in made.controllers.items():
-        path = build / "controllers" / f"{name}.so"
+        path = controller_file(name, build)
         if path.is_file() and sha256_of(path.read_bytes()) != digest:
             yield f"controller {name} has changed"
 

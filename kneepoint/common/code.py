@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from kneepoint.common.places import IS_INSTALLED, PACKAGE, TOOL
+
+ROOT = PACKAGE.parent
 
 _REQUIREMENTS = "requirements.txt"
 
@@ -29,7 +31,7 @@ def digest_of_step(*modules: str) -> str:
 @cache
 def digest_of_packages() -> str:
     """Returns the digest of the locked versions of all packages."""
-    text = (ROOT / _REQUIREMENTS).read_text(encoding="utf-8")
+    text = (TOOL / _REQUIREMENTS).read_text(encoding="utf-8")
     locked = sorted(re.findall(r"^[a-z0-9][^ ;\\]*(?: *;[^\\\n]*)?", text, re.MULTILINE))
     return _joined([(line.strip(), "") for line in locked])
 
@@ -94,7 +96,9 @@ def _is_for_type_checkers(node: ast.AST) -> bool:
 @cache
 def _path_of(module: str) -> Path | None:
     base = ROOT.joinpath(*module.split("."))
-    if not (ROOT / module.partition(".")[0] / "__init__.py").is_file():
+    top, _, _ = module.partition(".")
+    is_beside = IS_INSTALLED and top != PACKAGE.name  # another package, installed there, too
+    if is_beside or not (ROOT / top / "__init__.py").is_file():
         return None
     for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.is_file():

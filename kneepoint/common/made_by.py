@@ -16,6 +16,7 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
+from kneepoint.common.places import TOOL
 
 NAME = "made_by.json"
 RUNNER = "kneepoint.runs.run"
@@ -127,14 +128,14 @@ def require_as_written(path: Path) -> None:
         raise unusable(path, "it has changed since it was written")
 
 
-def current_commit(folder: Path = Path()) -> Commit:
+def current_commit(folder: Path = TOOL) -> Commit:
     """Returns the commit of the checkout in a folder."""
     shown = _git(folder, "show", "--no-patch", "--format=%H %cs", "HEAD")
     name, _, date = shown.strip().partition(" ")
     return Commit(name, date, len(changed_files(folder)))
 
 
-def changed_files(folder: Path = Path()) -> list[str]:
+def changed_files(folder: Path = TOOL) -> list[str]:
     """Returns the changed and untracked files of the checkout in a folder."""
     output = _git(folder, "status", "--porcelain", "--no-renames", "-z")
     return sorted(entry[3:] for entry in output.split("\0") if entry)

@@ -1,4 +1,4 @@
-"""Notes of digests, by which the workflow knows what has changed: build/code/NAME/sha256.
+"""Notes of digests, by which the workflow knows what has changed: .kneepoint/notes/NAME/sha256.
 
 Snakemake compares times, and a file that is restored or copied with its times is older than what
 was made of another content. So a job has a note of its input among its inputs: the note holds a
@@ -22,8 +22,9 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
+from kneepoint.common.places import STATE
 
-NOTES = Path("build/code")
+NOTES = STATE / "notes"
 _SNAKEMAKE_LOGS = Path(".snakemake/log")
 
 Paths = Iterable[str | Path]

@@ -18,6 +18,7 @@ from kneepoint.common.errors import (
 )
 from kneepoint.common.files import read_bytes, sha256_of
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.places import OWN_CONTROLLERS
 from kneepoint.engines.catalogue import Controller
 from kneepoint.engines.entry import Entry
 from kneepoint.engines.limits import (
@@ -467,3 +468,9 @@ def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]
         if records[-1].status != "ok":
             break
     return records
+
+
+def controller_file(name: str, build: Path, project: Path = Path()) -> Path:
+    """Returns the shared object of a controller: a project's own, or the one in a build."""
+    own = project / OWN_CONTROLLERS / f"{name}.so"
+    return own if own.is_file() else build / "controllers" / f"{name}.so"

@@ -1,6 +1,7 @@
-"""What was built, and whether from the present sources. Paths are relative to the repository.
+"""What was built, and whether from the present sources.
 
-controllers/build.sh writes into build/sources/NAME the digests of all that NAME was built of.
+controllers/build.sh writes into build/sources/NAME the digests of all that NAME was built of,
+kneepoint.engines.own for a project's own controllers.
 """
 
 from collections.abc import Iterable
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from kneepoint.common.files import sha256_of
 from kneepoint.common.notes import place_of, renew
+from kneepoint.common.places import BUILT, IS_INSTALLED, OWN_CONTROLLERS, TOOL
 from kneepoint.engines.catalogue import (
     SOURCES,
     Catalogue,
@@ -17,20 +19,23 @@ from kneepoint.engines.limits import LIMITS
 
 CORE = "core"
 """The name of all programs together; every other name is a controller's."""
-EMULATE = Path("build/emulate")
-REPLAY = Path("build/replay")
-PROGRAMS = (
-    *(f"build/{name}" for limits in LIMITS.values() for name in limits.programs),
-    *(EMULATE.as_posix(), REPLAY.as_posix(), "build/synthesize", "build/late_senders"),
-    *("build/check_trace", "build/confine"),
-    *("build/entry", "build/entry-sender", "build/python_entry.so", "build/python_entry_real.so"),
-    *("build/python_sender.py", "build/libclass_sender.a"),
+EMULATE = BUILT / "emulate"
+REPLAY = BUILT / "replay"
+PROGRAMS = tuple(
+    str(BUILT / name)
+    for name in dict.fromkeys(
+        [
+            *(name for limits in LIMITS.values() for name in limits.programs),
+            *("emulate", "replay", "synthesize", "late_senders", "check_trace", "confine"),
+            *("entry", "entry-sender", "python_entry.so", "python_entry_real.so"),
+            *("python_sender.py", "libclass_sender.a"),
+        ]
+    )
 )
 """The paths of all programs."""
 
-_ALL = Path("controllers")
-_SCRIPT = Path("controllers/build.sh")
-_BUILT_OF = Path("build/sources")
+_ALL = TOOL / "controllers"
+_SCRIPT = _ALL / "build.sh"
 
 
 def sources_of(name: str, own: Path) -> list[Path]:
@@ -49,24 +54,41 @@ def sources_of(name: str, own: Path) -> list[Path]:
 
 
 def source_of_controller(name: str, own: Path) -> Path:
-    """Returns the path of a controller's own source, which may be in the folder `own`."""
-    source = own.resolve() / f"{name}.cc"
-    return source if source.is_file() else SOURCES / f"{name}.cc"
+    """Returns the path of a controller's own source: in the folder `own`, or the shipped one."""
+    source, shipped = own.resolve() / f"{name}.cc", SOURCES / f"{name}.cc"
+    return shipped if shipped.is_file() and not source.is_file() else source
 
 
-def shared_object(controller: str) -> Path:
+def is_own(name: str, own: Path) -> bool:
+    """Whether a controller is the project's own, in the folder `own`."""
+    return source_of_controller(name, own).parent != SOURCES
+
+
+def shared_object(controller: str, own: Path) -> Path:
     """Returns the path of a controller's shared object."""
-    return Path(f"build/controllers/{controller}.so")
+    folder = OWN_CONTROLLERS if is_own(controller, own) else BUILT / "controllers"
+    return folder / f"{controller}.so"
+
+
+def built_of(name: str, own: Path) -> Path:
+    """Returns the file that lists what a controller, or all programs (CORE), was built of."""
+    is_ours = name != CORE and is_own(name, own)
+    return OWN_CONTROLLERS / f"{name}.sources" if is_ours else BUILT / "sources" / name
 
 
 def changed_sources(name: str, own: Path) -> list[Path]:
-    """Returns the sources that have changed, or are gone, since the build."""
+    """Returns the sources that have changed, or are gone, since the build.
+
+    Nobody changes an installed tool's.
+    """
+    if IS_INSTALLED and (name == CORE or not is_own(name, own)):
+        return []
     try:
-        lines = (_BUILT_OF / name).read_text().splitlines()
+        lines = built_of(name, own).read_text().splitlines()
     except OSError:
         lines = []
     rows = [line.partition("  ") for line in lines]
-    of = {Path(path): digest for digest, _, path in rows if path}  # a note may have been cut off
+    of = {TOOL / path: digest for digest, _, path in rows if path}  # a note may have been cut off
     sources = [path for path in sources_of(name, own) if path.is_file()]
     now = {path: sha256_of(path.read_bytes()) for path in sources}
     return sorted(path for path in {**of, **now} if of.get(path) != now.get(path))
@@ -74,7 +96,7 @@ def changed_sources(name: str, own: Path) -> list[Path]:
 
 def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> bool:
     """Whether a controller, or all these programs, are there and built from the present sources."""
-    needed = programs or [EMULATE if name == CORE else shared_object(name)]
+    needed = programs or [EMULATE if name == CORE else shared_object(name, own)]
     return all(Path(each).is_file() for each in needed) and not changed_sources(name, own)
 
 
@@ -92,7 +114,7 @@ def out_of_date(controllers: Iterable[str], own: Path) -> list[Path]:
     """
     found = [] if is_current(CORE, own) else [EMULATE]
     with_source = [name for name in controllers if source_of_controller(name, own).is_file()]
-    return found + [shared_object(name) for name in with_source if not is_current(name, own)]
+    return found + [shared_object(name, own) for name in with_source if not is_current(name, own)]
 
 
 def current_catalogue(controllers: Iterable[str], own: Path) -> Catalogue | None:

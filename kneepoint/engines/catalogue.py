@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.places import TOOL
 from kneepoint.networks.declared import marks_packets
 
 
@@ -99,7 +99,7 @@ class Controller:
         }
 
 
-SOURCES = Path("controllers/algorithms")
+SOURCES = TOOL / "controllers/algorithms"
 """Folder of the controllers, one file each."""
 
 
@@ -143,14 +143,13 @@ def require_sources(named: Mapping[str, str], own: Path) -> None:
         named: the controllers, and the file that names each.
         own: folder of the configuration's own controllers.
     """
-    known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
+    known = {path.stem: path for path in sorted(SOURCES.glob("*.cc"))}
     for path in sorted(own.glob("*.cc")):
         if not re.fullmatch(r"(?a:[a-z0-9]\w{0,99})", path.stem):
             raise KneepointError(
                 f"{path}: invalid name of a controller; use lower-case letters, digits and _ only"
             )
-        if known.setdefault(path.stem, path) != path:
-            raise KneepointError(f"{path}: Kneepoint has a controller {path.stem}; rename yours")
+        known[path.stem] = path
     for name, where in named.items():
         _require_controller(name, where, known)
 

@@ -17,6 +17,7 @@ from kneepoint.engines.base import (
     RunRecord,
     RunSpec,
     canonical_json,
+    controller_file,
     digest_of,
     require_answered,
 )
@@ -77,8 +78,9 @@ class EmulatorSettings(EngineSettings):
         for spec in specs:
             scenario = spec.scenario()
             for flow in scenario["flows"]:
-                path = f"controllers/{flow['controller']}.so"
-                files[path] = self.binary.parent / path, flow["controller_sha256"]
+                name = flow["controller"]
+                there = controller_file(name, self.binary.parent, self.folder)
+                files[f"controllers/{name}.so"] = there, flow["controller_sha256"]
             for link in (scenario["uplink"], scenario["downlink"]):
                 if "trace" in link:
                     files[link["trace"]] = self.folder / link["trace"], link["trace_sha256"]

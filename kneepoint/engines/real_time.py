@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from kneepoint.common.code import ROOT
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.places import PACKAGE
 from kneepoint.engines.base import (
     EngineSettings,
     MachineFaultError,
@@ -78,7 +78,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
         expected_s: float,
         *,
         where: str,
-        folder: Path = ROOT,
+        folder: Path = PACKAGE.parent,
         before: Sequence[str] = (),
     ) -> dict[str, Any]:
         """Returns a supervisor's answer, whose status is ok or failed.
@@ -99,7 +99,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
         supervisor = self._supervisor = subprocess.Popen(
             [*before, sys.executable, "-m", module],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
-from kneepoint.common.code import ROOT
 from kneepoint.common.config_file import (
     ConfigModel,
     matching,
@@ -17,6 +16,7 @@ from kneepoint.common.config_file import (
     read_config,
 )
 from kneepoint.common.errors import KneepointError, require_known
+from kneepoint.common.places import SHIPPED
 from kneepoint.networks.declared import (
     Notation,
     declared,
@@ -359,10 +359,6 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
         else:
             uplink[kind][setting] = value
     return Network.model_validate(content)
-
-
-SHIPPED = ROOT / "config"
-"""Networks and traces that every configuration may name."""
 
 
 def network_file(config: Path, name: str) -> Path:

@@ -12,15 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from kneepoint.common.code import ROOT
 from kneepoint.common.errors import run_command_line, suggestion
 from kneepoint.common.files import read_json, write_whole
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.places import BUILT
 
 _BOUNDS = {"packets", "bytes"}
 """Parameters that bound a queue."""
 
-FILE = ROOT / "kneepoint/networks/declared.json"
+FILE = Path(__file__).with_name("declared.json")
 
 
 @dataclass(frozen=True)
@@ -166,4 +166,4 @@ def declaration_of(emulate: Path) -> str:
 
 
 if __name__ == "__main__":
-    run_command_line(lambda: write_whole(FILE, declaration_of(ROOT / "build/emulate")))
+    run_command_line(lambda: write_whole(FILE, declaration_of(BUILT / "emulate")))

@@ -1,11 +1,10 @@
 """Fetches packaged traces, verifies their digests and caches them outside git.
 
-python -m kneepoint.networks.fetch --config config/config.yaml --into build/traces NAME...
+python -m kneepoint.networks.fetch --config config/config.yaml --into .kneepoint/traces NAME...
 """
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -24,14 +23,15 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
+from kneepoint.common.places import SHIPPED
 from kneepoint.common.programs import (
     complaint,
     find_program,
     run_program,
 )
+from kneepoint.common.project import user_cache
 from kneepoint.networks.apt import APT, unpack_debian_package
 from kneepoint.networks.config import (
-    SHIPPED,
     FetchSettings,
     Network,
     TraceEntry,
@@ -201,6 +201,18 @@ def fetch_traces(
         ) from None
 
 
+def fetch(config: Path, names: Iterable[str], into: Path) -> None:
+    """Writes verified traces of a configuration into the folder `into`: see fetch_traces."""
+    settings = read_config(config, FetchSettings)
+    fetch_traces(
+        names,
+        into,
+        cache_folder=cache_folder_of(settings.cache),
+        catalogue=load_trace_catalogue(config),
+        sources=sources_of(settings.traces, config.parent),
+    )
+
+
 def digests_of(config: Path, names: Iterable[str]) -> dict[str, str]:
     """Returns the SHA-256 of each trace, "" for one that traces.yaml does not list.
 
@@ -241,11 +253,7 @@ def made_of(config: Path, network: Network) -> str:
 
 def cache_folder_of(configured: Path | None) -> Path:
     """Returns the trace cache: the configured folder, or the default of this user."""
-    for root in (configured, os.environ.get("KNEEPOINT_CACHE")):
-        if root:
-            return Path(root).expanduser() / "traces"
-    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return home / "kneepoint" / "traces"
+    return (Path(configured).expanduser() if configured else user_cache()) / "traces"
 
 
 def _describe_unlisted(
@@ -269,14 +277,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--into", type=Path, required=True, help="folder for the traces")
     arguments = parser.parse_args()
-    settings = read_config(arguments.config, FetchSettings)
-    fetch_traces(
-        arguments.names,
-        arguments.into,
-        cache_folder=cache_folder_of(settings.cache),
-        catalogue=load_trace_catalogue(arguments.config),
-        sources=sources_of(settings.traces, arguments.config.parent),
-    )
+    fetch(arguments.config, arguments.names, arguments.into)
 
 
 if __name__ == "__main__":

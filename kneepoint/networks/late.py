@@ -5,11 +5,12 @@ from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.places import BUILT
 from kneepoint.common.programs import run_built
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.networks.traces import times_of
 
-LATE_SENDERS = Path("build/late_senders")
+LATE_SENDERS = BUILT / "late_senders"
 _LONGEST_MS = 300_000
 """Of a longer run this much counts."""
 _LEAST_MS = 20_000

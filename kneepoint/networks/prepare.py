@@ -1,6 +1,6 @@
 """Prepares one network: two validated traces and a description.
 
-python -m kneepoint.networks.prepare --config FILE --network NAME --into build/networks/NAME
+python -m kneepoint.networks.prepare --config FILE --network NAME --into .kneepoint/networks/NAME
 """
 
 import argparse
@@ -16,6 +16,7 @@ from kneepoint.common.errors import (
 )
 from kneepoint.common.files import sha256_of, write_whole
 from kneepoint.common.notes import seal
+from kneepoint.common.places import BUILT, TRACES
 from kneepoint.common.programs import run_built
 from kneepoint.networks.config import (
     Cut,
@@ -43,8 +44,6 @@ from kneepoint.networks.traces import (
     times_of,
 )
 
-BUILD = Path("build")
-
 
 def make_trace(link: LinkTrace, where: str, duration_s: float | None, build: Path) -> bytes:
     """Makes and validates the trace of a link; one of constant rate has an empty file.
@@ -53,7 +52,7 @@ def make_trace(link: LinkTrace, where: str, duration_s: float | None, build: Pat
         link: description of the link.
         where: file and key of the link, for messages.
         duration_s: duration of a run, which changes of the rate need.
-        build: folder of the packaged traces and of the program that makes synthetic ones.
+        build: folder of the program that makes synthetic ones.
     """
     if link.rate_mbps is not None:
         return b""
@@ -79,7 +78,7 @@ def _content(link: LinkTrace, duration_s: float | None, build: Path) -> bytes:
         return format_trace(constant_rate_trace(link.constant_mbps))
     if link.synthetic is not None:
         return _synthesize(link.synthetic, build / "synthesize")
-    path = build / "traces" / str(link.trace)
+    path = TRACES / str(link.trace)
     with open_trace(path, "fetch it first") as file:
         return cut_trace(file, str(path), link.cut) if link.cut else file.read()
 
@@ -104,7 +103,7 @@ def prepare_network(
     network: Network,
     where: Path,
     into: Path,
-    build: Path = BUILD,
+    build: Path = BUILT,
     host: Mapping[str, float] | None = None,
 ) -> None:
     """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
@@ -150,9 +149,7 @@ def prepare_network(
     )
     for setting, value in (host or {}).items():
         prepared = prepared.with_host(setting, _typed(value))
-    digests = {
-        trace: sha256_of((build / "traces" / trace).read_bytes()) for trace in network.trace_names
-    }
+    digests = {trace: sha256_of((TRACES / trace).read_bytes()) for trace in network.trace_names}
     write_whole(into / "description.json", network.made_of(digests) + "\n")
     description = {"title": network.title, **prepared.described()}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
@@ -169,6 +166,31 @@ def _typed(value: float) -> float:
     return int(value) if value % 1 == 0 else value
 
 
+def prepare(config: Path, name: str, into: Path, fitted: Path | None = None) -> None:
+    """Prepares a network of a configuration in the folder `into`, from traces that are there.
+
+    Args:
+        config: configuration file of the project.
+        name: of a file in networks/ beside it, or of one of Kneepoint's own.
+        into: output folder.
+        fitted: study.json with the host, for a network that has host_from.
+
+    Raises:
+        KneepointError: the configuration has no such network, or a trace is another than listed.
+    """
+    network = load_network(config, name)
+    if network.trace_names:
+        catalogue = load_trace_catalogue(config)
+        for trace in set(network.trace_names) & set(catalogue):
+            path = TRACES / trace
+            if path.is_file() and sha256_of(path.read_bytes()) != catalogue[trace].sha256:
+                raise unusable(path, "it is not the trace that traces.yaml lists")
+    host = read_fitted_host(fitted) if fitted else None
+    prepare_network(name, network, network_file(config, name), into, BUILT, host)
+    written = ("uplink.trace", "downlink.trace", "description.json", "network.json")
+    seal(str(into), [into / file for file in written])
+
+
 def main() -> None:
     """Parses the command line and prepares the network."""
     parser = argparse.ArgumentParser(
@@ -181,23 +203,7 @@ def main() -> None:
         "--fitted", type=Path, help="study.json with the host, for a network that has host_from"
     )
     arguments = parser.parse_args()
-    network = load_network(arguments.config, arguments.network)
-    if network.trace_names:
-        catalogue = load_trace_catalogue(arguments.config)
-        for name in set(network.trace_names) & set(catalogue):
-            path = BUILD / "traces" / name
-            if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
-                raise unusable(path, "it is not the trace that traces.yaml lists")
-    prepare_network(
-        arguments.network,
-        network,
-        network_file(arguments.config, arguments.network),
-        arguments.into,
-        BUILD,
-        read_fitted_host(arguments.fitted) if arguments.fitted else None,
-    )
-    written = ("uplink.trace", "downlink.trace", "description.json", "network.json")
-    seal(str(arguments.into), [arguments.into / name for name in written])
+    prepare(arguments.config, arguments.network, arguments.into, arguments.fitted)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.places import BUILT
 from kneepoint.common.programs import run_built
 
 OPPORTUNITY_BYTES = 1504
 OPPORTUNITY_BITS = 8 * OPPORTUNITY_BYTES
 MOST_OPPORTUNITIES = 10_000_000  # as of controllers/links/trace.hh
-_CHECK_TRACE = Path("build/check_trace")
+_CHECK_TRACE = BUILT / "check_trace"
 """The only implementation of the rules of trace files."""
 
 

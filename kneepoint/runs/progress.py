@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from kneepoint.common.files import read_json, write_passing
+from kneepoint.common.places import STATE
 
-COUNT_FOLDER = Path("build/progress")
+COUNT_FOLDER = STATE / "progress"
 """Folder of progress files, one per experiment in progress."""
 
 _COUNT_S = 0.5

@@ -29,6 +29,7 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
+from kneepoint.common.places import PACKAGE
 from kneepoint.engines.base import (
     Engine,
     EngineSettings,
@@ -37,7 +38,6 @@ from kneepoint.engines.base import (
     run_while_sound,
 )
 
-PACKAGE = Path(__file__).resolve().parent.parent
 PARTS = ("common", "config", "engines", "networks", "runs")
 """All that a worker imports: its node needs nothing but Python, Ray and this."""
 _SHIPPED = (".py", ".json")
@@ -108,7 +108,7 @@ def open_cluster(cores: int, address: str | None) -> Iterator[Cluster]:
         folder = stack.enter_context(ray_folder())
         if address is None:
             # Workers import this package from the same place, whatever their folder.
-            path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
+            path = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
             os.environ["PYTHONPATH"] = os.pathsep.join(path)
             own = stack.enter_context(_server(folder, cores))
             cluster = Cluster(own, cores, str(own_token()), "kneepoint")

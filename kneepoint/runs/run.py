@@ -2,19 +2,24 @@
 
 import argparse
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from pkgutil import resolve_name
 
 from kneepoint.common.errors import require_known
+from kneepoint.common.places import BUILT, NETWORKS
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.runs.cluster import end_with_cluster, serves_here
 from kneepoint.runs.job import Job
 from kneepoint.runs.load import load_workflow
-from kneepoint.runs.pipeline import carry_out
-from kneepoint.runs.registry import experiments_of, inputs_of
+from kneepoint.runs.pipeline import Plan, carry_out
+from kneepoint.runs.registry import (
+    Kind,
+    experiments_of,
+    inputs_of,
+)
 
 
-def run(description: str) -> None:
+def run(description: str, planners: Mapping[Kind, Callable[[Job, str], Plan]]) -> None:
     """Runs the experiment that the command line names.
 
     Raises:
@@ -41,8 +46,8 @@ def run(description: str) -> None:
         cluster=cluster,
         inputs=inputs_of(workflow, experiments[name], arguments.networks),
     )
-    kind = experiments[name].kind
-    carry_out(job, name, kind.step, resolve_name(kind.planner)(job, name))
+    plan = planners[experiments[name].kind]
+    carry_out(job, name, plan.__module__, plan(job, name))
 
 
 def _parser(description: str) -> argparse.ArgumentParser:
@@ -57,9 +62,7 @@ def _parser(description: str) -> argparse.ArgumentParser:
         help="workers of its own Ray, and slots of an unprobed host (%(default)s)",
     )
     parser.add_argument(
-        "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"
+        "--build", type=Path, default=BUILT, help="the built programs (%(default)s)"
     )
-    parser.add_argument(
-        "--networks", type=Path, default=Path("build/networks"), help="prepared (%(default)s)"
-    )
+    parser.add_argument("--networks", type=Path, default=NETWORKS, help="prepared (%(default)s)")
     return parser

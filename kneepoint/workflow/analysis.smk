@@ -4,7 +4,7 @@ ALONE = ("audit", "agreement")
 TOGETHER = [name for name in STAGES if name not in ALONE]
 
 for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse", TOGETHER)]:
-    written = [table for stage in stages for table in STAGES[stage].tables]
+    written = [table.name for stage in stages for table in STAGES[stage].tables]
     groups = {group for stage in stages for group in STAGES[stage].results}
     read = {table for stage in stages for table in STAGES[stage].reads}.difference(written)
 
@@ -13,9 +13,9 @@ for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse"
             job
         input:
             code_of("kneepoint.analysis.run"),
-            [code_of(STAGES[stage].module) for stage in stages],
+            [code_of(f"kneepoint.analysis.{stage}") for stage in stages],
             lambda _: when_built(*WORKFLOW.controllers),
-            "build/emulate",
+            str(EMULATE),
             built(*WORKFLOW.controllers),
             config=note_input(CONFIG),
             results=lambda _, groups=sorted(groups): results_in(*groups),
@@ -24,11 +24,11 @@ for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse"
         output:
             analysed(written),
         log:
-            f"logs/analyse/{job}.log",
+            f"{LOGS}/analyse/{job}.log",
         benchmark:
-            f"benchmarks/analyse/{job}.tsv"
+            f"{BENCHMARKS}/analyse/{job}.tsv"
         conda:
-            "../../environment.yml"
+            str(TOOL / "environment.yml")
         params:
             config=CONFIG,
             stages=stages,

@@ -1,28 +1,38 @@
 # Helper functions of the rules.
 
 from functools import cache
+from importlib import import_module
 
 from kneepoint.analysis.schema import STAGES, TABLES
 from kneepoint.common.made_by import NAME as MADE_BY
 from kneepoint.engines.limits import LIMITS
 from kneepoint.runs.cluster import start_cluster
+from kneepoint.common.places import (
+    BENCHMARKS,
+    BUILT,
+    LOGS,
+    NETWORKS,
+    OWN_CONTROLLERS,
+    STATE,
+    TOOL,
+    TRACES,
+)
 from kneepoint.runs.registry import (
     CALIBRATED,
     NETWORK_FILES,
-    NETWORKS,
     experiments_of,
     inputs_of,
     other_inputs,
 )
-from kneepoint.reports.figures import PART_OF, drawn, kind_of, module_of
-from kneepoint.runs.question import FOLDER as QUESTIONS
+from kneepoint.workflow.experiment import PLANNERS
+from kneepoint.reports.figures import PART_OF, kind_of
 from kneepoint.reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
-CLUSTER = Path("build/cluster.json")
+CLUSTER = STATE / "cluster.json"
 EXPERIMENTS = experiments_of(WORKFLOW)
 REAL_PROGRAMS = {
-    engine: [f"build/{name}" for name in limits.programs] for engine, limits in LIMITS.items()
+    engine: [str(BUILT / name) for name in limits.programs] for engine, limits in LIMITS.items()
 }
 IS_CORE_BUILT = is_current(CORE, OWN, PROGRAMS)
 HAS_RESULTS = any(Path(f"{RESULTS}/{name}/{MADE_BY}").exists() for name in EXPERIMENTS)
@@ -36,12 +46,12 @@ def code_of(*steps):
 def code_of_controller(name):
     """Returns a file that changes when a controller must be built, or its source if it is gone."""
     source = source_of_controller(name, OWN)
-    return note_build(name, OWN, [shared_object(name)]) if source.is_file() else source
+    return note_build(name, OWN, [shared_object(name, OWN)]) if source.is_file() else source
 
 
 def built(*controllers):
     """Returns the shared objects of the controllers that a job runs."""
-    return made_each(str(shared_object(name)) for name in sorted(set(controllers)))
+    return made_each(str(shared_object(name, OWN)) for name in sorted(set(controllers)))
 
 
 def when_built(*controllers):
@@ -54,7 +64,8 @@ def when_built(*controllers):
         checkpoints.build_core.get()
     for name in sorted(set(controllers)):
         if HAS_RESULTS and name not in CURRENT:
-            checkpoints.build_controller.get(controller=name)
+            of_kind = "build_own_controller" if is_own(name, OWN) else "build_controller"
+            getattr(checkpoints, of_kind).get(controller=name)
     return []
 
 
@@ -156,7 +167,7 @@ def noted_sealed(name):
 
 def noted_trace(name):
     """Returns the note that has a trace fetched again if it is not the one of traces.yaml."""
-    path, listed = Path(f"build/traces/{name}"), sha256_of_trace(name)
+    path, listed = TRACES / name, sha256_of_trace(name)
     is_current = not path.is_file() or sha256_of(path.read_bytes()) == listed
     return renew(place_of(f"{path}/made"), [path], is_current=is_current)
 
@@ -201,7 +212,7 @@ def host_of(experiment):
 
 def output_of(experiment):
     """Returns where a job's words go: those of a job in real time to the terminal, too."""
-    log = f"logs/{experiment.rule}/{experiment.name}.log"
+    log = f"{LOGS}/{experiment.rule}/{experiment.name}.log"
     is_shown = LIMITS[experiment.engine].is_real_time
     return f"> >(tee {log}) 2>&1" if is_shown else f"> {log} 2>&1"
 
@@ -251,11 +262,17 @@ def analysed(tables):
     return [f"{RESULTS}/{table}.parquet" for table in tables]
 
 
+def module_of(kind):
+    """Returns the module of kneepoint.reports.figures that draws a kind of figure."""
+    return kind.replace("-", "_")
+
+
 def numbered(part):
     """Returns a part of the report as a category, which Snakemake's report sorts by name."""
-    return f"{list(PARTS).index(part) + 1}. {part}"
+    return f"{PARTS.index(part) + 1}. {part}"
 
 
 def question_of(figure):
     """Returns the question that a figure answers."""
-    return drawn(kind_of(figure)).asks
+    drawing = import_module(f"kneepoint.reports.figures.{module_of(kind_of(figure))}")
+    return drawing.__doc__.partition("\n")[0]

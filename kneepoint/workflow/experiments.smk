@@ -9,10 +9,10 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         name:
             name
         input:
-            code_of(RUNNER, kind.step),
+            code_of(RUNNER, PLANNERS[kind].__module__),
             lambda wildcards: when_built(*behind(wildcards.experiment)),
             programs=lambda wildcards: made_each(
-                ["build/emulate", *REAL_PROGRAMS[of(wildcards).engine]]
+                [str(EMULATE), *REAL_PROGRAMS[of(wildcards).engine]]
             ),
             controllers=lambda wildcards: built(*of(wildcards).controllers),
             networks=lambda wildcards: prepared(*of(wildcards).networks),
@@ -24,13 +24,13 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         output:
             multiext(f"{RESULTS}/{{experiment}}/", "runs.parquet", *kind.files, MADE_BY),
         log:
-            f"logs/{name}/{{experiment}}.log",
+            f"{LOGS}/{name}/{{experiment}}.log",
         benchmark:
-            f"benchmarks/{name}/{{experiment}}.tsv"
+            f"{BENCHMARKS}/{name}/{{experiment}}.tsv"
         wildcard_constraints:
             experiment="|".join(map(re.escape, known)),
         conda:
-            "../../environment.yml"
+            str(TOOL / "environment.yml")
         threads: workflow.cores if kind.takes_all else 1
         params:
             config=CONFIG,

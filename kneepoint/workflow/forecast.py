@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kneepoint.common.places import LOGS
 from kneepoint.workflow.states import State
 
-BUILD_LOG = Path("logs/build_core/build.log")
+BUILD_LOG = LOGS / "build_core/build.log"
 
 _FILES = 210
 """Files to compile of a fresh clone, until the build says how many there are."""

@@ -15,14 +15,15 @@ from kneepoint.common.complaints import errors_in
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import require_folder
 from kneepoint.common.locks import PASSED_LOCK, hold_workflow_lock
+from kneepoint.common.places import LOGS, TOOL
 from kneepoint.runs.load import load_workflow
 from kneepoint.workflow.forecast import Forecast
 from kneepoint.workflow.states import State, states_of
 from kneepoint.workflow.view import follow
 
-LOG = Path("logs/workflow.log")
+LOG = LOGS / "workflow.log"
 """Snakemake's own output of the last workflow that showed its progress instead."""
-PREPARATION = "logs/preparation-{}.log"
+PREPARATION = "preparation-{}.log"
 """That of a command that first makes what it needs, by its process id; kept if it fails."""
 VERBOSE = "KNEEPOINT_VERBOSE"
 OBJECTS = "KNEEPOINT_OBJECTS"
@@ -63,10 +64,16 @@ def make(
         NotMadeError: Snakemake failed.
     """
     _require_cache()
-    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
+    own = Path("Snakefile")
+    profile = Path("profiles/default")
+    command = [
+        *(sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)),
+        *("--snakefile", str(own if own.is_file() else TOOL / "Snakefile")),
+        *("--workflow-profile", str(profile if profile.is_dir() else TOOL / "profiles/default")),
+    ]
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    command += ["--", *map(str, targets)]
+    command += ["--", *map(str, targets or ["all"])]
     with hold_workflow_lock() as lock:
         environment = {**os.environ, **{"PATH": path, PASSED_LOCK: str(lock.fileno())}}
         if objects is not None:
@@ -101,7 +108,7 @@ def _run_quietly(
     start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None, forecast: Forecast | None
 ) -> int:
     """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
-    path = LOG if shown else Path(PREPARATION.format(os.getpid()))
+    path = LOG if shown else LOGS / PREPARATION.format(os.getpid())
     path.parent.mkdir(parents=True, exist_ok=True)
     look = partial(states_of, load_workflow(shown)) if shown else list
     if shown and not forecast:

@@ -1,13 +1,13 @@
 OWN_WORDS = listed(CONFIG.parent / "comparisons", "*.md.jinja")
 OWN_TEXT = listed(CONFIG.parent / "text", "*.md")
-TEMPLATES = [listed(Path("reports/templates"), "*"), listed(QUESTIONS, "*.jinja")]
+TEMPLATES = listed(Path("reports/templates"), "*")
 
 
 # The figures of a kind are in one folder, because only the tables determine their number.
 rule draw:
     input:
         code_of("kneepoint.reports.draw"),
-        [code_of(module_of(kind)) for kind in PART_OF],
+        [code_of(f"kneepoint.reports.figures.{module_of(kind)}") for kind in PART_OF],
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
         intact=[noted_sealed(f"{RESULTS}/figures/{kind}") for kind in PART_OF],
@@ -27,11 +27,11 @@ rule draw:
             for kind, part in PART_OF.items()
         ],
     log:
-        "logs/draw/figures.log",
+        f"{LOGS}/draw/figures.log",
     benchmark:
-        "benchmarks/draw/figures.tsv"
+        f"{BENCHMARKS}/draw/figures.tsv"
     conda:
-        "../../environment.yml"
+        str(TOOL / "environment.yml")
     threads: 2
     params:
         results=RESULTS,
@@ -47,19 +47,21 @@ rule draw:
 rule draw_figure:
     input:
         code_of("kneepoint.reports.draw"),
-        lambda wildcards: code_of(module_of(kind_of(wildcards.figure))),
+        lambda wildcards: code_of(
+            f"kneepoint.reports.figures.{module_of(kind_of(wildcards.figure))}"
+        ),
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
     output:
         f"{RESULTS}/figures/{{figure}}.svg",
     log:
-        "logs/draw_figure/{figure}.log",
+        f"{LOGS}/draw_figure/{{figure}}.log",
     benchmark:
-        "benchmarks/draw_figure/{figure}.tsv"
+        f"{BENCHMARKS}/draw_figure/{{figure}}.tsv"
     wildcard_constraints:
         figure=f"({'|'.join(PART_OF)})(-[^/]+)?",
     conda:
-        "../../environment.yml"
+        str(TOOL / "environment.yml")
     params:
         results=RESULTS,
         kind=lambda wildcards: kind_of(wildcards.figure),
@@ -73,7 +75,6 @@ rule draw_figure:
 rule write_report:
     input:
         code_of("kneepoint.reports.build"),
-        [code_of(stage.module) for stage in STAGES.values()],
         TEMPLATES,
         OWN_WORDS,
         OWN_TEXT,
@@ -112,11 +113,11 @@ rule write_report:
             labels={"table": "{table}"},
         ),
     log:
-        "logs/write_report/report.log",
+        f"{LOGS}/write_report/report.log",
     benchmark:
-        "benchmarks/write_report/report.tsv"
+        f"{BENCHMARKS}/write_report/report.tsv"
     conda:
-        "../../environment.yml"
+        str(TOOL / "environment.yml")
     params:
         config=CONFIG,
     message:

@@ -2,13 +2,13 @@ rule fetch_trace:
     input:
         intact=lambda wildcards: noted_trace(wildcards.trace),
     output:
-        "build/traces/{trace}",
+        f"{TRACES}/{{trace}}",
     log:
-        "logs/fetch_trace/{trace}.log",
+        f"{LOGS}/fetch_trace/{{trace}}.log",
     benchmark:
-        "benchmarks/fetch_trace/{trace}.tsv"
+        f"{BENCHMARKS}/fetch_trace/{{trace}}.tsv"
     conda:
-        "../../environment.yml"
+        str(TOOL / "environment.yml")
     params:
         config=CONFIG,
         into=subpath(output[0], parent=True),
@@ -25,12 +25,13 @@ rule prepare_network:
     input:
         lambda wildcards: when_built(*behind(*fits_for(wildcards.network))),
         traces=lambda wildcards: made_each(
-            f"build/traces/{trace}"
-            for trace in load_network(CONFIG, wildcards.network).trace_names
+            f"{TRACES}/{trace}" for trace in load_network(CONFIG, wildcards.network).trace_names
         ),
-        check_trace=made("build/check_trace", ["build/check_trace"]),
+        check_trace=made("check_trace", [str(BUILT / "check_trace")]),
         synthesize=lambda wildcards: made_each(
-            ["build/synthesize"] if load_network(CONFIG, wildcards.network).is_synthetic else []
+            [str(BUILT / "synthesize")]
+            if load_network(CONFIG, wildcards.network).is_synthetic
+            else []
         ),
         fitted=lambda wildcards: made_each(fitted_for(wildcards.network)),
         code=code_of("kneepoint.networks.prepare"),
@@ -38,18 +39,18 @@ rule prepare_network:
         intact=lambda wildcards: noted_sealed(f"{NETWORKS}/{wildcards.network}"),
     output:
         multiext(
-            "build/networks/{network}/",
+            f"{NETWORKS}/{{network}}/",
             "uplink.trace",
             "downlink.trace",
             "network.json",
             "description.json",
         ),
     log:
-        "logs/prepare_network/{network}.log",
+        f"{LOGS}/prepare_network/{{network}}.log",
     benchmark:
-        "benchmarks/prepare_network/{network}.tsv"
+        f"{BENCHMARKS}/prepare_network/{{network}}.tsv"
     conda:
-        "../../environment.yml"
+        str(TOOL / "environment.yml")
     params:
         config=CONFIG,
         into=subpath(output[0], parent=True),

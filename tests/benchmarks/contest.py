@@ -39,7 +39,7 @@ def main() -> None:
     with TemporaryDirectory(prefix="kneepoint-contest-") as work:
         entries = Path(work) / "entries"
         count = write_entries(entries)
-        kept = Path("build/contest")
+        kept = Path(".kneepoint/contest")
         aside = kept.with_name("contest.aside")
         if kept.exists():
             kept.rename(aside)

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.contest_links [--score RULE]
 
 The default contest's baselines and our other controllers with their defaults run four times on
-every network under build/networks that replays one recording; prints what a leaderboard says of its
-networks (docs/contest.md), and the best of the windows.
+every network of .kneepoint/networks that replays one recording; prints what a leaderboard says of
+its networks (docs/contest.md), and the best of the windows.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--score", default="power", help="of a contest (%(default)s)")
     score = parser.parse_args().score
-    paths = sorted(Path("build/networks").glob("*/network.json"))
+    paths = sorted(Path(".kneepoint/networks").glob("*/network.json"))
     paths = [path for path in paths if path.parent.name.startswith(RECORDINGS)]
     networks = [PreparedNetwork.load(path).with_host("host_latency_us", 0) for path in paths]
     first, *others = (network.name for network in networks)

@@ -32,7 +32,7 @@ from kneepoint.tools.contest.confine import Confined
 from kneepoint.tools.contest.entries import EntryBuilder
 from tests.contest.trees import edit, kit, twin
 
-NETWORK = Path("build/networks/contest-2026/network.json")
+NETWORK = Path(".kneepoint/networks/contest-2026/network.json")
 FIGURES = ("throughput_mbps", "signal_delay_p95_ms", "power")
 HOSTS_US = (0, 600)
 BUSY_US = 3000.0
@@ -135,7 +135,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with TemporaryDirectory(prefix="kneepoint-contest-") as work:
         confined = Confined(Path("build/confine").resolve())
-        builder = EntryBuilder(Compiler(Path("build/contest").resolve(), confined))
+        builder = EntryBuilder(Compiler(Path(".kneepoint/contest").resolve(), confined))
         made = [builder.make(submission_at(path)) for path in write_entries(Path(work))]
     entries = [each.built for each in made if each.built is not None]
     assert len(entries) == len(made), [each.reason for each in made]

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.emulator [--runs 50]
 
-Needs build/emulate and build/networks/contest (`make bench` makes them). One flow is 140 s of the
-contest's network, each controller that needs no marks with its defaults, in batch mode, so that
+Needs build/emulate and .kneepoint/networks/contest (`make bench` makes them). One flow is 140 s of
+the contest's network, each controller that needs no marks with its defaults, in batch mode, so that
 traces are read once; three and a hundred flows are scenarios of their own, and an entry, the kit's
 own sender, runs confined and trusted. CPU time is user plus system time of the process, divided by
 its runs; memory is the most that the process held. Instructions, also those of the same flow over
@@ -141,7 +141,7 @@ def instructions_of_run(line: str, folder: Path) -> float:
 
 def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
     """Prints what each controller costs, and the fixed window in detail."""
-    network = json.loads(Path("build/networks/contest/network.json").read_text())
+    network = json.loads(Path(".kneepoint/networks/contest/network.json").read_text())
     print(f"One flow, 140 s, in a batch of {runs}: CPU ms, MiB, millions of instructions")
     print("(by datagrams; by TCP)")
     for controller in load_catalogue(EMULATE).controllers.values():
@@ -187,7 +187,7 @@ def measure_entry(runs: int, folder: Path) -> None:
         ["c++", "-std=gnu++20", "-O2", "-fPIC", "-shared", *includes, "-o", entry, *sources],
         check=True,
     )
-    network = json.loads(Path("build/networks/contest/network.json").read_text())
+    network = json.loads(Path(".kneepoint/networks/contest/network.json").read_text())
     line = line_of(network, "fixed_window --set window=50")
     own = cost_of([f"{line} --seed {seed}" for seed in range(runs)])
     line = line.replace("--controller fixed_window --set window=50", f"--entry {entry}")

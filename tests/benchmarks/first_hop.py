@@ -2,12 +2,12 @@
 
     python -m tests.benchmarks.first_hop [--windows 400 1000 8000] [--runs 5] [--duration-s 30]
 
-Needs the real mahimahi, the programs in build/ and build/networks/contest, and a quiet machine: how
-much is lost depends on whether sender and shell share a processor. Fixed windows start at once,
-first on a link without an opportunity until the burst is over, so that what has joined its queue is
-what the device let through, then on the contest's. Each cell has the median of the real runs, the
-mean on the emulated host, and the mean on one whose processes wait as the receiver of these real
-runs did; the last column is the median scheduling delay of these.
+Needs the real mahimahi, the programs in build/ and .kneepoint/networks/contest, and a quiet
+machine: how much is lost depends on whether sender and shell share a processor. Fixed windows start
+at once, first on a link without an opportunity until the burst is over, so that what has joined its
+queue is what the device let through, then on the contest's. Each cell has the median of the real
+runs, the mean on the emulated host, and the mean on one whose processes wait as the receiver of
+these real runs did; the last column is the median scheduling delay of these.
 """
 
 import argparse
@@ -65,7 +65,7 @@ class Bench:
 
     def __init__(self, folder: Path, duration_s: float, busy_us: float) -> None:
         self._log = folder / "uplink.log"
-        self._contest = PreparedNetwork.load(Path("build/networks/contest/network.json"))
+        self._contest = PreparedNetwork.load(Path(".kneepoint/networks/contest/network.json"))
         self._silent = silent_network(folder, self._contest)
         self._contest = replace(self._contest, duration_s=duration_s)
         self._real = MahimahiSettings.of(Path("build"), busy_us, keep_awake=True)

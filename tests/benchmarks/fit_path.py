@@ -72,7 +72,7 @@ def start_of(name: str) -> PreparedNetwork:
     """The network that a setting's fit begins with."""
     queue = "droptail:packets=100"
     if name in TRACED:
-        network = PreparedNetwork.load(Path("build/networks/contest/network.json"))
+        network = PreparedNetwork.load(Path(".kneepoint/networks/contest/network.json"))
         return replace(network, uplink=replace(network.uplink, queue=queue), duration_s=30)
     uplink, downlink = PreparedLink(rate_mbps=10, queue=queue), PreparedLink(rate_mbps=100)
     return PreparedNetwork(name, uplink, downlink, 20, "event-loop", 0)

@@ -28,7 +28,7 @@ from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.samplers import make_asker
 
-EMULATE, NETWORK = Path("build/emulate"), Path("build/networks/contest/network.json")
+EMULATE, NETWORK = Path("build/emulate"), Path(".kneepoint/networks/contest/network.json")
 WINDOWS = IntDistribution(1, 100)
 WITHIN = 0.01
 

@@ -44,7 +44,7 @@ def planted_tables(
     """
     settings = EmulatorSettings.of(EMULATE)
     controller = load_catalogue(EMULATE).controllers[study.config.controller]
-    prepared = Path("build/networks") / study.config.networks[0] / "network.json"
+    prepared = Path(".kneepoint/networks") / study.config.networks[0] / "network.json"
     network = PreparedNetwork.load(prepared)
     constants = dict(planted)
     latency_us = constants.pop("host_latency_us", network.host_latency_us)

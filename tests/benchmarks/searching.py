@@ -20,7 +20,7 @@ from kneepoint.search.loop import ask_and_tell
 from kneepoint.search.plan import StudyPlan, plan_study
 from kneepoint.search.samplers import make_asker
 
-BUILD, NETWORKS = Path("build"), Path("build/networks")
+BUILD, NETWORKS = Path("build"), Path(".kneepoint/networks")
 
 
 def job_of(workflow: Workflow, folder: Path = Path()) -> Job:

@@ -63,7 +63,9 @@ def make_pool(rows: pd.DataFrame) -> Pool:
             setting = planted.setting_of(row)
             if setting in pool:
                 continue
-            network = PreparedNetwork.load(Path("build/networks") / setting[2] / "network.json")
+            network = PreparedNetwork.load(
+                Path(".kneepoint/networks") / setting[2] / "network.json"
+            )
             finished = []
             for run in range(POOL):
                 seed = derive_seed("planted", *setting, run)

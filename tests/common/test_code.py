@@ -29,6 +29,7 @@ class Repository:
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.root = root
         monkeypatch.setattr(code, "ROOT", root)
+        monkeypatch.setattr(code, "TOOL", root)
         self.write("requirements.txt", "numpy==2.4.6 \\\n    --hash=sha256:aa\n")
         self.write("tools/__init__.py", "")
         self.write("tools/figures.py", "def mean(values):\n    return sum(values) / len(values)\n")
@@ -146,7 +147,7 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
 
 def test_changed_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert changed_files() == []
+    assert changed_files(tmp_path) == []
     subprocess.run(["git", "init", "--quiet"], check=True)
     (tmp_path / "a file.txt").touch()
-    assert changed_files() == ["a file.txt"]
+    assert changed_files(tmp_path) == ["a file.txt"]

@@ -46,7 +46,7 @@ def test_batch_survives_a_bad_line(small_link: Link) -> None:
         (["--set", "window=0"], "window = 0 is outside"),
         (["--set", "windwo=3"], "fixed_window has no parameter windwo"),
         (["--host-model", "fast"], "host model fast: it is unknown"),
-        (["--network", "nowhere"], "--network 'nowhere' is not prepared; in the repository: snake"),
+        (["--network", "nowhere"], "--network 'nowhere' is not prepared here; kneepoint run"),
         (["--network", "nowhere/network.json"], "nowhere/network.json cannot be read"),
         (["--uplink-log", "/no/such/folder/log"], "cannot write /no/such/folder/log"),
     ],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kneepoint.engines import built
 from kneepoint.engines.built import (
     CORE,
     changed_sources,
@@ -14,6 +15,10 @@ from kneepoint.engines.built import (
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(built, "TOOL", tmp_path)
+    monkeypatch.setattr(built, "BUILT", tmp_path / "build")
+    monkeypatch.setattr(built, "EMULATE", tmp_path / "build/emulate")
+    monkeypatch.setattr(built, "_ALL", tmp_path / "controllers")
     (tmp_path / "controllers/common").mkdir(parents=True)
     (tmp_path / "controllers/common/text.cc").write_text("// a source")
     (tmp_path / "controllers/build.sh").write_text("# a script")
@@ -26,6 +31,6 @@ def test_a_note_that_was_cut_off_asks_for_a_build(folder: Path, kept: int) -> No
     whole = "".join(f"{'0' * 64}  {path}\n" for path in ("controllers/common/text.cc", "gone.cc"))
     (folder / "build/sources" / CORE).write_text(whole[:kept])
     changed = changed_sources(CORE, Path("own"))
-    assert Path("controllers/common/text.cc") in changed
+    assert folder / "controllers/common/text.cc" in changed
     assert Path() not in changed
     assert out_of_date([], Path("own")) != []

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.places import OWN_CONTROLLERS
 from kneepoint.engines import built
+from kneepoint.engines.built import shared_object, source_of_controller
+from kneepoint.engines.catalogue import SOURCES
 from kneepoint.runs.check import check
 from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import NETWORK, STUDY, write
@@ -63,13 +66,14 @@ def test_unknown_parameter_is_found_before_anything_is_valid(config: Path) -> No
         assert part in str(caught.value)
 
 
-def test_own_controller_must_not_have_a_shipped_name(config: Path) -> None:
+def test_a_projects_own_controller_comes_before_the_shipped_one(config: Path) -> None:
+    assert source_of_controller("timely", config.parent / "controllers").parent == SOURCES
     own = config.parent / "controllers/timely.cc"
     own.parent.mkdir()
     own.touch()
-    with pytest.raises(KneepointError) as caught:
-        check(config, "all")
-    assert str(own) in str(caught.value) and "rename" in str(caught.value)
+    check(config, "all")
+    assert source_of_controller("timely", own.parent) == own.resolve()
+    assert shared_object("timely", own.parent).parent == OWN_CONTROLLERS
 
 
 def test_own_controller_is_known_before_it_is_built(config: Path) -> None:

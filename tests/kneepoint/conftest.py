@@ -1,7 +1,6 @@
 """A folder in which commands run, and how they are asked."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -23,16 +22,10 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
     folder = tmp_path_factory.mktemp("workspace")
-    (folder / "controllers").symlink_to(ROOT / "controllers")
-    (folder / "build").mkdir()
-    for name in ("controllers", "sources"):
-        shutil.copytree(ROOT / "build" / name, folder / "build" / name)
-    for name in ("emulate", "replay", "check_trace"):
-        shutil.copy(ROOT / "build" / name, folder / "build" / name)
     write(folder / "config/config.yaml", {"seed": 1, "studies": ["windows"]})
     write(folder / "config/networks/wire.yaml", NETWORK)
     write(folder / "config/studies/windows.yaml", STUDY)
-    prepare_wire(folder, folder / "build/networks/wire")
+    prepare_wire(folder, folder / ".kneepoint/networks/wire")
     return folder
 
 

@@ -74,7 +74,7 @@ def test_ids_of_no_run_are_refused(workspace: Path, run_id: str, words: list[str
 
 
 def test_changed_network_is_named(workspace: Path, results: Path) -> None:
-    described = workspace / "build/networks/wire/network.json"
+    described = workspace / ".kneepoint/networks/wire/network.json"
     kept = described.read_text()
     run_id = read_table(results / "runs.parquet")["run_id"][0].as_py()
     described.write_text(kept.replace('"delay_ms": 20', '"delay_ms": 25'))

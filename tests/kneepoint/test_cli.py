@@ -17,6 +17,7 @@ from kneepoint.cli.runs import is_prepared
 from kneepoint.common.files import hold_lock
 from kneepoint.reports import over_time
 from kneepoint.runs.progress import Progress
+from tests.conftest import ROOT
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
@@ -52,13 +53,13 @@ def test_emulator_on_a_prepared_network_gives_the_same_figures(
     network = {**NETWORK, "uplink": link, "host_latency_us": 700, "duration_s": 1.5}
     network |= {"uplink_queue": "droptail:packets=20", "host_model": "event-loop:packet_us=9"}
     write(workspace / "config/networks/odd.yaml", network)
-    prepare_named(workspace, "odd", workspace / "build/networks/odd")
+    prepare_named(workspace, "odd", workspace / ".kneepoint/networks/odd")
     found = answer(workspace, *RUN[:2], "--network", "odd", "--set", "window=40", "--seed", "3")
     words = ["--controller", "fixed_window", "--set", "window=40", "--seed", "3", "--network"]
-    for name in ("odd", str(workspace / "build/networks/odd/network.json")):
+    for name in ("odd", str(workspace / ".kneepoint/networks/odd/network.json")):
         emulated = subprocess.run(
-            [workspace / "build/emulate", *words, name],
-            cwd="/",  # traces lie beside the file
+            [ROOT / "build/emulate", *words, name],
+            cwd=workspace if name == "odd" else "/",  # traces lie beside the file
             capture_output=True,
             check=True,
         )
@@ -81,7 +82,7 @@ def test_run_is_on_the_network_of_its_own_configuration(
 
 
 def test_run_takes_a_shared_object_by_its_path(workspace: Path) -> None:
-    by_path = ("run", "build/controllers/fixed_window.so", *RUN[2:])
+    by_path = ("run", str(ROOT / "build/controllers/fixed_window.so"), *RUN[2:])
     paths, names = answer(workspace, *by_path), answer(workspace, *RUN)
     metrics = ("throughput_mbps", "signal_delay_p95_ms", "packets_sent")
     assert [paths[name] for name in metrics] == [names[name] for name in metrics]
@@ -136,15 +137,15 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         ((*RUN[:2], "--network", "wires"), "unknown network 'wires'; did you mean 'wire'?"),
         ((*RUN, "--plot", "run.gif"), "run.gif: unknown figure format; use"),
         (
-            (*RUN, "--plot", "controllers/build.sh/a.svg"),
-            "build.sh/a.svg: there is no folder",
+            (*RUN, "--plot", "config/config.yaml/a.svg"),
+            "config.yaml/a.svg: there is no folder",
         ),
         (
             ("compare", "a", "b", "--plot", "/proc/x/a.svg"),
             "--plot /proc/x/a.svg: there is",
         ),
         (("plot", "plane", "--out", "/proc/x/a.svg"), "--out /proc/x/a.svg: there is no folder"),
-        (("artifact", "--into", "controllers"), "--into controllers: is a folder"),
+        (("artifact", "--into", "config"), "--into config: is a folder"),
         (("fit-path", "a", "--into", "/proc/x/a"), "--into /proc/x/a: there is no folder"),
         ((*RUN, "--seed", "x"), "'--seed': 'x' is not a whole number"),
         ((*RUN, "--duration-s", "x"), "'--duration-s': 'x' is not a number"),

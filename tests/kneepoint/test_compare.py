@@ -18,7 +18,6 @@ from kneepoint.cli.comparison import (
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
-from kneepoint.workflow.make import NotMadeError
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
@@ -34,7 +33,7 @@ def _other_networks(workspace: Path) -> None:
             workspace / f"config/networks/{name}.yaml",
             {**NETWORK, "uplink": link, "downlink": link},
         )
-        prepare_named(workspace, name, workspace / "build/networks" / name)
+        prepare_named(workspace, name, workspace / ".kneepoint/networks" / name)
 
 
 def test_pairs_share_network_and_seed(workspace: Path) -> None:
@@ -87,14 +86,14 @@ def test_network_that_cannot_be_prepared_is_left_out_and_named(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise NotMadeError(2)
+        raise KneepointError("networks/unmade.yaml: cannot be prepared; correct it")
 
     config = workspace / "config/unmade.yaml"
     held = {"training": "wire", "networks": ["unmade"]}
     write(config, {"seed": 1, "studies": ["windows"], "hold_out": held})
     write(workspace / "config/networks/unmade.yaml", NETWORK)
     words = (*WINDOWS, "--config", "config/unmade.yaml", "--runs", "2")
-    monkeypatch.setattr("kneepoint.cli.runs.make", fail)
+    monkeypatch.setattr("kneepoint.cli.runs.prepare", fail)
     result = ask(workspace, *words)
     assert result.returncode == 0
     assert result.stdout.endswith("excluded, because they cannot be prepared: unmade\n")

@@ -46,9 +46,6 @@ def source(window: str = "window_", gap: str = "", ack: str = "") -> str:
 @pytest.fixture(scope="module", autouse=True)
 def _split(workspace: Path) -> None:
     """A configuration that tunes on the wire and holds a secret one out."""
-    for path in (ROOT / "build").iterdir():
-        if path.is_file() and re.search(r"entry|confine|class_sender|python", path.name):
-            shutil.copy(path, workspace / "build" / path.name)
     study = {
         **{"title": "Tuned", "controller": "fixed_window", "networks": ["wire"]},
         **{"space": {"window": {"low": 1, "high": 50}}, "sampler": {"kind": "tpe", "trials": 5}},
@@ -64,7 +61,7 @@ def _split(workspace: Path) -> None:
         workspace / "config/networks/secret.yaml",
         {**NETWORK, "title": "Hidden", "uplink": link, "downlink": link},
     )
-    prepare_named(workspace, "secret", workspace / "build/networks/secret")
+    prepare_named(workspace, "secret", workspace / ".kneepoint/networks/secret")
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ def folder(workspace: Path) -> Path:
     network = {"title": "A link", "uplink": LINK, "downlink": {"rate_mbps": 100}, "duration_s": 2}
     write(workspace / "config/networks/link.yaml", network)
     write(workspace / "path.yaml", PATH)
-    prepare_named(workspace, "link", workspace / "build/networks/link")
+    prepare_named(workspace, "link", workspace / ".kneepoint/networks/link")
     return workspace
 
 

@@ -13,7 +13,7 @@ from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 def other(workspace: Path) -> None:
     """A network that no sender has met."""
     write(workspace / "config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})
-    prepare_named(workspace, "other", workspace / "build/networks/other")
+    prepare_named(workspace, "other", workspace / ".kneepoint/networks/other")
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from kneepoint.common.files import (
     write_whole,
 )
 from kneepoint.common.made_by import read_made_by, sign
-from kneepoint.engines import named
+from kneepoint.engines import built, named
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.results import (
     FinishedRun,
@@ -26,7 +26,7 @@ from kneepoint.runs.results import (
 )
 from tests.experiments.fakes import measure, run_spec
 
-STEP = "kneepoint.questions.repeatability.plan"
+STEP = "kneepoint.runs.planners.replicates"
 SPECS = [run_spec(window) for window in (5, 6, 7)]
 
 
@@ -128,21 +128,24 @@ def test_damaged_note_is_named(folder: Path) -> None:
 def test_source_that_is_not_what_was_built_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    sources = [tmp_path / "own/mine.cc", tmp_path / "controllers/CMakeLists.txt"]
+    sources.append(tmp_path / "controllers/build.sh")
     monkeypatch.chdir(tmp_path)
-    sources = [Path("controllers/algorithms/mine.cc"), Path("controllers/CMakeLists.txt")]
-    sources.append(Path("controllers/build.sh"))
+    monkeypatch.setattr(built, "_ALL", tmp_path / "controllers")
+    monkeypatch.setattr(built, "_SCRIPT", sources[-1])
+    monkeypatch.setattr(built, "SOURCES", tmp_path / "controllers/algorithms")
     for path in sources:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("before")
     built_of = "".join(f"{sha256_of(b'before')}  {path}\n" for path in sources)
-    write_whole(Path("build/sources/mine"), built_of)
-    assert list(verify.unbuilt(["mine"], tmp_path)) == []
+    write_whole(Path(".kneepoint/controllers/mine.sources"), built_of)
+    assert list(verify.unbuilt(["mine"], tmp_path / "own")) == []
     sources[0].touch()
-    assert list(verify.unbuilt(["mine"], tmp_path)) == []
+    assert list(verify.unbuilt(["mine"], tmp_path / "own")) == []
     sources[0].write_text("after")
     os.utime(sources[0], (0, 0))
-    (result,) = verify.unbuilt(["mine"], tmp_path)
+    (result,) = verify.unbuilt(["mine"], tmp_path / "own")
     assert str(sources[0]) in result and "make build" in result
     sources[0].unlink()
-    (result,) = verify.unbuilt(["mine"], tmp_path)
+    (result,) = verify.unbuilt(["mine"], tmp_path / "own")
     assert str(sources[0]) in result and "restore" in result

@@ -147,7 +147,7 @@ def test_errors_are_whole_and_name_the_file(
 def test_what_a_command_prepares_speaks_and_logs_only_if_it_fails(
     workflow: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    LOG.parent.mkdir()
+    LOG.parent.mkdir(parents=True, exist_ok=True)
     LOG.write_text("of a workflow that runs")
     for rest in ("", "sys.exit(1)"):
         workflow.write_text(SNAKEMAKE.format(rest=rest))

@@ -2,19 +2,19 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kneepoint.cli import runs
 from kneepoint.cli.runs import make_what_is_missing
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import hold_lock
+from kneepoint.common.files import hold_lock, write_whole
 from kneepoint.common.locks import (
     PASSED_LOCK,
     WORKFLOW_LOCK,
     hold_workflow_lock,
 )
+from kneepoint.common.places import OWN_CONTROLLERS, STATE
 from kneepoint.workflow.make import (
     LOG,
     VERBOSE,
@@ -33,7 +33,7 @@ def test_second_workflow_leaves_the_log_of_the_first(
     folder: Path, monkeypatch: pytest.MonkeyPatch, verbose: str
 ) -> None:
     monkeypatch.setenv(VERBOSE, verbose)
-    LOG.parent.mkdir()
+    LOG.parent.mkdir(parents=True)
     LOG.write_text("the first one's")
     with hold_lock(WORKFLOW_LOCK):
         before = sorted(folder.rglob("*"))
@@ -62,47 +62,33 @@ def test_lock_that_was_not_passed_is_taken(monkeypatch: pytest.MonkeyPatch, pass
 def test_preparations_wait_for_what_another_process_makes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They look again, and go on as soon as nothing is missing, or it is their turn."""
-    program = Path("build/program")
+    """They look again when it is their turn."""
+    program = Path("program")
     monkeypatch.setattr(runs, "out_of_date", lambda *_: [])
-    holder = hold_lock(WORKFLOW_LOCK)
+    holder = hold_lock(STATE / "preparing.lock")
 
     def look_later(_: float) -> None:
-        program.parent.mkdir()
         program.touch()
+        holder.close()
 
     monkeypatch.setattr("time.sleep", look_later)
     make_what_is_missing(Path("config.yaml"), [], [], [program])
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert str(os.getpid()) in said
-    assert "build/program" in said
-    program.unlink()
-    monkeypatch.setattr("time.sleep", lambda _: holder.close())
-    made: list[Path] = []
-
-    def make_if_free(_: Path, wanted: list[Path], **__: object) -> None:
-        hold_lock(WORKFLOW_LOCK).close()
-        made.extend(wanted)
-
-    monkeypatch.setattr(runs, "make", make_if_free)
-    make_what_is_missing(Path("config.yaml"), [], [], [program])
-    assert made == [program]
 
 
 def test_a_run_builds_its_own_controller_alone_and_names_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sources = folder / "controllers/algorithms"
-    sources.mkdir(parents=True)
-    for name in ("timely", "reno"):
-        (sources / f"{name}.cc").write_text("int i;")
-    asked: list[dict[str, Any]] = []
-    monkeypatch.setattr(runs, "make", lambda *_, **words: asked.append(words))
-    make_what_is_missing(Path("config.yaml"), [], ["timely"])
-    (words,) = asked
-    assert words["objects"] == "controller_timely"
-    assert words["forecast"].building == ["emulate", "timely"]
+    for name in ("mine", "other"):
+        write_whole(folder / f"controllers/{name}.cc", "int i;")
+    asked: list[Path] = []
+    monkeypatch.setattr(runs, "out_of_date", lambda *_: [OWN_CONTROLLERS / "mine.so"])
+    monkeypatch.setattr(runs, "build_own", asked.append)
+    make_what_is_missing(Path("config.yaml"), [], ["mine"])
+    assert asked == [folder / "controllers/mine.cc"]
+    assert "mine" in capsys.readouterr().err
 
 
 def test_controller_whose_source_is_gone_is_unknown(folder: Path) -> None:

@@ -54,7 +54,8 @@ def prepare(
     (tmp_path / "config.yaml").touch()
     (tmp_path / "synthesize").write_text(SYNTHESIZE)
     (tmp_path / "synthesize").chmod(0o755)
-    monkeypatch.setattr(kneepoint.networks.prepare, "BUILD", tmp_path)
+    monkeypatch.setattr(kneepoint.networks.prepare, "TRACES", tmp_path / "traces")
+    monkeypatch.setattr(kneepoint.networks.prepare, "BUILT", tmp_path)
 
     def run(network: str, *options: str, others: dict[str, Any] | None = None) -> tuple[int, str]:
         (tmp_path / "networks/net.yaml").write_text(network)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.networks import traces
 from kneepoint.networks.traces import (
     OPPORTUNITY_BYTES,
     changing_rate_trace,
@@ -48,7 +49,7 @@ def test_parse_trace_passes_on_what_the_program_refuses(content: bytes, message:
 def test_program_that_is_not_built_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(traces, "_CHECK_TRACE", tmp_path / "check_trace")
     with pytest.raises(KneepointError, match=r"check_trace: No such file.*; build it first: make"):
         parse_trace(b"1\n", "good")
 

@@ -14,7 +14,7 @@ from tests.workflow.conftest import PATH, SOURCES, copy_sources
 
 pytestmark = pytest.mark.slow
 
-TARGET = "build/networks/constant-12mbps/network.json"
+TARGET = ".kneepoint/networks/constant-12mbps/network.json"
 
 
 @pytest.fixture(scope="module")

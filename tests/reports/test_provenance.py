@@ -13,6 +13,7 @@ def test_real_programs_are_those_that_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(provenance, "BUILT", tmp_path / "build")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     for path in (Path("bin/mm-link"), Path("build/sender")):
         path.parent.mkdir()
@@ -50,6 +51,7 @@ def test_a_report_in_another_repository_has_its_commit_and_a_command_that_finds_
         subprocess.run(["git", "-C", str(lab), *command], check=True)
     (lab / "new.yaml").touch()
     monkeypatch.chdir(here)
+    monkeypatch.setattr(provenance, "TOOL", here)
     assert provenance.public_path(config) == "my lab/reports/config.yaml"
     found = provenance._beside(config)
     assert found is not None and found["folder"] == "my lab"

@@ -206,10 +206,10 @@ def make_checkout(folder: Path) -> Checkout:
     """Makes a checkout in an empty folder."""
     copy_sources(folder)
     (folder / "build").mkdir()
-    for program in PROGRAMS:
-        if not (ROOT / program).exists():
+    for program in map(Path, PROGRAMS):
+        if not program.exists():
             pytest.skip(f"NOT TESTED: {program} is missing; run `make build`")
-        shutil.copy(ROOT / program, folder / program)
+        shutil.copy(program, folder / "build" / program.name)
     with chdir(ROOT):
         assert is_current(CORE, Path("config/controllers")), (
             "build/ is not what the sources are; run `make build`"

@@ -132,5 +132,5 @@ def test_real_studies_run_through_the_whole_workflow(
         assert len(read_frame(results / name / "trials.parquet")) >= trials
         assert (results / name / "trials.jsonl").stat().st_size > 0
         assert f"{name}: " in output  # its progress comes to the terminal
-        assert Path(checkout.folder / f"logs/search_study_real/{name}.log").read_text()
+        assert Path(checkout.folder / f".kneepoint/logs/search_study_real/{name}.log").read_text()
     assert "Nothing to be done" in checkout.run(*arguments, "--", *targets)

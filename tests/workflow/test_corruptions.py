@@ -15,7 +15,12 @@ DAMAGES = ("emptied", "cut", "flipped", "longer", "another's")
 KINDS = (
     *("results/one/*/study.json", "results/one/*/trials.parquet", "results/one/*/runs.parquet"),
     *("results/one/*/runs.jsonl", "results/one/*/made_by.json", "results/one/showcase/*.log"),
-    *("build/networks/*/*", "build/sources/*", "build/code/**/sha256", "build/code/**/written"),
+    *(
+        ".kneepoint/networks/*/*",
+        "build/sources/*",
+        ".kneepoint/notes/**/sha256",
+        ".kneepoint/notes/**/written",
+    ),
 )
 RUN = ("run", "fixed_window", "--network", "mini", "--config", "config/one.yaml", "--json")
 COMMANDS = (

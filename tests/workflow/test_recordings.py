@@ -58,14 +58,14 @@ def capacity_mbps(checkout: Checkout, report: str) -> float:
 def test_a_prepared_network_that_is_damaged_is_made_again(checkout: Checkout) -> None:
     write_report(checkout, "damaged", gap_ms=4)
     assert capacity_mbps(checkout, "damaged") == pytest.approx(3, rel=0.01)
-    prepared = checkout.folder / "build/networks/road"
+    prepared = checkout.folder / ".kneepoint/networks/road"
     right = {path.name: path.read_bytes() for path in prepared.iterdir() if path.is_file()}
     for name in ("network.json", "uplink.trace"):
         for damage in (b"", right[name][:-20], right[name].replace(b"40\n", b"41\n")):
             (prepared / name).write_bytes(damage)
             assert capacity_mbps(checkout, "damaged") == pytest.approx(3, rel=0.01)
             assert (prepared / name).read_bytes() == right[name]
-    fetched = checkout.folder / "build/traces/road.up"
+    fetched = checkout.folder / ".kneepoint/traces/road.up"
     fetched.write_text("1\n")
     (prepared / "network.json").unlink()
     assert capacity_mbps(checkout, "damaged") == pytest.approx(3, rel=0.01)

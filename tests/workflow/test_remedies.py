@@ -11,7 +11,7 @@ from tests.workflow.conftest import STUDIES, Checkout
 pytestmark = pytest.mark.slow
 
 RESULT, MADE_OF_IT = "results/grid/study.json", "results/searches.parquet"
-NETWORK, RUN_ON_IT = "build/networks/mini/network.json", "results/grid/runs.parquet"
+NETWORK, RUN_ON_IT = ".kneepoint/networks/mini/network.json", "results/grid/runs.parquet"
 
 
 def test_what_is_damaged_is_made_again(checkout: Checkout) -> None:

@@ -53,7 +53,7 @@ def changed(
         times_ns: how old the files shall look then; None: as old as they are.
     """
     files = {checkout.folder / path for path, _, _ in changes}
-    noted = [path for path in (checkout.folder / "build/code").rglob("*") if path.is_file()]
+    noted = [path for path in (checkout.folder / ".kneepoint/notes").rglob("*") if path.is_file()]
     before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in (*files, *noted)]
     for path, old, new in changes:
         text = (checkout.folder / path).read_text()
@@ -82,7 +82,7 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
 HELD = "Running published and tuned settings on held-out networks: hold_out"
 STUDY = ("config/studies/grid.yaml", "40", "41")
 NETWORK = ("config/networks/held.yaml", "constant_mbps: 5", "constant_mbps: 6")
-TRACE = ("build/networks/held/uplink.trace", "3\n", "4\n")
+TRACE = (".kneepoint/networks/held/uplink.trace", "3\n", "4\n")
 TABLE = ("config/published/printed.csv", "5,60", "5,61")
 HOST_FIT = ("results/one/fit/study.json", '"host_latency_us": ', '"host_latency_us": 1')
 LOG = ("results/one/showcase/uplink.log", " + 1504", " + 1505")

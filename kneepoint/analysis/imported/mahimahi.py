@@ -9,8 +9,8 @@ from kneepoint.analysis.imported.measurement import (
     Measurement,
     series_of,
 )
-from kneepoint.common.code import ROOT
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.places import BUILT
 from kneepoint.common.programs import run_built
 from kneepoint.engines.base import COUNTS, METRICS
 
@@ -42,7 +42,7 @@ def measured(known: Format, path: Path, stream: BinaryIO, option: str) -> dict[s
     Raises:
         KneepointError: it is cut off, is no log, or no packet departed over some time.
     """
-    printed, status, complaint = run_built(ROOT / "build/measure", option, content=stream)
+    printed, status, complaint = run_built(BUILT / "measure", option, content=stream)
     if status:
         raise known.refuse(path, complaint.removeprefix("log -").lstrip(", "))
     found: dict[str, Any] = parse_json(printed)

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from kneepoint.common.errors import run_command_line
+from kneepoint.common.places import BUILT
 from kneepoint.engines.base import MachineFaultError
 from kneepoint.engines.kernel.engine import KernelSettings
 from kneepoint.engines.kernel.scenario import read_scenario
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="builds the rig, and runs nothing")
     arguments = parser.parse_args()
     content = read_scenario(arguments.scenario)
-    engine = KernelSettings.of(Path("build")).open()
+    engine = KernelSettings.of(BUILT).open()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if arguments.check:

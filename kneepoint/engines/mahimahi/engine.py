@@ -9,7 +9,7 @@ from typing import Any, Self
 from kneepoint.common.errors import KneepointError, unusable
 from kneepoint.common.files import sha256_of
 from kneepoint.common.programs import find_program
-from kneepoint.engines.base import EngineSettings, RunSpec
+from kneepoint.engines.base import EngineSettings, RunSpec, controller_file
 from kneepoint.engines.entry import PYTHON_RUNNER
 from kneepoint.engines.limits import MAHIMAHI
 from kneepoint.engines.mahimahi import tcp
@@ -101,7 +101,7 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             where = f"traffic {spec.traffic.name} in mahimahi"
             load = tcp.LinkLoad.of(spec.scenario(), duration_s, where).model_dump(by_alias=True)
         else:
-            controller = settings.build / "controllers" / f"{spec.controller}.so"
+            controller = controller_file(spec.controller, settings.build, settings.folder)
             if spec.entry is not None:
                 controller = spec.entry.object
             programs |= _senders(spec, settings.build) | {controller.name: controller}

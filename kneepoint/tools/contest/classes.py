@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from kneepoint.common.code import ROOT
 from kneepoint.common.errors import MachineError
 from kneepoint.common.files import private_folder, write_whole
+from kneepoint.common.places import BUILT, TOOL
 from kneepoint.common.programs import complaint, run_program
 from kneepoint.tools.contest.build import (
     LEAN,
@@ -21,7 +21,7 @@ from kneepoint.tools.contest.build import (
 )
 from kneepoint.tools.contest.tree import Tree
 
-ARCHIVE = Path("build/libclass_sender.a")
+ARCHIVE = BUILT / "libclass_sender.a"
 SOURCE = "candidate.cc"
 _STANDARD = "-std=gnu++20"
 _PRECOMPILED = ("algorithm", "cmath", "cstdint", "limits")
@@ -72,7 +72,7 @@ def write_tree(source: str, folder: Path) -> Tree:
 
 @cache
 def _headers() -> dict[str, str]:
-    own, light = (ROOT / "controllers" / name for name in ("algorithms", "class_sender/algorithms"))
+    own, light = (TOOL / "controllers" / name for name in ("algorithms", "class_sender/algorithms"))
     found = {path.name: path for path in (*own.glob("*.h*"), *light.glob("*.hh"))}
     return {
         name: path.read_text(encoding="utf-8")

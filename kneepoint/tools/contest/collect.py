@@ -19,10 +19,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from kneepoint.common.code import ROOT
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder, sha256_of
+from kneepoint.common.places import PACKAGE
 from kneepoint.tools.contest import within
 from kneepoint.tools.contest.config import (
     ENTRY_NAMES,
@@ -389,7 +389,7 @@ def unpack(
         work = place.resolve()
         for name in _UNPACKER:
             (work / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, work / name)
+            shutil.copyfile(PACKAGE.parent / name, work / name)
         ended = confined.run(
             [_PYTHON, "-ISBc", _UNPACK, "tree"],
             work,

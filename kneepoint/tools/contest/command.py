@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import PATH, common_options, print_result, subcommand
+from kneepoint.cli import PATH, common_options_anywhere, print_result, subcommand
 from kneepoint.cli.runs import (
     description_of,
     engine_of,
@@ -19,6 +19,7 @@ from kneepoint.common.columns import columns
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, fault_of
 from kneepoint.common.files import read_json, sha256_of
+from kneepoint.common.places import BUILT, SHIPPED, STATE
 from kneepoint.config.study import Setting
 from kneepoint.engines.built import EMULATE, REPLAY
 from kneepoint.engines.catalogue import load_catalogue
@@ -46,14 +47,14 @@ from kneepoint.tools.contest.secret import (
 )
 from kneepoint.tools.contest.standing import Json
 
-CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
-REAL_TIME = [Path("build") / name for name in ("entry-sender", "receiver", "measure")]
-PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
+CONFINE, RUNNER = BUILT / "confine", BUILT / "entry"
+REAL_TIME = [BUILT / name for name in ("entry-sender", "receiver", "measure")]
+PYTHON = tuple(BUILT / name for name in PYTHON_RUNNER)
 _COLUMNS = (
     "table rank best_rank worst_rank name author score low high first other_host_score "
     "practice_score practice_rank places_lost arrived late digest reason"
 ).split()
-KEPT = Path("build/contest")
+KEPT = STATE / "contest"
 """Objects of entries, by the digests of their inputs."""
 
 
@@ -75,7 +76,7 @@ trust_option = click.option(
     "--contest",
     "rules",
     type=PATH,
-    default=Path("config/contests/default.yaml"),
+    default=SHIPPED / "contests/default.yaml",
     help="The contest's file: networks, runs, score, baselines.",
 )
 @click.option(
@@ -93,7 +94,7 @@ trust_option = click.option(
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option("--watch", "is_watching", is_flag=True, help="Score new entries as they arrive.")
 @trust_option
-@common_options
+@common_options_anywhere
 def command(
     entries: Path,
     rules: Path,

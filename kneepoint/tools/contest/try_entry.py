@@ -7,7 +7,7 @@ import click
 from kneepoint.cli import (
     FIGURE,
     PATH,
-    common_options,
+    common_options_anywhere,
     seed_option,
     subcommand,
 )
@@ -36,7 +36,7 @@ from kneepoint.tools.contest.run import IN_FLIGHT
     help="PNG, SVG or PDF file with rate, delay, window and RTT over time.  [default: NAME.svg]",
 )
 @trust_option
-@common_options
+@common_options_anywhere
 def command(
     entry: Path,
     network: str,

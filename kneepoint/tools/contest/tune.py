@@ -7,7 +7,7 @@ import click
 
 from kneepoint.cli import (
     PATH,
-    common_options,
+    common_options_anywhere,
     print_result,
     seed_option,
     subcommand,
@@ -47,7 +47,7 @@ from kneepoint.tools.contest.tuning import plan_tuning, tuned_text
 @click.option("--trials", type=click.IntRange(1), default=100)
 @seed_option
 @trust_option
-@common_options
+@common_options_anywhere
 def command(
     entry: Path,
     networks: tuple[str, ...],

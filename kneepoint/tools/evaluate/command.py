@@ -8,7 +8,7 @@ import click
 
 from kneepoint.cli import (
     PATH,
-    config_option,
+    shipped_option,
     subcommand,
 )
 from kneepoint.common.errors import KneepointError
@@ -23,7 +23,7 @@ from kneepoint.tools.contest.command import trust_option
 @click.option("--train", is_flag=True, help="Only the networks that the configuration tunes on.")
 @click.option("--test", "key", type=PATH, help="Only those that it holds out; needs their key.")
 @trust_option
-@config_option
+@shipped_option
 def command(train: bool, key: Path | None, trust_entries: bool, config: Path) -> None:
     """Evaluate the candidates on standard input, a JSON object a line.
 

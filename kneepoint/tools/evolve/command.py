@@ -12,7 +12,7 @@ import click
 from kneepoint.cli import (
     PATH,
     FiniteRange,
-    common_options,
+    common_options_anywhere,
     print_result,
     seed_option,
     subcommand,
@@ -73,7 +73,7 @@ _MOST_BYTES = 2**20
 @click.option("--start", type=PATH, help="File of rules to begin with, one a line.")
 @click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
 @seed_option
-@common_options
+@common_options_anywhere
 def command(
     networks: tuple[str, ...],
     start: Path | None,

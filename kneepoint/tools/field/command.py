@@ -15,9 +15,10 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.common.errors import require_known
+from kneepoint.common.places import SHIPPED
 from kneepoint.runs.load import load_workflow
 
-CONFIG = Path("config/field.yaml")
+CONFIG = SHIPPED / "field.yaml"
 TEMPLATE = Path(__file__).parent / "templates/rfc9743.md.jinja"
 
 

@@ -8,7 +8,14 @@ from pathlib import Path
 import click
 import yaml
 
-from kneepoint.cli import OUTPUT, PATH, common_options, print_result, seed_option, subcommand
+from kneepoint.cli import (
+    OUTPUT,
+    PATH,
+    common_options_anywhere,
+    print_result,
+    seed_option,
+    subcommand,
+)
 from kneepoint.cli.runs import (
     make_what_is_missing,
     prepared_network,
@@ -49,7 +56,7 @@ DOUBTFUL = 0.01
 @click.option("--into", type=OUTPUT, help="File for the network, as in config/networks.")
 @click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
 @seed_option
-@common_options
+@common_options_anywhere
 def command(
     path: Path, into: Path | None, workers: int | None, seed: int, config: Path, as_json: bool
 ) -> None:

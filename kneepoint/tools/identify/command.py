@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import PATH, common_options, print_result, seed_option, subcommand
+from kneepoint.cli import PATH, common_options_anywhere, print_result, seed_option, subcommand
 from kneepoint.cli.compare import setting_of
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.common.columns import columns
@@ -50,7 +50,7 @@ from kneepoint.tools.evolve.command import rules_of
 @click.option("--rules", type=PATH, help="File of rules that are known as well, one a line.")
 @seed_option
 @trust_option
-@common_options
+@common_options_anywhere
 def command(
     senders: tuple[str, ...],
     networks: tuple[str, ...],

@@ -1,0 +1,105 @@
+"""The project that a command works in: the folder of a configuration.
+
+A command finds it upwards from the current folder, or is given its configuration, and makes it the
+current folder; what a user names stays relative to the folder that the command was called from.
+Without a project, the networks and controllers that the tool ships are prepared in a folder of the
+user's cache.
+"""
+
+import os
+from pathlib import Path
+
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.places import OWN_CONTROLLERS, SHIPPED
+
+_CONFIGURATIONS = ("config.yaml", "config/config.yaml")
+
+
+def find_config(folder: Path) -> Path | None:
+    """Returns the configuration in a folder or, without one, in the nearest one above it.
+
+    Raises:
+        KneepointError: a folder has two.
+    """
+    for place in (folder, *folder.parents):
+        found = [place / name for name in _CONFIGURATIONS if (place / name).is_file()]
+        if len(found) > 1:
+            raise KneepointError(
+                f"{place}: has {' and '.join(_CONFIGURATIONS)}; remove one, or name one (--config)"
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def require_config_here() -> Path:
+    """Returns the configuration of the current folder's project.
+
+    Raises:
+        KneepointError: there is none, or a folder has two.
+    """
+    here = Path.cwd()
+    found = find_config(here)
+    if found is None:
+        raise KneepointError(
+            f"{here}: no config.yaml here or above; name one (--config), or make a project: "
+            "kneepoint new-report NAME"
+        )
+    return found
+
+
+def project_of(config: Path) -> Path:
+    """Returns the project of a configuration: its folder, or the one above if that is `config`."""
+    folder = config.absolute().parent
+    return folder.parent if folder.name == "config" else folder
+
+
+def enter(config: Path) -> Path:
+    """Makes a configuration's project the current folder; returns the configuration's path there.
+
+    Raises:
+        KneepointError: the folder cannot be entered.
+    """
+    project = project_of(config)
+    path = config.absolute().relative_to(project)
+    _enter(project)
+    return path
+
+
+def enter_shipped() -> Path:
+    """Makes the user's folder for what the tool ships the current one; returns its configuration.
+
+    Raises:
+        KneepointError: the folder cannot be made or entered.
+    """
+    folder = user_cache() / "shipped"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KneepointError(
+            f"{folder}: {error.strerror}; set XDG_CACHE_HOME or KNEEPOINT_CACHE to a folder that "
+            "you can write"
+        ) from None
+    _enter(folder)
+    return SHIPPED / "config.yaml"
+
+
+def _enter(folder: Path) -> None:
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise KneepointError(f"{folder}: {error.strerror}; name another project") from None
+    os.environ["KNEEPOINT_OWN_CONTROLLERS"] = str(OWN_CONTROLLERS.absolute())
+
+
+def seen_from(project: Path, path: Path) -> Path:
+    """Returns an absolute path, relative to a project if it is in it."""
+    return path.relative_to(project) if path.is_relative_to(project) else path
+
+
+def user_cache() -> Path:
+    """Returns the user's cache: $KNEEPOINT_CACHE, or kneepoint/ in $XDG_CACHE_HOME or ~/.cache."""
+    given = os.environ.get("KNEEPOINT_CACHE")
+    if given:
+        return Path(given).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "kneepoint"

@@ -1,0 +1,83 @@
+"""Builds one controller of a project.
+
+python -m kneepoint.engines.own config/controllers/mine.cc
+"""
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.files import private_folder, sha256_of, write_whole
+from kneepoint.common.places import OWN_CONTROLLERS, TOOL
+from kneepoint.engines.built import built_of, shared_object, sources_of
+
+_FLAGS = (
+    *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden"),
+    *("-fvisibility-inlines-hidden", "-ffp-contract=off", "-ffunction-sections"),
+    *("-fdata-sections", "-Wall", "-Wextra"),
+)
+"""Those of controllers/CMakeLists.txt that may change what a controller computes, and warnings."""
+_LINKED = ("-shared", "-Wl,--gc-sections", "-Wl,--strip-all")
+
+
+def compiler() -> list[str]:
+    """Returns the command of the C++ compiler: $CXX, or c++.
+
+    Raises:
+        KneepointError: there is none.
+    """
+    command = shlex.split(os.environ.get("CXX") or "c++")
+    if not command or shutil.which(command[0]) is None:
+        named = command[0] if command else "c++"
+        raise KneepointError(
+            f"there is no C++ compiler {named}, which a controller of your own needs; install one "
+            "(Debian: sudo apt-get install g++), or name yours in CXX"
+        )
+    return command
+
+
+def build_own(source: Path) -> None:
+    """Builds a controller into OWN_CONTROLLERS, and lists beside it what it was built of.
+
+    Raises:
+        KneepointError: there is no compiler, or it refuses the source.
+    """
+    name, headers = source.stem, TOOL / "controllers"
+    noted = "".join(
+        f"{sha256_of(path.read_bytes())}  {path}\n" for path in sources_of(name, source.parent)
+    )
+    with private_folder("own") as work:
+        made = work / f"{name}.so"
+        command = [
+            *compiler(),
+            *_FLAGS,
+            f"-frandom-seed={name}",
+            f"-ffile-prefix-map={source.parent.resolve()}=controllers",
+            f"-I{headers}",
+            str(source),
+            *_LINKED,
+            f"-Wl,--version-script={headers}/algorithms/exports.map",
+            *("-o", str(made)),
+        ]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        if answer.returncode != 0:
+            lines = [line for line in answer.stderr.splitlines() if "error" in line]
+            problem = lines[0].strip() if lines else f"{source}: the compiler failed"
+            raise KneepointError(problem)
+        write_whole(shared_object(name, source.parent), made.read_bytes())
+    write_whole(built_of(name, source.parent), noted)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("source", type=Path, help=f"the source; built into {OWN_CONTROLLERS}")
+    build_own(parser.parse_args().source)
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,66 @@
+"""The wheel: the package, and in kneepoint/data what it needs of this folder, with the programs.
+
+The programs are built for $KNEEPOINT_TARGET, such as x86_64-linux-gnu.2.28, or for this machine.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+DATA = (
+    *("Snakefile", "profiles", "config", "controllers", "environment.yml", "requirements.txt"),
+    *("LICENSE", "CITATION.cff"),
+)
+NOT_DATA = ("tests", "__pycache__", ".clang-format")
+TARGET = os.environ.get("KNEEPOINT_TARGET", "")
+PLATFORMS = {
+    "x86_64-linux-gnu.2.28": "manylinux_2_28_x86_64",
+    "aarch64-linux-gnu.2.28": "manylinux_2_28_aarch64",
+}
+
+
+class BuildWithData(build_py):
+    """Adds the folder `data` to the package."""
+
+    def run(self) -> None:
+        """Copies the package and its data, and builds the programs."""
+        super().run()
+        here, data = Path(__file__).parent, Path(self.build_lib) / "kneepoint/data"
+        shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True)
+        for name in DATA:
+            if (here / name).is_dir():
+                shutil.copytree(here / name, data / name, ignore=shutil.ignore_patterns(*NOT_DATA))
+            else:
+                shutil.copy(here / name, data / name)
+        built = here / "build" / (f"target-{TARGET}" if TARGET else "")
+        for command in (
+            ["controllers/build.sh", "--", "programs", "controllers"],
+            ["cmake", "--install", built, "--prefix", data.absolute() / "build"],
+        ):
+            subprocess.run(command, cwd=here, check=True, stdout=subprocess.DEVNULL)
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for any Python 3 on one platform."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Returns the tags of Python, its ABI and the platform."""
+        _, _, platform = super().get_tag()
+        return "py3", "none", PLATFORMS.get(TARGET, platform)
+
+
+class WithPrograms(Distribution):
+    """A package with programs of one platform."""
+
+    def has_ext_modules(self) -> bool:
+        """Returns whether the package depends on the platform."""
+        return True
+
+
+setup(distclass=WithPrograms, cmdclass={"build_py": BuildWithData, "bdist_wheel": PlatformWheel})
