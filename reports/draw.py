@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -26,6 +25,7 @@ from kneepoint.common.notes import seal
 from kneepoint.common.tables import Tables
 from kneepoint.reports.figures import (
     PART_OF,
+    drawn,
     kind_of,
     style,
 )
@@ -39,9 +39,9 @@ def available(tables: Tables, kinds: Iterable[str] = PART_OF) -> dict[str, Drawi
     """Returns every figure for which the tables have data, by its name."""
     found: dict[str, Drawing] = {}
     for kind in kinds:
-        module = import_module(f"kneepoint.reports.figures.{kind.replace('-', '_')}")
-        for key, subject in module.subjects(tables).items():
-            found[f"{kind}-{key}"] = partial(module.draw, subject, tables)
+        each = drawn(kind)
+        for key, subject in each.subjects(tables).items():
+            found[f"{kind}-{key}"] = partial(each.draw, subject, tables)
     return found
 
 

@@ -1,5 +1,10 @@
 """The parts of a report, by which its claims and its files are sorted."""
 
+from dataclasses import replace
+from itertools import chain
+
+from kneepoint.runs.question import Section, questions
+
 AT_A_GLANCE = "At a glance"
 PUBLISHED = "What was published"
 FOUND = "What was found"
@@ -7,21 +12,62 @@ ELSEWHERE = "Does it hold elsewhere"
 BEHAVES = "How it behaves"
 TRUSTED = "Can it be trusted"
 APPENDIX = "Appendix"
-PARTS = (AT_A_GLANCE, PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED, APPENDIX)
+PARTS = {
+    AT_A_GLANCE: "glance",
+    PUBLISHED: "published",
+    FOUND: "found",
+    ELSEWHERE: "elsewhere",
+    BEHAVES: "behaviour",
+    TRUSTED: "trust",
+    APPENDIX: "appendix",
+}
+"""In their order, with the names of their headings."""
 
+_SECTIONS = (
+    Section(PUBLISHED, 10, "parts/published.md.jinja"),
+    Section(FOUND, 10, "parts/found.md.jinja"),
+    Section(ELSEWHERE, 10, "parts/held_out.md.jinja"),
+    Section(ELSEWHERE, 20, "parts/worst_cases.md.jinja"),
+    Section(BEHAVES, 10, "parts/over_time.md.jinja"),
+    Section(BEHAVES, 20, "parts/comparisons.md.jinja"),
+    Section(TRUSTED, 20, "parts/agreement.md.jinja"),
+    Section(TRUSTED, 40, "parts/real_searches.md.jinja"),
+    Section(TRUSTED, 50, "parts/host.md.jinja"),
+    Section(TRUSTED, 60, "parts/kernel.md.jinja"),
+    Section(TRUSTED, 70, "parts/fits.md.jinja"),
+)
 _TABLES = {
     PUBLISHED: ("audit", "recovery"),
     FOUND: ("sweep", "grid", "search"),
     ELSEWHERE: ("held_out", "generality", "worst_cases", "hardening"),
     BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
     TRUSTED: (
-        *("repeatability", "agreement", "confirmed", "again"),
+        *("agreement", "confirmed", "again"),
         *("probe", "scheduling", "calibration", "wake"),
     ),
 }
 """How the names of the tables in each part begin."""
 
 
+def sections() -> dict[str, list[str]]:
+    """Returns the templates of the sections of each part that has any, in their order."""
+    found = list(_SECTIONS)
+    for name, question in questions().items():
+        found += [
+            replace(each, template=f"questions/{name}/{each.template}")
+            for each in question.sections
+        ]
+    found.sort(key=lambda each: each.place)
+    of_parts = {part: [each.template for each in found if each.part == part] for part in PARTS}
+    return {part: templates for part, templates in of_parts.items() if templates}
+
+
 def part_of_table(name: str) -> str:
-    """Returns the part that a table of the analysis belongs to."""
-    return next((part for part, begun in _TABLES.items() if name.startswith(begun)), APPENDIX)
+    """Returns the part that a table of the analysis belongs to, or what is derived of tables."""
+    of_tables = (
+        question.sections[0].part
+        for question in questions().values()
+        if any(name in stage.tables for stage in question.stages)
+    )
+    begun = (part for part, begun in _TABLES.items() if name.startswith(begun))
+    return next(chain(of_tables, begun), APPENDIX)

@@ -58,6 +58,7 @@ from kneepoint.reports.templating import (
     literal,
     templates_in,
 )
+from kneepoint.runs.question import FOLDER
 from kneepoint.search.objective import MISFIT_SCALE
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -153,7 +154,10 @@ def compose(
     of_config = {"config": jinja2.FileSystemLoader(config)} if config else {}
     templates = environment().overlay(
         loader=jinja2.ChoiceLoader(
-            [jinja2.FileSystemLoader(TEMPLATES), jinja2.PrefixLoader(of_config)]
+            [
+                jinja2.FileSystemLoader(TEMPLATES),
+                jinja2.PrefixLoader({"questions": jinja2.FileSystemLoader(FOLDER), **of_config}),
+            ]
         )
     )
     try:
@@ -166,6 +170,7 @@ def compose(
                 "linked": linked,
                 "with_units": with_units,
                 "own_section": own_section,
+                "sections": parts.sections(),
                 "provenance": provenance,
                 "own": own,
                 "runs_made": sum(row["runs"] for row in every("inventory")),

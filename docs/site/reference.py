@@ -11,7 +11,7 @@ import click
 
 from docs.schemas import FILES
 from kneepoint.analysis.metrics import METRICS
-from kneepoint.analysis.schema import STAGES
+from kneepoint.analysis.schema import STAGES, TABLES
 from kneepoint.cli import kneepoint
 from kneepoint.engines.catalogue import Catalogue, Controller
 from kneepoint.runs.results import RUNS_SCHEMA
@@ -145,9 +145,9 @@ def tables_page() -> str:
         "of the analysis make all other tables of them, and figures and report draw those."
     )
     parts = ["# Tables", text, "## runs.parquet", "One row a run.", table(head, runs)]
-    for stage in STAGES.values():
-        parts.append(f"## Stage {stage.name}")
-        for each in stage.tables:
+    for name, stage in STAGES.items():
+        parts.append(f"## Stage {name}")
+        for each in map(TABLES.__getitem__, stage.tables):
             rows = [
                 (f"`{column.name}`", column.kind, column.unit, "yes" if column.optional else "")
                 for column in each.columns

@@ -1,6 +1,9 @@
 """What one section of the report computes from the tables; no file holds it."""
 
 from collections.abc import Callable, Mapping
+from functools import reduce
+from importlib import import_module
+from operator import or_
 
 import pandas as pd
 
@@ -10,13 +13,13 @@ from kneepoint.analysis import (
     confirmation,
     held_out,
     host,
-    repeatability,
     sweeps,
     worst_cases,
 )
 from kneepoint.common.tables import Tables
+from kneepoint.runs.question import stages
 
-DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
+_DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "agreement_accuracy": agreement.accuracy,
     "agreement_settings": agreement.settings,
     "comparison_cycles": comparisons.cycles,
@@ -31,13 +34,16 @@ DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "network_sweep_points": comparisons.network_sweep_points,
     "network_sweeps": comparisons.network_sweeps,
     "probe_levels": host.probe_levels,
-    "repeatability": repeatability.spreads,
-    "repeatability_beside_published": repeatability.beside_published,
     "sweep_bests": sweeps.bests,
 }
-"""By its name; without a row, a frame may have no columns."""
+
+
+def derived() -> Mapping[str, Callable[[Tables], pd.DataFrame]]:
+    """By its name, what computes it; without a row, a frame may have no columns."""
+    made = (vars(import_module(stage.module)).get("DERIVED", {}) for stage in stages().values())
+    return reduce(or_, made, _DERIVED)
 
 
 def with_derived(tables: Tables) -> Tables:
     """Tables, and what is derived of them."""
-    return {**tables, **{name: derive(tables) for name, derive in DERIVED.items()}}
+    return {**tables, **{name: derive(tables) for name, derive in derived().items()}}

@@ -35,9 +35,9 @@ def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
         KneepointError: a result or a table that it reads is missing or damaged.
     """
     with labels.printed_as(results.names):
-        found = importlib.import_module(f"kneepoint.analysis.{name}").compute(results, tables)
+        found = importlib.import_module(STAGES[name].module).compute(results, tables)
     nothing = pd.DataFrame()
-    return {each.name: conform(each, found.get(each.name, nothing)) for each in STAGES[name].tables}
+    return {each: conform(TABLES[each], found.get(each, nothing)) for each in STAGES[name].tables}
 
 
 def write_stage(results: Results, name: str) -> None:

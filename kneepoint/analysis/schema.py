@@ -4,7 +4,7 @@ Delays are 95th percentiles. A relative difference is ours over theirs, less one
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import get_args
@@ -19,6 +19,7 @@ from kneepoint.common.tables import (
     TableFolder,
 )
 from kneepoint.runs.exchanged import AGREEMENT, AUDIT
+from kneepoint.runs.question import Stage, stages
 
 WITHIN_SPREAD = "within our spread"
 NO_EVIDENCE = "no evidence"
@@ -31,20 +32,6 @@ fits as well, may be what was printed; `unexplained` is off, and only our runs s
 of `no evidence` our runs are none (see `kneepoint.analysis.unfit`)."""
 AGREEING = ("reproduced", "close", "fitted")
 """The verdicts of rows that agree with ours."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A stage: the results and the tables of other stages that it reads, the tables it writes.
-
-    It stands in the module of `analysis` that has its name. Results are groups: see
-    kneepoint/workflow/analysis.smk. The first table is the stage's own.
-    """
-
-    name: str
-    results: tuple[str, ...]
-    reads: tuple[str, ...]
-    tables: tuple[Table, ...]
 
 
 NAMES = "names"
@@ -305,20 +292,6 @@ _HELD_OUT = (
     ),
 )
 
-_REPEATABILITY = (
-    _table(
-        "repeatability_runs",
-        "a run of a repeated setting; whose is emulator, mahimahi or calibrated",
-        "whose setting label <metric>",
-    ),
-    _table(
-        "repeatability_published",
-        "a published mean of a repeated setting",
-        "whose setting metric source published_mean published_standard_deviation published_n:real "
-        "published_step published_standard_deviation_step",
-    ),
-)
-
 _AGREEMENT = (
     *AGREEMENT,
     "controller network constants origins rows:texts name label metric real_n emulated_n real_mean "
@@ -466,24 +439,31 @@ _INVENTORY = (
     ),
 )
 
+
+def _stage(
+    name: str, results: tuple[str, ...], reads: tuple[str, ...], tables: tuple[Table, ...]
+) -> tuple[str, Stage, tuple[Table, ...]]:
+    names = tuple(table.name for table in tables)
+    return name, Stage(results, names, reads, f"kneepoint.analysis.{name}"), tables
+
+
 _OF_EMULATOR = ("studies", "published", "repeats", "hold_out")
 _OF_MAHIMAHI = ("real_studies", "real_repeats")
 _STAGES = (
-    Stage("audit", ("studies", "published", "added_runs"), (), _AUDIT),
-    Stage("sweeps", _OF_EMULATOR, (), _SWEEPS),
-    Stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
-    Stage("held_out", ("hold_out", "studies", "published"), (), _HELD_OUT),
-    Stage("repeatability", ("repeats", "real_repeats", "calibration"), (), _REPEATABILITY),
-    Stage("agreement", ("confirm", "calibration"), (), _REAL),
-    Stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
-    Stage("host", ("probe", "calibration"), (), _HOST),
-    Stage(
+    _stage("audit", ("studies", "published", "added_runs"), (), _AUDIT),
+    _stage("sweeps", _OF_EMULATOR, (), _SWEEPS),
+    _stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
+    _stage("held_out", ("hold_out", "studies", "published"), (), _HELD_OUT),
+    _stage("agreement", ("confirm", "calibration"), (), _REAL),
+    _stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
+    _stage("host", ("probe", "calibration"), (), _HOST),
+    _stage(
         "behaviour",
         ("showcase", "real_showcase", "comparisons", "kernel", "studies", "published", "hardening"),
         (),
         _BEHAVIOUR,
     ),
-    Stage(
+    _stage(
         "inventory",
         (
             *("studies", "repeats", "comparisons", "kernel", "hold_out", "published", "added_runs"),
@@ -494,18 +474,38 @@ _STAGES = (
     ),
 )
 
-STAGES = {stage.name: stage for stage in _STAGES}
+STAGES = {name: stage for name, stage, _ in _STAGES} | dict(stages())
 """Every stage, by its name; none reads a table of a later one."""
-TABLES = {table.name: table for stage in _STAGES for table in stage.tables}
+_OWN = {table.name: table for _, _, tables in _STAGES for table in tables}
+_STAGE_OF = {table: name for name, stage in STAGES.items() for table in stage.tables}
+
+
+class _Tables(Mapping[str, Table]):
+    """The schemas, each from the module of its stage when it is first asked for."""
+
+    def __getitem__(self, name: str) -> Table:
+        if name in _OWN:
+            return _OWN[name]
+        module = import_module(STAGES[_STAGE_OF[name]].module)
+        found: Table = next(table for table in module.TABLES if table.name == name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_STAGE_OF)
+
+    def __len__(self) -> int:
+        return len(_STAGE_OF)
+
+
+TABLES: Mapping[str, Table] = _Tables()
 """Every table, by its name."""
 
 
 def tables_in(results: Path) -> TableFolder:
     """Returns the tables in a folder of results; refuses a table that has changed since."""
-    stage_of = {table.name: stage.name for stage in _STAGES for table in stage.tables}
 
     def check(path: Path) -> None:
-        require_sealed(sealed_as(path.parent, stage_of[path.stem]), path)
+        require_sealed(sealed_as(path.parent, _STAGE_OF[path.stem]), path)
 
     return TableFolder(results, TABLES, check)
 

@@ -1,12 +1,11 @@
 """All experiments of a configuration, by the name of their folder in the results.
 
-To add a kind of experiment, write its planner, say here what its experiments need, and name the
-planner in kneepoint/workflow/experiment.py: the workflow makes the jobs of all of them by the same
-rules.
+Questions declare experiments (see kneepoint.runs.question): the workflow makes the jobs of all of
+them by the same rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kneepoint.common.files import require_folder, sha256_of
@@ -30,128 +29,97 @@ from kneepoint.config.workflow import (
 )
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import network_file
+from kneepoint.runs.question import Experiment, Kind, questions
 
 CALIBRATED = "calibration"
 """The experiment that fits the emulated host to this one."""
 NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
 
-@dataclass(frozen=True)
-class Kind:
-    """One kind of experiment.
-
-    Args:
-        rule: name of the rule that makes it.
-        files: its outputs besides runs.parquet and made_by.json.
-        message: of its job.
-        group: of results, to which the analysis counts it; "": its own name.
-        takes_all: whether each of its jobs needs the whole host.
-    """
-
-    rule: str
-    files: tuple[str, ...]
-    message: str
-    group: str = ""
-    takes_all: bool = False
-
-
-STUDY = Kind("search_study", ("study.json", "trials.parquet"), "Searching", "studies")
+STUDY = Kind(
+    "search_study", ("study.json", "trials.parquet"), "Searching", "kneepoint.search.study:plan"
+)
 WORST_CASE = Kind(
-    "search_worst_case", (*STUDY.files, LOG, FLOW_LOG), "Searching for the worst case", "studies"
+    "search_worst_case",
+    (*STUDY.files, LOG, FLOW_LOG),
+    "Searching for the worst case",
+    STUDY.planner,
 )
 GUIDED = Kind(
     "search_guided",
     (*STUDY.files, "candidates.parquet"),
     "Searching with the emulator as guide",
-    "studies",
+    "kneepoint.search.guided:plan",
 )
 HARDENING = Kind(
-    "harden_controller", ("rounds.parquet",), "Tuning against worst cases, in rounds", "hardening"
+    "harden_controller",
+    ("rounds.parquet",),
+    "Tuning against worst cases, in rounds",
+    "kneepoint.search.hardening:plan",
 )
-REPLICATES = Kind("replicate_settings", (), "Replicating", "repeats")
-COMPARISON = Kind("compare_settings", (), "Running the comparison")
+COMPARISON = Kind(
+    "compare_settings",
+    (),
+    "Running the comparison",
+    "kneepoint.runs.planners.comparison:plan",
+)
 MORE_RUNS = Kind(
-    "add_runs", ("settings.parquet",), "Adding runs until verdicts on published rows are clear"
+    "add_runs",
+    ("settings.parquet",),
+    "Adding runs until verdicts on published rows are clear",
+    "kneepoint.analysis.added_runs:plan",
 )
 HELD_OUT = Kind(
     "hold_out_settings",
     ("settings.parquet", "networks.parquet"),
     "Running published and tuned settings on held-out networks",
+    "kneepoint.runs.planners.held_out:plan",
 )
-EXAMPLE = Kind("run_example", (LOG, FLOW_LOG), "Running the example with its logs")
-REAL_EXAMPLE = Kind("run_example_real", (LOG,), "Running the example in real mahimahi with its log")
+EXAMPLE = Kind(
+    "run_example",
+    (LOG, FLOW_LOG),
+    "Running the example with its logs",
+    "kneepoint.runs.planners.example:plan",
+)
+REAL_EXAMPLE = Kind(
+    "run_example",
+    (LOG,),
+    "Running the example in real mahimahi with its log",
+    EXAMPLE.planner,
+)
 PROBE = Kind(
     "probe_host",
     ("probe.json",),
     "Measuring how many real-time runs this host sustains at once",
+    "kneepoint.runs.planners.probe:plan",
     takes_all=True,
 )
-CONFIRMATION = Kind("confirm_settings", ("settings.parquet",), "Running settings in real mahimahi")
+CONFIRMATION = Kind(
+    "confirm_settings",
+    ("settings.parquet",),
+    "Running settings in real mahimahi",
+    "kneepoint.runs.planners.confirmation:plan",
+)
 CALIBRATION = Kind(
     "calibrate_host",
     (*STUDY.files, "delays.parquet", "spread.parquet", "network.json"),
     "Fitting the emulated host to real runs",
+    "kneepoint.search.calibration:plan",
+    needs_real_runs=True,
 )
 AGREEMENT = Kind(
-    "emulate_confirmed", (), "Running the confirmed settings on the fitted host", "calibration"
+    "emulate_confirmed",
+    (),
+    "Running the confirmed settings on the fitted host",
+    "kneepoint.runs.planners.confirmation:plan_agreement",
+    needs_real_runs=True,
 )
 FURTHER_RUNS = Kind(
-    "run_again", (), "Running further real runs of settings that deviate from the emulator"
+    "run_again",
+    (),
+    "Running further real runs of settings that deviate from the emulator",
+    "kneepoint.runs.planners.confirmation:plan_further_runs",
 )
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """What the workflow needs to know about an experiment.
-
-    Args:
-        name: its folder in the results.
-        kind: its kind.
-        engine: where its runs are made.
-        controllers: that it runs.
-        networks: that it runs on.
-        needs: experiments whose results it reads.
-        lists: further files of the results that it reads.
-        reads: files of the configuration, besides the main one, that it reads: those of its
-            networks, too.
-        settings: its settings in the main one, as text.
-        file: of the configuration, that describes it.
-    """
-
-    name: str
-    kind: Kind
-    engine: Engine = EMULATOR
-    controllers: Sequence[str] = ()
-    networks: Sequence[str] = ()
-    needs: Sequence[str] = ()
-    lists: Sequence[str] = ()
-    reads: Sequence[Path] = ()
-    settings: str = ""
-    file: Path = Path()
-
-    @property
-    def is_real(self) -> bool:
-        """Whether it runs in real time or depends on real-time runs."""
-        return LIMITS[self.engine].is_real_time or self.kind in (CALIBRATION, AGREEMENT)
-
-    @property
-    def rule(self) -> str:
-        """The rule that makes it; real runs of a kind that both engines run have another."""
-        in_both = self.kind in (STUDY, REPLICATES, COMPARISON)
-        return f"{self.kind.rule}_real" if in_both and self.is_real else self.kind.rule
-
-    @property
-    def group(self) -> str:
-        """The group of results to which the analysis counts it."""
-        if self.kind == COMPARISON:
-            return FOLDERS[self.engine]
-        is_apart = self.is_real and self.kind in (STUDY, GUIDED, REPLICATES)
-        return f"real_{self.kind.group}" if is_apart else self.kind.group or self.name
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """All its outputs; the last marks it as complete."""
-        return ("runs.parquet", *self.kind.files, "made_by.json")
 
 
 def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
@@ -159,12 +127,12 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     found = [
         *_studies(workflow),
         *_hardening(workflow),
-        *_replicates(workflow),
         *_comparisons(workflow),
         *_added_runs(workflow),
         *_held_out(workflow),
         *_examples(workflow),
         *_confirmation(workflow),
+        *(each for question in questions().values() for each in question.experiments(workflow)),
     ]
     found.sort(key=lambda experiment: experiment.is_real)
     return {each.name: _with_files(each, workflow.path) for each in found}
@@ -201,6 +169,7 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
             study.networks,
             needs=[*study.start.studies, *([CALIBRATED] if study.guide else [])],
             reads=[config / f"studies/{name}.yaml", *traffic, *tables],
+            results="real_studies" if LIMITS[study.engine].is_real_time else "studies",
         )
 
 
@@ -223,18 +192,7 @@ def _hardening(workflow: Workflow) -> Iterator[Experiment]:
             needs=[each for study in both.values() for each in study.start.studies],
             reads=[studies / f"{each}.yaml" for each in both],
             settings=str(wanted),
-        )
-
-
-def _replicates(workflow: Workflow) -> Iterator[Experiment]:
-    for name, repeat in workflow.repeats.items():
-        yield Experiment(
-            f"repeats/{name}",
-            REPLICATES,
-            repeat.engine,
-            [setting.controller for setting in repeat.settings],
-            [repeat.network],
-            reads=[workflow.path.parent / f"repeats/{name}.yaml"],
+            results="hardening",
         )
 
 
@@ -252,6 +210,7 @@ def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
                 [*under_study, *beside],
                 comparison.networks_on(engine),
                 reads=[config / f"comparisons/{name}.yaml", *traffic],
+                results=FOLDERS[engine],
             )
 
 
@@ -308,7 +267,18 @@ def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
     def experiment(
         name: str, kind: Kind, engine: Engine, needs: Sequence[str], lists: Sequence[str] = ()
     ) -> Experiment:
-        return Experiment(name, kind, engine, controllers, networks, needs, lists, (), str(wanted))
+        group = CALIBRATED if kind is AGREEMENT else name
+        return Experiment(
+            name,
+            kind,
+            engine,
+            controllers,
+            networks,
+            needs,
+            lists,
+            settings=str(wanted),
+            results=group,
+        )
 
     yield experiment(
         "confirm", CONFIRMATION, MAHIMAHI, held, ["audit.parquet"] if wanted.contradicted else []

@@ -2,8 +2,8 @@
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from pkgutil import resolve_name
 
 from kneepoint.common.errors import require_known
 from kneepoint.common.places import BUILT, NETWORKS
@@ -11,15 +11,11 @@ from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.runs.cluster import end_with_cluster, serves_here
 from kneepoint.runs.job import Job
 from kneepoint.runs.load import load_workflow
-from kneepoint.runs.pipeline import Plan, carry_out
-from kneepoint.runs.registry import (
-    Kind,
-    experiments_of,
-    inputs_of,
-)
+from kneepoint.runs.pipeline import carry_out
+from kneepoint.runs.registry import experiments_of, inputs_of
 
 
-def run(description: str, planners: Mapping[Kind, Callable[[Job, str], Plan]]) -> None:
+def run(description: str) -> None:
     """Runs the experiment that the command line names.
 
     Raises:
@@ -46,8 +42,8 @@ def run(description: str, planners: Mapping[Kind, Callable[[Job, str], Plan]]) -
         cluster=cluster,
         inputs=inputs_of(workflow, experiments[name], arguments.networks),
     )
-    plan = planners[experiments[name].kind]
-    carry_out(job, name, plan.__module__, plan(job, name))
+    kind = experiments[name].kind
+    carry_out(job, name, kind.step, resolve_name(kind.planner)(job, name))
 
 
 def _parser(description: str) -> argparse.ArgumentParser:

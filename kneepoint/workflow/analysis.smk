@@ -4,7 +4,7 @@ ALONE = ("audit", "agreement")
 TOGETHER = [name for name in STAGES if name not in ALONE]
 
 for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse", TOGETHER)]:
-    written = [table.name for stage in stages for table in STAGES[stage].tables]
+    written = [table for stage in stages for table in STAGES[stage].tables]
     groups = {group for stage in stages for group in STAGES[stage].results}
     read = {table for stage in stages for table in STAGES[stage].reads}.difference(written)
 
@@ -13,7 +13,7 @@ for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse"
             job
         input:
             code_of("kneepoint.analysis.run"),
-            [code_of(f"kneepoint.analysis.{stage}") for stage in stages],
+            [code_of(STAGES[stage].module) for stage in stages],
             lambda _: when_built(*WORKFLOW.controllers),
             str(EMULATE),
             built(*WORKFLOW.controllers),

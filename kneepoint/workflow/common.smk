@@ -1,7 +1,6 @@
 # Helper functions of the rules.
 
 from functools import cache
-from importlib import import_module
 
 from kneepoint.analysis.schema import STAGES, TABLES
 from kneepoint.common.made_by import NAME as MADE_BY
@@ -24,8 +23,8 @@ from kneepoint.runs.registry import (
     inputs_of,
     other_inputs,
 )
-from kneepoint.workflow.experiment import PLANNERS
-from kneepoint.reports.figures import PART_OF, kind_of
+from kneepoint.reports.figures import PART_OF, drawn, kind_of, module_of
+from kneepoint.runs.question import FOLDER as QUESTIONS
 from kneepoint.reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
@@ -262,17 +261,11 @@ def analysed(tables):
     return [f"{RESULTS}/{table}.parquet" for table in tables]
 
 
-def module_of(kind):
-    """Returns the module of kneepoint.reports.figures that draws a kind of figure."""
-    return kind.replace("-", "_")
-
-
 def numbered(part):
     """Returns a part of the report as a category, which Snakemake's report sorts by name."""
-    return f"{PARTS.index(part) + 1}. {part}"
+    return f"{list(PARTS).index(part) + 1}. {part}"
 
 
 def question_of(figure):
     """Returns the question that a figure answers."""
-    drawing = import_module(f"kneepoint.reports.figures.{module_of(kind_of(figure))}")
-    return drawing.__doc__.partition("\n")[0]
+    return drawn(kind_of(figure)).asks

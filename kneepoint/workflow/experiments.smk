@@ -9,7 +9,7 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         name:
             name
         input:
-            code_of(RUNNER, PLANNERS[kind].__module__),
+            code_of(RUNNER, kind.step),
             lambda wildcards: when_built(*behind(wildcards.experiment)),
             programs=lambda wildcards: made_each(
                 [str(EMULATE), *REAL_PROGRAMS[of(wildcards).engine]]

@@ -1,13 +1,13 @@
 OWN_WORDS = listed(CONFIG.parent / "comparisons", "*.md.jinja")
 OWN_TEXT = listed(CONFIG.parent / "text", "*.md")
-TEMPLATES = listed(Path("reports/templates"), "*")
+TEMPLATES = [listed(PACKAGE / "reports/templates", "*"), listed(QUESTIONS, "*.jinja")]
 
 
 # The figures of a kind are in one folder, because only the tables determine their number.
 rule draw:
     input:
         code_of("kneepoint.reports.draw"),
-        [code_of(f"kneepoint.reports.figures.{module_of(kind)}") for kind in PART_OF],
+        [code_of(module_of(kind)) for kind in PART_OF],
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
         intact=[noted_sealed(f"{RESULTS}/figures/{kind}") for kind in PART_OF],
@@ -47,9 +47,7 @@ rule draw:
 rule draw_figure:
     input:
         code_of("kneepoint.reports.draw"),
-        lambda wildcards: code_of(
-            f"kneepoint.reports.figures.{module_of(kind_of(wildcards.figure))}"
-        ),
+        lambda wildcards: code_of(module_of(kind_of(wildcards.figure))),
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
     output:
@@ -75,6 +73,7 @@ rule draw_figure:
 rule write_report:
     input:
         code_of("kneepoint.reports.build"),
+        [code_of(stage.module) for stage in STAGES.values()],
         TEMPLATES,
         OWN_WORDS,
         OWN_TEXT,

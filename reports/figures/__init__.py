@@ -1,18 +1,21 @@
-"""The figures, one module each, by the part of the report that they are in.
+"""Kinds of figures, by the part of the report that they are in.
 
-A module has the name of its kind, with underscores. It defines `subjects`, what there is to draw,
-and `draw`, which draws one of them from the tables of the analysis. Figures compute nothing but
-places on paper. This module imports no drawing library, because the workflow
-reads it at every start; `kneepoint.reports.draw` draws.
+A question's `figures` has FIGURES, each kind with what there is to draw and what draws one of them
+from the tables of the analysis. Figures compute nothing but places on paper. This module imports no
+drawing library, because the workflow reads it at every start; `kneepoint.reports.draw` draws.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from kneepoint.reports import parts
+from kneepoint.runs.question import PACKAGE, questions
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from kneepoint.analysis.frames import Record
     from kneepoint.common.tables import Tables
@@ -23,7 +26,7 @@ Rows: TypeAlias = "str | Callable[[Tables], pd.DataFrame]"
 """A table by its name, or what computes rows of tables."""
 Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 
-PART_OF = {
+_PART_OF = {
     kind: part
     for part, kinds in {
         parts.AT_A_GLANCE: ("at-a-glance",),
@@ -37,11 +40,50 @@ PART_OF = {
             *("run-over-time", "network-sweep", "comparison-figures"),
             *("comparison-flows", "comparison-shares", "comparison-windows"),
         ),
-        parts.TRUSTED: ("repeatability", "agreement"),
+        parts.TRUSTED: ("agreement",),
     }.items()
     for kind in kinds
 }
+PART_OF = _PART_OF | {
+    kind: question.sections[0].part
+    for question in questions().values()
+    for kind in question.figures
+}
 """The part of the report in which each kind of figure is."""
+_MODULES = {kind: f"{__name__}.{kind.replace('-', '_')}" for kind in _PART_OF} | {
+    kind: f"{PACKAGE}.{name}.figures"
+    for name, question in questions().items()
+    for kind in question.figures
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A kind of figure.
+
+    Args:
+        asks: the question that it answers.
+        subjects: what there is to draw.
+        draw: draws one of them.
+    """
+
+    asks: str
+    subjects: "Subjects"
+    draw: "Callable[[Record, Tables], Figure]"
+
+
+def module_of(kind: str) -> str:
+    """Returns the module that draws a kind of figure."""
+    return _MODULES[kind]
+
+
+def drawn(kind: str) -> Drawn:
+    """Returns a kind of figure; imports what draws it."""
+    module = import_module(module_of(kind))
+    if kind in _PART_OF:
+        return Drawn((module.__doc__ or "").partition("\n")[0], module.subjects, module.draw)
+    found: Drawn = module.FIGURES[kind]
+    return found
 
 
 def each(table: "Rows", *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":

@@ -59,7 +59,7 @@ def test_what_cannot_be_opened_is_refused_in_one_line(results: Path) -> None:
 
 def test_what_has_changed_since_is_refused(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(results.parent)
-    (stage,) = (name for name, each in STAGES.items() if TABLES["audit"] in each.tables)
+    (stage,) = (name for name, each in STAGES.items() if "audit" in each.tables)
     seal(sealed_as(Path("results"), stage), [Path("results/audit.parquet")])
     sign(results / "windows", "kneepoint.analysis.run", ["runs.parquet"])
     opened = open_results("results")

@@ -2,17 +2,14 @@
 
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kneepoint.analysis import repeatability, statistics
-from kneepoint.analysis.frames import select
+from kneepoint.analysis import statistics
 from kneepoint.analysis.metrics import (
-    METRICS,
     POWER,
     QUEUEING_DELAY,
     SIGNAL_DELAY,
@@ -38,27 +35,6 @@ def test_spread_worked_by_hand() -> None:
     ends = {"low": 4 - half, "high": 4 + half, "least": 2, "greatest": 6}
     about = {"n": 3, "mean": 4, "standard_deviation": 2, "cv": 0.5}
     assert found == pytest.approx({**about, **ends}, rel=1e-6)
-
-
-def test_published_means_have_a_difference_and_z() -> None:
-    runs = runs_of([10.0, 12.0, 14.0], setting="a", whose="emulator", label="A")
-    published = pd.DataFrame(
-        {
-            **{"whose": "emulator", "setting": "a", "metric": [POWER, SIGNAL_DELAY]},
-            "published_mean": [10.0, 100.0],
-            "published_standard_deviation": [2.0, math.nan],
-            "published_n": [3, 5],
-        }
-    )
-    tables = {
-        "repeatability_runs": runs[["whose", "setting", "label", *METRICS]],
-        "repeatability_published": published,
-    }
-    found = repeatability.beside_published(tables)
-    assert found["relative"].tolist() == pytest.approx([0.2, 0.0])
-    assert found["z"].tolist() == pytest.approx(
-        [2 / math.sqrt(4 / 3 + 4 / 3), math.nan], nan_ok=True
-    )
 
 
 def test_chance_pools_the_variation_of_all_settings() -> None:
@@ -220,16 +196,3 @@ def test_a_selected_run_is_compared_with_a_selected_run(extreme: str) -> None:
         assert held(found, metric, values) >= LEVEL - 0.005, metric
     narrow, wide = (each["high_power"] - each["low_power"] for each in (found, single))
     assert (narrow < wide).mean() > 0.9
-
-
-def test_a_setting_that_was_repeated_twice_is_one_with_all_that_was_published_of_it() -> None:
-    once = synthetic.repeats()
-    again = replace(
-        once, name="again", runs=once.runs.replace({"setting": {"windows:0": "again:0"}})
-    )
-    again = replace(again, runs=again.runs[again.runs["setting"] == "again:0"])
-    found = repeatability.compute(synthetic.MadeUp(repeats=(once, again)), {})
-    told = repeatability.beside_published(found)
-    powers = select(told, metric="power", setting="windows:0")
-    assert powers["n"].tolist() == [20, 20] and powers["mean"].nunique() == 1
-    assert set(told["setting"]) == {"windows:0", "windows:1"}

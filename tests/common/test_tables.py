@@ -123,6 +123,6 @@ def test_a_folder_reads_what_is_asked_for(tmp_path: Path) -> None:
 def test_stages_read_tables_of_earlier_ones_only() -> None:
     written: set[str] = set()
     for stage in STAGES.values():
-        assert set(stage.reads) <= written, stage.name
-        written |= {table.name for table in stage.tables}
+        assert set(stage.reads) <= written
+        written |= set(stage.tables)
     assert written == set(TABLES)

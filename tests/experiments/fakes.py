@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from kneepoint.common.files import sha256_of
@@ -30,7 +31,6 @@ from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import FinishedRun
 from kneepoint.runs.runner import Batch, Runner
 from kneepoint.search.plan import StudyPlan, plan_study
-from kneepoint.workflow.experiment import PLANNERS
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import write
@@ -177,8 +177,8 @@ def job_of(
 def perform(job: Job) -> None:
     """Carries out the experiment whose folder the job has."""
     name = str(job.out_dir.relative_to(job.workflow.results))
-    plan = PLANNERS[experiments_of(job.workflow)[name].kind]
-    carry_out(job, name, plan.__module__, plan(job, name))
+    kind = experiments_of(job.workflow)[name].kind
+    carry_out(job, name, kind.step, resolve_name(kind.planner)(job, name))
 
 
 class ShuffledExecutor:

@@ -26,7 +26,7 @@ from kneepoint.runs.results import (
 )
 from tests.experiments.fakes import measure, run_spec
 
-STEP = "kneepoint.runs.planners.replicates"
+STEP = "kneepoint.questions.repeatability.plan"
 SPECS = [run_spec(window) for window in (5, 6, 7)]
 
 

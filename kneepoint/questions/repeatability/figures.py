@@ -1,4 +1,4 @@
-"""How repeatable is a run, and does a published mean lie where ours says?"""
+"""Single runs about their means."""
 
 import seaborn as sns
 from matplotlib.figure import Figure
@@ -9,13 +9,13 @@ from kneepoint.analysis.frames import (
     select,
 )
 from kneepoint.analysis.metrics import POWER, printed
-from kneepoint.analysis.repeatability import beside_published, spreads
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, MAHIMAHI
-from kneepoint.reports.figures import style
+from kneepoint.questions.repeatability.tables import beside_published, spreads
+from kneepoint.reports.figures import Drawn, style
 
 
-def draw(subject: Record, tables: Tables) -> Figure:
+def _draw(subject: Record, tables: Tables) -> Figure:
     """One line a setting: single runs, the interval of their mean, and what was published."""
     whose = subject["whose"]
     settings = select(spreads(tables), whose=whose, metric=POWER).assign(middle=0.0)
@@ -53,8 +53,15 @@ def draw(subject: Record, tables: Tables) -> Figure:
     return figure
 
 
-def subjects(tables: Tables) -> dict[str, Record]:
+def _subjects(tables: Tables) -> dict[str, Record]:
     """What each engine repeated."""
     there = set(tables["repeatability_runs"]["whose"])
     names = {"all": EMULATOR, "real": MAHIMAHI}
     return {key: {"whose": whose} for key, whose in names.items() if whose in there}
+
+
+FIGURES = {
+    "repeatability": Drawn(
+        "How repeatable is a run, and does a published mean lie where ours says?", _subjects, _draw
+    ),
+}

@@ -1,4 +1,4 @@
-"""Runs listed settings many times with fresh seeds: trials count the settings."""
+"""Runs the settings of a comparison on its networks, under its traffics."""
 
 from kneepoint.config.comparison import Comparison
 from kneepoint.config.workflow import FOLDERS
@@ -9,20 +9,6 @@ from kneepoint.runs.seeds import derive_seed
 
 
 def plan(job: Job, name: str) -> Plan:
-    """Plans the replicates of repeats/NAME.yaml, in the folder of the same name."""
-    wanted = job.workflow.repeats[name.removeprefix("repeats/")]
-    engine = job.engine(wanted.engine)
-    seed = derive_seed(job.workflow.settings.seed, name)
-    network = engine.place(job.network(wanted.network))
-    planned = []
-    for trial, setting in enumerate(wanted.settings):
-        for run in range(wanted.repeats):
-            spec = job.spec(engine, setting, network, derive_seed(seed, trial, run), name)
-            planned.append(PlannedRun(trial, run, None, spec))
-    return plan_list(engine, planned, f"{len(planned)} runs")
-
-
-def plan_comparison(job: Job, name: str) -> Plan:
     """Plans the runs of comparisons/NAME.yaml: on several networks, under the same traffics.
 
     Seeds depend on the network and the replicate only (common random numbers).

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from kneepoint.analysis import statistics
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Parts,
     records,
@@ -17,9 +18,24 @@ CALIBRATED = "calibrated"
 """Whose runs they are: those of the emulator on the calibrated host; or an engine's."""
 _OF = ["whose", "setting", "label"]
 
+TABLES = (
+    table(
+        "repeatability_runs",
+        "a run of a repeated setting; whose is emulator, mahimahi or calibrated",
+        "whose:text setting:text label:text <metric>",
+    ),
+    table(
+        "repeatability_published",
+        "a published mean of a repeated setting",
+        "whose:text setting:text metric:text source:text published_mean "
+        "published_standard_deviation published_n published_step "
+        "published_standard_deviation_step",
+    ),
+)
+
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `schema`. A setting that was repeated twice on a network is one."""
+    """The tables. A setting that was repeated twice on a network is one."""
     found = Parts(list)
     first: dict[tuple[str, ...], tuple[str, str]] = {}
     for engine, every in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
@@ -84,3 +100,9 @@ def beside_published(tables: Tables) -> pd.DataFrame:
     variances = found["standard_deviation"] ** 2 / found["n"]
     variances += found["published_standard_deviation"] ** 2 / found["published_n"]
     return found.assign(z=(found["mean"] - found["published_mean"]) / variances**0.5)
+
+
+DERIVED = {
+    "repeatability": spreads,
+    "repeatability_beside_published": beside_published,
+}

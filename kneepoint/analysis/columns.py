@@ -1,0 +1,38 @@
+"""The columns of a table, written as a text."""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import get_args
+
+from kneepoint.analysis import labels
+from kneepoint.analysis.metrics import METRICS, POWER
+from kneepoint.common.tables import Column, Kind, Table
+
+_RATIOS = ("relative_", "median_", "worst_", "log_")
+
+
+def table(name: str, meaning: str, *columns: str | Column) -> Table:
+    """A table; a text names columns in order.
+
+    `name` holds real numbers in the unit that its name says, `name:text` text, `name:whole` whole
+    numbers (see Kind), `name:Mbit/s/s` real numbers in another unit; `name?` may lack values, and
+    `<metric>` stands for each metric.
+    """
+    named = [[each] if isinstance(each, Column) else _columns(each) for each in columns]
+    return Table(name, meaning, tuple(chain.from_iterable(named)))
+
+
+def _columns(names: str) -> Iterator[Column]:
+    for word in names.split():
+        name, _, given = word.removesuffix("?").partition(":")
+        kind: Kind = next((kind for kind in get_args(Kind) if kind == given), "real")
+        unit = given if given != kind else ""
+        for each in dict.fromkeys(name.replace("<metric>", metric) for metric in METRICS):
+            yield Column(each, kind, unit or _unit(each), optional=word.endswith("?"))
+
+
+def _unit(name: str) -> str:
+    """The unit that a column's name says; a ratio has none."""
+    if name.startswith(_RATIOS):
+        return ""
+    return METRICS[POWER].unit if name.endswith(POWER) else labels.unit(name).replace("µ", "u")

@@ -1,0 +1,36 @@
+"""How repeatable are runs, with fresh seeds and everything else equal, emulated and real?"""
+
+from collections.abc import Iterator
+
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.limits import LIMITS
+from kneepoint.reports.parts import TRUSTED
+from kneepoint.runs.question import Experiment, Kind, Question, Section, Stage
+
+_REPLICATES = Kind("replicate_settings", (), "Replicating", f"{__name__}.plan:plan")
+
+
+def _experiments(workflow: Workflow) -> Iterator[Experiment]:
+    for name, repeat in workflow.repeats.items():
+        yield Experiment(
+            f"repeats/{name}",
+            _REPLICATES,
+            repeat.engine,
+            [setting.controller for setting in repeat.settings],
+            [repeat.network],
+            reads=[workflow.path.parent / f"repeats/{name}.yaml"],
+            results="real_repeats" if LIMITS[repeat.engine].is_real_time else "repeats",
+        )
+
+
+QUESTION = Question(
+    sections=(Section(TRUSTED, 10), Section(TRUSTED, 30, "real.md.jinja")),
+    experiments=_experiments,
+    stages=(
+        Stage(
+            results=("repeats", "real_repeats", "calibration"),
+            tables=("repeatability_runs", "repeatability_published"),
+        ),
+    ),
+    figures=("repeatability",),
+)

@@ -1,0 +1,173 @@
+"""Questions of a report: their experiments, tables, figures and sections, as folders declare them.
+
+A folder of kneepoint/questions is a question: see there.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from graphlib import TopologicalSorter
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from kneepoint.config.study import EMULATOR, Engine
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.limits import LIMITS
+
+PACKAGE = "kneepoint.questions"
+FOLDER = Path(__file__).parent.parent / "questions"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of experiment.
+
+    Args:
+        rule: name of the rule that makes it.
+        files: its outputs besides runs.parquet and made_by.json.
+        message: of its job.
+        planner: the function that plans it, `module:function`.
+        needs_real_runs: whether it depends on runs in real time, wherever its own are made.
+        takes_all: whether each of its jobs needs the whole host.
+    """
+
+    rule: str
+    files: tuple[str, ...]
+    message: str
+    planner: str
+    needs_real_runs: bool = False
+    takes_all: bool = False
+
+    @property
+    def step(self) -> str:
+        """The module of its planner."""
+        return self.planner.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What the workflow needs to know about an experiment.
+
+    Args:
+        name: its folder in the results.
+        kind: its kind.
+        engine: where its runs are made.
+        controllers: that it runs.
+        networks: that it runs on.
+        needs: experiments whose results it reads.
+        lists: further files of the results that it reads.
+        reads: files of the configuration, besides the main one, that it reads: those of its
+            networks, too.
+        settings: its settings in the main one, as text.
+        file: of the configuration, that describes it.
+        results: the group of results to which the analysis counts it; "": its own name.
+    """
+
+    name: str
+    kind: Kind
+    engine: Engine = EMULATOR
+    controllers: Sequence[str] = ()
+    networks: Sequence[str] = ()
+    needs: Sequence[str] = ()
+    lists: Sequence[str] = ()
+    reads: Sequence[Path] = ()
+    settings: str = ""
+    file: Path = Path()
+    results: str = ""
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it runs in real time or depends on real-time runs."""
+        return LIMITS[self.engine].is_real_time or self.kind.needs_real_runs
+
+    @property
+    def rule(self) -> str:
+        """The rule that makes it; runs outside the emulator have one of their own."""
+        return self.kind.rule if self.engine == EMULATOR else f"{self.kind.rule}_real"
+
+    @property
+    def group(self) -> str:
+        """The group of results to which the analysis counts it."""
+        return self.results or self.name
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All its outputs; the last marks it as complete."""
+        return ("runs.parquet", *self.kind.files, "made_by.json")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of the analysis.
+
+    Args:
+        results: groups of results that it reads: see `Experiment`, and `published`.
+        tables: names of those that it makes.
+        reads: tables of other stages.
+        module: with TABLES and `compute`, in its question's folder; of `stages`, its whole name.
+    """
+
+    results: tuple[str, ...]
+    tables: tuple[str, ...]
+    reads: tuple[str, ...] = ()
+    module: str = "tables"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Its place in the report: a part of it, and the order among the part's sections."""
+
+    part: str
+    place: int
+    template: str = "section.md.jinja"
+
+
+def _none(_: Workflow) -> Iterable[Experiment]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a report asks.
+
+    Args:
+        sections: what it says; the first one's part is that of its tables and figures.
+        experiments: those of a configuration.
+        stages: of the analysis.
+        figures: their kinds.
+    """
+
+    sections: tuple[Section, ...] = ()
+    experiments: Callable[[Workflow], Iterable[Experiment]] = _none
+    stages: tuple[Stage, ...] = ()
+    figures: tuple[str, ...] = ()
+
+
+@cache
+def questions() -> Mapping[str, Question]:
+    """All questions by the names of their folders."""
+    folders = import_module(PACKAGE).__path__
+    found = [each.name for each in iter_modules(folders) if each.ispkg]
+    return {name: import_module(f"{PACKAGE}.{name}").QUESTION for name in sorted(found)}
+
+
+@cache
+def stages() -> Mapping[str, Stage]:
+    """All stages by their names, none before one whose tables it reads.
+
+    The stage of a question's module `tables` has the question's name.
+    """
+    found = {
+        name if stage.module == "tables" else f"{name}.{stage.module}": replace(
+            stage, module=f"{PACKAGE}.{name}.{stage.module}"
+        )
+        for name, question in questions().items()
+        for stage in question.stages
+    }
+    made_in = {table: name for name, stage in found.items() for table in stage.tables}
+    before = {
+        name: [made_in[table] for table in stage.reads if table in made_in]
+        for name, stage in found.items()
+    }
+    return {name: found[name] for name in TopologicalSorter(before).static_order()}
