@@ -26,7 +26,6 @@ PARTS = {
 _SECTIONS = (
     Section(PUBLISHED, 10, "parts/published.md.jinja"),
     Section(FOUND, 10, "parts/found.md.jinja"),
-    Section(ELSEWHERE, 10, "parts/held_out.md.jinja"),
     Section(ELSEWHERE, 20, "parts/worst_cases.md.jinja"),
     Section(BEHAVES, 10, "parts/over_time.md.jinja"),
     Section(BEHAVES, 20, "parts/comparisons.md.jinja"),
@@ -39,7 +38,7 @@ _SECTIONS = (
 _TABLES = {
     PUBLISHED: ("audit", "recovery"),
     FOUND: ("sweep", "grid", "search"),
-    ELSEWHERE: ("held_out", "generality", "worst_cases", "hardening"),
+    ELSEWHERE: ("worst_cases", "hardening"),
     BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
     TRUSTED: (
         *("agreement", "confirmed", "again"),

@@ -139,7 +139,7 @@ class ShowcaseRun:
 
 @dataclass(frozen=True)
 class HeldOutRuns:
-    """Settings on held-out networks: frames as `kneepoint.runs.planners.held_out` writes them.
+    """Settings on held-out networks: frames as `kneepoint.questions.held_out.plan` writes them.
 
     Settings have a column `constant_<name>` for each constant; networks a column title.
     """

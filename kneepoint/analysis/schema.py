@@ -229,68 +229,6 @@ _SEARCHES = (
     ),
 )
 
-_HELD_OUT = (
-    _table(
-        "held_out_settings",
-        "a distinct setting; power relative to the omniscient bound. Of the best ones, which "
-        "were repeated, also their ranks and 95 % intervals, of seeds alone, of held_out, of the "
-        "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
-        "behind: held_out over the greatest of them, minus 1, with its interval over networks",
-        "trial controller origin best study table? row? constants published_power study_power "
-        "study_runs constant_* training held_out training_rank? held_out_rank? gap? label? "
-        "repeats? held_out_low held_out_high middle middle_low middle_high "
-        "log_power log_power_low log_power_high behind behind_low behind_high behind_p",
-    ),
-    _table(
-        "held_out_gains",
-        "what a tuned setting changes against its controller's best published one; held_out_gain "
-        "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and of seeds alone",
-        "controller published_study? published_table? published_constants? tuned_study? "
-        "tuned_table? tuned_constants? published_trial? published_row? tuned_trial? tuned_row? "
-        "better? worse? published_power published_half_width:Mbit/s/s tuned_power "
-        "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
-        "gain_high gain_p seeds_low seeds_high",
-    ),
-    _table(
-        "held_out_profiles",
-        "the share of held-out networks on which one of the best settings is within a factor of "
-        "the best, with its 95 % interval",
-        "trial factor share low high",
-    ),
-    _table(
-        "held_out_duels",
-        "a tuned setting against another: on how many of the held-out networks its mean power is "
-        "greater, and the p value of the difference over networks, by Holm",
-        "trial other networks ahead p",
-    ),
-    _table(
-        "held_out_networks",
-        "a network with its omniscient bound, the setting that comes nearest, and the studies "
-        "that searched it; of the training network, the power of senders that learn of the link a "
-        "round trip late",
-        "network title is_training searched_by capacity_mbps signal_delay_p95_ms power "
-        "nearest:real nearest_label late_power? late_even_power? late_odd_power? forecast_power?",
-    ),
-    _table(
-        "held_out_power",
-        "one of the best settings on a network: mean power, in which a failed run counts 0, and "
-        "relative to the bound; of the runs that succeeded, throughput, delay, power and, of "
-        "single runs in Mbit/s and ms, covariance; whether it is on the Pareto front and its "
-        "knee",
-        "trial network runs power standard_deviation:Mbit/s/s relative succeeded? throughput_mbps "
-        "signal_delay_p95_ms succeeded_power throughput_variance covariance delay_variance "
-        "on_front? knee?",
-    ),
-    _table(
-        "generality",
-        "a setting tuned on several networks against one tuned on the training network alone: "
-        "power relative to its, with 95 % intervals over networks (none on the one training "
-        "network; p of held-out by Holm) and of seeds alone",
-        "controller specialist generalist networks network_titles training_change training_low "
-        "training_high training_p training_seeds_low training_seeds_high held_out_change "
-        "held_out_low held_out_high held_out_p held_out_seeds_low held_out_seeds_high",
-    ),
-)
 
 _AGREEMENT = (
     *AGREEMENT,
@@ -453,7 +391,6 @@ _STAGES = (
     _stage("audit", ("studies", "published", "added_runs"), (), _AUDIT),
     _stage("sweeps", _OF_EMULATOR, (), _SWEEPS),
     _stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
-    _stage("held_out", ("hold_out", "studies", "published"), (), _HELD_OUT),
     _stage("agreement", ("confirm", "calibration"), (), _REAL),
     _stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
     _stage("host", ("probe", "calibration"), (), _HOST),

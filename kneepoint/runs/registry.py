@@ -69,12 +69,6 @@ MORE_RUNS = Kind(
     "Adding runs until verdicts on published rows are clear",
     "kneepoint.analysis.added_runs:plan",
 )
-HELD_OUT = Kind(
-    "hold_out_settings",
-    ("settings.parquet", "networks.parquet"),
-    "Running published and tuned settings on held-out networks",
-    "kneepoint.runs.planners.held_out:plan",
-)
 EXAMPLE = Kind(
     "run_example",
     (LOG, FLOW_LOG),
@@ -129,7 +123,6 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *_hardening(workflow),
         *_comparisons(workflow),
         *_added_runs(workflow),
-        *_held_out(workflow),
         *_examples(workflow),
         *_confirmation(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
@@ -227,20 +220,6 @@ def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
             needs=workflow.audited,
             reads=_published(workflow.path.parent, tables),
             settings=str(workflow.settings.audit),
-        )
-
-
-def _held_out(workflow: Workflow) -> Iterator[Experiment]:
-    held = workflow.settings.hold_out
-    if held:
-        yield Experiment(
-            "hold_out",
-            HELD_OUT,
-            EMULATOR,
-            workflow.held_controllers,
-            [held.training, *held.networks],
-            needs=[*workflow.replays, *workflow.tunings],
-            settings=str(held),
         )
 
 

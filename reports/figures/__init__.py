@@ -35,7 +35,7 @@ _PART_OF = {
             *("throughput-delay", "power-curve", "heat-map", "searches"),
             *("search-front", "search-pair", "search-slices"),
         ),
-        parts.ELSEWHERE: ("plane", "held-out-gain", "held-out-map", "worst-case"),
+        parts.ELSEWHERE: ("worst-case",),
         parts.BEHAVES: (
             *("run-over-time", "network-sweep", "comparison-figures"),
             *("comparison-flows", "comparison-shares", "comparison-windows"),

@@ -8,8 +8,8 @@ import pytest
 from kneepoint.analysis.results import Results, Searched
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.made_by import sign
+from kneepoint.questions.held_out.plan import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from kneepoint.runs.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
-from kneepoint.runs.planners.held_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from kneepoint.runs.results import write_table
 from tests.analysis import synthetic_real
 

@@ -10,7 +10,7 @@ from kneepoint.common import code
 from kneepoint.common.made_by import RUNNER, changed_files
 from tests.conftest import ROOT
 
-HELD_OUT = "kneepoint.runs.planners.held_out"
+HELD_OUT = "kneepoint.questions.held_out.plan"
 SOURCE = '''"""Says what it does."""
 
 from tools.figures import mean

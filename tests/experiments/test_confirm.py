@@ -15,11 +15,11 @@ from kneepoint.common import tables
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import Table
 from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.questions.held_out.plan import SETTINGS_SCHEMA as FOUND_SCHEMA
 from kneepoint.runs.exchanged import AGREEMENT, AUDIT
 from kneepoint.runs.executor import Executor
 from kneepoint.runs.job import Job
 from kneepoint.runs.planners.confirmation import list_settings
-from kneepoint.runs.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from kneepoint.runs.results import (
     read_frame,
     read_table,

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from kneepoint.analysis import labels, sweeps
 from kneepoint.analysis.audit import SHOWN
 from kneepoint.analysis.frames import records
+from kneepoint.questions.held_out import figures as held_out_figures
 from kneepoint.reports import draw
-from kneepoint.reports.figures import held_out_gain, style
+from kneepoint.reports.figures import style
 from kneepoint.reports.inline_svg import Inliner
 from tests.analysis import synthetic
 
@@ -63,7 +64,7 @@ def test_panels_have_every_point_of_their_rows(tables: Tables) -> None:
     off = {f"off_{m}": 100 * (ratio - 1) for m, ratio in ratios.items()}
     points, printed = tables["sweep_points"], sweeps.published_points(tables)
     delay, throughput = "signal_delay_p95_ms", "throughput_mbps"
-    scores = held_out_gain.gained(tables)
+    scores = held_out_figures.gained(tables)
     tuned = settings[settings["trial"].isin(tables["held_out_gains"]["tuned_trial"])]
     assert set(100 * tuned["held_out"]) <= set(scores["tuned_held_out"])
     for name, rows, panels in (

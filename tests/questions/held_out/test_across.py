@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from kneepoint.analysis import across
+from kneepoint.questions.held_out import across
 
 
 def varied(powers: list[float], runs: int, seed: int = 2) -> np.ndarray:

@@ -12,12 +12,12 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
-from kneepoint.runs.job import Job
-from kneepoint.runs.planners.held_out import (
+from kneepoint.questions.held_out.plan import (
     configured,
     find_settings,
     list_runs,
 )
+from kneepoint.runs.job import Job
 from kneepoint.runs.results import PlannedRun, read_frame
 from kneepoint.runs.seeds import derive_seed
 from tests.experiments import fakes

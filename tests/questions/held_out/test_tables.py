@@ -7,7 +7,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from kneepoint.analysis import generality, held_out
 from kneepoint.analysis.frames import (
     Record,
     records,
@@ -16,6 +15,7 @@ from kneepoint.analysis.frames import (
 from kneepoint.analysis.planes import compute, on_front
 from kneepoint.analysis.sweeps import Luck
 from kneepoint.common.study_record import BestTrial
+from kneepoint.questions.held_out import tables as held_out
 from tests.analysis import synthetic
 
 NETWORKS = pd.DataFrame(
@@ -244,7 +244,7 @@ def test_the_price_of_generality_is_of_pairs_of_the_same_seed() -> None:
     ]
     held = replace(held, settings=settings, runs=pd.DataFrame(runs))
     found = synthetic.MadeUp(studies=studies, hold_out=held)
-    (line,) = records(generality.compute(found, held))
+    (line,) = records(held_out.generality(found, held))
     assert (line["specialist"], line["generalist"]) == ("alone", "together")
     assert line["network_titles"] == ["Verizon LTE, short", "rural"]
     assert line["training_change"] == pytest.approx(16 / 20 - 1)

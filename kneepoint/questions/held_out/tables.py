@@ -12,23 +12,96 @@ Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
 from kneepoint.analysis import (
-    across,
-    generality,
     labels,
     planes,
 )
-from kneepoint.analysis.frames import records
+from kneepoint.analysis.columns import table
+from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.metrics import POWER
-from kneepoint.analysis.results import Results, StudyRuns
+from kneepoint.analysis.paired import Floats, holm, over_networks, paired_ratio
+from kneepoint.analysis.results import HeldOutRuns, Results, StudyRuns
 from kneepoint.analysis.statistics import Chance, counted
 from kneepoint.common.tables import Tables
+from kneepoint.questions.held_out import across
+from kneepoint.questions.held_out.across import SEED, relative_runs
+
+TABLES = (
+    table(
+        "held_out_settings",
+        "a distinct setting; power relative to the omniscient bound. Of the best ones, which "
+        "were repeated, also their ranks and 95 % intervals, of seeds alone, of held_out, of the "
+        "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
+        "behind: held_out over the greatest of them, minus 1, with its interval over networks",
+        "trial:whole controller:text origin:text best:flag study:text table:text? row:whole? "
+        "constants:text published_power study_power "
+        "study_runs:whole constant_* training held_out training_rank:whole? held_out_rank:whole? "
+        "gap:whole? label:text? "
+        "repeats:whole? held_out_low held_out_high middle middle_low middle_high "
+        "log_power log_power_low log_power_high behind behind_low behind_high behind_p",
+    ),
+    table(
+        "held_out_gains",
+        "what a tuned setting changes against its controller's best published one; held_out_gain "
+        "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and of seeds alone",
+        "controller:text published_study:text? published_table:text? published_constants:text? "
+        "tuned_study:text? "
+        "tuned_table:text? tuned_constants:text? published_trial:whole? published_row:whole? "
+        "tuned_trial:whole? tuned_row:whole? "
+        "better:whole? worse:whole? published_power published_half_width:Mbit/s/s tuned_power "
+        "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
+        "gain_high gain_p seeds_low seeds_high",
+    ),
+    table(
+        "held_out_profiles",
+        "the share of held-out networks on which one of the best settings is within a factor of "
+        "the best, with its 95 % interval",
+        "trial:whole factor share low high",
+    ),
+    table(
+        "held_out_duels",
+        "a tuned setting against another: on how many of the held-out networks its mean power is "
+        "greater, and the p value of the difference over networks, by Holm",
+        "trial:whole other:whole networks:whole ahead:whole p",
+    ),
+    table(
+        "held_out_networks",
+        "a network with its omniscient bound, the setting that comes nearest, and the studies "
+        "that searched it; of the training network, the power of senders that learn of the link a "
+        "round trip late",
+        "network:text title:text is_training:flag searched_by:texts capacity_mbps "
+        "signal_delay_p95_ms power "
+        "nearest:real nearest_label:text late_power? late_even_power? late_odd_power? "
+        "forecast_power?",
+    ),
+    table(
+        "held_out_power",
+        "one of the best settings on a network: mean power, in which a failed run counts 0, and "
+        "relative to the bound; of the runs that succeeded, throughput, delay, power and, of "
+        "single runs in Mbit/s and ms, covariance; whether it is on the Pareto front and its "
+        "knee",
+        "trial:whole network:text runs:whole power standard_deviation:Mbit/s/s relative "
+        "succeeded:whole? throughput_mbps "
+        "signal_delay_p95_ms succeeded_power throughput_variance covariance delay_variance "
+        "on_front:flag? knee:flag?",
+    ),
+    table(
+        "generality",
+        "a setting tuned on several networks against one tuned on the training network alone: "
+        "power relative to its, with 95 % intervals over networks (none on the one training "
+        "network; p of held-out by Holm) and of seeds alone",
+        "controller:text specialist:text generalist:text networks:whole network_titles:texts "
+        "training_change training_low "
+        "training_high training_p training_seeds_low training_seeds_high held_out_change "
+        "held_out_low held_out_high held_out_p held_out_seeds_low held_out_seeds_high",
+    ),
+)
 
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
 SURE = 0.05
@@ -36,7 +109,7 @@ SURE = 0.05
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`."""
+    """The tables; none without held-out networks."""
     found = results.hold_out
     if found is None:
         return {}
@@ -75,7 +148,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         "held_out_profiles": across.profiles(of_ranked, trials),
         "held_out_duels": across.duels(of_ranked[is_tuned], ranked.loc[is_tuned, "trial"].tolist()),
         "held_out_power": on_networks,
-        "generality": generality.compute(results, found),
+        "generality": generality(results, found),
     }
 
 
@@ -277,3 +350,62 @@ def _chance(there: pd.DataFrame, one: float, other: float) -> float:
         return math.nan
     squares = (free * (pair["standard_deviation"] / pair[POWER]) ** 2).sum()
     return Chance(math.sqrt(float(squares) / degrees), int(degrees)).margin(*pair["runs"])
+
+
+def generality(results: Results, found: HeldOutRuns) -> pd.DataFrame:
+    """The table generality."""
+    networks_of = {study.name: study.config.networks for study in results.studies}
+    tuned = found.settings[found.settings["origin"] == "tuned"]
+    is_training = found.networks.set_index("network")["is_training"]
+    training = str(is_training.index[is_training][0])
+    lines = []
+    for controller, settings in tuned.groupby("controller", sort=False):
+        by_count = {
+            row["trial"]: len(networks_of.get(row["study"], ())) for row in records(settings)
+        }
+        alone = [row for row in records(settings) if by_count[row["trial"]] == 1]
+        several = [row for row in records(settings) if by_count[row["trial"]] > 1]
+        for generalist in several:
+            for specialist in alone:
+                networks = networks_of[generalist["study"]]
+                pair = generalist["trial"], specialist["trial"]
+                runs = counted(found.runs[found.runs["trial"].isin(pair)])
+                ones = pd.Series(1.0, runs["network"].drop_duplicates())
+                values = relative_runs(runs, pair, ones).swapaxes(0, 1)
+                powers = dict(zip(ones.index, values, strict=True))
+                lines.append(
+                    {
+                        "controller": controller,
+                        "specialist": specialist["study"],
+                        "generalist": generalist["study"],
+                        "networks": len(networks),
+                        "network_titles": [results.title(each) for each in networks],
+                        **_ratio("training", [powers.pop(training)]),
+                        **_ratio("held_out", list(powers.values())),
+                    }
+                )
+    table = pd.DataFrame(lines)
+    if len(table):
+        table["held_out_p"] = holm(table["held_out_p"].tolist())
+    return table
+
+
+def _ratio(where: str, powers: Sequence[Floats]) -> Record:
+    """The generalist's power over the specialist's, with its intervals; none if a run failed.
+
+    Powers are those of both on each network, pair by pair of the same seed: shape (2, runs).
+    """
+    names = [f"{where}_{name}" for name in _OF_RATIO]
+    if not powers or any((pair <= 0).any() for pair in powers):
+        return dict.fromkeys(names, np.nan)
+    seeds = paired_ratio([(one, other) for one, other in powers], SEED)
+    over = over_networks([np.log(one / other) for one, other in powers], SEED)
+    ends = (over.low - 1, over.high - 1, over.p, seeds.low - 1, seeds.high - 1)
+    return dict(zip(names, (seeds.ratio - 1, *ends), strict=True))
+
+
+_OF_RATIO = ("change", "low", "high", "p", "seeds_low", "seeds_high")
+"""Those without `seeds_` are over networks: NaN for one."""
+
+
+DERIVED = {"held_out": summary, "held_out_standings": standings}
