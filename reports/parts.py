@@ -25,7 +25,8 @@ PARTS = {
 
 _SECTIONS = (
     Section(PUBLISHED, 10, "parts/published.md.jinja"),
-    Section(FOUND, 10, "parts/found.md.jinja"),
+    Section(FOUND, 5, "parts/failures.md.jinja"),
+    Section(FOUND, 20, "parts/found.md.jinja"),
     Section(ELSEWHERE, 20, "parts/worst_cases.md.jinja"),
     Section(BEHAVES, 10, "parts/over_time.md.jinja"),
     Section(BEHAVES, 20, "parts/comparisons.md.jinja"),
@@ -37,7 +38,7 @@ _SECTIONS = (
 )
 _TABLES = {
     PUBLISHED: ("audit", "recovery"),
-    FOUND: ("sweep", "grid", "search"),
+    FOUND: ("search",),
     ELSEWHERE: ("worst_cases", "hardening"),
     BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
     TRUSTED: (

@@ -12,7 +12,6 @@ from kneepoint.analysis import (
     comparisons,
     confirmation,
     host,
-    sweeps,
     worst_cases,
 )
 from kneepoint.common.tables import Tables
@@ -26,12 +25,10 @@ _DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "comparison_figures": comparisons.compared_figures,
     "comparisons": comparisons.summaries,
     "confirmed": confirmation.confirmed,
-    "grids": sweeps.grids,
     "hardenings": worst_cases.hardenings,
     "network_sweep_points": comparisons.network_sweep_points,
     "network_sweeps": comparisons.network_sweeps,
     "probe_levels": host.probe_levels,
-    "sweep_bests": sweeps.bests,
 }
 
 

@@ -146,34 +146,6 @@ _AUDIT = (
     ),
 )
 
-_SWEEPS = (
-    _table(
-        "sweeps",
-        "a parameter that studies vary alone: its best value, and how sure that is; fresh: with "
-        "seeds of its own; tables: published ones to compare it with",
-        "sweep controller network network_title constant unit tables studies values runs least "
-        "greatest best_value throughput_mbps signal_delay_p95_ms power best_study best_trial "
-        "best_runs fresh half_width margin",
-    ),
-    _table(
-        "sweep_points",
-        "a value of a swept parameter and the mean of its runs; where a study chose it, of those "
-        "with fresh seeds",
-        "sweep value runs <metric> best tied",
-    ),
-    _table(
-        "grid_cells",
-        "a cell of a full grid over two parameters, x_name and y_name, on a network: power, ours "
-        "and published; networks: of its study; best: the one that it chose, with fresh seeds",
-        "grid title controller network network_title networks x_name y_name x_unit y_unit table? "
-        "report? y x row? ours:Mbit/s/s published:Mbit/s/s step:Mbit/s/s relative agrees? best",
-    ),
-    _table(
-        "grid_effects",
-        "power at a value of a further parameter, relative to the mean of its cell: over the cells",
-        "grid constant value relative",
-    ),
-)
 
 _SEARCHES = (
     _table(
@@ -389,7 +361,6 @@ _OF_EMULATOR = ("studies", "published", "repeats", "hold_out")
 _OF_MAHIMAHI = ("real_studies", "real_repeats")
 _STAGES = (
     _stage("audit", ("studies", "published", "added_runs"), (), _AUDIT),
-    _stage("sweeps", _OF_EMULATOR, (), _SWEEPS),
     _stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
     _stage("agreement", ("confirm", "calibration"), (), _REAL),
     _stage("again", ("calibration", "again"), ("agreement",), _AGAIN),

@@ -18,6 +18,7 @@ from kneepoint.analysis.frames import (
     together,
 )
 from kneepoint.analysis.importances import importances
+from kneepoint.analysis.luck import Luck
 from kneepoint.analysis.metrics import (
     POWER,
     SIGNAL_DELAY,
@@ -27,7 +28,6 @@ from kneepoint.analysis.planes import on_front
 from kneepoint.analysis.recovery import disagreements, recovery
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.analysis.statistics import Chance
-from kneepoint.analysis.sweeps import Luck
 from kneepoint.common.study_record import (
     BestTrial,
     StudyRecord,

@@ -31,10 +31,7 @@ _PART_OF = {
     for part, kinds in {
         parts.AT_A_GLANCE: ("at-a-glance",),
         parts.PUBLISHED: ("published-against-ours",),
-        parts.FOUND: (
-            *("throughput-delay", "power-curve", "heat-map", "searches"),
-            *("search-front", "search-pair", "search-slices"),
-        ),
+        parts.FOUND: ("searches", "search-front", "search-pair", "search-slices"),
         parts.ELSEWHERE: ("worst-case",),
         parts.BEHAVES: (
             *("run-over-time", "network-sweep", "comparison-figures"),

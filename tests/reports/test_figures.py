@@ -9,10 +9,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kneepoint.analysis import labels, sweeps
+from kneepoint.analysis import labels
 from kneepoint.analysis.audit import SHOWN
 from kneepoint.analysis.frames import records
 from kneepoint.questions.held_out import figures as held_out_figures
+from kneepoint.questions.sweeps import tables as sweeps
 from kneepoint.reports import draw
 from kneepoint.reports.figures import style
 from kneepoint.reports.inline_svg import Inliner

@@ -12,8 +12,8 @@ from kneepoint.analysis.frames import (
     records,
     select,
 )
+from kneepoint.analysis.luck import Luck
 from kneepoint.analysis.planes import compute, on_front
-from kneepoint.analysis.sweeps import Luck
 from kneepoint.common.study_record import BestTrial
 from kneepoint.questions.held_out import tables as held_out
 from tests.analysis import synthetic

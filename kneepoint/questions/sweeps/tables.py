@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 import pandas as pd
 
 from kneepoint.analysis import statistics
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     CONSTANT,
     STEP,
@@ -18,10 +19,9 @@ from kneepoint.analysis.frames import (
     select,
     together,
 )
+from kneepoint.analysis.luck import Luck
 from kneepoint.analysis.metrics import METRICS, POWER
 from kneepoint.analysis.results import (
-    HeldOutRuns,
-    Repeats,
     Results,
     StudyRuns,
 )
@@ -32,9 +32,42 @@ from kneepoint.common.tables import Tables
 FEWEST = 8
 """A sweep has at least this many values of a constant."""
 
+TABLES = (
+    table(
+        "sweeps",
+        "a parameter that studies vary alone: its best value, and how sure that is; fresh: with "
+        "seeds of its own; tables: published ones to compare it with",
+        "sweep:text controller:text network:text network_title:text constant:text unit:text "
+        "tables:texts studies:whole values:whole runs:whole least "
+        "greatest best_value throughput_mbps signal_delay_p95_ms power best_study:text "
+        "best_trial:whole "
+        "best_runs:whole fresh:flag half_width margin",
+    ),
+    table(
+        "sweep_points",
+        "a value of a swept parameter and the mean of its runs; where a study chose it, of those "
+        "with fresh seeds",
+        "sweep:text value runs:whole <metric> best:flag tied:flag",
+    ),
+    table(
+        "grid_cells",
+        "a cell of a full grid over two parameters, x_name and y_name, on a network: power, ours "
+        "and published; networks: of its study; best: the one that it chose, with fresh seeds",
+        "grid:text title:text controller:text network:text network_title:text networks:whole "
+        "x_name:text y_name:text x_unit:text y_unit:text table:text? "
+        "report:text? y x row:whole? ours:Mbit/s/s published:Mbit/s/s step:Mbit/s/s relative "
+        "agrees:flag? best:flag",
+    ),
+    table(
+        "grid_effects",
+        "power at a value of a further parameter, relative to the mean of its cell: over the cells",
+        "grid:text constant:text value relative",
+    ),
+)
+
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`."""
+    """The tables, of the studies of the emulator."""
     found, studies = Parts(list), results.studies
     luck = Luck(studies, results.repeats, results.hold_out)
     taken: Counter[str] = Counter()
@@ -45,33 +78,6 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             for network in study.config.networks:
                 _grid(found, results, study, network)
     return together(found)
-
-
-class Luck:
-    """How much power varies by chance, from the runs of one engine that were repeated."""
-
-    def __init__(
-        self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], held: HeldOutRuns | None
-    ) -> None:
-        frames = (
-            [each.runs for each in repeats],
-            [held.runs.drop_duplicates("run_id")] if held else [],
-            [each.runs for each in studies if not each.config.fit and each.is_alone],
-        )
-        columns = ["controller", "network", "study", "constants", "status", POWER]
-        self._runs = [pd.concat([runs[columns] for runs in every]) for every in frames if every]
-
-    def of(self, controller: str, network: str) -> Chance:
-        """That of a controller on a network: from its repetitions.
-
-        Where it has none, from those of its best settings, or from those within trials of a study.
-        """
-        for runs in self._runs:
-            there = select(runs, controller=controller, network=network)
-            chance = statistics.chance(there, ["study", "constants"])
-            if chance.degrees:
-                return chance
-        return Chance()
 
 
 def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str], list[StudyRuns]]:
@@ -205,8 +211,8 @@ def published_points(tables: Tables) -> pd.DataFrame:
     for sweep in records(tables["sweeps"]):
         value = {CONSTANT + sweep["constant"]: "value"}
         of_network = select(audited, network=sweep["network"]).rename(columns=value)
-        for table in sweep["tables"]:
-            rows = select(of_network, table=table).assign(sweep=sweep["sweep"])
+        for name in sweep["tables"]:
+            rows = select(of_network, table=name).assign(sweep=sweep["sweep"])
             parts.append(rows.reindex(columns=columns).dropna(subset=["value"]))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
@@ -215,14 +221,14 @@ def bests(tables: Tables) -> pd.DataFrame:
     """Where each published table puts the best, by its own numbers, and what we measure there."""
     lines = []
     printed = published_points(tables).dropna(subset=[POWER])
-    for (sweep, table), rows in printed.groupby(["sweep", "table"], sort=False):
+    for (sweep, name), rows in printed.groupby(["sweep", "table"], sort=False):
         curve = select(tables["sweep_points"], sweep=sweep)
         best = records(rows.sort_values(POWER, ascending=False, kind="stable"))[0]
         here = float(curve.set_index("value")[POWER].get(best["value"], math.nan))
         lines.append(
             {
                 "sweep": sweep,
-                "table": table,
+                "table": name,
                 "rows": len(rows),
                 "row": best["row"],
                 "value": best["value"],
@@ -344,3 +350,6 @@ def _varied(runs: pd.DataFrame) -> list[str]:
 def _values(rows: pd.DataFrame, constant: str) -> int:
     """The number of values of a constant among the rows."""
     return rows[CONSTANT + constant].nunique() if CONSTANT + constant in rows else 0
+
+
+DERIVED = {"grids": grids, "sweep_bests": bests}

@@ -1,0 +1,38 @@
+"""How much power varies by chance."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from kneepoint.analysis import statistics
+from kneepoint.analysis.frames import select
+from kneepoint.analysis.metrics import POWER
+from kneepoint.analysis.results import HeldOutRuns, Repeats, StudyRuns
+from kneepoint.analysis.statistics import Chance
+
+
+class Luck:
+    """How much power varies by chance, from the runs of one engine that were repeated."""
+
+    def __init__(
+        self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], held: HeldOutRuns | None
+    ) -> None:
+        frames = (
+            [each.runs for each in repeats],
+            [held.runs.drop_duplicates("run_id")] if held else [],
+            [each.runs for each in studies if not each.config.fit and each.is_alone],
+        )
+        columns = ["controller", "network", "study", "constants", "status", POWER]
+        self._runs = [pd.concat([runs[columns] for runs in every]) for every in frames if every]
+
+    def of(self, controller: str, network: str) -> Chance:
+        """That of a controller on a network: from its repetitions.
+
+        Where it has none, from those of its best settings, or from those within trials of a study.
+        """
+        for runs in self._runs:
+            there = select(runs, controller=controller, network=network)
+            chance = statistics.chance(there, ["study", "constants"])
+            if chance.degrees:
+                return chance
+        return Chance()

@@ -1,0 +1,15 @@
+"""Where is power greatest over one parameter, or over two on a grid?"""
+
+from kneepoint.reports.parts import FOUND
+from kneepoint.runs.question import Question, Section, Stage
+
+QUESTION = Question(
+    sections=(Section(FOUND, 10),),
+    stages=(
+        Stage(
+            results=("studies", "published", "repeats", "hold_out"),
+            tables=("sweeps", "sweep_points", "grid_cells", "grid_effects"),
+        ),
+    ),
+    figures=("throughput-delay", "power-curve", "heat-map"),
+)
