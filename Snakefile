@@ -15,7 +15,7 @@ from kneepoint.common import code
 from kneepoint.networks.config import load_network, load_trace_catalogue, network_file
 from kneepoint.networks.fetch import made_of
 from kneepoint.common.files import keep_temporary_files, require_folder, sha256_of
-from kneepoint.common.project import enter, require_config_here
+from kneepoint.common.project import enter, python_path, require_config_here
 from kneepoint.common.locks import hold_workflow_lock
 from kneepoint.common.places import BENCHMARKS, LOGS, PACKAGE, STATE
 from kneepoint.common.made_by import RUNNER, read_made_by
@@ -84,12 +84,11 @@ with suppress(OSError):
 end_on_signals(TEMPORARY)
 shell.prefix("trap '' INT; ")
 
-sys_path = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
 # `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
     KNEEPOINT_CORES=str(workflow.cores),
-    PYTHONPATH=os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), *sys_path])),
+    PYTHONPATH=python_path(),
 )
 os.environ.setdefault("KNEEPOINT_OBJECTS", "controller_objects")  # see kneepoint/workflow/build.smk
 

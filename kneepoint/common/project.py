@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.places import OWN_CONTROLLERS, SHIPPED
+from kneepoint.common.places import OWN_CONTROLLERS, PACKAGE, SHIPPED
 
 _CONFIGURATIONS = ("config.yaml", "config/config.yaml")
 
@@ -103,3 +103,9 @@ def user_cache() -> Path:
     if given:
         return Path(given).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "kneepoint"
+
+
+def python_path() -> str:
+    """Returns the PYTHONPATH with which a program in any folder imports this package."""
+    others = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    return os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), *others]))

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import PACKAGE
+from kneepoint.common.project import python_path
 from kneepoint.engines.base import (
     EngineSettings,
     MachineFaultError,
@@ -99,7 +100,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
         supervisor = self._supervisor = subprocess.Popen(
             [*before, sys.executable, "-m", module],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+            env={**os.environ, "PYTHONPATH": python_path()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

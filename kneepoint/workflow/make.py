@@ -16,6 +16,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import require_folder
 from kneepoint.common.locks import PASSED_LOCK, hold_workflow_lock
 from kneepoint.common.places import LOGS, TOOL
+from kneepoint.common.project import python_path
 from kneepoint.runs.load import load_workflow
 from kneepoint.workflow.forecast import Forecast
 from kneepoint.workflow.states import State, states_of
@@ -75,7 +76,10 @@ def make(
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command += ["--", *map(str, targets or ["all"])]
     with hold_workflow_lock() as lock:
-        environment = {**os.environ, **{"PATH": path, PASSED_LOCK: str(lock.fileno())}}
+        environment = {
+            **os.environ,
+            **{"PATH": path, "PYTHONPATH": python_path(), PASSED_LOCK: str(lock.fileno())},
+        }
         if objects is not None:
             environment[OBJECTS] = objects
         start = partial(
