@@ -23,9 +23,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("NOT TESTED: this is no git checkout")
     for name in filter(None, output.stdout.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+            shutil.copy(ROOT / name, folder / name, follow_symlinks=False)
     author = ["-c", "user.name=reader", "-c", "user.email=reader@localhost"]
     for words in (["init", "-q"], ["add", "-A"], [*author, "commit", "-q", "-m", "everything"]):
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)

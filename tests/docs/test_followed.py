@@ -56,9 +56,10 @@ def written(
     subprocess.run(["git", "clone", "-q", str(repository), str(clone)], check=True)
     set_up(clone)
     for command in ("python -m kneepoint new-report lab", "make reproduce CONFIG=lab/config.yaml"):
-        subprocess.run(
-            command.split(), cwd=clone, env=dict(environment), check=True, capture_output=True
+        done = subprocess.run(
+            command.split(), cwd=clone, env=dict(environment), capture_output=True, text=True
         )
+        assert done.returncode == 0, done.stdout + done.stderr
     return clone
 
 
