@@ -2,14 +2,19 @@
 
     python -m docs.schemas
 
+A tool declares those of its own files in SCHEMAS: the module and the name of the model, and what
+its files are called.
 A YAML file names its schema in its first line, as those of config/ do.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 
 from pydantic import BaseModel
 
+from kneepoint import tools
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import run_command_line
 from kneepoint.common.files import write_whole
@@ -19,27 +24,31 @@ from kneepoint.config.settings import Settings
 from kneepoint.config.study import Study
 from kneepoint.networks.config import Network, TraceCatalogue
 from kneepoint.networks.traffic import TrafficFile
-from kneepoint.tools.contest.config import (
-    Contest,
-    EntryFile,
-    Repositories,
-)
 
 FOLDER = ROOT / "config/schemas"
-FILES: Mapping[str, type[BaseModel]] = {
-    "config": Settings,
-    "study": Study,
-    "repeat": Repeat,
-    "comparison": Comparison,
-    "traffic": TrafficFile,
-    "network": Network,
-    "published": TableDescription,
-    "traces": TraceCatalogue,
-    "contest": Contest,
-    "entries": Repositories,
-    "entry": EntryFile,
+_CORE: Mapping[str, tuple[type[BaseModel], str]] = {
+    "config": (Settings, "config.yaml"),
+    "study": (Study, "studies/NAME.yaml"),
+    "repeat": (Repeat, "repeats/NAME.yaml"),
+    "comparison": (Comparison, "comparisons/NAME.yaml"),
+    "traffic": (TrafficFile, "traffic/NAME.yaml"),
+    "network": (Network, "networks/NAME.yaml"),
+    "published": (TableDescription, "published/NAME.yaml"),
+    "traces": (TraceCatalogue, "traces.yaml"),
 }
-"""A schema for each kind of file."""
+
+
+def _found() -> Iterator[tuple[str, tuple[type[BaseModel], str]]]:
+    """The kinds of files: the core's and those that tools declare."""
+    yield from _CORE.items()
+    for tool in iter_modules(tools.__path__, f"{tools.__name__}."):
+        declared = getattr(import_module(tool.name), "SCHEMAS", {})
+        for name, (module, model, title) in declared.items():
+            yield name, (getattr(import_module(f"{tool.name}.{module}"), model), title)
+
+
+FILES = dict(_found())
+"""The model of each kind of file, and what its files are called."""
 
 
 def text_of(model: type[BaseModel]) -> str:
@@ -51,7 +60,7 @@ def text_of(model: type[BaseModel]) -> str:
 
 def main() -> None:
     """Writes every schema."""
-    for name, model in FILES.items():
+    for name, (model, _) in FILES.items():
         write_whole(FOLDER / f"{name}.json", text_of(model))
 
 

@@ -34,8 +34,7 @@ from kneepoint.engines.catalogue import (
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.replay import NoSenderError, Replay
 from kneepoint.runs.seeds import derive_seed
-from kneepoint.search.rules.breeding import with_numbers
-from kneepoint.search.rules.language import Rule
+from kneepoint.search.language import Rule, with_numbers
 
 NEAR, EXPLAINED = 0.05, 0.8
 """The greatest distance from a rule that a sender behaves like, and the least share explained."""

@@ -1,5 +1,5 @@
 // A rule that is data: a program for a stack of numbers, performed at each acknowledgment.
-// search/rules/language.py compiles expressions into it; docs/how-to/evolve-a-rule.md describes
+// search/language.py compiles expressions into it; docs/how-to/evolve-a-rule.md describes
 // them.
 //
 // The program stands in parameters: code_0 has its first eight operations as digits of base 64, the
@@ -47,7 +47,7 @@ struct Computation {
 
 double clip(Step& x) { return std::min(std::max(x[0], x[1]), x[2]); }
 
-// The order of this and of what follows is that of OPERATIONS in search/rules/language.py.
+// The order of this and of what follows is that of OPERATIONS in search/language.py.
 constexpr std::array computations{
     Computation{2, [](Step& x) { return x[0] + x[1]; }},
     Computation{2, [](Step& x) { return x[0] - x[1]; }},

@@ -18,19 +18,6 @@ from kneepoint.runs.results import RUNS_SCHEMA
 
 _WIDTH = 100
 _LONGEST_DEFAULT = 40
-_TITLES = {
-    "config": "config.yaml",
-    "traces": "traces.yaml",
-    "study": "studies/NAME.yaml",
-    "repeat": "repeats/NAME.yaml",
-    "comparison": "comparisons/NAME.yaml",
-    "traffic": "traffic/NAME.yaml",
-    "network": "networks/NAME.yaml",
-    "published": "published/NAME.yaml",
-    "contest": "contests/NAME.yaml",
-    "entries": "entries.yaml of a contest's folder",
-    "entry": "kneepoint.yaml of an entry",
-}
 _WORDS = {
     "integer": "whole number",
     "number": "number",
@@ -75,10 +62,10 @@ def _limits(least: float, most: float) -> str:
 def configuration_page() -> str:
     """Every key of every file of a configuration: type, default, meaning."""
     sections, parts = [], dict[str, Any]()
-    for name, model in FILES.items():
+    for model, title in FILES.values():
         schema = model.model_json_schema()
         parts.update(schema.pop("$defs", {}))
-        sections.append(_model(_TITLES[name], schema))
+        sections.append(_model(title, schema))
     sections += ["## Parts of these files"]
     sections += [_model(name, parts[name], "###") for name in sorted(parts)]
     text = (

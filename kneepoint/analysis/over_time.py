@@ -17,7 +17,7 @@ RATES = ("capacity_mbps", "ingress_mbps", "egress_mbps")
 QUEUEING, SIGNAL, QUEUE = "queueing_delay_ms", "signal_delay_ms", "queue_packets"
 WINDOW, RTT, BASE_DELAY = "window_packets", "rtt_ms", "base_delay_ms"
 DELAY = "delay_ms"
-"""One way, with the propagation's: what other tools measure (see `kneepoint.analysis.imported`)."""
+"""One way, with the propagation's: what other tools measure."""
 
 
 def of_logs(log: LinkLog, flow: FlowLog | None = None, run: str = "") -> pd.DataFrame:

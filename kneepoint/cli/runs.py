@@ -48,7 +48,7 @@ from kneepoint.networks.prepare import prepare
 from kneepoint.networks.recordings import improbable, summarise
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.networks.traces import times_of
-from kneepoint.search.rules.language import RuleError, parse
+from kneepoint.search.language import RuleError, parse
 from kneepoint.workflow.forecast import Forecast, spoken
 from kneepoint.workflow.make import NotMadeError, make
 from kneepoint.workflow.states import State, states_of

@@ -17,7 +17,7 @@ from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.search.behaviour import known_families
-from kneepoint.search.rules.language import parse
+from kneepoint.search.language import parse
 from kneepoint.tools.contest.behaviour import watch
 from kneepoint.tools.contest.entries import ContestEntry
 from tests.conftest import ROOT

@@ -38,7 +38,7 @@ from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
 from kneepoint.tools.contest.scoring import run_all
 from kneepoint.tools.contest.secret import disguised
 from tests.benchmarks.contest_links import EMULATE, RULES, entries
-from tests.contest.oracles.recordings import with_recordings
+from tests.tools.contest.oracles.recordings import with_recordings
 
 ENTRIES = {
     "recognising": ("recognising", ""),

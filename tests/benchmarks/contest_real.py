@@ -30,7 +30,7 @@ from kneepoint.tools.contest.build import Compiler
 from kneepoint.tools.contest.collect import submission_at
 from kneepoint.tools.contest.confine import Confined
 from kneepoint.tools.contest.entries import EntryBuilder
-from tests.contest.trees import edit, kit, twin
+from tests.tools.contest.trees import edit, kit, twin
 
 NETWORK = Path(".kneepoint/networks/contest-2026/network.json")
 FIGURES = ("throughput_mbps", "signal_delay_p95_ms", "power")

@@ -29,8 +29,8 @@ from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.pipeline import follow
 from kneepoint.runs.runner import Runner
-from kneepoint.search.rules.breeding import drawn
-from kneepoint.search.rules.evolve import Settings, evolve
+from kneepoint.tools.evolve.breeding import drawn
+from kneepoint.tools.evolve.evolve import Settings, evolve
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 from tests.conftest import ROOT
 

@@ -31,7 +31,7 @@ from kneepoint.engines.expression import Expression
 from kneepoint.engines.mahimahi.engine import MahimahiSettings
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
-from kneepoint.search.path import (
+from kneepoint.tools.fit_path.path import (
     Asked,
     PathDescription,
     Scheme,

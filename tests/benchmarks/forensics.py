@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis.forensics import check, read_printed
+from kneepoint.tools.check_table.forensics import check, read_printed
 
 EMULATE = Path("build/emulate").absolute()
 SETTINGS = (

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.analysis.imported.read import read_measurements
 from kneepoint.common.errors import KneepointError
 from kneepoint.networks.apt import unpack_debian_package
-from tests.analysis.test_imported import link_log_of
+from kneepoint.tools.import_files.read import read_measurements
 from tests.controllers.emulator import Link, emulate
+from tests.tools.import_files.test_imported import link_log_of
 
 SETTINGS = [
     ("fixed_window", {"window": 12}),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.engines.catalogue import load_catalogue
-from kneepoint.search.rules.language import parse
+from kneepoint.search.language import parse
 from tests.controllers.emulator import EMULATE, Link
 from tests.search.test_rules import LAW
 

@@ -31,7 +31,7 @@ from kneepoint.config.study import (
     Study,
     WorstCase,
 )
-from kneepoint.reports.claims import claims
+from kneepoint.tools.artifact.claims import claims
 from tests.analysis import synthetic
 from tests.reports.told import plain, told, told_by
 

@@ -19,9 +19,9 @@ from kneepoint.search.behaviour import (
     log_runs,
     require_ran,
 )
-from kneepoint.search.rules.language import parse
+from kneepoint.search.language import parse
 from kneepoint.tools.contest.behaviour import describe
-from tests.contest.conftest import EMULATE, link
+from tests.tools.contest.conftest import EMULATE, link
 
 THRESHOLD = {"rtt_threshold_ms": 70.5, "beta": 4.0, "keepalive_ms": 120}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.code import ROOT
-from kneepoint.search.rules.language import RuleError, parse
+from kneepoint.search.language import RuleError, parse
 from tests.controllers.conftest import contest, small_link
 from tests.controllers.emulator import Link, emulate
 
@@ -32,7 +32,7 @@ def power(link: Link, text: str, *options: str) -> float:
 def test_a_law_is_its_class_in_every_digit(contest: Link, tmp_path: Path) -> None:
     law = tmp_path / "law.so"
     flags = "-std=c++20 -O2 -ffp-contract=off -shared -fPIC -fvisibility=hidden -Icontrollers"
-    source = ROOT / "tests/contest/law.cc"
+    source = ROOT / "tests/tools/contest/law.cc"
     subprocess.run(["c++", *flags.split(), source, "-o", law], check=True, cwd=ROOT)
     options = [("--seed", str(seed), "--host-latency-us", "600") for seed in range(1, 9)]
     written = {**parse(LAW).constants, "keepalive_ms": 29}

@@ -31,7 +31,7 @@ def command(into: Path, config: Path, as_json: bool) -> None:
     command that checks it, its value and its tolerance. Traces are listed with their addresses, not
     contained. Equal results give equal bytes. The report must be there and up to date.
     """
-    from kneepoint.reports.artifact import write_artifact
+    from kneepoint.tools.artifact.archive import write_artifact
 
     write_artifact(config, into)
     print_result({"artifact": str(into)}, str(into), as_json)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from kneepoint.analysis.forensics import check, read_printed
 from kneepoint.cli import (
     PATH,
     json_option,
@@ -13,6 +12,7 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.common.errors import KneepointError, suggestion
+from kneepoint.tools.check_table.forensics import check, read_printed
 
 
 @subcommand("""

@@ -6,3 +6,9 @@ COMMANDS = {
     "try": ("try_entry", "build, run and draw one entry"),
     "tune": ("tune", "search the parameters of one entry"),
 }
+SCHEMAS = {
+    "contest": ("config", "Contest", "contests/NAME.yaml"),
+    "entries": ("config", "Repositories", "entries.yaml of a contest's folder"),
+    "entry": ("config", "EntryFile", "kneepoint.yaml of an entry"),
+}
+"""The kinds of files: each with the module and name of its model, and what they are called."""

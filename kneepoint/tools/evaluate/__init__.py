@@ -1,5 +1,20 @@
 """Candidates for a controller, scored for a search outside."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kneepoint.tools.evaluate.evaluator import Evaluator as Evaluator
+
+__all__ = ["Evaluator"]
 COMMANDS = {
     "evaluate": ("command", "score candidates for a controller, which a search sends"),
 }
+
+
+def __getattr__(name: str) -> Any:
+    """Imports scipy only for those who need it: the command must start fast."""
+    if name == "Evaluator":
+        from kneepoint.tools.evaluate.evaluator import Evaluator
+
+        return Evaluator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,7 +40,7 @@ from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.load import load_workflow
 from kneepoint.search.fresh import interval
-from kneepoint.search.rules.language import parse
+from kneepoint.search.language import parse
 from kneepoint.tools.contest.classes import ARCHIVE
 from kneepoint.tools.contest.collect import submission_at
 from kneepoint.tools.contest.command import open_builder

@@ -20,7 +20,7 @@ from kneepoint.cli import (
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import read_text, write_whole
+from kneepoint.common.files import write_whole
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
@@ -30,19 +30,14 @@ from kneepoint.runs.load import load_workflow
 from kneepoint.runs.pipeline import follow
 from kneepoint.runs.progress import Progress
 from kneepoint.runs.runner import Runner
-from kneepoint.search.rules.evolve import (
+from kneepoint.search.language import rules_of
+from kneepoint.tools.evolve.evolve import (
     Evolution,
     Settings,
     evolve,
 )
-from kneepoint.search.rules.language import (
-    Rule,
-    RuleError,
-    parse,
-)
 
 _DEFAULT = Settings()
-_MOST_BYTES = 2**20
 
 
 @subcommand("""
@@ -139,19 +134,3 @@ def _left_behind(found: Evolution, wanted: Settings, path: Path) -> str:
     write_whole(path, f"{best.text}\n")
     value = found.values[best.text]
     return f"{_told(found, wanted)}\nbest so far {value:.4g}: {best.text}\n{path}\n{resume}"
-
-
-def rules_of(path: Path) -> list[Rule]:
-    """Reads a file of rules, one a line.
-
-    Raises:
-        KneepointError: it cannot be read, or a line is no rule.
-    """
-    rules = []
-    for number, line in enumerate(read_text(path, _MOST_BYTES).splitlines(), 1):
-        if line.strip():
-            try:
-                rules.append(parse(line))
-            except RuleError as error:
-                raise KneepointError(f"{path}, line {number}: {error}") from None
-    return rules

@@ -36,7 +36,7 @@ from kneepoint.networks.config import (
     load_network,
 )
 from kneepoint.runs.executor import LocalExecutor
-from kneepoint.search.path import (
+from kneepoint.tools.fit_path.path import (
     Asked,
     Fitted,
     PathDescription,

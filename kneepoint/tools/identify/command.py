@@ -19,12 +19,12 @@ from kneepoint.search.behaviour import (
     identify,
     known_families,
 )
+from kneepoint.search.language import rules_of
 from kneepoint.tools.contest.behaviour import describe, watch
 from kneepoint.tools.contest.collect import submission_at
 from kneepoint.tools.contest.command import open_builder, trust_option
 from kneepoint.tools.contest.entries import ContestEntry
 from kneepoint.tools.contest.standing import Json
-from kneepoint.tools.evolve.command import rules_of
 
 
 @subcommand("""

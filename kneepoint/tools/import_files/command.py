@@ -11,8 +11,6 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from kneepoint.analysis.imported.measurement import Measurement
-from kneepoint.analysis.imported.read import read_measurements
 from kneepoint.analysis.metrics import FIGURES, METRICS
 from kneepoint.cli import (
     PATH,
@@ -34,6 +32,8 @@ from kneepoint.runs.results import (
     make_table,
     write_table,
 )
+from kneepoint.tools.import_files.measurement import Measurement
+from kneepoint.tools.import_files.read import read_measurements
 
 ENGINE = "imported"
 _SUFFIXES = re.compile(r"(?:\.[a-zA-Z]\w*)+$")  # .flent.gz, but not the .9 of cubic-3.9.json

@@ -1,1 +1,0 @@
-"""Measurements of other tools: each file is recognised by its content, not by its name."""

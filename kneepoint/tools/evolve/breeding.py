@@ -1,0 +1,237 @@
+"""Draws rules at random, changes and crosses them: every part by another one of its kind."""
+
+import ast
+import math
+import random
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from kneepoint.search.language import (
+    ARGUMENTS,
+    OUTPUTS,
+    SIGNALS,
+    Kind,
+    Rule,
+    RuleError,
+    assigned,
+    expressions,
+    kind_of,
+    parse,
+    with_numbers,
+)
+
+MOST_OPERATORS = 40
+_DEEPEST = 3
+_TRIES = 50
+_SKELETON = """\
+q = {ms}
+t = {threshold}
+e = (t - {ms}) / t
+w = w + {packets} if e > 0 else w - {packets}
+window = w
+keepalive = {delay}"""
+_GRAMMAR: Mapping[str, Sequence[str]] = {
+    "ms": (
+        *("owd", "owd", "rtt", "rtt", "q", "q", "least_rtt", "silence", "change({ms})"),
+        *("{factor} * {ms}", "{ms} + {ms}", "abs({ms} - {ms})", "{share} * owd + {share} * rtt"),
+        *("ewma({ms}, {share})", "ewma({ms}, {share})", "ewma(abs({ms} - {ms}), {share})"),
+        *("max({ms}, {ms})", "min({ms}, {ms})"),
+    ),
+    "threshold": ("{delay}", "{delay} * exp(clip({factor} * {number}, -1, 1))"),
+    "number": (
+        *("e", "e", "-{number}", "{factor} * {number}", "{number} + {number}", "(t - {ms}) / t"),
+        *("min({number}, {factor})", "max({number}, -{factor})", "{ms} / ({ms} + {delay})"),
+        "clip({number}, -{factor}, {factor})",
+        "log(({rate} + 0.01) / ({rate} + 0.01))",
+        "log(({rate} + 0.01) / ({rate} + 0.01))",
+    ),
+    "rate": ("rate({span})", "rate({span})", "ewma(rate({span}), {share})"),
+    "packets": (
+        *("{factor} * w ** {power}", "{factor} * w ** -{share}", "{small} * w", "{factor}"),
+        *("{packets} * (1 + {factor} * min({number}, {factor}))", "{small} * flight"),
+    ),
+}
+_SHORT: Mapping[str, Sequence[str]] = {
+    "ms": ("owd", "rtt", "q"),
+    "number": ("e", "log((rate({span}) + 0.01) / (rate({span}) + 0.01))"),
+    "rate": ("rate({span})",),
+    "packets": ("{factor} * w ** {power}",),
+}
+"""What ends a part that is deep enough."""
+_AROUND: Mapping[str, Sequence[str]] = {
+    "any": (
+        "{x} * (1 + {small} * {number})",
+        "{x} * exp(clip({factor} * {number}, -1, 1))",
+        "{x} * exp({small} * clip({number}, -{factor}, 1))",
+        "{x} if {number} > 0 else {factor} * {x}",
+        "ewma({x}, {share})",
+    ),
+    "ms": (
+        *("{x} + {ms}", "{x} + {factor} * change({x})", "max({x}, {ms})", "min({x}, {ms})"),
+        "{x} + {factor} * ewma(abs({x} - {ms}), {share})",
+        "{x} - {factor} * ewma(abs({x} - {ms}), {share})",
+    ),
+    "number": ("{x} + {number}", "clip({x}, -{factor}, {factor})"),
+    "packets": ("{x} + {packets}",),
+}
+"""What may surround a part x of a kind."""
+
+
+def _between(low: float, high: float) -> Callable[[random.Random], float]:
+    return lambda rng: math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+_LITERALS: Mapping[str, Callable[[random.Random], float]] = {
+    "share": lambda rng: rng.uniform(0.02, 1),
+    "factor": _between(0.1, 5),
+    "small": _between(0.005, 0.5),
+    "delay": _between(3, 60),
+    "span": _between(0.1, 10),
+    "power": lambda rng: rng.uniform(-1, 0.5),
+}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A part of a rule.
+
+    Args:
+        node: of its tree.
+        statement: number of its assignment.
+        position: among the assignment's expressions.
+        kind: None: any.
+        names: variables that it may use.
+    """
+
+    node: ast.expr
+    statement: int
+    position: int
+    kind: Kind | None
+    names: frozenset[str]
+
+
+def drawn(rng: random.Random) -> Rule:
+    """Draws a rule."""
+    while True:
+        try:
+            return parse(_filled(_SKELETON, rng, frozenset("qte"), 0))
+        except RuleError:
+            continue
+
+
+def bred(parents: Sequence[Rule], rng: random.Random, known: Container[str]) -> Rule:
+    """Breeds a rule that is not known: of one parent, or two."""
+    for _ in range(_TRIES):
+        parent = rng.choice(parents)
+        way = rng.random()
+        try:
+            if way < 0.2:
+                child = _crossed(parent, rng.choice(parents), rng)
+            elif way < 0.6:
+                child = _restructured(parent, rng)
+            else:
+                child = with_numbers(parent, _moved(parent.numbers, rng))
+        except RuleError:
+            continue
+        if child.text not in known and child.operators <= MOST_OPERATORS:
+            return child
+    return drawn(rng)
+
+
+def _moved(numbers: Sequence[float], rng: random.Random) -> list[float]:
+    """Changes a few of the numbers, some much and most a little."""
+    if not numbers:
+        raise RuleError("has no numbers")
+    share = min(1.0, 2 / len(numbers))
+    width = rng.choice((0.05, 0.2, 0.6))
+    return [
+        value * math.exp(rng.gauss(0, width)) if rng.random() < share else value
+        for value in numbers
+    ]
+
+
+def _restructured(rule: Rule, rng: random.Random) -> Rule:
+    """Draws a part anew, surrounds one, or lets a part of it take its place."""
+    places = [each for each in _places(rule) if each.kind]
+    place = rng.choice(places)
+    way = rng.choice(("anew", "around", "within"))
+    if way == "within":
+        parts = set(ast.walk(place.node)) - {place.node}
+        inner = [each.node for each in places if each.node in parts and each.kind == place.kind]
+        if not inner:
+            raise RuleError("has nothing of its kind within")
+        return _with(rule, place, rng.choice(inner))
+    if way == "around":
+        templates = [*_AROUND["any"], *_AROUND.get(str(place.kind), ())]
+        text = rng.choice(templates).replace("{x}", f"({ast.unparse(place.node)})")
+        text = _filled(text, rng, place.names, _DEEPEST - 1)
+    else:
+        text = _filled(f"{{{place.kind}}}", rng, place.names, 1)
+    return _with(rule, place, ast.parse(text, mode="eval").body)
+
+
+def _crossed(rule: Rule, other: Rule, rng: random.Random) -> Rule:
+    """Puts a part of another rule in the place of one of the same kind."""
+    place = rng.choice([each for each in _places(rule) if each.kind])
+    able = [
+        each.node
+        for each in _places(other)
+        if each.kind == place.kind
+        and {name.id for name in ast.walk(each.node) if isinstance(name, ast.Name)}
+        <= {*place.names, *SIGNALS, *ARGUMENTS}
+    ]
+    if not able:
+        raise RuleError("has nothing that fits")
+    return _with(rule, place, rng.choice(able))
+
+
+def _places(rule: Rule) -> list[_Place]:
+    kinds: dict[str, Kind | None] = {}
+    for statement in rule.tree.body:  # a later one may tell the kind of a variable
+        name, value = assigned(statement)
+        kind = kind_of(value, kinds)
+        kinds[name] = kinds.get(name) or kind
+    found, names = [], frozenset[str]()
+    for number, statement in enumerate(rule.tree.body):
+        name, value = assigned(statement)
+        for position, node in enumerate(expressions(statement)):
+            kind = kind_of(node, dict(kinds))
+            if node is value:
+                kind = OUTPUTS.get(name) or kinds[name]
+            found.append(_Place(node, number, position, kind, names))
+        names |= {name} - {*OUTPUTS}
+    return found
+
+
+def _with(rule: Rule, place: _Place, new: ast.expr) -> Rule:
+    """Returns the rule with something else in a place."""
+    tree = rule.tree
+    old = list(expressions(tree.body[place.statement]))[place.position]
+
+    class Replaced(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            return new if node is old else self.generic_visit(node)
+
+    return parse(ast.unparse(Replaced().visit(tree)))
+
+
+def _filled(template: str, rng: random.Random, names: frozenset[str], depth: int) -> str:
+    """Fills each {kind} of a template with a draw."""
+
+    def draw(match: re.Match[str]) -> str:
+        kind = match[1]
+        if kind in _LITERALS:
+            return f"{_LITERALS[kind](rng):.3g}"
+        choices = (_GRAMMAR if depth < _DEEPEST else _SHORT)[kind]
+        able = [text for text in choices if not _VARIABLE.search(text) or names >= _used(text)]
+        return f"({_filled(rng.choice(able), rng, names, depth + 1)})"
+
+    return re.sub(r"\{(\w+)\}", draw, template)
+
+
+_VARIABLE = re.compile(r"\b[qte]\b")
+
+
+def _used(text: str) -> set[str]:
+    return set(_VARIABLE.findall(text))

@@ -1,0 +1,58 @@
+"""mahimahi's link log: `kneepoint.analysis.link_log` has the format, with and without drops."""
+
+import re
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from kneepoint.common.json_text import parse_json
+from kneepoint.common.places import BUILT
+from kneepoint.common.programs import run_built
+from kneepoint.engines.base import COUNTS, METRICS
+from kneepoint.tools.import_files.measurement import (
+    Format,
+    Measurement,
+    series_of,
+)
+
+_HEADER = re.compile(rb"\A(?:#[^\n]*\n)*# base timestamp: ")
+
+
+def _recognises(head: bytes) -> bool:
+    return bool(_HEADER.match(head))
+
+
+def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
+    found = measured(FORMAT, path, stream, "--over-time")
+    metrics = {name: found[name] for name in (*METRICS, *COUNTS)}
+    absent = ["flows: a link log does not tell them apart"]
+    if not found["logs_drops"]:
+        del metrics["packets_dropped"]
+        absent.append("drops: the log has none, or they were not logged")
+    series, others = series_of(found["over_time"]), found["other_events"]
+    notes = [f"left out: {count} events of the kind {kind!r}" for kind, count in others.items()]
+    if longer := found["longer_events"]:
+        notes.append(f"left out: words after the fields of mahimahi in {longer} events")
+    told = (path, FORMAT.name, found["duration_s"], metrics, (), series, tuple(absent))
+    return [Measurement(*told, notes=tuple(notes))]
+
+
+def measured(known: Format, path: Path, stream: BinaryIO, option: str) -> dict[str, Any]:
+    """What build/measure says of a text log of any length.
+
+    Raises:
+        KneepointError: it is cut off, is no log, or no packet departed over some time.
+    """
+    printed, status, complaint = run_built(BUILT / "measure", option, content=stream)
+    if status:
+        raise known.refuse(path, complaint.removeprefix("log -").lstrip(", "))
+    found: dict[str, Any] = parse_json(printed)
+    if found["is_torn"]:
+        raise known.refuse(path, "its last line is cut off; copy the whole file")
+    if not found["packets_delivered"]:
+        raise known.refuse(path, "no packet departed; did a flow run?")
+    if not found["duration_s"]:
+        raise known.refuse(path, "all within one millisecond; did it run on?")
+    return found
+
+
+FORMAT = Format("link log of mahimahi", _recognises, _read)

@@ -1,0 +1,329 @@
+"""The language of rules: assignments in Python's notation, for the controller `rule`.
+
+Every acknowledgment performs them in order. An expression has a kind: delays and times are ms,
+windows packets, rates packets per ms, all else a number; a literal is of any kind.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Literal, cast
+
+from kneepoint.common.errors import KneepointError, suggestion
+from kneepoint.common.files import read_text
+
+Kind = Literal["ms", "packets", "rate", "number"]
+_MOST_BYTES = 2**20
+"""Of a file of rules."""
+
+SIGNALS: Mapping[str, Kind] = {
+    **{"owd": "ms", "rtt": "ms", "least_rtt": "ms", "silence": "ms"},
+    **{"flight": "packets", "w": "packets"},
+}
+OUTPUTS: Mapping[str, Kind] = {
+    **{"w": "packets", "window": "packets", "pace": "rate", "keepalive": "ms"},
+}
+ARGUMENTS = {
+    **{"abs": 1, "exp": 1, "log": 1, "change": 1, "rate": 1},
+    **{"min": 2, "max": 2, "ewma": 2, "clip": 3},
+}
+_BINARY: Mapping[type[ast.operator], str] = {
+    **{ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"},
+}
+_VARIABLES = 12
+OPERATIONS = (
+    *"end number owd rtt least_rtt silence flight w".split(),
+    *"add sub mul div pow min max neg abs exp log clip choose ewma change rate".split(),
+    *"set_w set_window set_pace set_keepalive".split(),
+    *(f"load {k}" for k in range(_VARIABLES)),
+    *(f"store {k}" for k in range(_VARIABLES)),
+)
+"""In the order of controllers/algorithms/rule.cc."""
+_NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
+_PER_CODE, _CODES, _NUMBERS, _DEEPEST = 8, 16, 40, 30
+MOST_CHARACTERS = 4000
+_MOST_NUMBER = 1e100
+
+
+class RuleError(ValueError):
+    """A text that is no rule."""
+
+
+@dataclass
+class Rule:
+    """A rule that is one.
+
+    Args:
+        text: as `str` gives it, which is the same for the same rule.
+    """
+
+    text: str
+    _program: list[str] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+
+    @property
+    def tree(self) -> ast.Module:
+        """Its assignments, a tree that may be changed."""
+        return ast.parse(self.text)
+
+    @cached_property
+    def operators(self) -> int:
+        """The number of its operations that compute; a filter counts as one."""
+        simple = {"number", *SIGNALS}
+        words = [word.partition(" ")[0] for word in self._program]
+        return sum(word not in simple and not re.match("set_|load|store", word) for word in words)
+
+    @cached_property
+    def code(self) -> dict[str, int]:
+        """The parameters of the controller that are its program."""
+        found = {}
+        for start in range(0, len(self._program), _PER_CODE):
+            some = self._program[start : start + _PER_CODE]
+            found[f"code_{start // _PER_CODE}"] = sum(
+                _NUMBER[word] * 64**place for place, word in enumerate(some)
+            )
+        return found
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """All parameters of the controller that are this rule."""
+        return {**self.code, **{f"number_{k}": value for k, value in enumerate(self.numbers)}}
+
+
+@lru_cache(10_000)  # the best are read again in each round
+def parse(text: str) -> Rule:
+    """Reads a rule.
+
+    Raises:
+        RuleError: it is none.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise RuleError(f"has more than {MOST_CHARACTERS} characters; shorten it")
+    try:
+        tree = _Turned().visit(ast.parse(text.strip()))
+        canonical = "; ".join(ast.unparse(each) for each in tree.body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise RuleError("is no rule; write assignments such as w = w + 0.1") from None
+    rule = Rule(canonical)
+    known: dict[str, Kind | None] = {}
+    for statement in tree.body:
+        name, value = assigned(statement)
+        kind = kind_of(value, known)
+        wanted = OUTPUTS.get(name)
+        if wanted and kind not in (wanted, None):
+            raise RuleError(f"{name} is of kind {wanted}, and {ast.unparse(value)} of {kind}")
+        _emit(value, list(known), rule)
+        if wanted:
+            rule._program.append(f"set_{name}")
+            continue
+        known[name] = kind
+        if len(known) > _VARIABLES:
+            raise RuleError(f"has more than {_VARIABLES} variables; use fewer")
+        rule._program.append(f"store {list(known).index(name)}")
+    if "set_w" not in rule._program and "set_window" not in rule._program:
+        raise RuleError("sets neither w nor window; assign one")
+    if len(rule._program) > _PER_CODE * _CODES or len(rule.numbers) > _NUMBERS:
+        raise RuleError(
+            f"has {len(rule._program)} operations and {len(rule.numbers)} numbers; at most "
+            f"{_PER_CODE * _CODES} and {_NUMBERS} fit"
+        )
+    return rule
+
+
+class _Turned(ast.NodeTransformer):
+    """Writes 1.0 as 1, and a < b as b > a, whose operands come in the order of the program."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, float) and node.value % 1 == 0:
+            return ast.Constant(int(node.value))
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt):
+            return ast.Compare(node.comparators[0], [ast.Gt()], [node.left])
+        return node
+
+
+def assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
+    """Returns the name and the expression of an assignment; raises RuleError for another one."""
+    if not (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and isinstance(statement.targets[0], ast.Name)
+    ):
+        raise RuleError(
+            f"{ast.unparse(statement)[:80]!r} is no assignment; write name = expression"
+        )
+    name = statement.targets[0].id
+    if name in {*SIGNALS, *ARGUMENTS} - {*OUTPUTS}:
+        raise RuleError(f"{name} cannot be assigned; choose another name")
+    return name, statement.value
+
+
+def literal(node: ast.expr) -> float | None:
+    """Returns the value of a number, which may have a sign; None of anything else."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = literal(node.operand)
+        return None if value is None else -value
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        if isinstance(node.value, bool) or abs(node.value) >= _MOST_NUMBER:
+            return None
+        return float(node.value)
+    return None
+
+
+def kind_of(node: ast.expr, known: dict[str, Kind | None], depth: int = 0) -> Kind | None:
+    """Returns an expression's kind, None for any; raises RuleError if it has none.
+
+    A variable of any kind gets that of what it is first compared with.
+    """
+    if depth > _DEEPEST:
+        raise RuleError("is nested too deeply; assign parts of it to variables")
+    if literal(node) is not None:
+        return None
+    if isinstance(node, ast.Name):
+        names = {**SIGNALS, **known}
+        if node.id not in names:
+            raise RuleError(
+                f"{node.id} is no signal and not assigned; {suggestion(node.id, names)}"
+            )
+        return names[node.id]
+    parts = parts_of(node)
+    kinds = [kind_of(part, known, depth + 1) for part in parts]
+
+    def same(first: int, last: int, wanted: Kind | None = None) -> Kind | None:
+        """The kind of some of the parts, which must be one."""
+        found = {kind for kind in (*kinds[first:last], wanted) if kind}
+        if len(found) > 1:
+            raise RuleError(f"{ast.unparse(node)[:80]}: mixes {' and '.join(sorted(found))}")
+        kind = found.pop() if found else None
+        for part in parts[first:last]:
+            if isinstance(part, ast.Name) and part.id in known:
+                known[part.id] = known[part.id] or kind
+        return kind
+
+    if isinstance(node, ast.IfExp):
+        same(0, 2)
+        return same(2, 4)
+    if isinstance(node, ast.BinOp):
+        left, right = kinds
+        if isinstance(node.op, ast.Pow):
+            same(1, 2, "number")
+            return left
+        if isinstance(node.op, ast.Mult) and "number" in kinds:
+            return left if right == "number" else right
+        if isinstance(node.op, ast.Mult) and None in kinds:
+            return left or right
+        if isinstance(node.op, ast.Div):
+            if right in ("number", None):
+                return left
+            same(0, 2)
+            return "number"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        match node.func.id:
+            case "exp" | "log":
+                return same(0, 1, "number")
+            case "rate":
+                return "rate"
+            case "ewma":
+                same(1, 2, "number")
+                return kinds[0]
+    return same(0, len(parts))
+
+
+def parts_of(node: ast.expr) -> list[ast.expr]:
+    """Returns the operands of an operation; raises RuleError for what is none."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return [node.operand]
+    if isinstance(node, ast.IfExp) and isinstance(node.test, ast.Compare):
+        test = node.test
+        if len(test.ops) == 1 and isinstance(test.ops[0], ast.Gt):
+            return [test.left, test.comparators[0], node.body, node.orelse]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        name = node.func.id
+        if len(node.args) == ARGUMENTS.get(name):
+            return node.args
+    raise RuleError(
+        f"{ast.unparse(node)[:80]!r}: has only numbers, + - * / **, x if a > b else y, and "
+        + ", ".join(f"{name}/{count}" for name, count in ARGUMENTS.items())
+    )
+
+
+def expressions(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Yields all expressions in an assignment, each before its parts."""
+    pending = [assigned(statement)[1]]
+    while pending:
+        node = pending.pop()
+        yield node
+        if literal(node) is None and not isinstance(node, ast.Name):
+            pending += parts_of(node)
+
+
+def _emit(node: ast.expr, variables: list[str], rule: Rule) -> None:
+    """Appends what computes an expression."""
+    program, value = rule._program, literal(node)
+    if value is not None:
+        program.append("number")
+        rule.numbers.append(value)
+        return
+    if isinstance(node, ast.Name):
+        own = node.id in variables
+        program.append(f"load {variables.index(node.id)}" if own else node.id)
+        return
+    parts = parts_of(node)
+    if isinstance(node, ast.IfExp):
+        for part in parts[:2]:
+            _emit(part, variables, rule)
+        program.append("sub")
+        for part in parts[2:]:
+            _emit(part, variables, rule)
+        program.append("choose")
+        return
+    for part in parts:
+        _emit(part, variables, rule)
+    if isinstance(node, ast.BinOp):
+        program.append(_BINARY[type(node.op)])
+    elif isinstance(node, ast.UnaryOp):
+        program.append("neg")
+    else:
+        assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        program.append(node.func.id)
+
+
+def with_numbers(rule: Rule, numbers: Sequence[float]) -> Rule:
+    """Returns the rule with other literals, of four digits, in the order of its program."""
+    given = iter(numbers)
+
+    class Changed(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            if isinstance(node, ast.expr) and (own := literal(node)) is not None:
+                value = next(given)
+                return node if value == own else ast.Constant(float(f"{value:.4g}"))
+            if isinstance(node, ast.IfExp):  # its test comes first, as in the program
+                parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
+                return ast.IfExp(*(cast(ast.expr, each) for each in parts))
+            return self.generic_visit(node)
+
+    return parse(ast.unparse(Changed().visit(rule.tree)))
+
+
+def rules_of(path: Path) -> list[Rule]:
+    """Reads a file of rules, one a line.
+
+    Raises:
+        KneepointError: it cannot be read, or a line is no rule.
+    """
+    rules = []
+    for number, line in enumerate(read_text(path, _MOST_BYTES).splitlines(), 1):
+        if line.strip():
+            try:
+                rules.append(parse(line))
+            except RuleError as error:
+                raise KneepointError(f"{path}, line {number}: {error}") from None
+    return rules

@@ -1,1 +1,0 @@
-"""Rules as data: their language, and a search for them."""

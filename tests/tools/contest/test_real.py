@@ -1,0 +1,91 @@
+"""Entries in real mahimahi: the same trees, in the same sandbox, on real clocks and sockets."""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kneepoint.engines.base import (
+    RunRecord,
+    RunSpec,
+    run_reliably,
+)
+from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.engines.entry import Entry
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.tools.contest.collect import submission_at
+from kneepoint.tools.contest.entries import EntryBuilder
+from tests.conftest import ROOT
+from tests.engines.real import real_engine, unless_disturbed
+from tests.tools.contest.conftest import EMULATE, link
+from tests.tools.contest.trees import PYTHON_CLASS, check_delays, crashing, flat_2013, kit
+
+pytestmark = pytest.mark.real_time
+WINDOW = 40
+
+
+@pytest.fixture(autouse=True)
+def _supervisors_find_our_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def steady(folder: Path) -> PreparedNetwork:
+    """A link on which a window has a delay far above the host's own, in steps far below it."""
+    return link(folder, "link", 3, pause_ms=0)
+
+
+def run(entry: Entry, folder: Path) -> RunRecord:
+    settings = replace(real_engine(), folder=folder)
+    network = settings.place(steady(folder))
+    with closing(settings.open()) as engine:
+        return run_reliably(engine, RunSpec.on(settings, entry, {}, network, 1))
+
+
+@unless_disturbed
+def agree(run: Callable[[], RunRecord], other: Callable[[], RunRecord]) -> None:
+    one, two = run(), other()
+    for record in (one, two):
+        assert record.status == "ok", record.reason
+    assert one.throughput_mbps == pytest.approx(two.throughput_mbps, rel=0.05)
+    assert one.signal_delay_p95_ms == pytest.approx(two.signal_delay_p95_ms, rel=0.1)
+
+
+def test_an_entry_runs_in_real_time_as_in_virtual_time(
+    tmp_path: Path, builder: EntryBuilder
+) -> None:
+    made = builder.make(submission_at(kit(tmp_path / "anna", WINDOW)))
+    assert made.built is not None, made.reason
+    settings = EmulatorSettings.of(EMULATE)
+    network = replace(steady(tmp_path), host_latency_us=0)
+    with closing(settings.open()) as engine:
+        emulated = engine.run(RunSpec.on(settings, made.built, {}, network, 1))
+    entry = made.built
+    agree(lambda: run(entry, tmp_path), lambda: emulated)
+
+
+def test_an_entry_in_python_runs_in_real_time(tmp_path: Path, builder: EntryBuilder) -> None:
+    (tmp_path / "anna").mkdir()
+    (tmp_path / "anna/sender.py").write_text(PYTHON_CLASS.replace("12", str(WINDOW)))
+    twin = builder.make(submission_at(kit(tmp_path / "bob", WINDOW)))
+    made = builder.make(submission_at(tmp_path / "anna"))
+    entry, other = made.built, twin.built
+    assert entry is not None and other is not None, made.reason
+    agree(lambda: run(entry, tmp_path), lambda: run(other, tmp_path))
+
+
+def test_the_receiver_of_2013_shows_the_date_of_its_kit(
+    tmp_path: Path, builder: EntryBuilder
+) -> None:
+    tree = check_delays(flat_2013(tmp_path / "anna"), 5000)
+    made = builder.make(submission_at(tree))
+    assert made.built is not None, made.reason
+    assert run(made.built, tmp_path).status == "ok"
+
+
+def test_an_entry_that_crashes_in_real_time_says_so(tmp_path: Path, builder: EntryBuilder) -> None:
+    made = builder.make(submission_at(crashing(tmp_path / "anna")))
+    assert made.built is not None, made.reason
+    record = run(made.built, tmp_path)
+    assert record.status == "failed" and "SIGABRT" in record.reason
