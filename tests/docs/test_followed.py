@@ -39,9 +39,9 @@ def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]
         html = (reader.parent / "lab/results/report.html").read_text()
         assert "Windows on a train" in html
         assert "What the tables <em>do not</em> say." in html
-    if page.stem == "add-a-figure":
+    if page.stem == "add-a-question":
         html = (reader / "lab/results/report.html").read_text()
-        assert "The cumulative distribution of the scores of all trials." in html
+        assert "The cumulative distribution of the scores of all trials" in html
     if page.stem == "add-a-published-table":
         audit = pd.read_parquet(reader / "lab/results/audit.parquet")
         assert len(audit[audit["report"] == "Nguyen 2024"]) == 3

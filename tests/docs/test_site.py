@@ -46,7 +46,7 @@ def test_every_page_is_there_and_every_link_leads_to_a_page(tmp_path: Path) -> N
     texts = {"tables": "# A page\n"}
     pages = gather.gather(tmp_path / "pages", texts)
     names = {str(page.relative_to(tmp_path / "pages")) for page in pages}
-    assert {"index.md", "tutorial.md", "how-to/add-a-figure.md", "reference/tables.md"} < names
+    assert {"index.md", "tutorial.md", "how-to/add-a-question.md", "reference/tables.md"} < names
     assert len([name for name in names if name.startswith("how-to/")]) == 14
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", page.read_text()):
