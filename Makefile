@@ -23,7 +23,7 @@ SITE_STAMP := $(VENV)/.kneepoint-site-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
 # Recipes read these from the environment, where no sign is the shell's.
-export CONFIG CORES PORT
+export CONFIG CORES PORT NAME
 # Without cached bytecode, every short program would recompile its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -32,7 +32,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile kneepoint/workflow/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-slow test-long attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools judge
+.PHONY: help setup compiler build reproduce confirm test test-slow test-long test-without attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools judge
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ attacks: build ## every attack of a hostile entry or build, those that take minu
 
 test-long: build ## the tests that take minutes each
 	@python -m pytest -n $(TEST_PROCESSES) -m long
+
+test-without: setup ## what is left without one question or tool: NAME=sweeps
+	@PYTHONPATH=. python tests/removable.py "$$NAME"
 
 soak: setup ## a study and a race killed ROUNDS=20 times, on every kind of Ray: the same bytes
 	@python -m tests.soak.study --rounds $(ROUNDS) --seed $(SEED)

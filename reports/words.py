@@ -107,7 +107,7 @@ def compose(
 
     @cache
     def every(name: str) -> list[Record]:
-        return rows_of(tables[name])
+        return rows_of(tables[name]) if name in tables else []  # of a question that is not there
 
     def best_constants(search: str) -> dict[str, float]:
         of_search = where(every("search_constants"), search=search)
