@@ -53,11 +53,12 @@ if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
 if workflow.cores is not None and workflow.cores < 1:
     refuse("--cores 0: no job could run; give at least 1, or all")
 try:
-    CONFIG = enter(Path(*workflow.overwrite_configfiles or [require_config_here()]))
+    GIVEN = Path(*workflow.overwrite_configfiles or [require_config_here()])
+    CONFIG = enter(GIVEN)
 except KneepointError as error:
     refuse(error)
 if re.search("[{}]", str(CONFIG.absolute())):
-    refuse(f"{CONFIG.absolute()}: Snakemake does not support braces in paths; rename it")
+    refuse(f"{GIVEN}: Snakemake does not support braces in paths; rename it")
 
 
 workdir: Path.cwd()

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <ranges>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
@@ -34,8 +33,9 @@ std::vector<std::filesystem::path> files() {
       if (entry.path().extension() == suffix) found.emplace(entry.path().filename(), entry.path());
     }
   }
-  const auto paths = std::views::values(found);
-  return {paths.begin(), paths.end()};
+  std::vector<std::filesystem::path> paths;
+  for (const auto& [name, path] : found) paths.push_back(path);
+  return paths;
 }
 
 std::filesystem::path find(const std::string& wanted) {

@@ -1,5 +1,6 @@
 """`kneepoint new-report`: the skeleton of a report of your own."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from kneepoint.cli.skeletons import (
     new_folder,
     write_skeleton,
 )
+from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import PACKAGE, TOOL
 from kneepoint.runs.load import load_workflow
 
@@ -35,6 +37,8 @@ def command(name: str, into: Path, as_json: bool) -> None:
     text and a controller, and runs as it is. Nothing is overwritten.
     """
     folder = new_folder("new-report", name, into)
+    if re.search("[{}]", str(folder.absolute())):
+        raise KneepointError(f"--into {into}: Snakemake supports no brace in a path; name another")
     controller = f"{name.replace('-', '_')}_window"
     texts = fill_in(SKELETON, folder, {"name": name, "controller": controller})
     texts[PROFILE] = (TOOL / PROFILE).read_text(encoding="utf-8")

@@ -54,7 +54,7 @@ def test_snakefile_refuses_what_it_is_given(
     assert not (checkout / "build").exists()
 
 
-@pytest.mark.parametrize("place", ["results/probe", "logs"])
+@pytest.mark.parametrize("place", ["results/probe", ".kneepoint"])
 def test_snakefile_refuses_a_file_where_it_would_write(checkout: Path, place: str) -> None:
     path = checkout / place
     path.parent.mkdir(exist_ok=True)
@@ -77,7 +77,7 @@ def test_what_does_not_compile_is_said_last(tmp_path: Path) -> None:
         "cmake_minimum_required(VERSION 3.25)\nproject(broken CXX)\nadd_executable(programs a.cc)\n"
     )
     project.with_name("a.cc").write_text("int main() { return window; }\n")
-    result = snakemake(tmp_path, "--", "build/synthesize")
+    result = snakemake(tmp_path, "--", str(tmp_path / "build/synthesize"))
     assert result.returncode == 2
     last = result.stderr.splitlines()[-1]
     assert re.search(r"controllers/a\.cc:1:21: error: .*window", last), result.stderr

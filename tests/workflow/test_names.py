@@ -29,5 +29,5 @@ def test_paths_with_signs_of_a_shell_are_only_paths(tmp_path: Path) -> None:
         },
     )
     checkout.run("--cores", "2", "--configfile", f"c {SIGNS}/a {SIGNS}.yaml")
-    assert (folder / f"r {SIGNS}" / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert (folder / f"c {SIGNS}" / f"r {SIGNS}" / "report.pdf").read_bytes().startswith(b"%PDF")
     assert not [*tmp_path.rglob("injected")]

@@ -149,7 +149,7 @@ def test_nothing_is_overwritten(report: Path) -> None:
     [
         (("My",), "new-report 'My': invalid name; use lower-case letters, digits, - and _ only"),
         (("../x",), "invalid name"),
-        (("mine", "--into", "{{x}}"), "it must not begin with - or contain a brace"),
+        (("mine", "--into", "{{x}}"), "brace"),
         (("mine", "--into", "file"), "file"),
     ],
 )

@@ -234,7 +234,7 @@ def test_bytes_that_a_build_gives_decide_what_runs_again(
 ) -> None:
     """A comment in all sources costs a build and no more; the build copies what is there."""
     build = checkout.folder / "build"
-    programs = [checkout.folder / path for path in PROGRAMS]
+    programs = [checkout.folder / "build" / Path(path).name for path in PROGRAMS]
     (build / "saved/controllers").mkdir(parents=True, exist_ok=True)
     for path in (*programs, *build.glob("controllers/*.so")):
         shutil.copy2(path, build / "saved" / path.relative_to(build))

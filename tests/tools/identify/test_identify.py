@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
@@ -30,7 +31,9 @@ def test_a_sender_is_identified_and_predicted(workspace: Path) -> None:
 def test_logs_are_identified(workspace: Path) -> None:
     log = workspace / "own.log"
     run = ["--network", "wire", "--controller", "rule", "--flow-log", str(log)]
-    subprocess.run(["build/emulate", *run], cwd=workspace, check=True, capture_output=True)
+    subprocess.run(
+        [str(ROOT / "build/emulate"), *run], cwd=workspace, check=True, capture_output=True
+    )
     (workspace / "own.txt").write_text("w = w + 1\n")
     result = ask(workspace, "identify", "own.log", "--rules", "own.txt")
     assert result.stdout.startswith("behaves like fixed_window with window 20 packets")
