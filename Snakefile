@@ -53,12 +53,12 @@ if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
 if workflow.cores is not None and workflow.cores < 1:
     refuse("--cores 0: no job could run; give at least 1, or all")
 try:
-    GIVEN = Path(*workflow.overwrite_configfiles or [require_config_here()])
-    CONFIG = enter(GIVEN)
+    CONFIG = enter(Path(*workflow.overwrite_configfiles or [require_config_here()]))
 except KneepointError as error:
     refuse(error)
 if re.search("[{}]", str(CONFIG.absolute())):
-    refuse(f"{GIVEN}: Snakemake does not support braces in paths; rename it")
+    place = CONFIG if re.search("[{}]", str(CONFIG)) else CONFIG.absolute()
+    refuse(f"{place}: Snakemake does not support braces in paths; rename it")
 
 
 workdir: Path.cwd()
