@@ -90,7 +90,7 @@ def test_artifact_describes_everything_with_its_digest(results: Path, tmp_path: 
     del files["ro-crate-metadata.json"]
     assert described == {name: sha256_of(content) for name, content in files.items()}
     action = crate.get("#rerun")
-    assert action["description"] == "make reproduce CONFIG=config/config.yaml"
+    assert action["description"] == "kneepoint report --config config/config.yaml"
     assert {each.id for each in action["object"]} >= {"config/config.yaml"}
     validator = shutil.which("rocrate-validator")
     if validator:

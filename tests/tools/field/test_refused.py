@@ -1,0 +1,9 @@
+"""What the command refuses before any work."""
+
+from pathlib import Path
+
+from tests.kneepoint.conftest import refused
+
+
+def test_cores_are_a_number(workspace: Path) -> None:
+    assert "--cores 0: is no number of cores" in refused(workspace, "field", "--cores", "0")

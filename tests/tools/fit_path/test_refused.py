@@ -1,0 +1,11 @@
+"""What the command refuses before any work."""
+
+from pathlib import Path
+
+from tests.kneepoint.conftest import refused
+
+
+def test_the_network_has_a_folder(workspace: Path) -> None:
+    assert "--into /proc/x/a: there is no folder" in refused(
+        workspace, "fit-path", "a", "--into", "/proc/x/a"
+    )
