@@ -15,7 +15,7 @@ from kneepoint.common.files import write_whole
 
 DOCS = ROOT / "docs"
 CONTENTS: Mapping[str, tuple[str, ...]] = {
-    "First hour": ("tutorial", "own-report"),
+    "First hour": ("install", "tutorial", "own-report"),
     "How to": ("how-to/*",),
     "Reference": ("reference", "controllers", "field", "bbr-cases"),
     "Explanation": (
