@@ -90,8 +90,8 @@ struct Scenario {
   static Scenario parse(const std::string& name, std::string_view text);
   static Scenario read(const std::string& name, const JsonValue& value);
 
-  // Takes links, duration and host from a network.json, as kneepoint.networks.prepare writes it, with its
-  // traces in `folder`. Throws as above.
+  // Takes links, duration and host from a network.json, as kneepoint.networks.prepare writes it,
+  // with its traces in `folder`. Throws as above.
   void take_network(const std::string& name, std::string_view text,
                     const std::filesystem::path& folder);
 
