@@ -10,7 +10,7 @@ from tests.entries.building import SOURCES, build_entry, build_sender
 
 __all__ = ["contest", "small_link"]
 
-ATTACKS = Path(__file__).parents[1] / "contest/attacks/attacks.cc"
+ATTACKS = Path(__file__).parents[1] / "tools/contest/attacks/attacks.cc"
 
 
 @pytest.fixture(scope="session")
