@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds targets of controllers/CMakeLists.txt in build/: controllers/build.sh [OPTION...] -- TARGET...
+# For another system, KNEEPOINT_TARGET (see toolchains/zig.cmake), in build/target-$KNEEPOINT_TARGET.
 # Calls are serialized, because concurrent ninjas corrupt a build folder. Options go to cmake.
 set -eu
 options=()
@@ -10,43 +11,49 @@ while [ "$1" != -- ]; do
 done
 shift
 cd "$(dirname "$0")/.."
-controllers/check_compiler.sh
-mkdir -p build
-exec 9>build/.lock
+if [ -z "${KNEEPOINT_TARGET-}" ]; then
+  build=build
+  controllers/check_compiler.sh
+else
+  build=build/target-$KNEEPOINT_TARGET
+  options+=(-DCMAKE_TOOLCHAIN_FILE=toolchains/zig.cmake "-DKNEEPOINT_TARGET=$KNEEPOINT_TARGET")
+fi
+mkdir -p $build
+exec 9>$build/.lock
 flock 9
 # A folder that was moved or copied is configured anew: CMake refuses the paths of the other one, and
 # ninja looks there for headers.
-grep -qsxF "CMAKE_CACHEFILE_DIR:INTERNAL=$PWD/build" build/CMakeCache.txt ||
-  rm -rf build/CMakeCache.txt build/CMakeFiles build/.ninja_deps
+grep -qsxF "CMAKE_CACHEFILE_DIR:INTERNAL=$PWD/$build" $build/CMakeCache.txt ||
+  rm -rf $build/CMakeCache.txt $build/CMakeFiles $build/.ninja_deps
 # Ninja compares times, but a source that was restored or copied with its times is older than what was
 # built of another content; and CMake keeps settings that this script no longer makes.
-changed=$(LC_ALL=C sha256sum --check --quiet build/sources.sha256 2>/dev/null | sed -n 's/: FAILED$//p')
+changed=$(LC_ALL=C sha256sum --check --quiet $build/sources.sha256 2>/dev/null | sed -n 's/: FAILED$//p')
 if [ -n "$changed" ]; then
   xargs -d '\n' touch <<<"$changed"
-  ! grep -qx controllers/build.sh <<<"$changed" || rm -f build/CMakeCache.txt
+  ! grep -qx controllers/build.sh <<<"$changed" || rm -f $build/CMakeCache.txt
 fi
-find -H controllers -type f | sort | xargs -d '\n' sha256sum >build/sources.sha256 2>/dev/null || true  # some may be gone
-cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
-  >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
-ninja -C build -k 0 "$@" || failed=1
+find -H controllers -type f | sort | xargs -d '\n' sha256sum >$build/sources.sha256 2>/dev/null || true  # some may be gone
+cmake -S controllers -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
+  >$build/cmake.log 2>&1 || { cat $build/cmake.log; exit 1; }
+ninja -C $build -k 0 "$@" || failed=1
 # Remove controllers whose source no longer exists.
-for built in build/controllers/*.so; do
+for built in $build/controllers/*.so; do
   [ -e "controllers/algorithms/$(basename "$built" .so).cc" ] || rm -f "$built"
 done
 # What each was built of: see kneepoint/engines/built.py.
-mkdir -p build/sources
+mkdir -p $build/sources
 note() {
-  [ $failed = 0 ] || ninja -C build -n "$2" | grep -q 'no work to do' || return 0
+  [ $failed = 0 ] || ninja -C $build -n "$2" | grep -q 'no work to do' || return 0
   own=controllers/algorithms/$1.cc core=$([ "$1" = core ] && echo 1) awk '
     { path = substr($0, 67) }
     path == ENVIRON["own"] { print; next }
     path ~ "^controllers/tests/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
     ENVIRON["core"] || path ~ "^controllers/(algorithms/|CMakeLists.txt|build.sh)"
-  ' build/sources.sha256 >"build/sources/.$1"
-  mv "build/sources/.$1" "build/sources/$1"
+  ' $build/sources.sha256 >"$build/sources/.$1"
+  mv "$build/sources/.$1" "$build/sources/$1"
 }
 note_controllers() {
-  for built in build/controllers/*.so; do
+  for built in $build/controllers/*.so; do
     name=$(basename "$built" .so)
     note "$name" "controller_$name"
   done

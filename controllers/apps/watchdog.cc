@@ -41,7 +41,7 @@ void tick(int) {
 void set_timer(std::chrono::microseconds interval) {
   constexpr int64_t second_us = 1'000'000;
   const timeval time{.tv_sec = interval.count() / second_us,
-                     .tv_usec = interval.count() % second_us};
+                     .tv_usec = static_cast<suseconds_t>(interval.count() % second_us)};
   const itimerval timer{.it_interval = time, .it_value = time};
   if (setitimer(ITIMER_PROF, &timer, nullptr) != 0) fail("setitimer");
 }

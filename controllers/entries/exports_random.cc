@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
 
 #include "entries/exports.hh"
 
@@ -51,17 +50,24 @@ KNEEPOINT_EXPORT uint32_t arc4random_uniform(uint32_t bound) noexcept {
   return static_cast<uint32_t>((uint64_t{arc4random()} * bound) >> 32);
 }
 
-// The members of std::random_device that are not inline; the class itself asks the processor.
-__attribute__((visibility("default"))) void std::random_device::_M_init(const std::string&) {}
-__attribute__((visibility("default"))) void std::random_device::_M_init_pretr1(const std::string&) {
+// The members of libstdc++'s std::random_device that are not inline; the class itself asks the
+// processor. By their names in an object, since this program's own C++ library may be another.
+#define KNEEPOINT_NAMED(symbol) __asm__(symbol) __attribute__((visibility("default")))
+#define KNEEPOINT_OF_TEXT "ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+extern "C" {
+void begin_device(void*, const void*)
+    KNEEPOINT_NAMED("_ZNSt13random_device7_M_init" KNEEPOINT_OF_TEXT);
+void begin_old_device(void*, const void*)
+    KNEEPOINT_NAMED("_ZNSt13random_device14_M_init_pretr1" KNEEPOINT_OF_TEXT);
+void end_device(void*) KNEEPOINT_NAMED("_ZNSt13random_device7_M_finiEv");
+unsigned draw_device(void*) KNEEPOINT_NAMED("_ZNSt13random_device9_M_getvalEv");
+unsigned draw_old_device(void*) KNEEPOINT_NAMED("_ZNSt13random_device16_M_getval_pretr1Ev");
+double entropy_of_device(const void*) KNEEPOINT_NAMED("_ZNKSt13random_device13_M_getentropyEv");
 }
-__attribute__((visibility("default"))) void std::random_device::_M_fini() {}
-__attribute__((visibility("default"))) unsigned std::random_device::_M_getval() {
-  return arc4random();
-}
-__attribute__((visibility("default"))) unsigned std::random_device::_M_getval_pretr1() {
-  return arc4random();
-}
-__attribute__((visibility("default"))) double std::random_device::_M_getentropy() const noexcept {
-  return 32;
-}
+
+void begin_device(void*, const void*) {}
+void begin_old_device(void*, const void*) {}
+void end_device(void*) {}
+unsigned draw_device(void*) { return arc4random(); }
+unsigned draw_old_device(void*) { return arc4random(); }
+double entropy_of_device(const void*) { return 32; }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "entries/given_files.hh"
+#include "entries/run_main.hh"
 
 namespace kneepoint {
 
@@ -28,11 +29,17 @@ EntryPage& shared_page() {
   return *static_cast<EntryPage*>(place);
 }
 
+// A confined process opens no library, and this program may have a C++ library of its own.
+void load_common_libraries() {
+  for (const char* const name : {"libstdc++.so.6", "libm.so.6"}) dlopen(name, RTLD_NOW);
+}
+
 }  // namespace
 
 EntryLoader::EntryLoader(int count, char* words[], int before) : page_(shared_page()) {
   constexpr int least = 6;
   if (count < before + least) fail("this program is started by emulate");
+  load_common_libraries();
   if (before == words_of_interpreter) interpreter_ = {words[0], words[before - 1]};
   char** next = words + before;
   object_ = *next++;
@@ -80,14 +87,8 @@ void EntryLoader::give_environment() const {
 
 void EntryLoader::run() {
   give_environment();
-  void* const library = dlopen(object_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) fail(std::string("the entry cannot be loaded: ") + dlerror());
-  using Main = int (*)(int, char**, char**);
-  const auto entry_main = reinterpret_cast<Main>(dlsym(library, "main"));
-  if (entry_main == nullptr) fail("the entry has no main");
-  const auto count = static_cast<int>(words_.size());
   words_.push_back(nullptr);
-  std::exit(entry_main(count, words_.data(), environ));
+  run_main(object_.c_str(), static_cast<int>(words_.size()) - 1, words_.data());
 }
 
 }  // namespace kneepoint

@@ -1,5 +1,6 @@
 #include "entries/process.hh"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -72,6 +74,30 @@ void never_block(int descriptor) {
   if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) fault("fcntl");
 }
 
+// close_range(2) came with Linux 5.9.
+void close_others(bool has_socket, bool has_pipes) {
+  const int listing = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const auto is_kept = [&](int descriptor) {
+    return descriptor < EntryPage::socket_descriptor or descriptor == listing or
+           (has_socket and descriptor == EntryPage::socket_descriptor) or
+           (has_pipes and (descriptor == EntryMessages::reports_descriptor or
+                           descriptor == EntryMessages::orders_descriptor));
+  };
+  alignas(dirent) std::array<char, 4096> content;
+  while (true) {
+    const auto bytes = syscall(SYS_getdents64, listing, content.data(), content.size());
+    if (bytes < 0) _exit(EXIT_FAILURE);
+    if (bytes == 0) break;
+    for (ssize_t at = 0; at < bytes;) {
+      const auto* const listed = reinterpret_cast<const dirent*>(content.data() + at);
+      const int descriptor = std::atoi(listed->d_name);
+      if (not is_kept(descriptor)) close(descriptor);
+      at += listed->d_reclen;
+    }
+  }
+  close(listing);
+}
+
 [[noreturn]] void become(const char* path, char* const* words, char* const* environment,
                          const Descriptors& given) {
   if (not end_with_parent(given.errors)) _exit(EXIT_FAILURE);
@@ -98,9 +124,7 @@ void never_block(int descriptor) {
   dup2(socket, EntryPage::socket_descriptor);
   dup2(reports, EntryMessages::reports_descriptor);
   dup2(orders, EntryMessages::orders_descriptor);
-  syscall(SYS_close_range, EntryPage::socket_descriptor + (socket < 0 ? 0 : 1),
-          EntryMessages::reports_descriptor - (orders < 0 ? 0 : 1), 0);
-  syscall(SYS_close_range, EntryMessages::orders_descriptor + 1, ~0U, 0);
+  close_others(socket >= 0, orders >= 0);
   execve(path, words, environment);
   constexpr std::string_view lost = "its program is missing: make build";
   if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);
