@@ -32,7 +32,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile kneepoint/workflow/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-slow test-long test-without attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools judge
+.PHONY: help setup compiler build reproduce confirm test test-slow test-long test-without attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools cross judge
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -172,6 +172,10 @@ musl-tools: setup ## what a build against another C library, musl, needs (as roo
 	@ls /lib/ld-musl-x86_64.so.1 >/dev/null 2>&1 || { apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends musl; }
 	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/controllers/requirements.txt
+
+cross: build ## builds for glibc 2.28, on x86-64 and arm64, and the emulator for macOS, with zig
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/controllers/requirements.txt
+	@python -m pytest -m long tests/controllers/test_cross.py
 
 judge: setup ## public QUIC stacks' controllers, beside ours in tests.judge.compare: needs cargo
 	@python -m tests.judge.build
