@@ -36,7 +36,6 @@ from kneepoint.analysis.metrics import (
     in_steps,
     printed,
 )
-from kneepoint.analysis.paired import least_pairs
 from kneepoint.analysis.schema import AGREEING, VERDICTS
 from kneepoint.analysis.searches import NEAR, POWERS
 from kneepoint.common.errors import KneepointError
@@ -60,6 +59,7 @@ from kneepoint.reports.templating import (
 )
 from kneepoint.runs.question import FOLDER
 from kneepoint.search.objective import MISFIT_SCALE
+from kneepoint.stats.paired import least_pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
 

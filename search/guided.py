@@ -47,7 +47,14 @@ from kneepoint.search.leaders import (
 )
 from kneepoint.search.loop import ask_and_tell
 from kneepoint.search.plan import StudyPlan, summarise
-from kneepoint.search.posterior import (
+from kneepoint.search.samplers import make_asker
+from kneepoint.search.study import (
+    best_trial,
+    columns_of,
+    failures,
+    plan_of,
+)
+from kneepoint.stats.posterior import (
     LEAST_NOISE,
     Array,
     Hypothesis,
@@ -57,13 +64,6 @@ from kneepoint.search.posterior import (
     hypotheses_of_search,
     rounded,
     smooth,
-)
-from kneepoint.search.samplers import make_asker
-from kneepoint.search.study import (
-    best_trial,
-    columns_of,
-    failures,
-    plan_of,
 )
 
 R = TypeVar("R")

@@ -16,7 +16,8 @@ from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.objective import LEAST_POWER
 from kneepoint.search.plan import StudyPlan
-from kneepoint.search.posterior import (
+from kneepoint.search.spaces import Point
+from kneepoint.stats.posterior import (
     LEADERS,
     Hypothesis,
     Measured,
@@ -26,7 +27,6 @@ from kneepoint.search.posterior import (
     hypotheses_of_search,
     rounded,
 )
-from kneepoint.search.spaces import Point
 
 CLEAR = 0.95
 """Probability of being within 1 % of the best at which no more is measured."""

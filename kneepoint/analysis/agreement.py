@@ -19,9 +19,10 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
 )
 from kneepoint.analysis.results import Confirmation, Results
-from kneepoint.analysis.statistics import spread, succeeded
+from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.tables import Tables
 from kneepoint.runs.exchanged import UNEXPLAINED
+from kneepoint.stats.intervals import spread
 
 CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
 """Origins of settings: the emulated host was fitted to the first."""

@@ -44,6 +44,7 @@ from kneepoint.engines.base import (
 )
 from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile
+from kneepoint.stats import intervals
 
 Floats = NDArray[np.float64]
 LINK = "link"
@@ -75,7 +76,7 @@ def add(found: Parts, results: Results) -> None:
             ignore_index=True,
         )
         for table, frame in {
-            "traffic_figures": statistics.spreads(figures, FIGURE),
+            "traffic_figures": intervals.spreads(figures, FIGURE),
             "comparison_published": beside_published(engines[0], figures),
             "comparison_shares": pd.concat([shares(each) for each in engines]),
             "comparison_runs": pd.DataFrame(
@@ -164,7 +165,7 @@ def _swept(study: StudyRuns, results: Results) -> pd.DataFrame:
     values = study.trials.set_index("trial")[CONSTANT + parameter].astype(float)
     runs = results.titled(study.runs).assign(label=labels.words(study.config.controller))
     figures = figures_of(EMULATOR, runs, results.workflow.traffic, networks)
-    figures = statistics.spreads(figures, FIGURE)
+    figures = intervals.spreads(figures, FIGURE)
     return figures.assign(
         comparison=study.name,
         parameter=parameter,
@@ -186,7 +187,7 @@ def network_sweep_points(tables: Tables) -> pd.DataFrame:
     """The figures of studies that vary a parameter of a network: see the table traffic_figures."""
     found = tables["traffic_figures"].dropna(subset=["parameter"])
     found = found.rename(columns={"comparison": "study"})
-    columns = ["study", "source", "metric", "shown", "value", *statistics.SPREAD]
+    columns = ["study", "source", "metric", "shown", "value", *intervals.SPREAD]
     return found[columns].reset_index(drop=True)
 
 
@@ -240,7 +241,7 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
             "remark": printed.remark,
         }
         for engine in (EMULATOR, KERNEL):
-            of_engine = statistics.spread(select(ours, engine=engine)["value"])
+            of_engine = intervals.spread(select(ours, engine=engine)["value"])
             for name in ("n", "mean", "least", "greatest"):
                 row[f"{engine}_{name}"] = of_engine[name]
         rows.append(row | _position(row))
@@ -307,7 +308,7 @@ def beside_kernel(tables: Tables) -> pd.DataFrame:
     is_shown = told["shown"] | (told["metric"] == "loss_events_per_minute")
     found = told[is_shown & told["metric"].isin(_COMPARED)]
     keys = ["comparison", *_PLACE, *_TITLES, "source", "metric"]
-    values = [name for name in statistics.SPREAD if name != "cv"]
+    values = [name for name in intervals.SPREAD if name != "cv"]
     emulated, kernel = (
         select(found, engine=engine)[[*keys, *values]].rename(
             columns={name: f"{engine}_{name}" for name in values}
@@ -356,7 +357,7 @@ def shares(compared: Compared) -> pd.DataFrame:
             "queueing_delay_p95_ms": group["queueing_delay_p95_ms"].mean(),
         }
         for flow in endless:
-            share = statistics.spread((rates[flow] / total).dropna())
+            share = intervals.spread((rates[flow] / total).dropna())
             under_study = traffic.flows[flow].controller is None
             of_flow = {"flow": flow, "under_study": under_study, "flows": len(endless)}
             rows.append({"engine": compared.engine, **place, **of_flow, **share, **of_all})

@@ -8,7 +8,7 @@ from kneepoint.analysis import statistics
 from kneepoint.analysis.frames import select
 from kneepoint.analysis.metrics import POWER
 from kneepoint.analysis.results import HeldOutRuns, Repeats, StudyRuns
-from kneepoint.analysis.statistics import Chance
+from kneepoint.stats.intervals import Chance
 
 
 class Luck:

@@ -27,7 +27,6 @@ from kneepoint.analysis.metrics import (
 from kneepoint.analysis.planes import on_front
 from kneepoint.analysis.recovery import disagreements, recovery
 from kneepoint.analysis.results import Results, StudyRuns
-from kneepoint.analysis.statistics import Chance
 from kneepoint.common.study_record import (
     BestTrial,
     StudyRecord,
@@ -48,6 +47,7 @@ from kneepoint.config.study import (
     WorstCase,
 )
 from kneepoint.runs.results import OBJECTIVES, VIOLATION
+from kneepoint.stats.intervals import Chance
 
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one parameter for a single peak."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from kneepoint.analysis.paired import least_pairs
 from kneepoint.cli import (
     FIGURE,
     common_options_anywhere,
@@ -40,6 +39,7 @@ from kneepoint.networks.config import known_networks, load_network
 from kneepoint.networks.declared import Notation
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
+from kneepoint.stats.paired import least_pairs
 from kneepoint.workflow.make import NotMadeError
 
 LEAST_RUNS = 8

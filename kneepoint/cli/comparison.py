@@ -6,7 +6,6 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from kneepoint.analysis.enough import enough_runs
 from kneepoint.analysis.frames import Record
 from kneepoint.analysis.metrics import (
     METRICS,
@@ -14,13 +13,14 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.paired import (
+from kneepoint.common.columns import columns
+from kneepoint.engines.base import RunRecord
+from kneepoint.stats.paired import (
     holm,
     least_pairs,
     paired_ratio,
 )
-from kneepoint.common.columns import columns
-from kneepoint.engines.base import RunRecord
+from kneepoint.stats.ranks import enough_runs
 
 SIGNIFICANT = 0.05
 COMPARABLE = {"power": POWER, "throughput": THROUGHPUT, "signal-delay": SIGNAL_DELAY}

@@ -21,6 +21,7 @@ from kneepoint.analysis.spread import (
     Selection,
     figures,
 )
+from kneepoint.stats import intervals
 from tests.analysis import synthetic
 
 
@@ -30,7 +31,7 @@ def runs_of(powers: list[float], **more: Any) -> pd.DataFrame:
 
 
 def test_spread_worked_by_hand() -> None:
-    found = statistics.spread(pd.Series([2.0, 4.0, 6.0]))
+    found = intervals.spread(pd.Series([2.0, 4.0, 6.0]))
     half = 4.302653 * 2 / math.sqrt(3)
     ends = {"low": 4 - half, "high": 4 + half, "least": 2, "greatest": 6}
     about = {"n": 3, "mean": 4, "standard_deviation": 2, "cv": 0.5}
@@ -65,8 +66,8 @@ def test_chance_pools_the_variation_of_all_settings() -> None:
 def test_best_and_its_ties(
     values: list[float], runs: list[int], margin: float, label: int, ties: tuple[int, ...]
 ) -> None:
-    known = statistics.Chance(margin / (12.706205 * math.sqrt(2)), 1)  # of two single runs
-    luck = known if margin == margin else statistics.Chance()
+    known = intervals.Chance(margin / (12.706205 * math.sqrt(2)), 1)  # of two single runs
+    luck = known if margin == margin else intervals.Chance()
     found = statistics.best(pd.Series(values), pd.Series(runs), luck)
     assert found is not None
     assert (found.label, found.value, found.ties) == (label, values[label], ties)

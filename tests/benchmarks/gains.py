@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from kneepoint.analysis.paired import Floats
 from kneepoint.questions.held_out import across
 from kneepoint.questions.held_out.tables import SURE
+from kneepoint.stats.paired import Floats
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 SHAPES: dict[str, Draw] = {

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import optuna
 
-from kneepoint.analysis.paired import paired_ratio
 from kneepoint.config.study import Race
 from kneepoint.config.workflow import Workflow
 from kneepoint.runs.load import load_workflow
@@ -30,6 +29,7 @@ from kneepoint.runs.results import FinishedTrial
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.objective import LEAST_POWER, find_best
 from kneepoint.search.plan import StudyPlan
+from kneepoint.stats.paired import paired_ratio
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 
 NEVER = 1e-300

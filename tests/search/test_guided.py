@@ -25,7 +25,7 @@ from kneepoint.search.guided import (
     Guide,
 )
 from kneepoint.search.leaders import CLEAR, Setting
-from kneepoint.search.posterior import (
+from kneepoint.stats.posterior import (
     Hypothesis,
     Measured,
     Posterior,

@@ -16,17 +16,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from kneepoint.analysis.enough import median_ranks
 from kneepoint.analysis.frames import records
 from kneepoint.analysis.metrics import POWER
-from kneepoint.analysis.paired import (
+from kneepoint.runs.seeds import derive_seed
+from kneepoint.stats.paired import (
     Floats,
     Ratio,
     bootstrap_interval,
     holm,
     over_networks,
 )
-from kneepoint.runs.seeds import derive_seed
+from kneepoint.stats.ranks import median_ranks
 
 FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
 """Factors from the best at which performance profiles are evaluated."""

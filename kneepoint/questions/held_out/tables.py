@@ -25,12 +25,13 @@ from kneepoint.analysis import (
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.metrics import POWER
-from kneepoint.analysis.paired import Floats, holm, over_networks, paired_ratio
 from kneepoint.analysis.results import HeldOutRuns, Results, StudyRuns
-from kneepoint.analysis.statistics import Chance, counted
+from kneepoint.analysis.statistics import counted
 from kneepoint.common.tables import Tables
 from kneepoint.questions.held_out import across
 from kneepoint.questions.held_out.across import SEED, relative_runs
+from kneepoint.stats.intervals import Chance
+from kneepoint.stats.paired import Floats, holm, over_networks, paired_ratio
 
 TABLES = (
     table(

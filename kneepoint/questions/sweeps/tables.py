@@ -25,9 +25,9 @@ from kneepoint.analysis.results import (
     Results,
     StudyRuns,
 )
-from kneepoint.analysis.statistics import Chance
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
+from kneepoint.stats.intervals import Chance
 
 FEWEST = 8
 """A sweep has at least this many values of a constant."""

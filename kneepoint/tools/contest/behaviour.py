@@ -7,7 +7,6 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kneepoint.analysis.paired import paired_ratio
 from kneepoint.common.files import private_folder
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.networks.scenario import PreparedNetwork
@@ -19,6 +18,7 @@ from kneepoint.search.behaviour import (
     log_runs,
     require_ran,
 )
+from kneepoint.stats.paired import paired_ratio
 from kneepoint.tools.contest.entries import ContestEntry
 from kneepoint.tools.contest.standing import Json
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kneepoint.analysis.paired import (
+from kneepoint.stats.paired import (
     bootstrap_interval,
     holm,
     sign_flip_test,

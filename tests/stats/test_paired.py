@@ -7,19 +7,19 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kneepoint.analysis import paired
-from kneepoint.analysis.enough import (
-    Enough,
-    enough_runs,
-    median_ranks,
-)
-from kneepoint.analysis.paired import (
+from kneepoint.stats import paired
+from kneepoint.stats.paired import (
     Floats,
     Ratio,
     bootstrap_interval,
     holm,
     paired_ratio,
     sign_flip_test,
+)
+from kneepoint.stats.ranks import (
+    Enough,
+    enough_runs,
+    median_ranks,
 )
 
 

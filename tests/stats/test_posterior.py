@@ -7,7 +7,7 @@ import pytest
 from optuna.distributions import FloatDistribution
 from scipy.stats import chi2, kstest
 
-from kneepoint.search.posterior import (
+from kneepoint.stats.posterior import (
     Hypothesis,
     Measured,
     Posterior,

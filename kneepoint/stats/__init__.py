@@ -1,0 +1,1 @@
+"""Statistics that are nobody's own: intervals, paired comparisons, ranks, bootstrap, posterior."""

@@ -1,0 +1,66 @@
+"""Spread of values, t intervals of their means, and what chance explains of a difference."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+
+def spread(values: ArrayLike) -> dict[str, Any]:
+    """n, mean, standard_deviation (of a sample), cv, low, high: a 95 % t interval of the mean.
+
+    One value has no spread: all but n, mean, least and greatest are NaN then, never an interval of
+    width zero. Of no value n alone is known.
+    """
+    numbers = np.asarray(values, dtype=float)
+    n = len(numbers)
+    mean = float(numbers.mean()) if n else math.nan
+    deviation = float(numbers.std(ddof=1)) if n > 1 else math.nan
+    half = float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n) if n > 1 else math.nan
+    return {
+        "n": n,
+        "mean": mean,
+        "standard_deviation": deviation,
+        "cv": deviation / mean if mean else math.nan,
+        "low": mean - half,
+        "high": mean + half,
+        "least": float(numbers.min()) if n else math.nan,
+        "greatest": float(numbers.max()) if n else math.nan,
+    }
+
+
+SPREAD = tuple(spread([1.0]))
+
+
+def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The spread of the column value for each group: columns `by` and SPREAD.
+
+    Groups come in order of appearance; `by` names columns that have no missing value.
+    """
+    rows = [
+        {**dict(zip(by, key, strict=True)), **spread(group)}
+        for key, group in values.groupby(list(by), sort=False)["value"]
+    ]
+    return pd.DataFrame(rows, columns=[*by, *SPREAD]).astype({"n": int})
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How much power varies from run to run: a coefficient of variation and how well it is known.
+
+    With no degrees of freedom nothing was repeated, and nothing is known.
+    """
+
+    cv: float = math.nan
+    degrees: int = 0
+
+    def margin(self, n: float, other_n: float) -> float:
+        """The relative difference of two means that chance explains (95 %)."""
+        if self.degrees == 0:
+            return math.nan
+        return float(stdtrit(self.degrees, 0.975)) * self.cv * math.sqrt(1 / n + 1 / other_n)
