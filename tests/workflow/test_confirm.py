@@ -18,10 +18,10 @@ REAL_RULES = {
     "search_study_real",
     "replicate_settings_real",
     "run_example_real",
-    "probe_host",
-    "confirm_settings",
+    "probe_host_real",
+    "confirm_settings_real",
     "calibrate_host",
-    "run_again",
+    "run_again_real",
     "emulate_confirmed",
 }
 NETWORK = {
