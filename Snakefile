@@ -163,7 +163,7 @@ rule all:
 
 rule probe:
     input:
-        results_of("probe") if WORKFLOW.settings.real_time.probe else [],
+        results_of(*(each.name for each in EXPERIMENTS.values() if each.phase == Phase.HOST)),
 
 
 rule confirm:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from kneepoint.config.study import EMULATOR
+from kneepoint.config.workflow import CALIBRATED
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import (
@@ -26,7 +27,6 @@ from kneepoint.runs.pipeline import (
     Plan,
     Steps,
 )
-from kneepoint.runs.registry import CALIBRATED
 from kneepoint.runs.results import (
     FinishedRun,
     FinishedTrial,

@@ -351,18 +351,22 @@ _INVENTORY = (
 
 
 def _stage(
-    name: str, results: tuple[str, ...], reads: tuple[str, ...], tables: tuple[Table, ...]
+    name: str,
+    results: tuple[str, ...],
+    reads: tuple[str, ...],
+    tables: tuple[Table, ...],
+    is_alone: bool = False,
 ) -> tuple[str, Stage, tuple[Table, ...]]:
     names = tuple(table.name for table in tables)
-    return name, Stage(results, names, reads, f"kneepoint.analysis.{name}"), tables
+    return name, Stage(results, names, reads, is_alone, f"kneepoint.analysis.{name}"), tables
 
 
 _OF_EMULATOR = ("studies", "published", "repeats", "hold_out")
 _OF_MAHIMAHI = ("real_studies", "real_repeats")
 _STAGES = (
-    _stage("audit", ("studies", "published", "added_runs"), (), _AUDIT),
+    _stage("audit", ("studies", "published", "added_runs"), (), _AUDIT, is_alone=True),
     _stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
-    _stage("agreement", ("confirm", "calibration"), (), _REAL),
+    _stage("agreement", ("confirm", "calibration"), (), _REAL, is_alone=True),
     _stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
     _stage("host", ("probe", "calibration"), (), _HOST),
     _stage(

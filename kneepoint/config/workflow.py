@@ -38,6 +38,8 @@ from kneepoint.networks.traffic import TrafficFile, TrafficFlow
 ADDED_RUNS = "added_runs"
 """The experiment that adds runs to published rows whose verdict is unclear."""
 
+CALIBRATED = "calibration"
+"""The experiment that fits the emulated host to this one."""
 REAL_SHOWCASE = "real_showcase"
 """The example on the engine mahimahi."""
 FOLDERS: Mapping[ComparisonEngine, str] = {

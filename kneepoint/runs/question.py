@@ -5,6 +5,7 @@ A folder of kneepoint/questions is a question: see there.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -19,6 +20,22 @@ PACKAGE = "kneepoint.questions"
 FOLDER = Path(__file__).parent.parent / "questions"
 
 
+class Phase(IntEnum):
+    """When `make confirm` makes an experiment: after those of all phases before.
+
+    Real runs need a quiet machine: emulated ones wait outside theirs.
+    """
+
+    EMULATED = 0
+    HOST = 1
+    """Measures how many real runs the host sustains at once."""
+    REAL = 2
+    EMULATED_AFTER_REAL = 3
+    """Emulated runs that depend on real ones."""
+    REAL_AFTER_EMULATED = 4
+    """Real runs that depend on those."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of experiment.
@@ -28,7 +45,7 @@ class Kind:
         files: its outputs besides runs.parquet and made_by.json.
         message: of its job.
         planner: the function that plans it, `module:function`.
-        needs_real_runs: whether it depends on runs in real time, wherever its own are made.
+        phase: of `make confirm`; None: EMULATED or REAL, by the engine of its experiment.
         takes_all: whether each of its jobs needs the whole host.
     """
 
@@ -36,7 +53,7 @@ class Kind:
     files: tuple[str, ...]
     message: str
     planner: str
-    needs_real_runs: bool = False
+    phase: Phase | None = None
     takes_all: bool = False
 
     @property
@@ -77,9 +94,15 @@ class Experiment:
     results: str = ""
 
     @property
+    def phase(self) -> Phase:
+        """The phase of `make confirm` that makes it."""
+        by_engine = Phase.REAL if LIMITS[self.engine].is_real_time else Phase.EMULATED
+        return by_engine if self.kind.phase is None else self.kind.phase
+
+    @property
     def is_real(self) -> bool:
         """Whether it runs in real time or depends on real-time runs."""
-        return LIMITS[self.engine].is_real_time or self.kind.needs_real_runs
+        return self.phase > Phase.EMULATED
 
     @property
     def rule(self) -> str:
@@ -105,12 +128,14 @@ class Stage:
         results: groups of results that it reads: see `Experiment`, and `published`.
         tables: names of those that it makes.
         reads: tables of other stages.
+        is_alone: whether experiments read its tables, so that it waits for no other stage.
         module: with TABLES and `compute`, in its question's folder; of `stages`, its whole name.
     """
 
     results: tuple[str, ...]
     tables: tuple[str, ...]
     reads: tuple[str, ...] = ()
+    is_alone: bool = False
     module: str = "tables"
 
 

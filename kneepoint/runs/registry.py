@@ -20,6 +20,7 @@ from kneepoint.config.study import (
 )
 from kneepoint.config.workflow import (
     ADDED_RUNS,
+    CALIBRATED,
     FLOW_LOG,
     FOLDERS,
     LOG,
@@ -29,10 +30,8 @@ from kneepoint.config.workflow import (
 )
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import network_file
-from kneepoint.runs.question import Experiment, Kind, questions
+from kneepoint.runs.question import Experiment, Kind, Phase, questions
 
-CALIBRATED = "calibration"
-"""The experiment that fits the emulated host to this one."""
 NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
 
@@ -50,6 +49,7 @@ GUIDED = Kind(
     (*STUDY.files, "candidates.parquet"),
     "Searching with the emulator as guide",
     "kneepoint.search.guided:plan",
+    phase=Phase.REAL_AFTER_EMULATED,
 )
 HARDENING = Kind(
     "harden_controller",
@@ -86,6 +86,7 @@ PROBE = Kind(
     ("probe.json",),
     "Measuring how many real-time runs this host sustains at once",
     "kneepoint.runs.planners.probe:plan",
+    phase=Phase.HOST,
     takes_all=True,
 )
 CONFIRMATION = Kind(
@@ -99,20 +100,21 @@ CALIBRATION = Kind(
     (*STUDY.files, "delays.parquet", "spread.parquet", "network.json"),
     "Fitting the emulated host to real runs",
     "kneepoint.search.calibration:plan",
-    needs_real_runs=True,
+    phase=Phase.EMULATED_AFTER_REAL,
 )
 AGREEMENT = Kind(
     "emulate_confirmed",
     (),
     "Running the confirmed settings on the fitted host",
     "kneepoint.runs.planners.confirmation:plan_agreement",
-    needs_real_runs=True,
+    phase=Phase.EMULATED_AFTER_REAL,
 )
 FURTHER_RUNS = Kind(
     "run_again",
     (),
     "Running further real runs of settings that deviate from the emulator",
     "kneepoint.runs.planners.confirmation:plan_further_runs",
+    phase=Phase.REAL_AFTER_EMULATED,
 )
 
 

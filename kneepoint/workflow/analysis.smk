@@ -1,6 +1,6 @@
 # From results to checked tables, such as results/audit.parquet. A stage whose table an experiment reads is
 # a job of its own; all others are one.
-ALONE = ("audit", "agreement")
+ALONE = [name for name in STAGES if STAGES[name].is_alone]
 TOGETHER = [name for name in STAGES if name not in ALONE]
 
 for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse", TOGETHER)]:

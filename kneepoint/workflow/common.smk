@@ -17,14 +17,13 @@ from kneepoint.common.places import (
     TRACES,
 )
 from kneepoint.runs.registry import (
-    CALIBRATED,
     NETWORK_FILES,
     experiments_of,
     inputs_of,
     other_inputs,
 )
 from kneepoint.reports.figures import PART_OF, drawn, kind_of, module_of
-from kneepoint.runs.question import FOLDER as QUESTIONS
+from kneepoint.runs.question import FOLDER as QUESTIONS, Phase
 from kneepoint.reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
@@ -184,22 +183,15 @@ def names(is_real):
 def before(experiment):
     """Returns the results that must exist first.
 
-    Real runs need a quiet machine and, unless their number depends on cores, a known number of slots,
-    which the probe finds in mahimahi. Analyses of real runs wait until all real runs have
-    ended, because they would disturb them.
+    With `confirm` these are the ones of the phase before, which itself waits for what precedes it. Without,
+    a real run waits only, unless the number of its slots depends on cores, for the measurement of the host.
     """
-    if not experiment.is_real:
-        return []
+    earlier = [each for each in EXPERIMENTS.values() if each.phase < experiment.phase]
     limits = LIMITS[experiment.engine]
-    if not limits.is_real_time:
-        others = [name for name in names(True) if LIMITS[EXPERIMENTS[name].engine].is_real_time]
-        later = ["again", *(each for each in others if CALIBRATED in EXPERIMENTS[each].needs)]
-        return results_of(*set(others).difference(later)) if is_confirming() else []
-    waits = limits.runs_per_core is None or is_confirming()
-    emulated = ["agreement"] if CALIBRATED in experiment.needs and is_confirming() else []
-    if "probe" in EXPERIMENTS and experiment.name != "probe" and waits:
-        return results_of("probe", *emulated)
-    return results_of(*names(False), *emulated) if is_confirming() else []
+    last = max((each.phase for each in earlier), default=None)
+    if not is_confirming():
+        last = Phase.HOST if limits.is_real_time and limits.runs_per_core is None else None
+    return results_of(*(each.name for each in earlier if each.phase == last))
 
 
 def host_of(experiment):

@@ -107,6 +107,24 @@ def test_confirm_takes_all_of_it(checkout: Checkout, arguments: list[str]) -> No
         assert name in output
 
 
+def test_real_runs_have_the_host_to_themselves(checkout: Checkout, arguments: list[str]) -> None:
+    """Emulated runs wait outside: either all are before the real ones, or all real ones before."""
+    graph = checkout.run("--dag", *arguments, "--", "confirm")
+    rule_of = dict(re.findall(r'^\t(\d+)\[label = "(\w+)', graph, re.MULTILINE))
+    after: dict[str, set[str]] = {rule: set() for rule in rule_of.values()}
+    for job, needed_by in re.findall(r"^\t(\d+) -> (\d+)", graph, re.MULTILINE):
+        after[rule_of[job]].add(rule_of[needed_by])
+    for middle in after:
+        for rules in after.values():
+            rules |= after[middle] if middle in rules else set()
+    for rule in ("search_study", "replicate_settings", "run_example"):
+        assert "probe_host_real" in after[rule]
+    measured = {f"{rule}_real" for rule in ("search_study", "replicate_settings", "run_example")}
+    assert after["probe_host_real"] >= measured
+    for rule in (*measured, "confirm_settings_real"):
+        assert after[rule] >= {"calibrate_host", "emulate_confirmed", "run_again_real"}
+
+
 @pytest.mark.slow
 def test_real_studies_run_through_the_whole_workflow(
     checkout: Checkout, arguments: list[str]
