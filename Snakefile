@@ -15,7 +15,7 @@ from kneepoint.common import code
 from kneepoint.networks.config import load_network, load_trace_catalogue, network_file
 from kneepoint.networks.fetch import made_of
 from kneepoint.common.files import keep_temporary_files, require_folder, sha256_of
-from kneepoint.common.project import enter, python_path, require_config_here
+from kneepoint.common.project import enter, note_version, python_path, require_config_here
 from kneepoint.common.locks import hold_workflow_lock
 from kneepoint.common.places import BENCHMARKS, LOGS, PACKAGE, STATE
 from kneepoint.common.made_by import RUNNER, read_made_by
@@ -69,6 +69,7 @@ try:
     WORKFLOW, _ = load_checked(CONFIG)
     for folder in (STATE, LOGS, BENCHMARKS):
         require_folder(folder)
+    note_version()
     TEMPORARY = keep_temporary_files("workflow")
 except KneepointError as error:
     refuse(error)

@@ -7,6 +7,7 @@ reason.
 
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -23,6 +24,7 @@ from kneepoint.common.arguments import (
     require_place,
 )
 from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.places import VERSION
 from kneepoint.common.project import (
     enter,
     enter_shipped,
@@ -35,6 +37,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _CALLED_FROM = "kneepoint.called_from"
 """In a command's context, once it is in its project: the folder that it was called from."""
+_WITHOUT_PROJECT = "kneepoint.without_project"
+"""There, too: whether the command has none, and uses what Kneepoint ships."""
 
 _CORE = {
     "run": ("run", "run a controller once, print its metrics and plot it over time"),
@@ -88,7 +92,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option("0.1.0", prog_name="kneepoint")
+@click.version_option(VERSION, prog_name="kneepoint")
 def kneepoint() -> None:
     """Find where a congestion controller should operate, reproducibly.
 
@@ -119,6 +123,21 @@ def _given(path: Path, context: click.Context | None) -> Path:
     """Returns a path that a user gave, from the project's folder."""
     called_from = context and context.meta.get(_CALLED_FROM)
     return seen_from(Path.cwd(), called_from / path) if called_from else path
+
+
+def as_called(path: Path) -> Path:
+    """Returns a path of the project as it is from the folder that the command was called from."""
+    context = click.get_current_context(silent=True)
+    called_from = context and context.meta.get(_CALLED_FROM)
+    if called_from and called_from.is_relative_to(Path.cwd()):
+        return Path(os.path.relpath(path, called_from))
+    return path.absolute() if called_from else path
+
+
+def results_here(results: Path) -> Path:
+    """Returns the project's results; without one, `results` in the folder of the call."""
+    context = click.get_current_context(silent=True)
+    return _given(results, context) if context and context.meta.get(_WITHOUT_PROJECT) else results
 
 
 class _OutputPath(click.Path):
@@ -185,6 +204,7 @@ def _enter(context: click.Context, config: Path | None) -> Path:
     """Makes the project the current folder; without a configuration, the one of what is shipped."""
     context.meta[_CALLED_FROM] = Path.cwd()
     if config is None:
+        context.meta[_WITHOUT_PROJECT] = True
         return enter_shipped()
     require_config(config, "--config")
     return enter(config)

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from kneepoint.cli import (
+    as_called,
     common_options,
     cores_option,
     print_result,
@@ -26,9 +27,9 @@ def command(cores: str, config: Path, as_json: bool) -> None:
     """Make everything that is out of date, including the report in HTML and PDF.
 
     It first builds the controllers and checks all parameters against what they declare. It shows
-    running experiments, their progress and the best so far. Snakemake's own
-    output goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set. The exit
-    status is 1 if a run of every trial of a study failed: the report says why.
+    running experiments, their progress and the best so far. Snakemake's own output goes to
+    .kneepoint/logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set. The exit status is
+    1 if a run of every trial of a study failed: the report says why.
     """
     make(config, cores, as_json)
 
@@ -38,15 +39,16 @@ def make(config: Path, cores: str, as_json: bool) -> None:
     workflow = load_workflow(config)
     results = workflow.results
     make_checked(workflow, [], cores, quiet=as_json)
-    paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]
+    paths = [results / f"report.{suffix}" for suffix in ("html", "pdf")]
     studies = [each for each in states_of(workflow) if each.name in workflow.studies]
     failures = [failure_of(each) for each in studies if each.failed]
     if failures:
         print(*failures, sep="\n", file=sys.stderr)
     has_succeeded = all(each.failed < (each.trials or 1) for each in studies)
-    found = findings_in(read_bytes(Path(paths[0])).decode())
-    text = "\n".join([*found, *([""] if found else []), *paths])
-    print_result(paths, text, as_json, ok=has_succeeded)
+    found = findings_in(read_bytes(paths[0]).decode())
+    shown = [str(as_called(path)) for path in paths]
+    text = "\n".join([*found, *([""] if found else []), *shown])
+    print_result(shown, text, as_json, ok=has_succeeded)
 
 
 class _Findings(HTMLParser):

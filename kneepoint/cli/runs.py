@@ -19,6 +19,7 @@ from kneepoint.common.files import (
 )
 from kneepoint.common.notes import is_sealed
 from kneepoint.common.places import LOGS, NETWORKS, OWN_CONTROLLERS, STATE, TOOL, TRACES
+from kneepoint.common.project import note_version
 from kneepoint.config.settings import Settings
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import (
@@ -112,6 +113,7 @@ def make_what_is_missing(
     Raises:
         KneepointError: a network or a controller is unknown, or something cannot be made.
     """
+    note_version()
     own = own_sources(config)
     named = [name for name in controllers if not is_path(name)]
     require_sources(dict.fromkeys(named, where), own)

@@ -7,6 +7,7 @@ is the current folder of every command and job.
 
 from pathlib import Path
 
+VERSION = "0.1.0"
 PACKAGE = Path(__file__).parent.parent
 _DATA = PACKAGE / "data"
 IS_INSTALLED = _DATA.is_dir()

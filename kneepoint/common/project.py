@@ -7,10 +7,21 @@ user's cache.
 """
 
 import os
+import shutil
+import sys
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.places import OWN_CONTROLLERS, PACKAGE, SHIPPED
+from kneepoint.common.files import require_folder, write_whole
+from kneepoint.common.places import (
+    IS_INSTALLED,
+    NETWORKS,
+    OWN_CONTROLLERS,
+    PACKAGE,
+    SHIPPED,
+    STATE,
+    VERSION,
+)
 
 _CONFIGURATIONS = ("config.yaml", "config/config.yaml")
 
@@ -57,9 +68,14 @@ def project_of(config: Path) -> Path:
 def enter(config: Path) -> Path:
     """Makes a configuration's project the current folder; returns the configuration's path there.
 
+    A configuration of an installed tool is one of any project: it is used in the current folder.
+
     Raises:
         KneepointError: the folder cannot be entered.
     """
+    if IS_INSTALLED and config.resolve().is_relative_to(SHIPPED.resolve()):
+        _enter(Path.cwd())
+        return config.absolute()
     project = project_of(config)
     path = config.absolute().relative_to(project)
     _enter(project)
@@ -90,6 +106,28 @@ def _enter(folder: Path) -> None:
     except OSError as error:
         raise KneepointError(f"{folder}: {error.strerror}; name another project") from None
     os.environ["KNEEPOINT_OWN_CONTROLLERS"] = str(OWN_CONTROLLERS.absolute())
+
+
+def note_version() -> None:
+    """Notes which version prepares in this project; what another has prepared is prepared anew.
+
+    Raises:
+        KneepointError: the note cannot be written.
+    """
+    note = STATE / "version"
+    before = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
+    if before == VERSION:
+        return
+    if before:
+        print(
+            f"{STATE}: prepared by Kneepoint {before}, and this is {VERSION}: prepared anew",
+            file=sys.stderr,
+            flush=True,
+        )
+        for folder in (NETWORKS, OWN_CONTROLLERS):
+            shutil.rmtree(folder, ignore_errors=True)
+    require_folder(STATE)
+    write_whole(note, f"{VERSION}\n")
 
 
 def seen_from(project: Path, path: Path) -> Path:

@@ -85,7 +85,9 @@ def find_cluster(file: Path) -> Cluster:
         if state and not is_held(_lock(file)):
             break
         time.sleep(_POLL_S / 4)
-    raise KneepointError(f"{file}: Ray was not started ({_reason(file)}); see logs/cluster.log")
+    raise KneepointError(
+        f"{file}: Ray was not started ({_reason(file)}); see {file.with_name('logs')}/cluster.log"
+    )
 
 
 def serves_here(file: Path) -> bool:

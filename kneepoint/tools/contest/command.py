@@ -9,7 +9,14 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import PATH, common_options_anywhere, print_result, subcommand
+from kneepoint.cli import (
+    PATH,
+    as_called,
+    common_options_anywhere,
+    print_result,
+    results_here,
+    subcommand,
+)
 from kneepoint.cli.runs import (
     description_of,
     engine_of,
@@ -122,20 +129,26 @@ def command(
         read_key(names)
     require_folder_of_entries(entries)
     contest = read_config(rules, Contest)
-    folder = into or load_workflow(config).results / "contests" / rules.stem
+    folder = into or results_here(load_workflow(config).results) / "contests" / rules.stem
     contest_run = open_contest(
         contest, config, folder, str(rules), is_trusting=trust_entries, secret=secret
     )
     contest_run = replace(contest_run, key=names, is_revealed=is_revealed)
     if contest_run.secret:
         click.echo(
-            f"secret seed: {folder / SEED_FILE}, SHA-256 {digest_of(contest_run.secret)}", err=True
+            f"secret seed: {as_called(folder / SEED_FILE)}, "
+            f"SHA-256 {digest_of(contest_run.secret)}",
+            err=True,
         )
 
     def score() -> None:
         try:
             found = contest_run.score(entries, lambda line: click.echo(line, err=True))
-            print_result(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
+            print_result(
+                found,
+                csv_of(found) if as_csv else text_of(found, as_called(folder / PAGE)),
+                as_json,
+            )
         except KneepointError as error:
             if not is_watching:
                 raise

@@ -9,6 +9,7 @@ from kneepoint.cli import (
     PATH,
     common_options_anywhere,
     print_result,
+    results_here,
     seed_option,
     subcommand,
 )
@@ -65,7 +66,7 @@ def command(
     submission = submission_at(entry)
     builder = open_builder(config, networks, is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
-    folder = load_workflow(config).results / "contests/tuned" / submission.name
+    folder = results_here(load_workflow(config).results) / "contests/tuned" / submission.name
     with private_folder("entry") as work, open_journal(folder) as journal:
         place = work / "tree"
         take(submission, place, builder.compiler.confined)

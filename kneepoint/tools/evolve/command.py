@@ -14,6 +14,7 @@ from kneepoint.cli import (
     FiniteRange,
     common_options_anywhere,
     print_result,
+    results_here,
     seed_option,
     subcommand,
 )
@@ -93,7 +94,9 @@ def command(
     controller = load_catalogue(EMULATE).controller("rule", "kneepoint evolve")
     engine = EmulatorSettings.of(EMULATE)
     wanted = Settings(rounds, trials, penalty)
-    folder = load_workflow(config).results / "evolved" / "-".join([*networks, str(seed)])
+    folder = (
+        results_here(load_workflow(config).results) / "evolved" / "-".join([*networks, str(seed)])
+    )
     so_far = Evolution()
     progress = Progress("evolve", None, detail=partial(_told, so_far, wanted))
     with open_journal(folder) as journal:

@@ -16,6 +16,7 @@ from kneepoint.cli import (
 )
 from kneepoint.common.errors import require_known
 from kneepoint.common.places import SHIPPED
+from kneepoint.common.project import enter
 from kneepoint.runs.load import load_workflow
 
 CONFIG = SHIPPED / "field.yaml"
@@ -43,12 +44,13 @@ def command(controller: str | None, cores: str, as_json: bool) -> None:
     queues, under losses, a step of the delay and jumps of the rate. docs/field.md says where each
     controller comes from.
     """
-    workflow = load_workflow(CONFIG)
+    config = enter(CONFIG)
+    workflow = load_workflow(config)
     known = [each.controller for each in workflow.comparisons["field-conditions"].settings]
     if controller is not None:
         problem = f"--rfc9743 {controller}: {CONFIG} does not compare it"
         require_known(controller, known, problem)
-    report.make(CONFIG, cores, as_json and controller is None)
+    report.make(config, cores, as_json and controller is None)
     if controller is not None:
         from kneepoint.analysis.opened import open_results  # pyarrow takes a second
 
