@@ -1,24 +1,17 @@
 """All runs, those that failed, and experiments that did not run: nothing is dropped silently."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pkgutil import resolve_name
 from typing import Any
 
 import pandas as pd
 
 from kneepoint.analysis.frames import Record
-from kneepoint.analysis.results import (
-    Repeats,
-    Results,
-    StudyRuns,
-    shown,
-)
+from kneepoint.analysis.results import Results, shown
 from kneepoint.common.tables import Tables
-from kneepoint.config.study import (
-    EMULATOR,
-    MAHIMAHI,
-    Engine,
-)
+from kneepoint.config.study import EMULATOR, MAHIMAHI
 from kneepoint.config.workflow import ADDED_RUNS
+from kneepoint.runs.question import counts
 
 NOT_RUN = "not run"
 """The kind of an experiment that is configured for real mahimahi and has not run."""
@@ -27,15 +20,24 @@ Found = tuple[Record, pd.DataFrame]
 """What runs are, and the runs."""
 
 
+def what(name: str, kind: str, engine: str, **about: Any) -> Record:
+    """What runs are: columns of the table inventory."""
+    return {"name": name, "kind": kind, "engine": engine, "title": name, "settings": 0, **about}
+
+
+def not_run(name: str) -> Found:
+    """An experiment that has not run."""
+    return what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()
+
+
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`."""
-    found = [*_of_engine(results, EMULATOR, results.studies, results.repeats)]
-    found += [*_compared(results), *_emulated(results)]
-    found += [*_of_engine(results, MAHIMAHI, results.real_studies, results.real_repeats)]
-    found += [*_real(results)]
-    found += [(_what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()) for name in results.missing]
+    """The stage: see `kneepoint.analysis.schema`. Real runs follow emulated ones."""
+    asked = [(each.place, resolve_name(each.function)) for each in counts()]
+    functions = [count for _, count in sorted([*_COUNTS.items(), *asked], key=lambda each: each[0])]
+    found = [each for count in functions for each in count(results)]
+    found.sort(key=lambda each: (each[0]["engine"] == MAHIMAHI, each[0]["kind"] == NOT_RUN))
     return {
-        "inventory": pd.DataFrame([{**what, **_counts(frame)} for what, frame in found]),
+        "inventory": pd.DataFrame([{**of, **_counts(frame)} for of, frame in found]),
         "constants": pd.DataFrame(
             {"controller": controller, "constant": name, "unit": results.unit(controller, name)}
             for controller, name in results.units
@@ -55,19 +57,17 @@ def _exclusions(found: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return without.groupby(keys, sort=False).size().rename("runs").reset_index()
 
 
-def _of_engine(
-    results: Results, engine: Engine, studies: Sequence[StudyRuns], repeats: Sequence[Repeats]
-) -> Iterator[Found]:
-    """Its studies and repetitions."""
-    for study in studies:
-        about: Record = {"title": study.config.title, "settings": len(study.trials)}
-        about["controllers"] = [study.config.controller]
-        about["network_titles"] = [results.title(name) for name in study.config.networks]
-        yield _what(study.name, "study", engine, **about), study.runs
-    for each in repeats:
-        about = {"title": each.config.title, "settings": len(each.config.settings)}
-        about["controllers"] = list(dict.fromkeys(s.controller for s in each.config.settings))
-        yield _what(each.name, "repeat", engine, **about), each.runs
+def _studies(results: Results) -> Iterator[Found]:
+    for engine, studies in ((EMULATOR, results.studies), (MAHIMAHI, results.real_studies)):
+        for study in studies:
+            about: Record = {"title": study.config.title, "settings": len(study.trials)}
+            about["controllers"] = [study.config.controller]
+            about["network_titles"] = [results.title(name) for name in study.config.networks]
+            yield what(study.name, "study", engine, **about), study.runs
+    made = {study.name for study in results.real_studies}
+    for name, wanted in results.workflow.studies.items():
+        if wanted.engine == MAHIMAHI and name not in made:
+            yield not_run(name)
 
 
 def _compared(results: Results) -> Iterator[Found]:
@@ -82,30 +82,46 @@ def _compared(results: Results) -> Iterator[Found]:
             "source": each.config.source,
             "wanted_engines": list(map(shown, each.config.engines)),
         }
-        yield _what(each.name, "comparison", each.engine, **about), each.runs
+        yield what(each.name, "comparison", each.engine, **about), each.runs
 
 
-def _emulated(results: Results) -> Iterator[Found]:
-    if results.hold_out is not None:
-        yield _what("hold_out", "hold_out", EMULATOR), results.hold_out.runs
+def _hardened(results: Results) -> Iterator[Found]:
     for each in results.hardenings:
         titles = [results.title(name) for name in each.tune.networks]
         about: Record = {"title": each.config.title, "settings": len(each.rounds)}
         about |= {"controllers": [each.tune.controller], "network_titles": titles}
-        yield _what(each.name, "hardening", EMULATOR, **about), each.runs
+        yield what(each.name, "hardening", EMULATOR, **about), each.runs
+
+
+def _added(results: Results) -> Iterator[Found]:
     added = results.added_runs
     if len(added):
         settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
-        yield _what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
+        yield what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
 
 
 def _real(results: Results) -> Iterator[Found]:
     probe, confirmed = results.probe, results.confirmation
+    wanted = results.workflow.settings
     if probe is not None:
-        yield _what("probe", "probe", MAHIMAHI), probe
+        yield what("probe", "probe", MAHIMAHI), probe
+    elif wanted.real_time.probe:
+        yield not_run("probe")
     if confirmed is not None:
         settings = len(confirmed.settings)
-        yield _what("confirm", "confirm", MAHIMAHI, settings=settings), confirmed.runs
+        yield what("confirm", "confirm", MAHIMAHI, settings=settings), confirmed.runs
+    elif wanted.confirm:
+        yield not_run("confirm")
+
+
+_COUNTS: dict[int, Callable[[Results], Iterator[Found]]] = {
+    10: _studies,
+    30: _compared,
+    50: _hardened,
+    60: _added,
+    70: _real,
+}
+"""Of what is no folder yet, by their place."""
 
 
 def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -120,10 +136,6 @@ def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFra
             parts.append(alike.first().assign(runs=alike.size()).reset_index())
     every = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=by)
     return every.assign(table=every["study"].map(replayed))
-
-
-def _what(name: str, kind: str, engine: str, **about: Any) -> Record:
-    return {"name": name, "kind": kind, "engine": engine, "title": name, "settings": 0, **about}
 
 
 def _counts(runs: pd.DataFrame) -> Record:

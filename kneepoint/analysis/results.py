@@ -4,11 +4,12 @@ A result is its part of the configuration with the frames that its runs left.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -64,6 +65,7 @@ from kneepoint.runs.load import load_workflow
 from kneepoint.runs.results import read_frame
 from kneepoint.search.spaces import searched_ranges
 
+Part = TypeVar("Part")
 OF_NETWORK = "network_"
 """How the columns of a network's parameters begin."""
 
@@ -199,6 +201,7 @@ class Results:
     def __init__(self, workflow: Workflow, catalogue: Catalogue) -> None:
         self.workflow = workflow
         self._catalogue = catalogue
+        self._parts: dict[Callable[[Results], Any], Any] = {}
 
     @classmethod
     def of(cls, config: Path) -> "Results":
@@ -208,6 +211,13 @@ class Results:
             KneepointError: the configuration is wrong.
         """
         return cls(load_workflow(config), load_catalogue(EMULATE))
+
+    def part(self, read: Callable[["Results"], Part]) -> Part:
+        """What a question alone reads of them, by its function."""
+        if read not in self._parts:
+            self._parts[read] = read(self)
+        found: Part = self._parts[read]
+        return found
 
     @property
     def folder(self) -> Path:
@@ -444,17 +454,6 @@ class Results:
     def again(self) -> pd.DataFrame | None:
         """Further real runs of settings that the emulator does not predict."""
         return self._there("again/runs")
-
-    @cached_property
-    def missing(self) -> list[str]:
-        """The experiments configured to run in real mahimahi that have no results."""
-        settings = self.workflow.settings
-        studies, repeats = self.workflow.of_engine(MAHIMAHI)
-        wanted = [(name, f"{name}/study.json") for name in studies]
-        wanted += [(name, f"repeats/{name}/runs.parquet") for name in repeats]
-        wanted += [("probe", "probe/probe.json")] if settings.real_time.probe else []
-        wanted += [("confirm", "confirm/settings.parquet")] if settings.confirm else []
-        return [name for name, file in wanted if self._path(file) is None]
 
     def _path(self, file: str) -> Path | None:
         """A file of what runs in real time, if that is configured and the file is there.

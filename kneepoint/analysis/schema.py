@@ -19,7 +19,7 @@ from kneepoint.common.tables import (
     TableFolder,
 )
 from kneepoint.runs.exchanged import AGREEMENT, AUDIT
-from kneepoint.runs.question import Stage, stages
+from kneepoint.runs.question import Stage, counts, stages
 
 WITHIN_SPREAD = "within our spread"
 NO_EVIDENCE = "no evidence"
@@ -378,8 +378,9 @@ _STAGES = (
     _stage(
         "inventory",
         (
-            *("studies", "repeats", "comparisons", "kernel", "hold_out", "published", "added_runs"),
-            *("hardening", "probe", "confirm", *_OF_MAHIMAHI),
+            *("studies", "comparisons", "kernel", "published", "added_runs"),
+            *("hardening", "probe", "confirm", "real_studies"),
+            *(group for counted in counts() for group in counted.results),
         ),
         (),
         _INVENTORY,

@@ -140,6 +140,22 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Runs that the inventory counts.
+
+    Args:
+        place: their order among those of all questions.
+        results: groups of results in which they are.
+        function: yields them from Results, each lot with what it is (see
+            `kneepoint.analysis.inventory`); `module:function` in its question's folder.
+    """
+
+    place: int
+    results: tuple[str, ...]
+    function: str = "tables:made"
+
+
+@dataclass(frozen=True)
 class Section:
     """Its place in the report: a part of it, and the order among the part's sections."""
 
@@ -161,12 +177,14 @@ class Question:
         experiments: those of a configuration.
         stages: of the analysis.
         figures: their kinds.
+        counts: runs in the inventory.
     """
 
     sections: tuple[Section, ...] = ()
     experiments: Callable[[Workflow], Iterable[Experiment]] = _none
     stages: tuple[Stage, ...] = ()
     figures: tuple[str, ...] = ()
+    counts: tuple[Counted, ...] = ()
 
 
 @cache
@@ -196,3 +214,13 @@ def stages() -> Mapping[str, Stage]:
         for name, stage in found.items()
     }
     return {name: found[name] for name in TopologicalSorter(before).static_order()}
+
+
+def counts() -> list[Counted]:
+    """All runs that the inventory counts, in their order; functions by their whole names."""
+    found = [
+        replace(counted, function=f"{PACKAGE}.{name}.{counted.function}")
+        for name, question in questions().items()
+        for counted in question.counts
+    ]
+    return sorted(found, key=lambda counted: counted.place)

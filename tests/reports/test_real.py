@@ -1,5 +1,6 @@
 """What the report says and draws of real mahimahi."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +8,8 @@ import pytest
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.metrics import POWER, THROUGHPUT
+from kneepoint.config.settings import Confirm, Settings
+from kneepoint.config.study import MAHIMAHI
 from kneepoint.reports import render
 from tests.analysis import synthetic, synthetic_real
 from tests.reports.test_figures import drawn, places
@@ -76,9 +79,13 @@ def test_report_takes_in_what_is_there(
 
 
 def test_report_without_real_runs_says_how_to_make_them() -> None:
-    missing = ("real-best-window", "confirm")
-    said = told(synthetic.MadeUp(is_real=True, missing=missing)).text("exclusions")
-    assert all(f"`{each}`" in said for each in (*missing, "make confirm"))
+    study = synthetic.ternary_study().config.model_copy(update={"engine": MAHIMAHI})
+    fit = {"windows": [5], "host": {"host_latency_us": {"values": [0, 100]}}}
+    confirm = Confirm.model_validate({"network": synthetic.NETWORK, "calibration": fit})
+    settings = Settings(seed=1, confirm=confirm)
+    wanted = replace(synthetic.WORKFLOW, studies={"real-best-window": study}, settings=settings)
+    said = told(synthetic.MadeUp(workflow=wanted)).text("exclusions")
+    assert all(f"`{each}`" in said for each in ("real-best-window", "confirm", "make confirm"))
 
 
 @pytest.mark.parametrize(("factor", "why"), [(1.05, "not reproduced"), (1.0, labels.DASH)])

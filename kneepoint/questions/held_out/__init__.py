@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kneepoint.config.workflow import Workflow
 from kneepoint.reports.parts import ELSEWHERE
-from kneepoint.runs.question import Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
 _HELD_OUT = Kind(
     "hold_out_settings",
@@ -45,4 +45,5 @@ QUESTION = Question(
         ),
     ),
     figures=("plane", "held-out-gain", "held-out-map"),
+    counts=(Counted(40, ("hold_out",)),),
 )

@@ -12,7 +12,7 @@ Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,10 +24,12 @@ from kneepoint.analysis import (
 )
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records
+from kneepoint.analysis.inventory import Found, what
 from kneepoint.analysis.metrics import POWER
 from kneepoint.analysis.results import HeldOutRuns, Results, StudyRuns
 from kneepoint.analysis.statistics import counted
 from kneepoint.common.tables import Tables
+from kneepoint.config.study import EMULATOR
 from kneepoint.questions.held_out import across
 from kneepoint.questions.held_out.across import SEED, relative_runs
 from kneepoint.stats.intervals import Chance
@@ -107,6 +109,12 @@ TABLES = (
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
 SURE = 0.05
 """The greatest p value of a gain or a loss beyond chance."""
+
+
+def made(results: Results) -> Iterator[Found]:
+    """The runs of all settings."""
+    if results.hold_out is not None:
+        yield what("hold_out", "hold_out", EMULATOR), results.hold_out.runs
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:

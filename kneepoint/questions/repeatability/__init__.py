@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.limits import LIMITS
 from kneepoint.reports.parts import TRUSTED
-from kneepoint.runs.question import Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
 _REPLICATES = Kind("replicate_settings", (), "Replicating", f"{__name__}.plan:plan")
 
@@ -33,4 +33,5 @@ QUESTION = Question(
         ),
     ),
     figures=("repeatability",),
+    counts=(Counted(20, ("repeats", "real_repeats")),),
 )

@@ -1,14 +1,18 @@
 """How repeatable runs are: the emulator's, real ones, and the emulator's on the calibrated host."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from kneepoint.analysis import statistics
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Parts,
+    Record,
     records,
     together,
 )
+from kneepoint.analysis.inventory import Found, not_run, what
 from kneepoint.analysis.metrics import METRICS
 from kneepoint.analysis.results import Repeats, Results
 from kneepoint.common.tables import Tables
@@ -33,6 +37,19 @@ TABLES = (
         "published_standard_deviation_step",
     ),
 )
+
+
+def made(results: Results) -> Iterator[Found]:
+    """The runs of repeated settings."""
+    for engine, repeats in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
+        for each in repeats:
+            about: Record = {"title": each.config.title, "settings": len(each.config.settings)}
+            about["controllers"] = list(dict.fromkeys(s.controller for s in each.config.settings))
+            yield what(each.name, "repeat", engine, **about), each.runs
+    there = {each.name for each in results.real_repeats}
+    for name, wanted in results.workflow.repeats.items():
+        if wanted.engine == MAHIMAHI and name not in there:
+            yield not_run(name)
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
