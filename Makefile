@@ -27,7 +27,7 @@ export CONFIG CORES PORT NAME
 # Without cached bytecode, every short program would recompile its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-FORMATTED_CXX = $(shell find controllers kneepoint/tools/contest/kit tests/tools/contest -name '*.cc' -o -name '*.hh' -o -name '*.h')
+FORMATTED_CXX = $(shell find controllers kneepoint/entries/kit tests -name '*.cc' -o -name '*.hh' -o -name '*.h')
 CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile kneepoint/workflow/*.smk
 

@@ -22,6 +22,7 @@ from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import TableDescription
 from kneepoint.config.settings import Settings
 from kneepoint.config.study import Study
+from kneepoint.entries.config import EntryFile, Repositories
 from kneepoint.networks.config import Network, TraceCatalogue
 from kneepoint.networks.traffic import TrafficFile
 
@@ -34,6 +35,8 @@ _CORE: Mapping[str, tuple[type[BaseModel], str]] = {
     "traffic": (TrafficFile, "traffic/NAME.yaml"),
     "network": (Network, "networks/NAME.yaml"),
     "published": (TableDescription, "published/NAME.yaml"),
+    "entries": (Repositories, "entries.yaml of a folder of entries"),
+    "entry": (EntryFile, "kneepoint.yaml of an entry"),
     "traces": (TraceCatalogue, "traces.yaml"),
 }
 

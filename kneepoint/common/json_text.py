@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+Json = dict[str, Any]
+"""An object."""
 _Pairs = list[tuple[str, Any]]
 _BRACE = re.compile(r"^\{", re.MULTILINE)
 _TRIES = 16

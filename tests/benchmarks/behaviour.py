@@ -15,11 +15,11 @@ from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.engines.built import EMULATE, REPLAY
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.behaviour import watch
+from kneepoint.entries.entries import ContestEntry
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.search.behaviour import known_families
 from kneepoint.search.language import parse
-from kneepoint.tools.contest.behaviour import watch
-from kneepoint.tools.contest.entries import ContestEntry
 from tests.conftest import ROOT
 
 WATCHED = ("contest", "verizon-lte-driving-1", "tmobile-umts-driving-1")

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kneepoint.engines.catalogue import load_catalogue
-from tests.tools.contest.trees import TWINS, kit, twin
+from tests.entries.trees import TWINS, kit, twin
 
 EMULATE = Path("build/emulate")
 

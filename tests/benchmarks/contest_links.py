@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 from kneepoint.common.config_file import read_config
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.entries import ContestEntry
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.runner import Runner
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.entries import ContestEntry
 from kneepoint.tools.contest.leaderboard import verdict
 from kneepoint.tools.contest.scoring import run_all
 

@@ -16,25 +16,21 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from kneepoint.cli.entries import CONFINE, RUNNER, python_digest
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.common.config_file import read_config
 from kneepoint.common.files import sha256_of
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.build import Compiler
+from kneepoint.entries.collect import find_submissions
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import ContestEntry, EntryBuilder
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.networks.traces import times_of
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.runner import Runner
-from kneepoint.tools.contest.build import Compiler
-from kneepoint.tools.contest.collect import find_submissions
-from kneepoint.tools.contest.command import (
-    CONFINE,
-    RUNNER,
-    python_digest,
-)
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
 from kneepoint.tools.contest.scoring import run_all
 from kneepoint.tools.contest.secret import disguised
 from tests.benchmarks.contest_links import EMULATE, RULES, entries

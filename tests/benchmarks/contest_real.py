@@ -22,15 +22,15 @@ from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.entry import Entry
 from kneepoint.engines.mahimahi.engine import MahimahiSettings
+from kneepoint.entries.build import Compiler
+from kneepoint.entries.collect import submission_at
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import Executor, LocalExecutor
 from kneepoint.runs.slots import SlotExecutor
 from kneepoint.search.calibration import pooled_delays, with_delays
-from kneepoint.tools.contest.build import Compiler
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import EntryBuilder
-from tests.tools.contest.trees import edit, kit, twin
+from tests.entries.trees import edit, kit, twin
 
 NETWORK = Path(".kneepoint/networks/contest-2026/network.json")
 FIGURES = ("throughput_mbps", "signal_delay_p95_ms", "power")

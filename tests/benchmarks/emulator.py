@@ -25,7 +25,7 @@ from typing import Any
 from kneepoint.engines.catalogue import load_catalogue
 
 EMULATE = Path("build/emulate")
-KIT = Path("kneepoint/tools/contest/kit")
+KIT = Path("kneepoint/entries/kit")
 BUDGET_MILLIONS = 48
 """Of instructions, for a fixed window of 50."""
 

@@ -1,4 +1,4 @@
-"""Builds entries of the tests' own, and runs them."""
+"""Builds entries of the tests' own, and runs them; short links."""
 
 import json
 import os
@@ -10,7 +10,10 @@ from typing import Any
 
 import psutil
 
-from kneepoint.tools.contest.new_entry import KIT
+from kneepoint.common.files import sha256_of
+from kneepoint.entries.tree import KIT
+from kneepoint.networks.omniscient import omniscient_bound
+from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 from tests.controllers.emulator import EMULATE, Link, emulate
 
 NO_NAMESPACES = (
@@ -20,6 +23,17 @@ NO_NAMESPACES = (
 """In front of a command: the kernel then refuses it namespaces."""
 SOURCES = Path(__file__).parent / "sources"
 ENTRY = EMULATE.parent / "entry"
+SECONDS = 4
+
+
+def link(folder: Path, name: str, gap_ms: int, pause_ms: int = 100) -> PreparedNetwork:
+    """A link that delivers a packet every gap_ms, with a pause in each second."""
+    times = [t for t in range(1, SECONDS * 1000 + 1) if t % gap_ms == 0 and t % 1000 >= pause_ms]
+    trace = folder / f"{name}.trace"
+    trace.write_text("".join(f"{time}\n" for time in times))
+    side = PreparedLink(str(trace), sha256_of(trace.read_bytes()))
+    bound = omniscient_bound(times, times[-1])
+    return PreparedNetwork(name, side, side, None, "event-loop", 600, bound)
 
 
 def build_entry(source: Path, into: Path, *words: str | Path) -> Path:

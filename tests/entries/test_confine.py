@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from kneepoint.tools.contest.confine import Confined
+from kneepoint.entries.confine import Confined
 from tests.conftest import ROOT
 from tests.engines.live_run import wait_until
 from tests.entries.building import (

@@ -20,7 +20,7 @@ from kneepoint.networks.fetch import (
     main,
 )
 from tests.conftest import ROOT
-from tests.tools.contest import trees
+from tests.entries import trees
 
 TRACES = {"a.down": b"1\n2\n", "a.up": b"3\n"}
 CATALOGUE = {

@@ -11,6 +11,7 @@ from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.replay import NoSenderError, Replay
+from kneepoint.entries.behaviour import describe
 from kneepoint.search.behaviour import (
     Family,
     Likeness,
@@ -20,8 +21,8 @@ from kneepoint.search.behaviour import (
     require_ran,
 )
 from kneepoint.search.language import parse
-from kneepoint.tools.contest.behaviour import describe
-from tests.tools.contest.conftest import EMULATE, link
+from tests.controllers.emulator import EMULATE
+from tests.entries.building import link
 
 THRESHOLD = {"rtt_threshold_ms": 70.5, "beta": 4.0, "keepalive_ms": 120}
 

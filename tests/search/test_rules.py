@@ -32,7 +32,7 @@ def power(link: Link, text: str, *options: str) -> float:
 def test_a_law_is_its_class_in_every_digit(contest: Link, tmp_path: Path) -> None:
     law = tmp_path / "law.so"
     flags = "-std=c++20 -O2 -ffp-contract=off -shared -fPIC -fvisibility=hidden -Icontrollers"
-    source = ROOT / "tests/tools/contest/law.cc"
+    source = ROOT / "tests/search/law.cc"
     subprocess.run(["c++", *flags.split(), source, "-o", law], check=True, cwd=ROOT)
     options = [("--seed", str(seed), "--host-latency-us", "600") for seed in range(1, 9)]
     written = {**parse(LAW).constants, "keepalive_ms": 29}

@@ -8,7 +8,5 @@ COMMANDS = {
 }
 SCHEMAS = {
     "contest": ("config", "Contest", "contests/NAME.yaml"),
-    "entries": ("config", "Repositories", "entries.yaml of a contest's folder"),
-    "entry": ("config", "EntryFile", "kneepoint.yaml of an entry"),
 }
 """The kinds of files: each with the module and name of its model, and what they are called."""

@@ -13,9 +13,9 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
-from kneepoint.tools.contest.config import ENTRY_NAMES, is_entry_name
-from kneepoint.tools.contest.names import plain
-from kneepoint.tools.contest.standing import Json
+from kneepoint.common.json_text import Json
+from kneepoint.entries.config import ENTRY_NAMES, is_entry_name
+from kneepoint.entries.names import plain
 
 _COLUMNS = ["author", "alias"]
 _MOST_BYTES = 2**20

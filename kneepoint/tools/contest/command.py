@@ -2,8 +2,6 @@
 
 import csv
 import io
-import platform
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from kneepoint.cli import (
     results_here,
     subcommand,
 )
+from kneepoint.cli.entries import open_builder, trust_option
 from kneepoint.cli.runs import (
     description_of,
     engine_of,
@@ -25,22 +24,21 @@ from kneepoint.cli.runs import (
 from kneepoint.common.columns import columns
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, fault_of
-from kneepoint.common.files import read_json, sha256_of
-from kneepoint.common.places import BUILT, SHIPPED, STATE
+from kneepoint.common.files import read_json
+from kneepoint.common.json_text import Json
+from kneepoint.common.places import SHIPPED
 from kneepoint.config.study import Setting
 from kneepoint.engines.built import EMULATE, REPLAY
 from kneepoint.engines.catalogue import load_catalogue
-from kneepoint.engines.entry import PYTHON_RUNNER
 from kneepoint.engines.limits import LIMITS
+from kneepoint.entries.build import Budget
+from kneepoint.entries.collect import require_folder_of_entries
+from kneepoint.entries.entries import ContestEntry
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.load import load_workflow
 from kneepoint.search.behaviour import Known, known_families
 from kneepoint.tools.contest.aliases import read_key
-from kneepoint.tools.contest.build import Budget, Compiler
-from kneepoint.tools.contest.collect import require_folder_of_entries
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
 from kneepoint.tools.contest.run import (
     PAGE,
     ContestRun,
@@ -52,24 +50,11 @@ from kneepoint.tools.contest.secret import (
     disguised,
     seed_of,
 )
-from kneepoint.tools.contest.standing import Json
 
-CONFINE, RUNNER = BUILT / "confine", BUILT / "entry"
-REAL_TIME = [BUILT / name for name in ("entry-sender", "receiver", "measure")]
-PYTHON = tuple(BUILT / name for name in PYTHON_RUNNER)
 _COLUMNS = (
     "table rank best_rank worst_rank name author score low high first other_host_score "
     "practice_score practice_rank places_lost arrived late digest reason"
 ).split()
-KEPT = STATE / "contest"
-"""Objects of entries, by the digests of their inputs."""
-
-
-trust_option = click.option(
-    "--trust-entries",
-    is_flag=True,
-    help="Build and run entries without a sandbox, on a host that has none.",
-)
 
 
 @subcommand("""
@@ -245,37 +230,6 @@ def _name_of(baseline: Setting, contest: Contest) -> str:
         for name, value in baseline.constants.items()
     )
     return f"{baseline.controller} {values} (ours)"
-
-
-def open_builder(
-    config: Path,
-    networks: Collection[str],
-    baselines: Collection[str] = (),
-    *,
-    is_trusting: bool,
-    is_real_time: bool = False,
-    where: str = "the command line",
-) -> EntryBuilder:
-    """Makes the networks, baselines and programs that are missing; returns what builds entries.
-
-    Raises:
-        KneepointError: `where` names what is unknown, something cannot be made, or this host has no
-            sandbox.
-    """
-    programs = [RUNNER, *PYTHON, *([] if is_trusting else [CONFINE])]
-    programs += REAL_TIME if is_real_time else []
-    make_what_is_missing(config, networks, baselines, programs, where=where)
-    confined = Confined(None if is_trusting else CONFINE.resolve())
-    confined.check()
-    compiler = Compiler(KEPT.resolve(), confined)
-    runner = REAL_TIME[0] if is_real_time else RUNNER
-    return EntryBuilder(compiler, sha256_of(runner.read_bytes()), python_digest(), is_trusting)
-
-
-def python_digest() -> str:
-    """Returns the digest of the runner of Python entries, with the interpreter's version."""
-    parts = [each.read_bytes() for each in PYTHON]
-    return sha256_of(b"".join([*parts, platform.python_version().encode()]))
 
 
 def csv_of(found: Json) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kneepoint.common.files import write_whole
+from kneepoint.common.json_text import Json
 from kneepoint.tools.contest.page import moment, render_page
-from kneepoint.tools.contest.standing import Json
 
 PAGE, RESULTS = "feedback.html", "results.json"
 _KINDS = {"ranking": "ranked", "apart": "not ranked", "earlier": "replaced", "failed": "not scored"}

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from kneepoint.analysis.frames import Record
+from kneepoint.common.json_text import Json
 from kneepoint.reports.figures import style
-from kneepoint.tools.contest.standing import Json
 
 _MOST_NAMES = 12
 _SIDES = [(6, 3), (6, -3), (-6, 3), (-6, -3)]

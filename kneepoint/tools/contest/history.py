@@ -7,9 +7,8 @@ from typing import Any
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of, write_whole
-from kneepoint.common.json_text import parse_json
+from kneepoint.common.json_text import Json, parse_json
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.standing import Json
 
 
 def with_history(found: Json, contest: Contest, path: Path) -> Json:

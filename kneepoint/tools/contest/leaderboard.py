@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from kneepoint.common.json_text import Json
 from kneepoint.engines.base import METRICS
+from kneepoint.entries.entries import ContestEntry, latest_of_each
 from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.stats.means import mean_of
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.entries import ContestEntry, latest_of_each
 from kneepoint.tools.contest.scoring import table_of
 from kneepoint.tools.contest.standing import (
-    Json,
     compare_pairs,
     interval_of,
-    mean_of,
     outcomes_of,
     rank_entries,
     spread_of,

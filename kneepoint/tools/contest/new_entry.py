@@ -11,8 +11,7 @@ from kneepoint.cli.skeletons import (
     new_folder,
     write_skeleton,
 )
-
-KIT = Path(__file__).parent / "kit"
+from kneepoint.entries.tree import KIT
 
 
 @subcommand("""

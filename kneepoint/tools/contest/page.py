@@ -9,6 +9,8 @@ import jinja2
 from markupsafe import Markup
 
 from kneepoint.analysis import labels
+from kneepoint.common.json_text import Json
+from kneepoint.entries.score import SCORES
 from kneepoint.reports import render
 from kneepoint.reports.document import document
 from kneepoint.reports.templating import (
@@ -16,9 +18,8 @@ from kneepoint.reports.templating import (
     plain_text,
     templates_in,
 )
-from kneepoint.tools.contest.config import SCORES
 from kneepoint.tools.contest.figures import MOST_IN_MATRIX
-from kneepoint.tools.contest.standing import RESAMPLES, Json
+from kneepoint.tools.contest.standing import RESAMPLES
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_LISTED = 5

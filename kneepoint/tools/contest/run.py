@@ -22,10 +22,19 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
+from kneepoint.common.json_text import Json
 from kneepoint.common.made_by import current_commit
 from kneepoint.engines.base import EngineSettings, canonical_json
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.replay import NoSenderError
+from kneepoint.entries.behaviour import watch as watch_sender
+from kneepoint.entries.collect import find_submissions, state_of
+from kneepoint.entries.entries import (
+    ContestEntry,
+    EntryBuilder,
+    failed,
+    is_of_machine,
+)
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.reports.over_time import run_and_draw
 from kneepoint.runs.executor import Executor, LocalExecutor
@@ -39,19 +48,7 @@ from kneepoint.tools.contest.aliases import (
     authors_in,
     complete_key,
 )
-from kneepoint.tools.contest.behaviour import watch as watch_sender
-from kneepoint.tools.contest.collect import (
-    below,
-    find_submissions,
-    state_of_repositories,
-)
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.entries import (
-    ContestEntry,
-    EntryBuilder,
-    failed,
-    is_of_machine,
-)
 from kneepoint.tools.contest.feedback import write_feedback
 from kneepoint.tools.contest.figures import draw_figures, thinned
 from kneepoint.tools.contest.history import with_history
@@ -63,7 +60,6 @@ from kneepoint.tools.contest.scoring import (
     run_on_other_host,
 )
 from kneepoint.tools.contest.secret import digest_of, kept_secret
-from kneepoint.tools.contest.standing import Json
 
 IN_FLIGHT = "in flight"
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
@@ -274,7 +270,7 @@ def watch(
     scored: object = None
     before: object = None
     while True:
-        now = _state(entries)
+        now = state_of(entries)
         if now == before and now != scored:
             score()
             scored = now
@@ -282,9 +278,3 @@ def watch(
         if is_over():
             return
         time.sleep(interval_s)
-
-
-def _state(folder: Path) -> list[tuple[object, ...]]:
-    """Names, sizes and times of all files, so that a copy in progress shows; and pushes."""
-    files = [(path, status.st_size, status.st_mtime_ns) for path, status in below(folder.resolve())]
-    return [*sorted(files), *state_of_repositories(folder)]

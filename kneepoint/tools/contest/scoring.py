@@ -8,17 +8,17 @@ from functools import partial
 import numpy as np
 
 from kneepoint.engines.base import EngineSettings, RunRecord
-from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.runs.results import PlannedRun
-from kneepoint.runs.runner import Batch, Runner
-from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.entries import (
+from kneepoint.entries.entries import (
     ContestEntry,
     guarded,
     shortened,
     without_paths,
 )
-from kneepoint.tools.contest.standing import Floats, mean_of
+from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.results import PlannedRun
+from kneepoint.runs.runner import Batch, Runner
+from kneepoint.stats.means import Floats, mean_of
+from kneepoint.tools.contest.config import Contest
 
 LAST_WORDS = "; its last words: "
 """What controllers/entries/process.cc sets before an entry's own words."""

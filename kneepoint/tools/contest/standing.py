@@ -9,19 +9,17 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kneepoint.common.json_text import Json
+from kneepoint.stats.means import Floats, scaled, unscaled
 from kneepoint.stats.paired import (
     bootstrap_interval,
     holm,
     sign_flip_test,
 )
-
-Floats = NDArray[np.float64]
-Json = dict[str, Any]
 
 SIGNIFICANT = 0.05
 RESAMPLES = 4_000
@@ -42,7 +40,7 @@ def spread_of(scores: Floats, *, is_ratio: bool) -> Json:
         Standard deviations `between` entries, free of what seeds add, and `within` an entry,
         between its runs; the `share` that entries have in the variance. None: of a single run.
     """
-    values = _scale(scores, is_ratio)
+    values = scaled(scores, is_ratio)
     entries = values.mean(axis=1).var(ddof=1)
     runs = values.shape[1]
     if runs == 1:
@@ -54,15 +52,10 @@ def spread_of(scores: Floats, *, is_ratio: bool) -> Json:
     return {"between": float(np.sqrt(between)), "within": float(np.sqrt(within)), "share": share}
 
 
-def mean_of(scores: Floats, is_ratio: bool) -> float:
-    """An entry's mean over networks of the mean over runs; of ratios the geometric one."""
-    return _unscale(_scale(scores, is_ratio).mean(), is_ratio)
-
-
 def interval_of(scores: Floats, seed: int, is_ratio: bool) -> tuple[float, float]:
     """The 95 % interval of `mean_of` for other seeds on these networks; NaN for a single run."""
-    low, high = bootstrap_interval(list(_scale(scores, is_ratio)), seed)
-    return _unscale(low, is_ratio), _unscale(high, is_ratio)
+    low, high = bootstrap_interval(list(scaled(scores, is_ratio)), seed)
+    return unscaled(low, is_ratio), unscaled(high, is_ratio)
 
 
 def outcomes_of(scores: Floats, *, is_ratio: bool) -> list[Json]:
@@ -80,14 +73,14 @@ def outcomes_of(scores: Floats, *, is_ratio: bool) -> list[Json]:
     """
     if len(scores) < _FEWEST_RUNS:
         return []
-    ordered = np.sort(_scale(scores, is_ratio))
+    ordered = np.sort(scaled(scores, is_ratio))
     (at,), (gap,), (width,) = _widest_gaps(ordered[None])
     least = -math.log(1 - _APART) if is_ratio else _APART * np.abs(ordered).max()
     if gap == 0 or gap < max(least, _widest_by_chance(len(ordered)) * width):
         return []
     groups = ordered[:at], ordered[at:]
     return [
-        {"score": _unscale(float(group.mean()), is_ratio), "runs": len(group)} for group in groups
+        {"score": unscaled(float(group.mean()), is_ratio), "runs": len(group)} for group in groups
     ]
 
 
@@ -120,7 +113,7 @@ def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Json]:
         `best_rank` and `worst_rank`, networks and seeds resampled; and in which share of the
         resamples it is `first`, of which those that are first together have equal parts.
     """
-    values = _scale(scores, is_ratio)
+    values = scaled(scores, is_ratio)
     overall = values.mean(axis=(1, 2))
     resampled = resampled_scores(values, seed)
     ranks = 1 + (resampled[:, None, :] < resampled[None, :, :]).sum(axis=1)
@@ -145,7 +138,7 @@ def compare_pairs(names: Sequence[str], scores: Floats, seed: int, *, is_ratio: 
         of the sign-flip test over seeds on these networks; the share of resamples over networks and
         seeds in which A is `ahead`; and which is shown to be `better` on these networks, or None.
     """
-    values = _scale(scores, is_ratio)
+    values = scaled(scores, is_ratio)
     resampled = resampled_scores(values, seed)
     pairs = list(combinations(range(len(values)), 2))
     p_values = [sign_flip_test(list(values[a] - values[b]), seed, FLIPS) for a, b in pairs]
@@ -181,11 +174,3 @@ def resampled_scores(values: Floats, seed: int) -> Floats:
     for entry, own in enumerate(values):
         found[entry] = own[drawn, seeds].mean(axis=(1, 2))
     return found
-
-
-def _scale(scores: Floats, is_ratio: bool) -> Floats:
-    return np.log(scores) if is_ratio else scores
-
-
-def _unscale(value: float, is_ratio: bool) -> float:
-    return float(np.exp(value)) if is_ratio else float(value)

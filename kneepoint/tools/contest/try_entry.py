@@ -11,14 +11,14 @@ from kneepoint.cli import (
     seed_option,
     subcommand,
 )
+from kneepoint.cli.entries import open_builder, trust_option
 from kneepoint.cli.run import run_and_print
 from kneepoint.cli.runs import prepared_network
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunSpec
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.emulator import EmulatorSettings
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.command import open_builder, trust_option
+from kneepoint.entries.collect import submission_at
 from kneepoint.tools.contest.run import IN_FLIGHT
 
 

@@ -13,12 +13,15 @@ from kneepoint.cli import (
     seed_option,
     subcommand,
 )
+from kneepoint.cli.entries import open_builder, trust_option
 from kneepoint.cli.runs import prepared_network
 from kneepoint.cli.study import text_of
 from kneepoint.common.files import private_folder
 from kneepoint.common.study_record import StudyRecord
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.collect import submission_at, take
+from kneepoint.entries.tree import recognize
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.journal import open_journal
 from kneepoint.runs.load import load_workflow
@@ -26,9 +29,6 @@ from kneepoint.runs.pipeline import follow
 from kneepoint.runs.progress import Progress
 from kneepoint.runs.runner import Runner
 from kneepoint.search.study import search_and_repeat, total_of
-from kneepoint.tools.contest.collect import submission_at, take
-from kneepoint.tools.contest.command import open_builder, trust_option
-from kneepoint.tools.contest.tree import recognize
 from kneepoint.tools.contest.tuning import plan_tuning, tuned_text
 
 

@@ -16,13 +16,13 @@ from kneepoint.config.study import (
 from kneepoint.engines.base import EngineSettings
 from kneepoint.engines.catalogue import Constant, Controller
 from kneepoint.engines.entry import Entry
+from kneepoint.entries.build import BuildError
+from kneepoint.entries.config import ENTRY_FILE, EntryConstant
+from kneepoint.entries.entries import EntryBuilder
+from kneepoint.entries.tree import Tree
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.plan import StudyPlan, plan_study
-from kneepoint.tools.contest.build import BuildError
-from kneepoint.tools.contest.config import ENTRY_FILE, EntryConstant
-from kneepoint.tools.contest.entries import EntryBuilder
-from kneepoint.tools.contest.tree import Tree
 
 
 def plan_tuning(

@@ -11,8 +11,8 @@ from kneepoint.cli import (
     shipped_option,
     subcommand,
 )
+from kneepoint.cli.entries import trust_option
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest.command import trust_option
 
 
 @subcommand("""

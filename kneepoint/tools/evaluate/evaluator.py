@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from kneepoint.cli.entries import open_builder
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.common.config_file import ConfigModel, complaint_of
 from kneepoint.common.errors import KneepointError, require_known
@@ -29,27 +30,25 @@ from kneepoint.common.files import (
     read_bytes,
     sha256_of,
 )
-from kneepoint.common.json_text import parse_json
+from kneepoint.common.json_text import Json, parse_json
 from kneepoint.engines.base import RunRecord
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import Controller, load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.expression import Expression
+from kneepoint.entries.classes import ARCHIVE
+from kneepoint.entries.collect import submission_at
+from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.score import ScoreName, score_of
+from kneepoint.entries.tree import Language
 from kneepoint.networks.config import Name
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.load import load_workflow
 from kneepoint.search.fresh import interval
 from kneepoint.search.language import parse
-from kneepoint.tools.contest.classes import ARCHIVE
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.command import open_builder
-from kneepoint.tools.contest.config import ScoreName, score_of
-from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
-from kneepoint.tools.contest.standing import mean_of
-from kneepoint.tools.contest.tree import Language
+from kneepoint.stats.means import mean_of
 
-Json = dict[str, Any]
 Split = Literal["train", "test"]
 
 METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")

@@ -7,12 +7,17 @@ import click
 
 from kneepoint.cli import PATH, common_options_anywhere, print_result, seed_option, subcommand
 from kneepoint.cli.compare import setting_of
+from kneepoint.cli.entries import open_builder, trust_option
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.json_text import Json
 from kneepoint.engines.built import EMULATE, REPLAY
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.behaviour import describe, watch
+from kneepoint.entries.collect import submission_at
+from kneepoint.entries.entries import ContestEntry
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.search.behaviour import (
     Known,
@@ -20,11 +25,6 @@ from kneepoint.search.behaviour import (
     known_families,
 )
 from kneepoint.search.language import rules_of
-from kneepoint.tools.contest.behaviour import describe, watch
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.command import open_builder, trust_option
-from kneepoint.tools.contest.entries import ContestEntry
-from kneepoint.tools.contest.standing import Json
 
 
 @subcommand("""

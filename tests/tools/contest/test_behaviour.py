@@ -13,8 +13,8 @@ from kneepoint.tools.contest.run import (
     PAGE,
     ContestRun,
 )
-from tests.tools.contest.conftest import EMULATE
-from tests.tools.contest.trees import kit
+from tests.controllers.emulator import EMULATE
+from tests.entries.trees import kit
 
 
 def test_entries_are_told_by_the_rule_that_they_behave_like(

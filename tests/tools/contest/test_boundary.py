@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError, MachineError
+from kneepoint.common.json_text import Json
 from kneepoint.engines.base import (
     MachineFaultError,
     RunRecord,
     RunSpec,
 )
 from kneepoint.engines.emulator import EmulatorEngine
+from kneepoint.entries.collect import in_calendar
+from kneepoint.entries.entries import ContestEntry, EntryBuilder
 from kneepoint.tools.contest import (
     feedback,
     leaderboard,
@@ -24,14 +27,11 @@ from kneepoint.tools.contest import (
     run,
     scoring,
 )
-from kneepoint.tools.contest.collect import in_calendar
 from kneepoint.tools.contest.command import csv_of
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
 from kneepoint.tools.contest.run import PAGE, ContestRun
-from kneepoint.tools.contest.standing import Json
+from tests.entries.trees import git, kit, repository
 from tests.tools.contest.conftest import make_contest_run
-from tests.tools.contest.trees import git, kit, repository
 
 pytestmark = pytest.mark.attacks
 

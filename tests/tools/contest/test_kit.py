@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from kneepoint.cli import kneepoint
-from kneepoint.tools.contest.config import load_entry_file
+from kneepoint.entries.config import load_entry_file
 
 
 @pytest.fixture

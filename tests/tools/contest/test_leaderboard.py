@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.tools.contest.figures import draw_figures
 from kneepoint.tools.contest.page import write_page
 from kneepoint.tools.contest.run import PAGE, ContestRun
 from tests.browser import chromium
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
-from tests.tools.contest.conftest import builder, make_contest_run
-from tests.tools.contest.trees import crashing, kit
+from tests.entries.conftest import builder
+from tests.entries.trees import crashing, kit
+from tests.tools.contest.conftest import make_contest_run
 
 __all__ = ["builder"]  # a fixture
 

@@ -6,21 +6,21 @@ from itertools import accumulate
 from pathlib import Path
 
 from kneepoint.common.files import sha256_of
+from kneepoint.common.json_text import Json
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.collect import find_submissions
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.networks.omniscient import omniscient_bound
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 from kneepoint.networks.traces import format_trace
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.runner import Runner
-from kneepoint.tools.contest.collect import find_submissions
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.entries import EntryBuilder
 from kneepoint.tools.contest.leaderboard import verdict
 from kneepoint.tools.contest.scoring import run_all
 from kneepoint.tools.contest.secret import disguised
-from kneepoint.tools.contest.standing import Json
-from tests.tools.contest.conftest import EMULATE
+from tests.controllers.emulator import EMULATE
 from tests.tools.contest.oracles.recordings import with_recordings
 
 SEED = "0123456789abcdef" * 2

@@ -17,8 +17,8 @@ from kneepoint.engines.base import (
     RunSpec,
 )
 from kneepoint.engines.emulator import EmulatorEngine
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import EntryBuilder
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.tools.contest.run import (
     JSON,
     KEY,
@@ -26,8 +26,7 @@ from kneepoint.tools.contest.run import (
     ContestRun,
     watch,
 )
-from tests.tools.contest.conftest import make_contest_run
-from tests.tools.contest.trees import (
+from tests.entries.trees import (
     PYTHON_CLASS,
     PYTHON_SENDER,
     before_2017,
@@ -38,6 +37,7 @@ from tests.tools.contest.trees import (
     kit,
     with_argument,
 )
+from tests.tools.contest.conftest import make_contest_run
 
 Shared = tuple[ContestRun, Path]
 RANKED = ["bob", "carl", "anna"]

@@ -10,8 +10,8 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import hold_lock
 from kneepoint.engines.base import RunRecord
+from kneepoint.entries.entries import ContestEntry
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.entries import ContestEntry
 from kneepoint.tools.contest.scoring import _scored
 from kneepoint.tools.contest.secret import (
     FINAL,
@@ -20,7 +20,7 @@ from kneepoint.tools.contest.secret import (
     disguised,
     seed_of,
 )
-from tests.tools.contest.conftest import link
+from tests.entries.building import link
 
 RULES = "contest.yaml"
 SEED = "0123456789abcdef" * 2

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from kneepoint.stats.means import mean_of
 from kneepoint.tools.contest.standing import (
     compare_pairs,
     interval_of,
-    mean_of,
     outcomes_of,
     rank_entries,
     spread_of,

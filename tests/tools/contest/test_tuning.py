@@ -8,18 +8,19 @@ import yaml
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.collect import submission_at, take
+from kneepoint.entries.config import EntryFile
+from kneepoint.entries.entries import EntryBuilder
+from kneepoint.entries.tree import recognize
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.pipeline import Outcome, follow
 from kneepoint.runs.runner import Runner
 from kneepoint.search.study import search
-from kneepoint.tools.contest.collect import submission_at, take
-from kneepoint.tools.contest.config import EntryFile
-from kneepoint.tools.contest.entries import EntryBuilder
-from kneepoint.tools.contest.tree import recognize
 from kneepoint.tools.contest.tuning import plan_tuning, tuned_text
-from tests.tools.contest.conftest import EMULATE, link
-from tests.tools.contest.trees import edit, kit
+from tests.controllers.emulator import EMULATE
+from tests.entries.building import link
+from tests.entries.trees import edit, kit
 
 MACRO = "{macro: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
 VARIABLE = "{environment: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"

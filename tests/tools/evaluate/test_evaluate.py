@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.json_text import Json
+from kneepoint.entries.tree import KIT
 from kneepoint.tools.evaluate import Evaluator
-from kneepoint.tools.evaluate.evaluator import Json
 from tests.conftest import ROOT
+from tests.entries.trees import PYTHON_CLASS
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.conftest import NETWORK, answer, refused
-from tests.tools.contest.trees import PYTHON_CLASS
 
 CLASS = """
 #include "algorithms/registry.hh"
@@ -119,7 +120,7 @@ def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, worksp
 
 @pytest.mark.slow
 def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace: Path) -> None:
-    shutil.copytree(ROOT / "kneepoint/tools/contest/kit", workspace / "kit")
+    shutil.copytree(KIT, workspace / "kit")
     (workspace / "kit/kneepoint.yaml").write_text(
         "constants:\n  window: {macro: WINDOW, default: 50, range: [1, 50], integer: true}\n"
     )

@@ -27,7 +27,8 @@ from kneepoint.tools.evolve.evolve import (
     Settings,
     evolve,
 )
-from tests.tools.contest.conftest import EMULATE, link
+from tests.controllers.emulator import EMULATE
+from tests.entries.building import link
 
 LAW = parse(
     "q = ewma(owd, 0.5); t = 10 * exp(clip(log(rate(1) / rate(9)), -1, 1)); e = (t - q) / t; "

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from kneepoint.cli.entries import RUNNER, python_digest
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import run_command_line
 from kneepoint.common.files import sha256_of
+from kneepoint.entries.build import Compiler
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.tools.contest import run
-from kneepoint.tools.contest.build import Compiler
-from kneepoint.tools.contest.command import python_digest
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import EntryBuilder
-from tests.tools.contest.conftest import RUNNER, make_contest_run
+from tests.tools.contest.conftest import make_contest_run
 
 
 def main() -> None:

@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 
 from kneepoint.common.code import ROOT
+from kneepoint.entries.build import Compiler
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.runs.journal import RunJournal
-from kneepoint.tools.contest.build import Compiler
-from kneepoint.tools.contest.entries import EntryBuilder
 from kneepoint.tools.contest.run import ContestRun
 from tests.engines.live_run import descendants, wait_until
+from tests.entries.trees import PYTHON_CLASS, kit
 from tests.tools.contest.conftest import make_contest_run
-from tests.tools.contest.trees import PYTHON_CLASS, kit
 
 pytestmark = pytest.mark.attacks
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.tools.contest.trees import kit
+from tests.entries.trees import kit
 
 _LINE = 4000
 _ZERO = ord("0")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.entries import EntryBuilder
-from kneepoint.tools.contest.tree import recognize
+from kneepoint.entries.collect import submission_at
+from kneepoint.entries.entries import EntryBuilder
+from kneepoint.entries.tree import recognize
 from tests.entries.building import run_batch
 
 ENDLESS = "volatile int x; int main() { for (;;) x = x + 1; }"

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from kneepoint.common.errors import KneepointError, refuse
-from kneepoint.tools.contest import within
+from kneepoint.entries import within
 
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 5_000

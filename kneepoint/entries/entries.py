@@ -23,25 +23,25 @@ from kneepoint.engines.base import (
 )
 from kneepoint.engines.catalogue import Controller
 from kneepoint.engines.entry import Entry
-from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.tools.contest import classes, within
-from kneepoint.tools.contest.build import (
+from kneepoint.entries import classes, within
+from kneepoint.entries.build import (
     BuildError,
     Compiler,
     NoCompilerError,
 )
-from kneepoint.tools.contest.collect import (
+from kneepoint.entries.collect import (
     Submission,
     digest_of_tree,
     take,
 )
-from kneepoint.tools.contest.config import ENTRY_FILE
-from kneepoint.tools.contest.confine import DisturbedError
-from kneepoint.tools.contest.tree import (
+from kneepoint.entries.config import ENTRY_FILE
+from kneepoint.entries.confine import DisturbedError
+from kneepoint.entries.tree import (
     Language,
     Tree,
     recognize,
 )
+from kneepoint.networks.scenario import PreparedNetwork
 
 _PATH = re.compile(r"(?:file://|(?<![\w./]))/(?!/)(?:[^\s/:'\"]+/)+")
 """The folders of an absolute path."""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest.tree import recognize
-from tests.tools.contest.trees import PYTHON_CLASS, PYTHON_SENDER, edit, flat_2013, kit
+from kneepoint.entries.tree import recognize
+from tests.entries.trees import PYTHON_CLASS, PYTHON_SENDER, edit, flat_2013, kit
 
 
 def names(paths: tuple[Path, ...]) -> list[str]:

@@ -10,12 +10,11 @@ from kneepoint.common.files import sha256_of
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.collect import submission_at
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.entries import EntryBuilder
-from tests.controllers.emulator import Link
-from tests.tools.contest.conftest import EMULATE
-from tests.tools.contest.trees import TWINS, twin
+from tests.controllers.emulator import EMULATE, Link
+from tests.entries.trees import TWINS, twin
 
 SEEDS = range(1, 9)
 

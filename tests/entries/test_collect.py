@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest import run
-from kneepoint.tools.contest.collect import (
+from kneepoint.entries.collect import (
     Submission,
     below,
     digest_of_tree,
     find_submissions,
+    state_of,
     state_of_repositories,
     submission_at,
     submission_of,
     take,
 )
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import ContestEntry, latest_of_each
-from tests.tools.contest.trees import edit, git, kit, repository
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import ContestEntry, latest_of_each
+from tests.entries.trees import edit, git, kit, repository
 
 TRUSTING = Confined(None)
 
@@ -228,13 +228,13 @@ def test_a_repository_makes_nobody_look_at_all_files(anna: Path, tmp_path: Path)
     for number in range(200):
         (refs / "heads" / str(number)).mkdir()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("kneepoint.tools.contest.collect._MOST_REFS", 100)
+        patched.setattr("kneepoint.entries.collect._MOST_REFS", 100)
         assert len(state_of_repositories(tmp_path / "entries")) <= 102
 
 
 def test_a_folder_of_entries_may_be_named_by_a_link(anna: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(anna)
-    assert run._state(tmp_path / "link") == run._state(anna) != []
+    assert state_of(tmp_path / "link") == state_of(anna) != []
     assert list(below(tmp_path / "link")) == []
 
 

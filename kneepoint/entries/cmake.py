@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kneepoint.tools.contest.makefile import (
+from kneepoint.entries.makefile import (
     COMPARISON,
     MOST_BYTES,
     MOST_VALUE,

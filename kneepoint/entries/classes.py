@@ -14,12 +14,12 @@ from kneepoint.common.errors import MachineError
 from kneepoint.common.files import private_folder, write_whole
 from kneepoint.common.places import BUILT, TOOL
 from kneepoint.common.programs import complaint, run_program
-from kneepoint.tools.contest.build import (
+from kneepoint.entries.build import (
     LEAN,
     Budget,
     Compiler,
 )
-from kneepoint.tools.contest.tree import Tree
+from kneepoint.entries.tree import Tree
 
 ARCHIVE = BUILT / "libclass_sender.a"
 SOURCE = "candidate.cc"

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kneepoint.common.files import private_folder
+from kneepoint.common.json_text import Json
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.entries.entries import ContestEntry
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.search.behaviour import (
@@ -19,8 +21,6 @@ from kneepoint.search.behaviour import (
     require_ran,
 )
 from kneepoint.stats.paired import paired_ratio
-from kneepoint.tools.contest.entries import ContestEntry
-from kneepoint.tools.contest.standing import Json
 
 
 def watch(

@@ -8,16 +8,16 @@ import pytest
 
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError, MachineError
-from kneepoint.tools.contest.build import (
+from kneepoint.entries.build import (
     Budget,
     BuildError,
     Compiler,
 )
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.confine import Confined, Ended
-from kneepoint.tools.contest.entries import EntryBuilder
-from kneepoint.tools.contest.messages import own_part
-from kneepoint.tools.contest.tree import recognize
+from kneepoint.entries.collect import submission_at
+from kneepoint.entries.confine import Confined, Ended
+from kneepoint.entries.entries import EntryBuilder
+from kneepoint.entries.messages import own_part
+from kneepoint.entries.tree import recognize
 
 CONFINED = Confined(ROOT / "build/confine")
 

@@ -16,13 +16,13 @@ import pytest
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder
-from kneepoint.tools.contest import (
+from kneepoint.entries import (
     collect,
     unpack,
     within,
 )
-from kneepoint.tools.contest.confine import Confined
-from tests.tools.contest.trees import deep, write_member
+from kneepoint.entries.confine import Confined
+from tests.entries.trees import deep, write_member
 
 pytestmark = pytest.mark.attacks
 

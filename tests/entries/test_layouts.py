@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.tools.contest.cmake import read_cmake
-from kneepoint.tools.contest.collect import find_submissions, submission_at
-from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
-from tests.tools.contest.trees import edit, git, kit, repository, write_member
+from kneepoint.entries.cmake import read_cmake
+from kneepoint.entries.collect import find_submissions, submission_at
+from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from tests.entries.trees import edit, git, kit, repository, write_member
 
 MAIN = '#include "law.hh"\nint main() { return window(); }\n'
 LAW = '#include "law.hh"\nint window() { return WINDOW; }\n'

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from kneepoint.engines.base import RunRecord
+from kneepoint.entries.score import score_of
 from kneepoint.networks.omniscient import Bound
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
-from kneepoint.tools.contest.config import score_of
 
 BOUND = Bound(5.0, 31, 160.0)
 NETWORK = PreparedNetwork("n", PreparedLink(), PreparedLink(), None, "event-loop", 0, BOUND)

@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from kneepoint.common.errors import KneepointError, MachineError
-from kneepoint.tools.contest.within import is_fault
+from kneepoint.entries.within import is_fault
 
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
 """Programs and their libraries. Not /usr/share: mahimahi's traces are there."""

@@ -14,13 +14,14 @@ from kneepoint.engines.base import (
 )
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.entry import Entry
+from kneepoint.entries.collect import submission_at
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.tools.contest.collect import submission_at
-from kneepoint.tools.contest.entries import EntryBuilder
 from tests.conftest import ROOT
+from tests.controllers.emulator import EMULATE
 from tests.engines.real import real_engine, unless_disturbed
-from tests.tools.contest.conftest import EMULATE, link
-from tests.tools.contest.trees import PYTHON_CLASS, check_delays, crashing, flat_2013, kit
+from tests.entries.building import link
+from tests.entries.trees import PYTHON_CLASS, check_delays, crashing, flat_2013, kit
 
 pytestmark = pytest.mark.real_time
 WINDOW = 40

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest import within
-from kneepoint.tools.contest.collect import find_submissions
-from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
-from kneepoint.tools.contest.run import watch
-from tests.tools.contest.trees import deep, git, kit, repository, write_member
+from kneepoint.entries import within
+from kneepoint.entries.collect import find_submissions, state_of
+from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from tests.entries.trees import deep, git, kit, repository, write_member
 
 pytestmark = pytest.mark.attacks
 
@@ -87,7 +86,7 @@ def test_one_bad_entry_stops_nothing(
         spoil(kit(entries / spoil.__name__))
     Path(os.fsdecode(os.fsencode(entries) + b"/\xfe.zip")).write_bytes(b"PK")
     try:
-        watch(entries, lambda: None, 0, lambda: True)
+        assert state_of(entries)
         made = make_all(entries, builder)
     finally:
         subprocess.run(["rm", "-rf", "--", entries], check=True)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.code import ROOT
-from kneepoint.tools.contest import confine
-from kneepoint.tools.contest.collect import find_submissions
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import ContestEntry, EntryBuilder
-from tests.tools.contest.trees import PYTHON_CLASS, kit
+from kneepoint.entries import confine
+from kneepoint.entries.collect import find_submissions
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from tests.entries.trees import PYTHON_CLASS, kit
 
 CONFINED = Confined(ROOT / "build/confine")
 

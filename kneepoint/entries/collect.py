@@ -23,8 +23,8 @@ from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder, sha256_of
 from kneepoint.common.places import PACKAGE
-from kneepoint.tools.contest import within
-from kneepoint.tools.contest.config import (
+from kneepoint.entries import within
+from kneepoint.entries.config import (
     ENTRY_NAMES,
     REPOSITORIES,
     Repositories,
@@ -32,14 +32,14 @@ from kneepoint.tools.contest.config import (
     is_entry_name,
     is_of_entry_name,
 )
-from kneepoint.tools.contest.confine import Confined, DisturbedError
-from kneepoint.tools.contest.names import (
+from kneepoint.entries.confine import Confined, DisturbedError
+from kneepoint.entries.names import (
     has_invisible,
     plain,
     remarks_on,
 )
-from kneepoint.tools.contest.tree import SUFFIXES
-from kneepoint.tools.contest.unpack import (
+from kneepoint.entries.tree import SUFFIXES
+from kneepoint.entries.unpack import (
     ARCHIVES,
     EXIT_NO_ROOM,
     MOST_ARCHIVE_BYTES,
@@ -72,13 +72,14 @@ _ORDERED = {
 _PYTHON = Path(sys.executable).resolve()
 _PYTHON_FILES = (_PYTHON, Path(os.__file__).parent, Path(sysconfig.get_config_var("LIBDIR")))
 """What this interpreter runs of."""
-_UNPACK = (
-    "import sys; sys.path.append('.'); from kneepoint.tools.contest.unpack import main; main()"
-)
+_UNPACK = "import sys; sys.path.append('.'); from kneepoint.entries.unpack import main; main()"
 _UNPACKER = (
     *("kneepoint/__init__.py", "kneepoint/common/__init__.py", "kneepoint/common/errors.py"),
-    *("kneepoint/tools/__init__.py", "kneepoint/tools/contest/__init__.py"),
-    *("kneepoint/tools/contest/unpack.py", "kneepoint/tools/contest/within.py"),
+    *(
+        "kneepoint/entries/__init__.py",
+        "kneepoint/entries/unpack.py",
+        "kneepoint/entries/within.py",
+    ),
 )
 _MOST_UNPACKING_S = 20
 """CPU time; 64 MiB take 5 s at most."""
@@ -448,6 +449,12 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
             refs = islice(below(inside / "refs"), _MOST_REFS)
             found += [(path, status.st_mtime_ns) for path, status in refs]
     return sorted(found)
+
+
+def state_of(folder: Path) -> list[tuple[object, ...]]:
+    """Names, sizes and times of all files, so that a copy in progress shows; and pushes."""
+    files = [(path, status.st_size, status.st_mtime_ns) for path, status in below(folder.resolve())]
+    return [*sorted(files), *state_of_repositories(folder)]
 
 
 def _archive(repository: Repository, folder: Path, into: Path, confined: Confined) -> float:

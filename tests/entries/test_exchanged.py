@@ -16,15 +16,15 @@ import pytest
 
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest import collect, unpack
-from kneepoint.tools.contest.collect import (
+from kneepoint.entries import collect, unpack
+from kneepoint.entries.collect import (
     Submission,
     find_submissions,
     take,
 )
-from kneepoint.tools.contest.confine import Confined
-from kneepoint.tools.contest.entries import EntryBuilder
-from tests.tools.contest.trees import edit, git, kit, repository, write_member
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import EntryBuilder
+from tests.entries.trees import edit, git, kit, repository, write_member
 
 pytestmark = pytest.mark.attacks
 

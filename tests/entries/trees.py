@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kneepoint.common.code import ROOT
-from kneepoint.tools.contest.new_entry import KIT
+from kneepoint.entries.tree import KIT
 
 TWIN = Path(__file__).parent / "twin"
 ALGORITHMS = ROOT / "controllers/algorithms"

@@ -27,22 +27,22 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
-from kneepoint.tools.contest.confine import (
+from kneepoint.entries.confine import (
     MOST_CPU_S,
     Confined,
     DisturbedError,
 )
-from kneepoint.tools.contest.messages import (
+from kneepoint.entries.messages import (
     errors_in,
     own_part,
     reason_of,
 )
-from kneepoint.tools.contest.tree import (
+from kneepoint.entries.tree import (
     C_SUFFIX,
     SUFFIXES,
     Tree,
 )
-from kneepoint.tools.contest.unpack import files_of
+from kneepoint.entries.unpack import files_of
 
 _IMPLICIT = (
     *("numeric", "functional", "stdexcept", "algorithm"),

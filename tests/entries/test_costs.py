@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest.config import load_entry_file
-from kneepoint.tools.contest.messages import own_part, reason_of
-from kneepoint.tools.contest.tree import recognize
-from tests.tools.contest.trees import PYTHON_CLASS, kit
+from kneepoint.entries.config import load_entry_file
+from kneepoint.entries.messages import own_part, reason_of
+from kneepoint.entries.tree import recognize
+from tests.entries.trees import PYTHON_CLASS, kit
 
 pytestmark = pytest.mark.attacks
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.contest import cmake
-from kneepoint.tools.contest.config import EntryFile, load_entry_file
-from kneepoint.tools.contest.makefile import read_makefile
-from kneepoint.tools.contest.unpack import files_of
+from kneepoint.entries import cmake
+from kneepoint.entries.config import EntryFile, load_entry_file
+from kneepoint.entries.makefile import read_makefile
+from kneepoint.entries.unpack import files_of
 
 Language = Literal["c++", "python"]
 
@@ -51,7 +51,8 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"\b\d[\d']{0,30}(?:\.\d{1,30})?(?:[eE]\+?\d{1,2})?")
 _DATES_S = range(1_200_000_000, 1_500_000_000)
 """From which the clocks of a kit of 2013 may count."""
-_KIT = Path(__file__).parent / "kit"
+KIT = Path(__file__).parent / "kit"
+"""A sender in the layout of the public kit, with its receiver."""
 _PUBLIC_RECEIVERS = (
     "eb8c985ca77f71aca61ba8b90725f142e0be1520c623189cc300daa7bb25138f",
     "6a94305ac5568d4a2c77123e9aaed0ece2fdd518e519656ff1094f0c2772a3eb",
@@ -438,7 +439,7 @@ def _text(path: Path) -> str:
 def _is_foreign(receiver: Path) -> bool:
     if not receiver.is_file():
         return False
-    known = (*_PUBLIC_RECEIVERS, _code_digest(_KIT / "datagrump/receiver.cc"))
+    known = (*_PUBLIC_RECEIVERS, _code_digest(KIT / "datagrump/receiver.cc"))
     return _code_digest(receiver) not in known
 
 
