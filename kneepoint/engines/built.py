@@ -28,7 +28,7 @@ PROGRAMS = tuple(
             *(name for limits in LIMITS.values() for name in limits.programs),
             *("emulate", "replay", "synthesize", "late_senders", "check_trace", "confine"),
             *("entry", "entry-sender", "python_entry.so", "python_entry_real.so"),
-            *("python_sender.py", "libclass_sender.a"),
+            "python_sender.py",
         ]
     )
 )

@@ -269,15 +269,15 @@ class Compiler:
         return self._made(build, name, make)
 
     def _link(self, build: _Build, objects: Mapping[Path, str]) -> Path:
-        given = [(path.name, path.read_bytes()) for path in build.tree.archives]
+        given = [(path.name, path.read_bytes()) for path in build.tree.objects]
         parts = [*(each.stem for each in objects), *(sha256_of(content) for _, content in given)]
         key = self.digest("link", *_LINK, *_LIBRARIES, *parts)
 
         def make(copy: Path) -> None:
             for name, content in given:
                 (build.work / name).write_bytes(content)
-            archives = [word for name, _ in given for word in ("-Wl,-u,main", name)]
-            command = [self.command, *_LINK, *map(str, objects), *archives, *_LIBRARIES]
+            ours = [name for name, _ in given]
+            command = [self.command, *_LINK, *map(str, objects), *ours, *_LIBRARIES]
             own = {*objects.values(), *(name.rpartition("/")[2] for name in objects.values())}
             names = {str(path): source for path, source in objects.items()}
             self._run(build, command, copy, build.work, own, names)

@@ -165,7 +165,7 @@ class EntryBuilder:
                     built = self.entry_of(name, tree, {})
                     return replace(entry, built=built)
                 lean = replace(self, compiler=classes.compiler_of(self.compiler))
-                tree = classes.write_tree(source, folder)
+                tree = classes.write_tree(source, classes.sender_of(self.compiler), folder)
                 built = lean.entry_of(name, tree, {})
                 words = tuple(f"{key}={float(values[key])!r}" for key in sorted(values))
                 return replace(entry, built=replace(built, arguments=words))

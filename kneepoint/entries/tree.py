@@ -72,7 +72,7 @@ class Tree:
         includes: folders of headers.
         defines: macros of `sources`, NAME or NAME=VALUE.
         data: files that sources name, to be read in a run.
-        archives: of ours, that its objects are linked with.
+        objects: of ours, that its own are linked with.
         dialect: of its datagrams, as the engines call it; "": the kit's.
         clock_epoch_ms: what its clocks subtract from the date; None: they begin at 0.
         own_receiver: whether it brings a receiver that is not the kit's.
@@ -86,7 +86,7 @@ class Tree:
     includes: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     data: tuple[Path, ...] = ()
-    archives: tuple[Path, ...] = ()
+    objects: tuple[Path, ...] = ()
     dialect: str = ""
     clock_epoch_ms: int | None = None
     own_receiver: bool = False

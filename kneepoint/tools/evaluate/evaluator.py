@@ -36,7 +36,6 @@ from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import Controller, load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.expression import Expression
-from kneepoint.entries.classes import ARCHIVE
 from kneepoint.entries.collect import submission_at
 from kneepoint.entries.entries import ContestEntry, EntryBuilder
 from kneepoint.entries.score import ScoreName, score_of
@@ -248,7 +247,6 @@ class Evaluator:
 
     @cached_property
     def _builder(self) -> EntryBuilder:
-        make_what_is_missing(self._config, [], [], [ARCHIVE])
         return open_builder(self._config, [], is_trusting=self._trusts)
 
     def _run(

@@ -13,6 +13,9 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import Json
+from kneepoint.entries.build import Compiler
+from kneepoint.entries.confine import Confined
+from kneepoint.entries.entries import EntryBuilder
 from kneepoint.entries.tree import KIT
 from kneepoint.tools.evaluate import Evaluator
 from tests.conftest import ROOT
@@ -105,6 +108,15 @@ def test_a_class_is_its_controller_in_a_process_of_its_own(evaluator: Evaluator)
     paced = source(gap="double pacing_us() const override { return 20000; }")
     rate = one(evaluator, source=paced)["networks"]["wire"]["throughput_mbps"]["mean"]
     assert rate == pytest.approx(1504 * 8 / 20000, rel=0.1)
+
+
+def test_classes_build_with_another_compiler(tmp_path: Path) -> None:
+    if shutil.which("clang++") is None:
+        pytest.skip("NOT TESTED with clang++: it is not installed")
+    compiler = Compiler(tmp_path, Confined(ROOT / "build/confine"), "clang++")
+    for text in (source(), source("window_ + 1")):
+        made = EntryBuilder(compiler).make_class("mine", text, "c++", {})
+        assert made.built, made.reason + made.message
 
 
 def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, workspace: Path) -> None:
