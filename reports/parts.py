@@ -1,10 +1,13 @@
 """The parts of a report, by which its claims and its files are sorted."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 from kneepoint.runs.question import Section, questions
 
+FINDINGS = "Findings"
+"""The list on the first page, of no part."""
 AT_A_GLANCE = "At a glance"
 PUBLISHED = "What was published"
 FOUND = "What was found"
@@ -22,9 +25,12 @@ PARTS = {
     APPENDIX: "appendix",
 }
 """In their order, with the names of their headings."""
+BETWEEN = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
+"""Those that are sections and nothing else."""
 
 _SECTIONS = (
-    Section(PUBLISHED, 10, "parts/published.md.jinja"),
+    Section(FINDINGS, 30, "parts/best.md.jinja"),
+    Section(FINDINGS, 60, "parts/accuracy.md.jinja"),
     Section(FOUND, 5, "parts/failures.md.jinja"),
     Section(FOUND, 20, "parts/found.md.jinja"),
     Section(ELSEWHERE, 20, "parts/worst_cases.md.jinja"),
@@ -37,7 +43,7 @@ _SECTIONS = (
     Section(TRUSTED, 70, "parts/fits.md.jinja"),
 )
 _TABLES = {
-    PUBLISHED: ("audit", "recovery"),
+    PUBLISHED: ("recovery",),
     FOUND: ("search",),
     ELSEWHERE: ("worst_cases", "hardening"),
     BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
@@ -49,8 +55,9 @@ _TABLES = {
 """How the names of the tables in each part begin."""
 
 
-def sections() -> dict[str, list[str]]:
-    """Returns the templates of the sections of each part that has any, in their order."""
+@cache
+def sections(part: str) -> list[str]:
+    """Returns the templates of the sections of a part, or of the findings, in their order."""
     found = list(_SECTIONS)
     for name, question in questions().items():
         found += [
@@ -58,8 +65,7 @@ def sections() -> dict[str, list[str]]:
             for each in question.sections
         ]
     found.sort(key=lambda each: each.place)
-    of_parts = {part: [each.template for each in found if each.part == part] for part in PARTS}
-    return {part: templates for part, templates in of_parts.items() if templates}
+    return [each.template for each in found if each.part == part]
 
 
 def part_of_table(name: str) -> str:

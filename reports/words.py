@@ -5,6 +5,7 @@ import statistics
 import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,10 @@ from markupsafe import Markup
 
 from kneepoint.analysis import (
     agreement,
-    audit,
-    checks,
     confirmation,
     labels,
     link_log,
-    nearness,
     recovery,
-    spread,
-    unfit,
 )
 from kneepoint.analysis.frames import (
     CONSTANT,
@@ -32,11 +28,11 @@ from kneepoint.analysis.frames import (
 from kneepoint.analysis.metrics import (
     FIGURES,
     METRICS,
+    SHOWN,
     as_printed,
     in_steps,
     printed,
 )
-from kneepoint.analysis.schema import AGREEING, VERDICTS
 from kneepoint.analysis.searches import NEAR, POWERS
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import parse_json
@@ -57,7 +53,7 @@ from kneepoint.reports.templating import (
     literal,
     templates_in,
 )
-from kneepoint.runs.question import FOLDER
+from kneepoint.runs.question import FOLDER, PACKAGE, stages
 from kneepoint.search.objective import MISFIT_SCALE
 from kneepoint.stats.paired import least_pairs
 
@@ -151,14 +147,8 @@ def compose(
         heading = element("h2", section.title, id=f"text-{name}")
         return Markup("{}\n\n{}\n\n").format(heading, own_words(section.text))
 
-    of_config = {"config": jinja2.FileSystemLoader(config)} if config else {}
     templates = environment().overlay(
-        loader=jinja2.ChoiceLoader(
-            [
-                jinja2.FileSystemLoader(TEMPLATES),
-                jinja2.PrefixLoader({"questions": jinja2.FileSystemLoader(FOLDER), **of_config}),
-            ]
-        )
+        loader=_loader({"config": jinja2.FileSystemLoader(config)} if config else {})
     )
     try:
         written = templates.get_template("report.md.jinja").make_module(
@@ -170,7 +160,6 @@ def compose(
                 "linked": linked,
                 "with_units": with_units,
                 "own_section": own_section,
-                "sections": parts.sections(),
                 "provenance": provenance,
                 "own": own,
                 "runs_made": sum(row["runs"] for row in every("inventory")),
@@ -215,10 +204,17 @@ def _template_of(error: BaseException) -> str:
     return found[-1] if found else ""
 
 
+def _loader(more: Mapping[str, jinja2.BaseLoader]) -> jinja2.BaseLoader:
+    """Finds the report's templates, and by their folder those of questions and others."""
+    folders = {"questions": jinja2.FileSystemLoader(FOLDER), **more}
+    return jinja2.ChoiceLoader([jinja2.FileSystemLoader(TEMPLATES), jinja2.PrefixLoader(folders)])
+
+
 @cache
 def environment() -> jinja2.Environment:
     """The templates, with everything that all reports share."""
     environment = templates_in(TEMPLATES)
+    environment.loader = _loader({})
     environment.filters |= {
         **{name: getattr(labels, name) for name in _OF_LABELS},
         "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
@@ -248,7 +244,6 @@ def environment() -> jinja2.Environment:
         ],
         "bounds_kept": bounds_kept,
         "in_prose": in_prose,
-        "worst": findings.worst,
         "leaders": findings.leaders,
         "farthest": lambda ratios: max(map(abs, ratios)),
         "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
@@ -263,8 +258,7 @@ def environment() -> jinja2.Environment:
         "in_print": printed,
         "FIGURES": FIGURES,
         "DASH": labels.DASH,
-        "VERDICTS": VERDICTS,
-        "AGREEING": AGREEING,
+        "SHOWN": SHOWN,
         "parts": parts,
         "POWERS": POWERS,
         "LEAST_NETWORKS": least_pairs(1),
@@ -274,16 +268,22 @@ def environment() -> jinja2.Environment:
         "folder_of": FOLDERS.get,
         "name_of": lambda engine: LIMITS[engine].title,
         "BIN_MS": link_log.BIN_MS,
+        **_of_questions(),
         "agreement": agreement,
-        "audit": audit,
-        "checks": checks,
-        "nearness": nearness,
-        "prediction": spread,
         "confirmation": confirmation,
         "recovery": recovery,
-        "unfit": unfit,
     }
     return environment
+
+
+def _of_questions() -> dict[str, Record]:
+    """What templates of a question call by its name and a dot: WORDS of its stages' modules."""
+    found: dict[str, Record] = {}
+    for stage in stages().values():
+        question = stage.module.removeprefix(f"{PACKAGE}.").partition(".")[0]
+        words = vars(import_module(stage.module)).get("WORDS", {})
+        found[question] = found.get(question, {}) | words
+    return found
 
 
 def rows_of(frame: pd.DataFrame) -> list[Record]:

@@ -10,7 +10,6 @@ from kneepoint.analysis.frames import Record
 from kneepoint.analysis.results import Results, shown
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, MAHIMAHI
-from kneepoint.config.workflow import ADDED_RUNS
 from kneepoint.runs.question import counts
 
 NOT_RUN = "not run"
@@ -93,13 +92,6 @@ def _hardened(results: Results) -> Iterator[Found]:
         yield what(each.name, "hardening", EMULATOR, **about), each.runs
 
 
-def _added(results: Results) -> Iterator[Found]:
-    added = results.added_runs
-    if len(added):
-        settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
-        yield what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
-
-
 def _real(results: Results) -> Iterator[Found]:
     probe, confirmed = results.probe, results.confirmation
     wanted = results.workflow.settings
@@ -118,7 +110,6 @@ _COUNTS: dict[int, Callable[[Results], Iterator[Found]]] = {
     10: _studies,
     30: _compared,
     50: _hardened,
-    60: _added,
     70: _real,
 }
 """Of what is no folder yet, by their place."""

@@ -3,10 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import STEP
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,10 @@ METRICS = {
     POWER: Metric("Power", "Mbit/s/s", 2, relative=0.06),
 }
 """In the order of a table's columns."""
+SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+"""Those that most tables and figures show."""
+MEAN_OF_RATIOS = 1e-3
+"""A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
 
 
 def as_printed(row: Mapping[str, Any], metric: str) -> str:
@@ -60,6 +67,23 @@ def in_steps(value: float, step: float) -> str:
     """A number with all digits that a step, one unit in its last digit, leaves it."""
     tiny = 1e-9  # a step of 1e-5 may be a little less in binary
     return f"{value:.{max(0, -math.floor(math.log10(step) + tiny))}f}"
+
+
+def resolution(table: "pd.DataFrame", metric: str) -> "pd.Series[float]":
+    """The value of one unit in the last digit of each value of a table; NaN if unknown.
+
+    A value has at least as many decimals as any greater one of its column: where fewer are
+    printed, a spreadsheet has dropped the zeros.
+
+    Args:
+        table: columns published_<metric> and, where the digits are known, step_<metric>.
+        metric: which.
+    """
+    published = table[f"published_{metric}"]
+    if STEP + metric not in table:
+        return published.astype(float) * math.nan
+    order = published.sort_values(ascending=False, kind="stable").index
+    return table[STEP + metric].reindex(order).cummin().reindex(table.index)
 
 
 FIGURES = {

@@ -538,7 +538,7 @@ def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:
     """Added runs with what they change of their network's host, as JSON; "" for nothing.
 
     Args:
-        runs: those of `kneepoint.analysis.added_runs`.
+        runs: those of `kneepoint.questions.audit.plan`.
         hosts: of each of their trials.
     """
     return with_constants(runs).assign(host=[hosts[trial] for trial in runs["trial"]])

@@ -18,21 +18,8 @@ from kneepoint.common.tables import (
     Table,
     TableFolder,
 )
-from kneepoint.runs.exchanged import AGREEMENT, AUDIT
+from kneepoint.runs.exchanged import AGREEMENT
 from kneepoint.runs.question import Stage, counts, stages
-
-WITHIN_SPREAD = "within our spread"
-NO_EVIDENCE = "no evidence"
-VERDICTS = (
-    *("reproduced", "close", "fitted", WITHIN_SPREAD, "unexplained"),
-    *("contradicted", NO_EVIDENCE, "not comparable"),
-)
-"""What a row can be: `within our spread` is off, but one more run of ours, or one on a host that
-fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it;
-of `no evidence` our runs are none (see `kneepoint.analysis.unfit`)."""
-AGREEING = ("reproduced", "close", "fitted")
-"""The verdicts of rows that agree with ours."""
-
 
 NAMES = "names"
 """The table that every figure reads besides its own."""
@@ -94,57 +81,6 @@ def _unit(name: str) -> str:
     if name.startswith(("relative_", "median_", "worst_", "log_")):
         return ""
     return METRICS[POWER].unit if name.endswith(POWER) else labels.unit(name).replace("µ", "u")
-
-
-_AUDIT = (
-    _table(
-        "audit",
-        "a published row and the mean of our runs; comparison is reports or measured",
-        *AUDIT,
-        "report kind mark controller network replayable constant_* step_* published_<metric> "
-        "ours_<metric> deviation_<metric> least_<metric> greatest_<metric> "
-        # An interval that holds one more run of ours, on the network's host or on any that its fit
-        # leaves open.
-        "low_<metric> high_<metric> host_low_<metric> host_high_<metric> difference_<metric> "
-        "relative_<metric> "
-        # What we ran of a row: of several settings the nearest, and what is its own.
-        "runs settings failed constants nearest failure name agreement checks wrong "
-        # Of our runs: the share of their packets that queues dropped, and RunRecord's.
-        "loss at_bound_share idle_share "
-        # The share of draws of our runs that leave the row as near as it is; whether the verdict is
-        # clear.
-        "sure clear",
-    ),
-    _table(
-        "audit_evidence",
-        "evidence for a verdict: a check that contradicts the row (its kind), a difference, or "
-        "another explanation; numbers are in the unit of the metric",
-        "comparison table row kind metric? "
-        # By how much the metric is off, and where the check begins to speak, as differences of
-        # logarithms.
-        "size limit "
-        # What the other numbers of the row, its neighbours along a constant or throughput, or one
-        # more run of ours allow; NaN: no bound. Of a selection, from how many runs.
-        "low high along? "
-        # The row that it repeats, of the same table, or that it conflicts with.
-        "other_table? other_row? other_published other_ours "
-        # The relative standard deviation of our runs, the median size of the relative differences
-        # of the table's other rows, and how probable it is that one of its numbers is so far off if
-        # all are of one kind; missing above 1 %.
-        "variation usual p constants:texts remark? "
-        # Of packets lost, of the time at the bound, of the capacity that passed unused.
-        "share",
-    ),
-    _table(
-        "audit_tables",
-        "a published table on its own network: its source, how many rows agree, how many have "
-        "each verdict; or its replay on another, which gives no verdict; host_fitted: the "
-        "network's host was fitted to the table",
-        "comparison table report source held unstated selected? network network_title own "
-        "host_fitted rows compared median_<metric> worst_<metric>",
-        *(Column(verdict, "whole") for verdict in VERDICTS),
-    ),
-)
 
 
 _SEARCHES = (
@@ -364,7 +300,6 @@ def _stage(
 _OF_EMULATOR = ("studies", "published", "repeats", "hold_out")
 _OF_MAHIMAHI = ("real_studies", "real_repeats")
 _STAGES = (
-    _stage("audit", ("studies", "published", "added_runs"), (), _AUDIT, is_alone=True),
     _stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
     _stage("agreement", ("confirm", "calibration"), (), _REAL, is_alone=True),
     _stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
@@ -378,7 +313,7 @@ _STAGES = (
     _stage(
         "inventory",
         (
-            *("studies", "comparisons", "kernel", "published", "added_runs"),
+            *("studies", "comparisons", "kernel", "published"),
             *("hardening", "probe", "confirm", "real_studies"),
             *(group for counted in counts() for group in counted.results),
         ),

@@ -252,6 +252,11 @@ class Workflow:
         """Returns the path of one of its files."""
         return str(self.path.parent / folder / f"{name}.yaml")
 
+    def files_of_tables(self, tables: Iterable[str]) -> list[Path]:
+        """Returns the paths of published tables and their descriptions."""
+        folder = self.path.parent / "published"
+        return [folder / f"{table}.{kind}" for table in tables for kind in ("csv", "yaml")]
+
 
 def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
     """Returns the settings that calibrate the emulated host."""

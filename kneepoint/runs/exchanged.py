@@ -1,6 +1,6 @@
-"""Columns and values of the analysis's tables that planners read.
+"""Columns and values of tables that planners and others read.
 
-`kneepoint.analysis.schema` includes these columns in its tables, and the stages write these values.
+The tables include these columns, and the stages write these values.
 """
 
 from kneepoint.common.tables import Column
@@ -14,6 +14,8 @@ AUDIT = (
 """Of audit.parquet: a row of a published table, and the verdict on it."""
 REPORTS = "reports"
 """The comparison of rows that reports print."""
+AGREEING = ("reproduced", "close", "fitted")
+"""The verdicts of rows that agree with ours."""
 CONTRADICTED = "contradicted"
 """The verdict on a row that some evidence contradicts."""
 

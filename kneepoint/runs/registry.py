@@ -4,7 +4,7 @@ Questions declare experiments (see kneepoint.runs.question): the workflow makes 
 them by the same rules.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from kneepoint.config.study import (
     WorstCase,
 )
 from kneepoint.config.workflow import (
-    ADDED_RUNS,
     CALIBRATED,
     FLOW_LOG,
     FOLDERS,
@@ -62,12 +61,6 @@ COMPARISON = Kind(
     (),
     "Running the comparison",
     "kneepoint.runs.planners.comparison:plan",
-)
-MORE_RUNS = Kind(
-    "add_runs",
-    ("settings.parquet",),
-    "Adding runs until verdicts on published rows are clear",
-    "kneepoint.analysis.added_runs:plan",
 )
 EXAMPLE = Kind(
     "run_example",
@@ -124,7 +117,6 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *_studies(workflow),
         *_hardening(workflow),
         *_comparisons(workflow),
-        *_added_runs(workflow),
         *_examples(workflow),
         *_confirmation(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
@@ -154,7 +146,7 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
     for name, study in workflow.studies.items():
         traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
         opponent = [study.opponent.controller] if study.opponent else []
-        tables = _published(config, study.tables)
+        tables = workflow.files_of_tables(study.tables)
         kind = WORST_CASE if isinstance(study.objective, WorstCase) else STUDY
         yield Experiment(
             name,
@@ -166,10 +158,6 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
             reads=[config / f"studies/{name}.yaml", *traffic, *tables],
             results="real_studies" if LIMITS[study.engine].is_real_time else "studies",
         )
-
-
-def _published(config: Path, tables: Iterable[str]) -> list[Path]:
-    return [config / f"published/{table}.{kind}" for table in tables for kind in ("csv", "yaml")]
 
 
 def _hardening(workflow: Workflow) -> Iterator[Experiment]:
@@ -207,22 +195,6 @@ def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
                 reads=[config / f"comparisons/{name}.yaml", *traffic],
                 results=FOLDERS[engine],
             )
-
-
-def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
-    if workflow.adds_runs:
-        studies = [workflow.studies[name] for name in workflow.audited]
-        tables = dict.fromkeys(table for study in studies for table in study.tables)
-        yield Experiment(
-            ADDED_RUNS,
-            MORE_RUNS,
-            EMULATOR,
-            list(dict.fromkeys(study.controller for study in studies)),
-            list(dict.fromkeys(network for study in studies for network in study.networks)),
-            needs=workflow.audited,
-            reads=_published(workflow.path.parent, tables),
-            settings=str(workflow.settings.audit),
-        )
 
 
 def _examples(workflow: Workflow) -> Iterator[Experiment]:

@@ -29,8 +29,6 @@ Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 _PART_OF = {
     kind: part
     for part, kinds in {
-        parts.AT_A_GLANCE: ("at-a-glance",),
-        parts.PUBLISHED: ("published-against-ours",),
         parts.FOUND: ("searches", "search-front", "search-pair", "search-slices"),
         parts.ELSEWHERE: ("worst-case",),
         parts.BEHAVES: (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kneepoint.analysis.added_runs import SETTINGS_SCHEMA
+from kneepoint.questions.audit.plan import SETTINGS_SCHEMA
 from kneepoint.runs.results import (
     RUNS_SCHEMA,
     FinishedTrial,

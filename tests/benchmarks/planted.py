@@ -12,9 +12,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis import audit
-from kneepoint.analysis.added_runs import until_clear
-from kneepoint.analysis.checks import resolution
 from kneepoint.analysis.frames import (
     CONSTANT,
     STEP,
@@ -26,9 +23,12 @@ from kneepoint.analysis.metrics import (
     POWER,
     SIGNAL_DELAY,
     THROUGHPUT,
+    resolution,
 )
 from kneepoint.analysis.results import Results
-from kneepoint.analysis.spread import Selection
+from kneepoint.questions.audit.nearness import Selection
+from kneepoint.questions.audit.plan import until_clear
+from kneepoint.questions.audit.tables import compute
 from tests.analysis import synthetic
 
 STUDIED, ADDED, PRINTED = 5, 30, 20
@@ -119,7 +119,7 @@ def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.
     results = synthetic.MadeUp(
         published=pd.concat(tables, ignore_index=True), sources=sources, studies=studies
     )
-    found = audit.compute(_with_added(results, shuffled), {})["audit"]
+    found = compute(_with_added(results, shuffled), {})["audit"]
     found = found.assign(selected=found["table"].isin(sources))
     return found.merge(pd.DataFrame(faults), on=["table", "row"])
 

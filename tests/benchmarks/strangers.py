@@ -17,7 +17,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis import audit
 from kneepoint.analysis.frames import (
     CONSTANT,
     STEP,
@@ -29,10 +28,12 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.spread import figures
-from tests.analysis import published, synthetic
+from kneepoint.questions.audit.nearness import figures
+from kneepoint.questions.audit.tables import audit
+from tests.analysis import synthetic
 from tests.benchmarks import planted
 from tests.benchmarks.planted import POOL, Pool
+from tests.questions.audit import published
 
 RUNS = 30
 """Of ours for each row."""
@@ -108,7 +109,7 @@ def pool() -> Pool:
 
 
 def beside(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
-    """The rows of all printings as `statistics.beside` gives them, with a column spoiled.
+    """The rows of all printings as `beside` gives them, with a column spoiled.
 
     Args:
         printings: of each table.
@@ -170,7 +171,7 @@ def _printed(
 def judged(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
     """The audit of these printings: table, row, spoiled, verdict."""
     found = beside(printings, seed, size)
-    return audit.audit(found, dict.fromkeys(found["table"], synthetic.DESCRIPTION), {})[0]
+    return audit(found, dict.fromkeys(found["table"], synthetic.DESCRIPTION), {})[0]
 
 
 def main() -> None:

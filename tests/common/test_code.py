@@ -130,7 +130,10 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
             "kneepoint.networks.omniscient",
             "kneepoint.networks.traces",
         },
-        "kneepoint.analysis.audit": {"kneepoint.analysis.statistics", "kneepoint.analysis.checks"},
+        "kneepoint.questions.audit.tables": {
+            "kneepoint.analysis.statistics",
+            "kneepoint.questions.audit.checks",
+        },
         "kneepoint.reports.build": {"kneepoint.common.tables", "kneepoint.reports.render"},
         "kneepoint.reports.figures.search_slices": {
             "kneepoint.reports.figures.style",

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.audit import SHOWN
 from kneepoint.analysis.frames import records
+from kneepoint.analysis.metrics import SHOWN
 from kneepoint.questions.held_out import figures as held_out_figures
 from kneepoint.questions.sweeps import tables as sweeps
 from kneepoint.reports import draw

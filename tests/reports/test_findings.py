@@ -6,12 +6,6 @@ from typing import Any
 import pytest
 
 from kneepoint.analysis.frames import Record
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
 from kneepoint.reports import findings
 from tests.analysis import synthetic
 from tests.reports.told import Told, plain, told, told_by
@@ -28,28 +22,6 @@ def said(report: Told) -> list[str]:
 
 def spoken(report: Told) -> str:
     return report.text("glance")
-
-
-def row(
-    numbers: dict[str, tuple[float, float]], wrong: str = "", verdict: str = "contradicted"
-) -> Record:
-    """A row of audit: what is published and ours, by metric."""
-    found: Record = {"wrong": wrong, "verdict": verdict}
-    for metric in METRICS:
-        published, ours = numbers.get(metric, (float("nan"), float("nan")))
-        found |= {f"published_{metric}": published, f"ours_{metric}": ours}
-    return found
-
-
-def test_the_worst_row_is_the_farthest_by_its_wrong_number() -> None:
-    near = row({POWER: (10, 11), SIGNAL_DELAY: (100, 900)}, POWER)
-    far = row({POWER: (10, 10), SIGNAL_DELAY: (820, 237)}, SIGNAL_DELAY)
-    above = row({THROUGHPUT: (1, 100)}, THROUGHPUT, "unexplained")
-    worst = findings.worst([near, far, above])
-    assert worst is not None and worst["metric"] == SIGNAL_DELAY and worst["wrong"] == SIGNAL_DELAY
-    unclear = findings.worst([near, row({POWER: (10, 10.1), THROUGHPUT: (1, 5)})])
-    assert unclear is not None and unclear["metric"] == THROUGHPUT
-    assert findings.worst([above]) is None
 
 
 @pytest.mark.parametrize(("second", "equals"), [(43.09, 1), (42.9, 0)])

@@ -16,7 +16,7 @@ from tests.analysis import synthetic
 PROVENANCE = {
     "commit": "0" * 40,
     "committed": "2026-11-21",
-    "changed_files": ["kneepoint/analysis/audit.py", "config/studies/mine.yaml"],
+    "changed_files": ["kneepoint/analysis/results.py", "config/studies/mine.yaml"],
     "beside": None,
     "command": "make reproduce CONFIG=config/config.yaml",
     "config": "config/config.yaml",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kneepoint.config.workflow import Workflow
-from kneepoint.reports.parts import ELSEWHERE
+from kneepoint.reports.parts import AT_A_GLANCE, ELSEWHERE, FINDINGS
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
 _HELD_OUT = Kind(
@@ -28,7 +28,12 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 
 QUESTION = Question(
-    sections=(Section(ELSEWHERE, 10),),
+    sections=(
+        Section(ELSEWHERE, 10),
+        Section(FINDINGS, 20, "finding.md.jinja"),
+        Section(FINDINGS, 50, "taken.md.jinja"),
+        Section(AT_A_GLANCE, 20, "glance.md.jinja"),
+    ),
     experiments=_experiments,
     stages=(
         Stage(

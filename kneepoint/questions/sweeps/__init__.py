@@ -1,10 +1,10 @@
 """Where is power greatest over one parameter, or over two on a grid?"""
 
-from kneepoint.reports.parts import FOUND
+from kneepoint.reports.parts import FINDINGS, FOUND
 from kneepoint.runs.question import Question, Section, Stage
 
 QUESTION = Question(
-    sections=(Section(FOUND, 10),),
+    sections=(Section(FOUND, 10), Section(FINDINGS, 40, "finding.md.jinja")),
     stages=(
         Stage(
             results=("studies", "published", "repeats", "hold_out"),

@@ -210,7 +210,7 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]
 def _contradicted(
     path: Path, tables: Mapping[str, PublishedTable]
 ) -> list[tuple[PublishedTable, PublishedRow]]:
-    """Returns the published rows that the audit contradicts (see kneepoint.analysis.audit)."""
+    """Returns the published rows that the audit contradicts (see kneepoint.questions.audit)."""
     try:
         return [
             (tables[row["table"]], dict(enumerate(tables[row["table"]].rows))[row["row"]])

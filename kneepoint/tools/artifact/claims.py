@@ -19,11 +19,11 @@ from kneepoint.analysis.metrics import (
     POWER,
     as_printed,
 )
-from kneepoint.analysis.schema import AGREEING
 from kneepoint.analysis.searches import POWERS
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
 from kneepoint.reports import parts
+from kneepoint.runs.exchanged import AGREEING
 
 COLUMNS = ("id", "claim", "part", "table", "value", "low", "high", "unit", "command")
 

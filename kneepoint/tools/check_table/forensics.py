@@ -28,8 +28,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from kneepoint.analysis.checks import MEAN_OF_RATIOS, resolution
 from kneepoint.analysis.frames import STEP
+from kneepoint.analysis.metrics import MEAN_OF_RATIOS, resolution
 from kneepoint.common.config_file import quote, read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.config.published import (

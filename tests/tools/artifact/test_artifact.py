@@ -13,12 +13,12 @@ from rocrate.rocrate import ROCrate
 
 from kneepoint.analysis.frames import select
 from kneepoint.analysis.results import Results
-from kneepoint.analysis.schema import AGREEING
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of
 from kneepoint.common.made_by import sign
 from kneepoint.reports import parts
 from kneepoint.reports.provenance import gather
+from kneepoint.runs.exchanged import AGREEING
 from kneepoint.runs.registry import experiments_of
 from kneepoint.tools.artifact.archive import write_artifact
 from kneepoint.tools.artifact.claims import COLUMNS, claims

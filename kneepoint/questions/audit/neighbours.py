@@ -8,7 +8,13 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis.checks import (
+from kneepoint.analysis.frames import CONSTANT, constants_in
+from kneepoint.analysis.metrics import (
+    METRICS,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.questions.audit.checks import (
     FACTOR,
     LEAST_OTHERS,
     Finding,
@@ -16,13 +22,7 @@ from kneepoint.analysis.checks import (
     far,
     logarithms,
 )
-from kneepoint.analysis.frames import CONSTANT, constants_in
-from kneepoint.analysis.metrics import (
-    METRICS,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
-from kneepoint.analysis.spread import Floats
+from kneepoint.stats.paired import Floats
 
 LEAST_NEIGHBOURS = 3
 """The fewest neighbours that define what is allowed: one of them may be wrong."""

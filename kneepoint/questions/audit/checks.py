@@ -1,6 +1,6 @@
 """Evidence against a published row: its arithmetic, the other rows, our runs of it.
 
-Every check takes rows of `statistics.beside` and yields findings; that of the rows around a row is
+Every check takes rows of `beside` and yields findings; that of the rows around a row is
 in `neighbours`. No finding rests on a tolerance alone: a number is found where it is off
 by more than twice the tolerance CLOSE, or by more than CLOSE and improbably far, and in any case by
 more than FACTOR times what is typical of the other rows of its table. The typical size is a median,
@@ -18,17 +18,18 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from kneepoint.analysis.frames import (
-    STEP,
     Record,
     constants_in,
     records,
 )
 from kneepoint.analysis.metrics import (
+    MEAN_OF_RATIOS,
     METRICS,
     POWER,
     QUEUEING_DELAY,
     SIGNAL_DELAY,
     THROUGHPUT,
+    resolution,
 )
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
@@ -50,8 +51,6 @@ EFFICIENCY = 0.6
 """A robust standard deviation is at least as sure as the plain one of this share of the values."""
 _FEW = {4: 0.512, 5: 0.844, 6: 0.611, 7: 0.857, 8: 0.669, 9: 0.872}
 """What makes `_qn` unbiased for few values."""
-MEAN_OF_RATIOS = 1e-3
-"""A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Finding:
 
     `check` is arithmetic, capacity, repetition, conflict, neighbours or replay; `metric` is off by
     `size`, where `limit` is the least size that counts. `more` are further columns of
-    audit_evidence (see `kneepoint.analysis.schema`).
+    the table audit_evidence.
     """
 
     table: str
@@ -201,18 +200,6 @@ def capacities(rows: pd.DataFrame) -> Iterator[Finding]:
             more = {"high": float(row[CAPACITY])}
             limit = close(THROUGHPUT)
             yield Finding(row["table"], row["row"], "capacity", THROUGHPUT, size, limit, more)
-
-
-def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """The value of one unit in the last digit of each value of a table; NaN if unknown.
-
-    A value has at least as many decimals as any greater one of its column: where fewer are
-    printed, a spreadsheet has dropped the zeros.
-    """
-    if STEP + metric not in table:
-        return pd.Series(math.nan, index=table.index)
-    order = table[f"published_{metric}"].sort_values(ascending=False, kind="stable").index
-    return table[STEP + metric].reindex(order).cummin().reindex(table.index)
 
 
 def repetitions(rows: pd.DataFrame) -> Iterator[Finding]:

@@ -13,13 +13,13 @@ from itertools import chain
 import pandas as pd
 import pyarrow as pa
 
-from kneepoint.analysis import audit
 from kneepoint.analysis.frames import Record, records
-from kneepoint.analysis.host_fits import host_ends
 from kneepoint.analysis.results import Results, added_frame
 from kneepoint.common.json_text import parse_json
 from kneepoint.engines.base import EngineSettings, RunSpec
 from kneepoint.networks.fitted_host import setting_of
+from kneepoint.questions.audit import tables
+from kneepoint.questions.audit.beside import host_ends
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import (
     Outcome,
@@ -106,7 +106,7 @@ def until_clear(
 
 def _audited(results: Results) -> pd.DataFrame:
     columns = ["clear", "verdict", "checks", "runs", "controller", "constants", "network"]
-    return audit.compute(results, {})["audit"].reindex(columns=columns)
+    return tables.compute(results, {})["audit"].reindex(columns=columns)
 
 
 def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis.checks import resolution
 from kneepoint.analysis.frames import STEP
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
     SIGNAL_DELAY,
     THROUGHPUT,
+    resolution,
 )
 from kneepoint.analysis.results import published_frame
-from kneepoint.analysis.spread import figures
-from kneepoint.analysis.unfit import LIMITS
 from kneepoint.config.published import load_table
+from kneepoint.questions.audit.beside import LIMITS
+from kneepoint.questions.audit.nearness import figures
 
 CONFIG = Path("config/config.yaml")
 
@@ -40,7 +40,7 @@ RAN: dict[str, Any] = {
     "sure": 1.0,
     **dict.fromkeys(LIMITS, 0.0),
 }
-"""What `statistics.beside` and the audit say of rows that all ran."""
+"""What `beside` and the audit say of rows that all ran."""
 
 
 @cache
@@ -69,7 +69,7 @@ def truth() -> pd.DataFrame:
 
 
 def honest(seed: int, mismatch: float = 0.015) -> pd.DataFrame:
-    """Rows of `statistics.beside` in which nothing is wrong.
+    """Rows of `beside` in which nothing is wrong.
 
     Published is one run, rounded as it is printed; ours is a mean of five. What sets the replay
     apart from the truth has this relative standard deviation, for each row.

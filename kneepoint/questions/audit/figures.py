@@ -1,4 +1,4 @@
-"""Do our runs reproduce the published numbers?"""
+"""Every published row by how far it is from ours: all at once, and a panel a metric."""
 
 import numpy as np
 import pandas as pd
@@ -6,23 +6,78 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kneepoint.analysis.audit import SHOWN
 from kneepoint.analysis.frames import (
     Record,
     extremes,
     records,
     select,
 )
-from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SHOWN,
+    THROUGHPUT,
+)
 from kneepoint.common.tables import Tables
-from kneepoint.reports.figures import each, style
-from kneepoint.runs.exchanged import REPORTS
+from kneepoint.questions.audit.nearness import WITHIN_SPREAD
+from kneepoint.questions.audit.tables import NO_EVIDENCE
+from kneepoint.reports.figures import Drawn, each, only, style
+from kneepoint.runs.exchanged import AGREEING, CONTRADICTED, REPORTS
+
+_KINDS = {
+    "consistent": ((*AGREEING, WITHIN_SPREAD), "o", style.OURS, 3.2),
+    "unexplained": (("unexplained",), "s", style.ALTERNATE, 3.2),
+    "contradicted": ((CONTRADICTED,), "x", style.BEST, 4.5),
+}
+"""Verdicts, marker, colour and size."""
+
+
+def _draw_glance(_: Record, tables: Tables) -> Figure:
+    """Every published row by how far it is from ours."""
+    rows = _compared(tables["audit"])
+    figure, axes = style.panel(0.75 + 0.24 * rows["report"].nunique())
+    _draw_rows(axes, rows, tables["settings_run"])
+    style.legend_once(figure, [axes], loc="outside upper right")
+    return figure
+
+
+def _compared(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of reports with a difference (%): of the wrong number, or power, or throughput."""
+    if not len(rows):
+        return rows
+    rows = select(rows[rows["verdict"] != NO_EVIDENCE], comparison=REPORTS)
+    off = rows[f"relative_{POWER}"].fillna(rows[f"relative_{THROUGHPUT}"])
+    for metric in METRICS:
+        off = rows[f"relative_{metric}"].where(rows["wrong"] == metric).fillna(off)
+    return rows.assign(off=100 * off).dropna(subset=["off"])
+
+
+def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
+    line, reports = pd.factorize(rows["report"])
+    apart = 0.62 * ((0.618 * rows.groupby("report").cumcount()) % 1 - 0.5)
+    rows = rows.assign(height=line + apart)
+    for kind, (verdicts, marker, colour, size) in _KINDS.items():
+        part = rows[rows["verdict"].isin(verdicts)]
+        look: Record = {"color": colour, "markersize": size, "zorder": 4}
+        look |= {"markeredgewidth": 0.9 if marker == "x" else 0}
+        if len(part):
+            look["label"] = f"{kind} ({len(part)})"
+            style.plot(axes, part, "off", "height", marker, **look)
+    runs = style.runs_of(settings, table=rows["table"], row=rows["row"])
+    style.tell(axes, rows, "off", "height", "{name}: {off:+.1f} %, {verdict}", runs)
+    tolerance = 100 * METRICS[POWER].relative
+    axes.axvspan(-tolerance, tolerance, color=style.FAINT, zorder=0)
+    style.difference_axis(axes, "x", rows["off"].abs().max())
+    axes.set_yticks(range(len(reports)), reports)
+    axes.set(xlabel="Ours minus published (%)", ylabel="")
+    axes.set_ylim(len(reports) - 0.45, -0.55)
+
 
 _SIDES = [(across, 4) for across in (0, 11, -11, 22, -22)]
 """Where a letter may stand above its cross (points)."""
 
 
-def draw(comparison: Record, tables: Tables) -> Figure:
+def _draw_comparison(comparison: Record, tables: Tables) -> Figure:
     """The difference of every row in per cent, against what was published: a panel a metric."""
     rows = select(tables["audit"], comparison=comparison["comparison"])
     runs = style.runs_of(tables["settings_run"], table=rows["table"], row=rows["row"])
@@ -36,7 +91,7 @@ def draw(comparison: Record, tables: Tables) -> Figure:
     panels = figure.subplots(1, len(parts), squeeze=False)[0]
     source = "Published" if comparison["comparison"] == REPORTS else "Measured"
     for axes, (metric, part) in zip(panels, parts.items(), strict=True):
-        _draw_rows(axes, part, metric)
+        _draw_panel(axes, part, metric)
         axes.set(xlabel=f"{source} ({METRICS[metric].unit})", ylabel="")
     panels[0].set_ylabel(f"Ours minus {source.lower()} (%)")
     style.legend_once(figure, panels, loc="outside upper center", ncols=5)
@@ -75,7 +130,7 @@ def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     return part.assign(off=off["ours"], low=off["least"], high=off["greatest"])
 
 
-def _draw_rows(axes: Axes, part: pd.DataFrame, metric: str) -> None:
+def _draw_panel(axes: Axes, part: pd.DataFrame, metric: str) -> None:
     """Rows as their reports' markers over the tolerance, crosses over the contradicted ones."""
     rule, (low, high) = METRICS[metric], extremes(part["published"])
     place = np.geomspace(low * 0.85, high * 1.18, 200)
@@ -98,4 +153,15 @@ def _draw_rows(axes: Axes, part: pd.DataFrame, metric: str) -> None:
     axes.set_title(rule.title)
 
 
-subjects = each("audit", "comparison")
+FIGURES = {
+    "at-a-glance": Drawn(
+        "What was reproduced, and what was contradicted?",
+        only("audit", "all", _compared),
+        _draw_glance,
+    ),
+    "published-against-ours": Drawn(
+        "Do our runs reproduce the published numbers?",
+        each("audit", "comparison"),
+        _draw_comparison,
+    ),
+}

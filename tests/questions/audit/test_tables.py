@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kneepoint.analysis import audit, checks
-from kneepoint.analysis.checks import Finding
 from kneepoint.analysis.frames import (
     STEP,
+    Record,
     records,
     select,
 )
@@ -22,14 +21,18 @@ from kneepoint.analysis.metrics import (
     POWER,
     SIGNAL_DELAY,
     THROUGHPUT,
+    resolution,
 )
-from kneepoint.analysis.neighbours import neighbours
 from kneepoint.analysis.results import Searched
-from kneepoint.analysis.schema import VERDICTS
-from kneepoint.analysis.unfit import KINDS, LIMITS
 from kneepoint.config.study import Fit
-from tests.analysis import published, synthetic
+from kneepoint.questions.audit import checks
+from kneepoint.questions.audit.beside import KINDS, LIMITS
+from kneepoint.questions.audit.checks import Finding
+from kneepoint.questions.audit.neighbours import neighbours
+from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit, worst
+from tests.analysis import synthetic
 from tests.benchmarks import planted, strangers
+from tests.questions.audit import published
 
 OURS = [f"ours_{metric}" for metric in METRICS]
 
@@ -37,7 +40,7 @@ OURS = [f"ours_{metric}" for metric in METRICS]
 def judged(rows: pd.DataFrame, **described: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The audit of rows whose tables are described so."""
     source = synthetic.DESCRIPTION.model_copy(update=described)
-    return audit.audit(rows, dict.fromkeys(rows["table"], source), {})
+    return audit(rows, dict.fromkeys(rows["table"], source), {})
 
 
 def verdicts(rows: pd.DataFrame, **described: Any) -> list[str]:
@@ -45,7 +48,7 @@ def verdicts(rows: pd.DataFrame, **described: Any) -> list[str]:
 
 
 def against(rows: pd.DataFrame) -> list[Finding]:
-    return [finding for check in audit.CHECKS for finding in check(rows)]
+    return [finding for check in CHECKS for finding in check(rows)]
 
 
 def of_table(rows: pd.DataFrame, table: str) -> pd.DataFrame:
@@ -58,7 +61,7 @@ def beside(
     power: Sequence[float] = (),
     ours: Sequence[tuple[float, float]] = (),
 ) -> pd.DataFrame:
-    """A table of windows 1, 2, 4, ... as `statistics.beside` gives it; ours as published."""
+    """A table of windows 1, 2, 4, ... as `beside` gives it; ours as published."""
     windows = [2.0**i for i in range(len(throughput))]
     rows = pd.DataFrame({"constant_window": windows, "row": range(len(windows))}).assign(
         table="001-windows",
@@ -214,7 +217,7 @@ def test_a_number_that_was_cut_off_is_no_evidence(
 def test_a_dropped_zero_is_a_digit_but_a_shorter_great_number_is_none() -> None:
     rows = beside([4.99, 5, 5.01, 12], [900, 927, 972, 1200])
     rows[STEP + THROUGHPUT] = [0.01, 1.0, 0.01, 1.0]
-    assert checks.resolution(rows, THROUGHPUT).tolist() == [0.01, 0.01, 0.01, 1.0]
+    assert resolution(rows, THROUGHPUT).tolist() == [0.01, 0.01, 0.01, 1.0]
 
 
 def test_a_repetition_is_no_evidence_of_a_full_link_and_without_runs_accuses_both() -> None:
@@ -249,7 +252,7 @@ def replayed(off: Sequence[float]) -> pd.DataFrame:
     """A table whose delays are ours times these; no two of its rows are neighbours."""
     rates, delays = 1.0 + 0.1 * np.arange(len(off)), 1000.0 + 100 * np.arange(len(off))
     rows = beside(list(rates), list(delays * off), ours=list(zip(rates, delays, strict=True)))
-    return rows.drop(columns="constant_window").assign(runs=audit.LEAST_RUNS)
+    return rows.drop(columns="constant_window").assign(runs=LEAST_RUNS)
 
 
 def test_a_row_a_little_off_is_evidence_where_the_rest_of_its_table_is_near() -> None:
@@ -351,10 +354,10 @@ def test_a_verdict_is_clear_if_further_runs_would_not_change_it() -> None:
     assert judged(rows)[0]["clear"].tolist() == [True, False, False, False]
     assert judged(rows, fitted=("alpha",))[0]["clear"].all()
     few = replayed([0.5, *[1.0] * 11])
-    for runs in (audit.LEAST_RUNS - 1, audit.LEAST_RUNS):
+    for runs in (LEAST_RUNS - 1, LEAST_RUNS):
         found, _ = judged(few.assign(runs=runs))
         assert found["checks"][0] == "replay"
-        assert bool(found["clear"][0]) == (runs == audit.LEAST_RUNS)
+        assert bool(found["clear"][0]) == (runs == LEAST_RUNS)
 
 
 def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None:
@@ -490,3 +493,25 @@ def test_a_row_whose_runs_failed_is_told_with_the_reason() -> None:
     pieces = tables["audit_evidence"].set_index("row")
     assert (pieces["kind"][0], pieces["remark"][0]) == ("failed", failed["reason"])
     assert pieces["kind"][1] == "no run"
+
+
+def of_audit(
+    numbers: dict[str, tuple[float, float]], wrong: str = "", verdict: str = "contradicted"
+) -> Record:
+    """A row of audit: what is published and ours, by metric."""
+    found: Record = {"wrong": wrong, "verdict": verdict}
+    for metric in METRICS:
+        published, ours = numbers.get(metric, (float("nan"), float("nan")))
+        found |= {f"published_{metric}": published, f"ours_{metric}": ours}
+    return found
+
+
+def test_the_worst_row_is_the_farthest_by_its_wrong_number() -> None:
+    near = of_audit({POWER: (10, 11), SIGNAL_DELAY: (100, 900)}, POWER)
+    far = of_audit({POWER: (10, 10), SIGNAL_DELAY: (820, 237)}, SIGNAL_DELAY)
+    above = of_audit({THROUGHPUT: (1, 100)}, THROUGHPUT, "unexplained")
+    found = worst([near, far, above])
+    assert found is not None and found["metric"] == SIGNAL_DELAY and found["wrong"] == SIGNAL_DELAY
+    unclear = worst([near, of_audit({POWER: (10, 10.1), THROUGHPUT: (1, 5)})])
+    assert unclear is not None and unclear["metric"] == THROUGHPUT
+    assert worst([above]) is None

@@ -1,7 +1,7 @@
-"""The audit of published tables: a verdict on every row, with its evidence.
+"""A verdict on every row of published tables, with its evidence.
 
-`checks` and `neighbours` find the evidence against a row, `unfit` runs of ours that are none for
-it.
+`checks` and `neighbours` find the evidence against a row, `beside` our runs of it and whether they
+are any for it, `nearness` how near they come.
 """
 
 import json
@@ -11,8 +11,37 @@ from itertools import chain
 
 import pandas as pd
 
-from kneepoint.analysis import labels, statistics
-from kneepoint.analysis.checks import (
+from kneepoint.analysis import labels
+from kneepoint.analysis.columns import table
+from kneepoint.analysis.frames import (
+    Parts,
+    Record,
+    constants_in,
+    records,
+    together,
+)
+from kneepoint.analysis.inventory import Found, what
+from kneepoint.analysis.metrics import (
+    METRICS,
+    POWER,
+    SIGNAL_DELAY,
+    THROUGHPUT,
+)
+from kneepoint.analysis.results import Results
+from kneepoint.common.tables import Column, Tables
+from kneepoint.config.published import TableDescription
+from kneepoint.config.study import EMULATOR
+from kneepoint.config.workflow import ADDED_RUNS
+from kneepoint.questions.audit import checks
+from kneepoint.questions.audit.beside import (
+    MOST_LOST,
+    MOST_OF_TIME,
+    beside,
+    fitted_host,
+    runs_of,
+    unfit,
+)
+from kneepoint.questions.audit.checks import (
     CAPACITY,
     Finding,
     arithmetic,
@@ -22,45 +51,24 @@ from kneepoint.analysis.checks import (
     replays,
     truncations,
 )
-from kneepoint.analysis.frames import (
-    Parts,
-    Record,
-    constants_in,
-    records,
-    together,
-)
-from kneepoint.analysis.host_fits import fitted_host
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
-from kneepoint.analysis.nearness import (
+from kneepoint.questions.audit.nearness import (
+    DRAWS,
+    LEVEL,
     OFF,
+    WITHIN_SPREAD,
+    Selection,
     agreements,
     is_within,
     not_close,
     sureness,
 )
-from kneepoint.analysis.neighbours import neighbours
-from kneepoint.analysis.results import Results
-from kneepoint.analysis.schema import (
-    NO_EVIDENCE,
-    VERDICTS,
-    WITHIN_SPREAD,
-)
-from kneepoint.analysis.spread import Selection
-from kneepoint.analysis.unfit import unfit
-from kneepoint.common.tables import Tables
-from kneepoint.config.published import TableDescription
-from kneepoint.runs.exchanged import CONTRADICTED, REPORTS
+from kneepoint.questions.audit.neighbours import neighbours
+from kneepoint.runs.exchanged import AGREEING, AUDIT, CONTRADICTED, REPORTS
 
 OF_PRINT = (arithmetic, capacities)
 """Checks that need no run of the row."""
 OF_RUNS = (repetitions, conflicts, neighbours, replays)
 CHECKS = (*OF_PRINT, *OF_RUNS)
-
 
 MEASURED = "measured"
 """Besides REPORTS, a comparison: of rows that were measured, not printed."""
@@ -68,17 +76,86 @@ SURE = 0.95
 """Share of draws of our runs that must give a verdict for it to be clear."""
 LEAST_RUNS = 10
 """With this many runs, none of ours contradicts an honest row (docs/decisions/0005)."""
-SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+
+NO_EVIDENCE = "no evidence"
+VERDICTS = (
+    *(*AGREEING, WITHIN_SPREAD, "unexplained"),
+    *(CONTRADICTED, NO_EVIDENCE, "not comparable"),
+)
+"""What a row can be: `within our spread` is off, but one more run of ours, or one on a host that
+fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it;
+of `no evidence` our runs are none (see `beside`)."""
+
+TABLES = (
+    table(
+        "audit",
+        "a published row and the mean of our runs; comparison is reports or measured",
+        *AUDIT,
+        "report:text kind:text mark:whole controller:text network:text replayable:flag "
+        "constant_* step_* published_<metric> "
+        "ours_<metric> deviation_<metric> least_<metric> greatest_<metric> "
+        # An interval that holds one more run of ours, on the network's host or on any that its fit
+        # leaves open.
+        "low_<metric> high_<metric> host_low_<metric> host_high_<metric> difference_<metric> "
+        "relative_<metric> "
+        # What we ran of a row: of several settings the nearest, and what is its own.
+        "runs:whole settings:whole failed:whole constants:text nearest:text failure:text "
+        "name:text agreement:text checks:text wrong:text "
+        # Of our runs: the share of their packets that queues dropped, and RunRecord's.
+        "loss at_bound_share idle_share "
+        # The share of draws of our runs that leave the row as near as it is; whether the verdict is
+        # clear.
+        "sure clear:flag",
+    ),
+    table(
+        "audit_evidence",
+        "evidence for a verdict: a check that contradicts the row (its kind), a difference, or "
+        "another explanation; numbers are in the unit of the metric",
+        "comparison:text table:text row:whole kind:text metric:text? "
+        # By how much the metric is off, and where the check begins to speak, as differences of
+        # logarithms.
+        "size limit "
+        # What the other numbers of the row, its neighbours along a constant or throughput, or one
+        # more run of ours allow; NaN: no bound. Of a selection, from how many runs.
+        "low high along:text? "
+        # The row that it repeats, of the same table, or that it conflicts with.
+        "other_table:text? other_row:whole? other_published other_ours "
+        # The relative standard deviation of our runs, the median size of the relative differences
+        # of the table's other rows, and how probable it is that one of its numbers is so far off if
+        # all are of one kind; missing above 1 %.
+        "variation usual p constants:texts remark:text? "
+        # Of packets lost, of the time at the bound, of the capacity that passed unused.
+        "share",
+    ),
+    table(
+        "audit_tables",
+        "a published table on its own network: its source, how many rows agree, how many have "
+        "each verdict; or its replay on another, which gives no verdict; host_fitted: the "
+        "network's host was fitted to the table",
+        "comparison:text table:text report:text source:text held:text unstated:text "
+        "selected:text? network:text network_title:text own:flag host_fitted:flag rows:whole "
+        "compared:whole median_<metric> worst_<metric>",
+        *(Column(verdict, "whole") for verdict in VERDICTS),
+    ),
+)
+
+
+def made(results: Results) -> Iterator[Found]:
+    """The runs added until verdicts are clear."""
+    added = results.added_runs
+    if len(added):
+        settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
+        yield what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage (see `kneepoint.analysis.schema`), and what decides on added runs."""
+    """The tables; added runs follow from them."""
     found, published = Parts(list), results.published
     for comparison, kind in ((REPORTS, "published"), (MEASURED, "measured")):
         rows = published[published["kind"] == kind]
-        for name, table in _compare(rows, results).items():
-            table.insert(0, "comparison", comparison)
-            found[name].append(table)
+        for name, frame in _compare(rows, results).items():
+            frame.insert(0, "comparison", comparison)
+            found[name].append(frame)
     return together(found)
 
 
@@ -87,26 +164,26 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
     studies, added, sources = results.audited, results.added_runs, dict(results.sources)
     parts: list[pd.DataFrame] = []
     lines: list[Record] = []
-    for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
-        replays = [study for study in studies if table in study.compare and not study.config.fit]
+    for name, rows in ((str(of), each) for of, each in published.groupby("table", sort=False)):
+        replays = [study for study in studies if name in study.compare and not study.config.fit]
         if not replays:
             continue
-        source, selection = sources[table], Selection.of(sources[table])
+        source, selection = sources[name], Selection.of(sources[name])
         own = list(rows["network"].unique())
         used = dict.fromkeys(chain(*(study.config.networks for study in replays)))
         for networks in (own, *([network] for network in used if network not in own)):
             network, is_own = str(networks[0]), networks is own
-            runs = pd.concat([statistics.runs_of(table, n, studies, added) for n in networks])
+            runs = pd.concat([runs_of(name, n, studies, added) for n in networks])
             there = rows if is_own else rows.assign(network=network)
-            beside = statistics.beside(there, runs, selection if is_own else None)
-            host = fitted_host(table, network, studies, results.hosts)
-            fit = beside.drop(index=list(unfit(beside)))
+            ours = beside(there, runs, selection if is_own else None)
+            host = fitted_host(name, network, studies, results.hosts)
+            fit = ours.drop(index=list(unfit(ours)))
             sizes = {metric: fit[f"relative_{metric}"].abs() for metric in METRICS}
             lines.append(
                 {
-                    "table": table,
-                    "rows": len(beside),
-                    "compared": (agreements(beside) != "").sum(),
+                    "table": name,
+                    "rows": len(ours),
+                    "compared": (agreements(ours) != "").sum(),
                     **{f"median_{metric}": each.median() for metric, each in sizes.items()},
                     **{f"worst_{metric}": each.max() for metric, each in sizes.items()},
                     "network": network,
@@ -117,11 +194,11 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
             )
             if is_own:
                 fitted = (*source.fitted, *host)
-                sources[table] = source.model_copy(update={"fitted": fitted})
-                sure = math.nan if fitted else sureness(beside, runs, selection)
+                sources[name] = source.model_copy(update={"fitted": fitted})
+                sure = math.nan if fitted else sureness(ours, runs, selection)
                 links = runs.groupby("network")[CAPACITY].max()
-                capacity = beside["network"].map(links)
-                parts.append(beside.assign(sure=sure, **{CAPACITY: capacity}))
+                capacity = ours["network"].map(links)
+                parts.append(ours.assign(sure=sure, **{CAPACITY: capacity}))
     if not parts:
         return {}
     tables = pd.DataFrame(lines)
@@ -160,7 +237,7 @@ def audit(
     """The verdict on each row, and the evidence for it.
 
     Args:
-        rows: from `statistics.beside`, with columns step_<metric> where the digits are known, and
+        rows: from `beside.beside`, with columns step_<metric> where the digits are known, and
             sure (see `nearness.sureness`);
             capacity_mbps, of their links, is not returned.
         sources: of the tables; `fitted` of one has the host's settings, too.
@@ -303,3 +380,40 @@ def _why_not(row: Record, elsewhere: str) -> Record:
     if row["failed"]:
         return {"kind": "failed", "remark": row["failure"]}
     return {"kind": "elsewhere", "remark": elsewhere} if elsewhere else {"kind": "no run"}
+
+
+def worst(rows: Sequence[Record]) -> Record | None:
+    """The contradicted row whose wrong number is the farthest from ours by ratio; None without one.
+
+    Its `metric` is that number's. Of a row without one wrong number it is the one that is the
+    farthest from ours.
+    """
+    found = [
+        (_apart(row, metric), {**row, "metric": metric})
+        for row in rows
+        if row["verdict"] == "contradicted"
+        for metric in ([row["wrong"]] if row["wrong"] in METRICS else METRICS)
+    ]
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _apart(row: Record, metric: str) -> float:
+    """How far ours is from what is published, as the size of the logarithm; -1 if unknown."""
+    ours, published = row[f"ours_{metric}"], row[f"published_{metric}"]
+    if not (ours > 0 and published > 0):
+        return math.inf if ours == 0 or published == 0 else -1.0
+    return abs(math.log(ours / published))
+
+
+WORDS = {
+    "worst": worst,
+    "AGREEING": AGREEING,
+    "VERDICTS": VERDICTS,
+    "SURE": SURE,
+    "DRAWS": DRAWS,
+    "CLOSE": checks.CLOSE,
+    "FACTOR": checks.FACTOR,
+    "LEVEL": LEVEL,
+    "MOST_LOST": MOST_LOST,
+    "MOST_OF_TIME": MOST_OF_TIME,
+}

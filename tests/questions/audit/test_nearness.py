@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kneepoint.analysis import nearness, statistics
 from kneepoint.analysis.frames import STEP
 from kneepoint.analysis.metrics import (
     POWER,
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.schema import WITHIN_SPREAD
+from kneepoint.questions.audit import nearness
+from kneepoint.questions.audit.beside import beside
+from kneepoint.questions.audit.nearness import WITHIN_SPREAD
 from tests.analysis import synthetic
 
 
@@ -28,7 +29,7 @@ def row(ours: pd.DataFrame, delay: float, **steps: float) -> pd.DataFrame:
     numbers = {THROUGHPUT: 3.0, SIGNAL_DELAY: delay, POWER: 3e3 / delay, "constant_window": 10.0}
     known = {STEP + name: step for name, step in steps.items()}
     published = pd.DataFrame([{**place, **numbers, **known, "replayable": True}])
-    return statistics.beside(published, ours)
+    return beside(published, ours)
 
 
 def test_a_row_far_from_a_limit_is_sure_and_one_at_it_is_not() -> None:

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kneepoint.analysis import audit
 from kneepoint.analysis.results import Results
 from kneepoint.config.workflow import ADDED_RUNS
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.networks.config import load_network
 from kneepoint.networks.prepare import prepare_network
+from kneepoint.questions.audit.tables import SURE, compute
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import read_frame
@@ -101,9 +101,7 @@ def open_job(tmp_path: Path) -> Open:
 
 
 def audited(job: FakeJob) -> pd.DataFrame:
-    return audit.compute(Results(job.workflow, job.catalogue), {})["audit"].set_index(
-        "constant_window"
-    )
+    return compute(Results(job.workflow, job.catalogue), {})["audit"].set_index("constant_window")
 
 
 def test_rows_get_runs_until_their_verdict_is_clear(open_job: Open) -> None:
@@ -115,7 +113,7 @@ def test_rows_get_runs_until_their_verdict_is_clear(open_job: Open) -> None:
     assert rows["runs"][14] == 12  # the limit
     assert rows["clear"].to_dict() == {4: True, 14: False, 20: True, 8: True}
     assert set(rows["runs"].drop(14)) <= {3, 6, 12}
-    assert rows["sure"][14] < audit.SURE <= rows["sure"].drop(14).min()
+    assert rows["sure"][14] < SURE <= rows["sure"].drop(14).min()
 
 
 def test_what_is_off_runs_where_the_fit_leaves_the_host_open(open_job: Open) -> None:

@@ -1,0 +1,247 @@
+"""Our runs beside published rows: which they are, when they are no evidence, and fitted hosts.
+
+Runs may be no evidence for a row, however near their throughput and delay come. Each threshold is
+a half, for its own reason:
+
+- loss: a sender clocked by acknowledgments sends at most two packets for each one delivered, in
+  slow start (RFC 5681, section 3.1), and one otherwise (conservation of packets, Jacobson 1988). So
+  queues drop at most half of its packets, even if it never leaves slow start. A rule that reduces
+  its window on loss loses far less: Reno, which fills a path of W packets and halves, 8 / 3 W^2;
+  in the shipped studies Reno and CUBIC alone on a link lose at most 8 %. A sender that loses more
+  than half floods the link: its throughput is the link's capacity and its delay the queue's length,
+  whatever its rule.
+- bound: a window that is the widest that the transport allows, or wider than TCP's buffers, for
+  most of the time does not follow its rule; the delay is the buffer's.
+- idle: if most of the capacity passed without a packet, the sender stood still for most of the
+  time, and throughput and delay describe the rest.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kneepoint.analysis import labels
+from kneepoint.analysis.frames import CONSTANT, Record, records
+from kneepoint.analysis.metrics import METRICS, POWER
+from kneepoint.analysis.recovery import recovery
+from kneepoint.analysis.results import Results, StudyRuns
+from kneepoint.analysis.statistics import succeeded
+from kneepoint.common.json_text import parse_json
+from kneepoint.engines.base import SHARES
+from kneepoint.questions.audit.nearness import Selection, figures, on_own_host
+from kneepoint.stats.paired import Floats
+
+MOST_LOST = 0.5
+"""The greatest share of packets that queues may drop."""
+MOST_OF_TIME = 0.5
+"""The greatest share of the time at the bound, and of the capacity that passes unused."""
+LIMITS = {"loss": MOST_LOST, "at_bound_share": MOST_OF_TIME, "idle_share": MOST_OF_TIME}
+KINDS = {"loss": "lost", "at_bound_share": "at bound", "idle_share": "idle"}
+"""The kinds of evidence, by the column that speaks against our runs."""
+Hosts = Mapping[str, Mapping[str, float | str]]
+"""Of each network every setting of its host."""
+COPIED = 1e-3
+"""Settings that differ relatively by no more are the same: a report prints four digits of them."""
+
+
+def beside(
+    published: pd.DataFrame,
+    runs: pd.DataFrame,
+    selection: Selection | None = None,
+) -> pd.DataFrame:
+    """Each published row with our runs of its controller, network and constants.
+
+    Where runs of several settings match a row, which leaves a constant open, it is compared with
+    the nearest of them.
+
+    Args:
+        published: rows of `Results.published`; one that is not replayable is like no run.
+        runs: see `runs_of`. A column host, if there is one, is not "" for runs on another host than
+            the network's.
+        selection: how the rows were selected from many runs.
+
+    Returns:
+        For each row columns of the table audit: its own, with the metrics as published_<metric>,
+        those of `figures`, an interval that holds those of all hosts (NaN without another
+        host), the differences, and what ran; `failed` counts further runs, which measured nothing.
+    """
+    return pd.DataFrame(
+        [_compared(line, _matching(line, runs), selection) for _, line in published.iterrows()]
+    )
+
+
+def runs_of(
+    table: str, network: str, studies: Iterable[StudyRuns], added: pd.DataFrame
+) -> pd.DataFrame:
+    """The runs that a published table, which some study compares, is compared with on a network.
+
+    What the table leaves open has the values of the study that replays it, without one those of
+    the studies that compare themselves with it. Other studies' runs and added ones count only if
+    they have the same constants: they may be of another table, which varies what this leaves open.
+    """
+    compared = [study for study in studies if table in study.compare and not study.config.fit]
+    here = [study for study in compared if network in study.config.networks]
+    replays = [study for study in here if study.config.table == table] or here
+    constants = {each for study in replays for each in study.runs["constants"]}
+    runs = pd.concat([*(study.runs for study in compared), added], ignore_index=True)
+    return runs[(runs["network"] == network) & runs["constants"].isin(constants)]
+
+
+def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that have what a published row states, on any host."""
+    match = np.full(len(runs), bool(line["replayable"]))
+    for name, value in line.items():
+        if name in ("controller", "network"):
+            match &= (runs[name] == value).to_numpy()
+        elif str(name).startswith(CONSTANT) and pd.notna(value):
+            constant = runs[name] if name in runs else pd.Series(math.nan, runs.index)
+            match &= np.isclose(constant.to_numpy(dtype=float), float(value), rtol=1e-9)
+    found: pd.DataFrame = runs[match]
+    return found
+
+
+def _nearest(line: "pd.Series[Any]", runs: pd.DataFrame) -> str:
+    """The constants of the setting whose means are nearest to the numbers of a row; "" for none."""
+    if runs["constants"].nunique() < 2:
+        return "" if runs.empty else str(runs["constants"].iloc[0])
+    means = runs.groupby("constants", sort=False)[list(METRICS)].mean()
+    printed = pd.Series({metric: line.get(metric, math.nan) for metric in METRICS}, dtype=float)
+    if printed.drop(POWER).notna().any():  # power follows from the others
+        printed[POWER] = math.nan
+    off = pd.DataFrame(np.log(means / printed)).abs().max(axis="columns")
+    return str(off.idxmin() if off.notna().any() else means.index[0])
+
+
+def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection | None) -> Record:
+    own = on_own_host(runs)
+    failed = own.loc[own["status"] != "ok", "reason"]
+    measured = succeeded(own)
+    settings = measured["constants"].drop_duplicates()
+    constants = _nearest(line, measured)
+    ours = measured[measured["constants"] == constants]
+    elsewhere = runs.drop(own.index)
+    row: Record = {str(k): v for k, v in line.items() if k not in METRICS}
+    row |= {name: float(value[0]) for name, value in figures(_one_draw(ours), selection).items()}
+    row |= _over_hosts(row, elsewhere[elsewhere["constants"] == constants], selection)
+    for metric in METRICS:
+        published = float(line.get(metric, math.nan))
+        row[f"published_{metric}"] = published
+        row[f"difference_{metric}"] = row[f"ours_{metric}"] - published
+        row[f"relative_{metric}"] = row[f"ours_{metric}"] / published - 1
+    row |= {"runs": len(ours), "constants": constants, "settings": len(settings)}
+    row |= shares(ours)
+    row["nearest"] = ""
+    if len(settings) > 1:
+        differing = labels.differing(parse_json(constants), map(parse_json, settings))
+        row["nearest"] = labels.constants(differing)
+    row["failed"] = len(failed)
+    row["failure"] = str(failed.iloc[0]) if len(failed) else ""
+    return row
+
+
+def shares(runs: pd.DataFrame) -> dict[str, float]:
+    """The loss of runs, in queues, among all their packets, and the means of SHARES; NaN: unknown.
+
+    What links lose at random, as their description says, is no loss here.
+    """
+    sent, dropped = runs[["packets_sent", "packets_dropped"]].dropna().sum()
+    loss = float(dropped / sent) if sent else math.nan
+    return {"loss": loss, **{name: float(runs[name].mean()) for name in SHARES}}
+
+
+def _one_draw(runs: pd.DataFrame) -> dict[str, Floats]:
+    return {metric: runs[metric].to_numpy(dtype=float)[None, :] for metric in METRICS}
+
+
+def _over_hosts(
+    row: Mapping[str, Any], elsewhere: pd.DataFrame, selection: Selection | None
+) -> dict[str, float]:
+    """The interval of each metric that holds those of the network's host and of all others."""
+    good, found = succeeded(elsewhere), {}
+    hosts = [each for _, each in good.groupby("host")] if len(good) else []
+    for_each = [figures(_one_draw(each), selection) for each in hosts]
+    for end, outermost in (("low", min), ("high", max)):
+        for name in (f"{end}_{metric}" for metric in METRICS):
+            ends = [row[name], *(float(each[name][0]) for each in for_each)]
+            found[f"host_{name}"] = outermost(ends) if for_each else math.nan
+    return found
+
+
+def unfit(rows: pd.DataFrame) -> dict[int, list[Record]]:
+    """By label, why our runs of a row are no evidence for it: pieces of the table audit_evidence.
+
+    Args:
+        rows: from `beside`.
+    """
+    found = ((label, list(_why(row))) for label, row in zip(rows.index, records(rows), strict=True))
+    return {int(label): pieces for label, pieces in found if pieces}
+
+
+def _why(row: Record) -> Iterator[Record]:
+    for name, most in LIMITS.items():
+        share = float(row.get(name, math.nan))
+        if share > most:
+            yield {"kind": KINDS[name], "share": share}
+
+
+# Hosts of networks that were fitted to published tables ------------------------------------------
+
+
+def fitted_host(
+    table: str, network: str, studies: Iterable[StudyRuns], hosts: Hosts
+) -> tuple[str, ...]:
+    """The settings of the host that a fit to the table found and the network has.
+
+    A fit counts only if every host setting of the network equals that of the best fit.
+    """
+    found = [
+        name
+        for study in _fits(network, studies, hosts)
+        if table in study.config.fit
+        for name in _at_best(study)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def host_ends(network: str, results: Results) -> list[dict[str, float]]:
+    """The ends of the interval that a fit leaves each setting of a network's host: one a setting.
+
+    Nothing where the host was not fitted, or where one row cannot tell.
+    """
+    ends: list[dict[str, float]] = []
+    for study in _fits(network, results.audited, results.hosts):
+        for line in records(recovery(study, results.published)):
+            values = dict.fromkeys((line["pinned_low"], line["pinned_high"]))
+            ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]
+    return [end for end in ends if all(value == value for value in end.values())]
+
+
+def _fits(network: str, studies: Iterable[StudyRuns], hosts: Hosts) -> Iterator[StudyRuns]:
+    """The fits of a host that have come out as the network's host is."""
+    for study in studies:
+        if study.config.fit and not study.config.space and study.trials["value"].notna().any():
+            best = _at_best(study)
+            fitted = [{**hosts.get(each, {}), **best} for each in study.config.networks]
+            if any(_is_alike(each, hosts.get(network, {})) for each in fitted):
+                yield study
+
+
+def _at_best(study: StudyRuns) -> dict[str, float]:
+    """The values searched by a fit, at its best."""
+    best = records(study.trials.sort_values("value", kind="stable"))[0]
+    return {each.name: float(best[CONSTANT + each.name]) for each in study.searched}
+
+
+def _is_alike(one: Mapping[str, float | str], other: Mapping[str, float | str]) -> bool:
+    """Whether two hosts have the same settings, to as many digits as a person would copy."""
+    if one.keys() != other.keys():
+        return False
+    return all(
+        math.isclose(value, there, rel_tol=COPIED)
+        if isinstance(value, float) and isinstance(there := other[name], float | int)
+        else value == other[name]
+        for name, value in one.items()
+    )
