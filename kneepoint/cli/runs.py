@@ -224,7 +224,10 @@ def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, qui
 def _say_plan(wanted: Sequence[Path], states: Sequence[State], forecast: Forecast) -> None:
     """Says on stderr what is to be made, if not all is there."""
     waiting = sum(state.state != "done" for state in states) if forecast.is_whole else 0
-    what = [f"{len(wanted)} programs and controllers to build"] if wanted else []
+    built = (
+        "a program or controller" if len(wanted) == 1 else f"{len(wanted)} programs and controllers"
+    )
+    what = [f"{built} to build"] if wanted else []
     what += [f"{waiting} of {len(states)} experiments to make"] if waiting else []
     if what:
         print(f"{', '.join(what)}: {spoken(forecast.left_s(states))}", file=sys.stderr, flush=True)

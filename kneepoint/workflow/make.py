@@ -77,6 +77,7 @@ def make(
     command += ["--", *map(str, targets or ["all"])]
     with hold_workflow_lock() as lock:
         environment = {
+            "USER": str(os.getuid()),  # Snakemake asks for a name, which users of containers lack
             **os.environ,
             **{"PATH": path, "PYTHONPATH": python_path(), PASSED_LOCK: str(lock.fileno())},
         }
