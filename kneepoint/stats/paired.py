@@ -85,7 +85,7 @@ def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> R
 
     Each network is one value, the mean logarithm of its pairs, which contains the variation from
     seed to seed. The interval is Student's t interval; the test flips the signs of whole networks.
-    With a single network both ends and p are NaN: one network says nothing about other networks.
+    With fewer than three networks both ends and p are NaN: they say nothing about other networks.
 
     Args:
         strata: for each network the logarithms of A over B.
@@ -95,7 +95,7 @@ def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> R
     means = np.array([each.mean() for each in strata])
     center, n = float(means.mean()), len(means)
     half = p = math.nan
-    if n > 1:
+    if n > 2:
         half = float(stdtrit(n - 1, (1 + level) / 2)) * float(means.std(ddof=1)) / math.sqrt(n)
         p = sign_flip_test([means], seed)
     return Ratio(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from kneepoint.stats import paired
 from kneepoint.stats.paired import (
@@ -13,6 +14,7 @@ from kneepoint.stats.paired import (
     Ratio,
     bootstrap_interval,
     holm,
+    over_networks,
     paired_ratio,
     sign_flip_test,
 )
@@ -30,6 +32,15 @@ def test_ratio_is_the_geometric_mean_over_networks_of_that_of_pairs() -> None:
     assert (found.networks, found.pairs) == (2, 5)
     single = paired_ratio([([2], [1]), ([2, 3], [1, 2])], seed=1)
     assert math.isnan(single.low) and math.isnan(single.high)
+
+
+def test_two_networks_say_nothing_of_others() -> None:
+    gains = [np.array([0.1]), np.array([0.2]), np.array([0.15])]
+    two, three = over_networks(gains[:2], seed=1), over_networks(gains, seed=1)
+    assert math.isnan(two.low) and math.isnan(two.high) and math.isnan(two.p)
+    assert two.ratio == pytest.approx(math.exp(0.15))
+    low, high = scipy.stats.ttest_1samp([0.1, 0.2, 0.15], 0).confidence_interval()
+    assert (math.log(three.low), math.log(three.high)) == pytest.approx((low, high))
 
 
 DRAWS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
