@@ -29,22 +29,15 @@ BETWEEN = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
 """Those that are sections and nothing else."""
 
 _SECTIONS = (
-    Section(FINDINGS, 30, "parts/best.md.jinja"),
     Section(FINDINGS, 60, "parts/accuracy.md.jinja"),
-    Section(FOUND, 5, "parts/failures.md.jinja"),
-    Section(FOUND, 20, "parts/found.md.jinja"),
     Section(ELSEWHERE, 20, "parts/worst_cases.md.jinja"),
     Section(BEHAVES, 10, "parts/over_time.md.jinja"),
     Section(BEHAVES, 20, "parts/comparisons.md.jinja"),
     Section(TRUSTED, 20, "parts/agreement.md.jinja"),
-    Section(TRUSTED, 40, "parts/real_searches.md.jinja"),
     Section(TRUSTED, 50, "parts/host.md.jinja"),
     Section(TRUSTED, 60, "parts/kernel.md.jinja"),
-    Section(TRUSTED, 70, "parts/fits.md.jinja"),
 )
 _TABLES = {
-    PUBLISHED: ("recovery",),
-    FOUND: ("search",),
     ELSEWHERE: ("worst_cases", "hardening"),
     BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
     TRUSTED: (

@@ -18,7 +18,6 @@ from kneepoint.analysis import (
     confirmation,
     labels,
     link_log,
-    recovery,
 )
 from kneepoint.analysis.frames import (
     CONSTANT,
@@ -33,7 +32,6 @@ from kneepoint.analysis.metrics import (
     in_steps,
     printed,
 )
-from kneepoint.analysis.searches import NEAR, POWERS
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
@@ -53,8 +51,8 @@ from kneepoint.reports.templating import (
     literal,
     templates_in,
 )
-from kneepoint.runs.question import FOLDER, PACKAGE, stages
-from kneepoint.search.objective import MISFIT_SCALE
+from kneepoint.runs.question import FOLDER
+from kneepoint.runs.question import words as of_questions
 from kneepoint.stats.paired import least_pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -66,14 +64,6 @@ _MOST_LISTED = 6
 
 _OF_LABELS = ("words", "sentence", "unit", "percent", "lower_first")
 _PARAMETERS = {"network_queue_packets": "buffer"}
-
-_SAMPLERS = {
-    "tpe": "TPE",
-    "cmaes": "CMA-ES",
-    "qmc": "quasi-Monte-Carlo",
-    "nsga2": "NSGA-II",
-    "nsga3": "NSGA-III",
-}
 
 
 def compose(
@@ -104,10 +94,6 @@ def compose(
     @cache
     def every(name: str) -> list[Record]:
         return rows_of(tables[name]) if name in tables else []  # of a question that is not there
-
-    def best_constants(search: str) -> dict[str, float]:
-        of_search = where(every("search_constants"), search=search)
-        return {row["constant"]: row["best"] for row in of_search}
 
     audited = {(row["table"], row["row"]): row for row in every("audit")}
     truncated = where(every("audit_evidence"), kind="truncation")
@@ -154,7 +140,6 @@ def compose(
         written = templates.get_template("report.md.jinja").make_module(
             {
                 "rows": every,
-                "best_constants": best_constants,
                 "printed_in": printed_in,
                 "from_run": from_run,
                 "linked": linked,
@@ -238,11 +223,9 @@ def environment() -> jinja2.Environment:
         "apply": lambda items, macro: [macro(item) for item in items],
         "constants_in": lambda row, names: [labels.number(row[CONSTANT + each]) for each in names],
         "median": statistics.median,
-        "sampler": lambda name: _SAMPLERS.get(name, name),
         "metrics_of": lambda rows: [
             name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
-        "bounds_kept": bounds_kept,
         "in_prose": in_prose,
         "leaders": findings.leaders,
         "farthest": lambda ratios: max(map(abs, ratios)),
@@ -251,7 +234,6 @@ def environment() -> jinja2.Environment:
     environment.tests |= {"known": is_known}
     environment.globals |= {
         "plus_minus": plus_minus,
-        "stated": stated,
         "chance": labels.chance,
         "metrics": METRICS,
         "as_printed": as_printed,
@@ -260,30 +242,16 @@ def environment() -> jinja2.Environment:
         "DASH": labels.DASH,
         "SHOWN": SHOWN,
         "parts": parts,
-        "POWERS": POWERS,
         "LEAST_NETWORKS": least_pairs(1),
-        "MISFIT_SCALE": MISFIT_SCALE,
-        "NEAR_MISFIT": NEAR,
         "RUN_DIGITS": RUN_DIGITS,
         "folder_of": FOLDERS.get,
         "name_of": lambda engine: LIMITS[engine].title,
         "BIN_MS": link_log.BIN_MS,
-        **_of_questions(),
+        **{name: import_module(module) for name, module in of_questions().items()},
         "agreement": agreement,
         "confirmation": confirmation,
-        "recovery": recovery,
     }
     return environment
-
-
-def _of_questions() -> dict[str, Record]:
-    """What templates of a question call by its name and a dot: WORDS of its stages' modules."""
-    found: dict[str, Record] = {}
-    for stage in stages().values():
-        question = stage.module.removeprefix(f"{PACKAGE}.").partition(".")[0]
-        words = vars(import_module(stage.module)).get("WORDS", {})
-        found[question] = found.get(question, {}) | words
-    return found
 
 
 def rows_of(frame: pd.DataFrame) -> list[Record]:
@@ -352,27 +320,10 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
     return f"{text}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half_width:.{decimals}f}"
 
 
-def stated(search: Record) -> str:
-    """The value of a search's best as it is named everywhere: with fresh seeds, if it has them."""
-    read = math.exp if search["is_logarithm"] else float
-    value, low, high = (read(search[name]) for name in ("best_value", "best_low", "best_high"))
-    if not is_known(low):
-        return f"{value:.4g}"
-    half = (high - low) / 2
-    places = 2 if search["objective"] in POWERS or not half else -math.floor(math.log10(half)) + 1
-    return plus_minus(value, half, min(max(places, 0), 6))
-
-
 def in_prose(title: str) -> str:
     """A title within a sentence: a leading article is no name."""
     first, space, rest = title.partition(" ")
     return first.lower() + space + rest if first in ("A", "An", "The") else title
-
-
-def bounds_kept(bounds: Mapping[str, float]) -> str:
-    """What a search for the smallest value keeps."""
-    named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
-    return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
 
 
 def _values(values: Mapping[str, float] | str) -> Mapping[str, float]:

@@ -83,61 +83,6 @@ def _unit(name: str) -> str:
     return METRICS[POWER].unit if name.endswith(POWER) else labels.unit(name).replace("µ", "u")
 
 
-_SEARCHES = (
-    _table(
-        "searches",
-        "an adaptive search: its best trial, and how sure that is: the value of its objective, "
-        "and metrics, over fresh_runs with fresh seeds (0: in the search); in_search: the value "
-        "that chose the trial; is_logarithm: values are means of logarithms; tunes: for "
-        "the power of a controller alone on its network; keeping: bounds, JSON; stopped: by a "
-        "race over pairs of network and seed; beyond: a bound; within: probability that the best "
-        "is within 1 % of the best of the candidates, after `spent` further runs of at most "
-        "`budget`, whose choice gained `chosen_gain`; guide_is_off: the emulator misled",
-        "search engine title controller networks:texts network_titles sampler objective fit "
-        "expression? keeping tunes searched trials runs failed best_trial stopped:whole "
-        "beyond:whole pairs bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
-        "best_low best_high fresh_runs:whole in_search is_logarithm:flag throughput_mbps "
-        "signal_delay_p95_ms power best_runs margin ties near emulated_power "
-        "within candidates:whole? spent:whole? budget:whole? chosen_gain guide_is_off:flag?",
-    ),
-    _table(
-        "search_constants",
-        "a searched parameter: its range, its best value, the one that it would have without "
-        "further runs, its importance by PED-ANOVA and by fANOVA; of a "
-        "fit, the interval to which the rows of its tables pin it down",
-        "search constant unit low high logarithmic best:real otherwise near_low near_high "
-        "importance fanova "
-        "pinned_low pinned_high pinned_share verdict? fitted_rows?",
-    ),
-    _table(
-        "search_networks",
-        "the best trial of a search on one of its networks, with fresh seeds if it has fresh_runs, "
-        "and the published best there",
-        "search network network_title throughput_mbps signal_delay_p95_ms power "
-        "half_width:Mbit/s/s fresh_runs:whole published_table? published_report? published_row? "
-        "published_power gain",
-    ),
-    _table(
-        "search_trials",
-        "a trial; rank is among those that have a value. Of a search for a front, metrics are "
-        "over its networks, and the knee has the most power; of one for a single peak, low and "
-        "high are where that can be after a new evaluation",
-        "search trial value failed:flag stopped beyond best_so_far improved measured rank? "
-        "throughput_mbps signal_delay_p95_ms power constant_* on_front? knee? low high",
-    ),
-    _table(
-        "search_failures",
-        "a reason for which trials of a study failed, and how many; failed: trials for any reason",
-        "search engine title trials failed reason count:whole",
-    ),
-    _table(
-        "recovery_rows",
-        "a fitted row and the best trial of its fit",
-        "search table line constant_* published_<metric> ours_<metric> relative_<metric>",
-    ),
-)
-
-
 _AGREEMENT = (
     *AGREEMENT,
     "controller network constants origins rows:texts name label metric real_n emulated_n real_mean "
@@ -297,10 +242,7 @@ def _stage(
     return name, Stage(results, names, reads, is_alone, f"kneepoint.analysis.{name}"), tables
 
 
-_OF_EMULATOR = ("studies", "published", "repeats", "hold_out")
-_OF_MAHIMAHI = ("real_studies", "real_repeats")
 _STAGES = (
-    _stage("searches", (*_OF_EMULATOR, *_OF_MAHIMAHI), (), _SEARCHES),
     _stage("agreement", ("confirm", "calibration"), (), _REAL, is_alone=True),
     _stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
     _stage("host", ("probe", "calibration"), (), _HOST),

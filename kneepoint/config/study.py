@@ -164,6 +164,8 @@ Host = Annotated[Mapping[str, Range], AfterValidator(_known_on_host)]
 
 
 Over = Literal["mean", "worst", "mean_log", "cvar"]
+POWERS: tuple[str, ...] = get_args(Over)
+"""The objectives that are power, over networks."""
 """How runs on several networks are combined into one value."""
 
 

@@ -5,8 +5,7 @@ because every start of the workflow reads it. Beside it are
 
 - `plan.py`: what its experiments run;
 - `tables.py`: TABLES, the schemas of its tables, `compute`, which makes them of results and of the
-  tables that it reads, DERIVED, what its section computes of tables, and WORDS, what its templates
-  call by the name of the folder, as `audit.SURE`;
+  tables that it reads, and DERIVED, what its section computes of tables;
 - `figures.py`: FIGURES, by their kinds (see kneepoint.reports.figures);
 - `section.md.jinja`: what it says in the report.
 

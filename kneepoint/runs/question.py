@@ -178,6 +178,7 @@ class Question:
         stages: of the analysis.
         figures: their kinds.
         counts: runs in the inventory.
+        words: a module whose names its templates call by the question's, as `audit.SURE`.
     """
 
     sections: tuple[Section, ...] = ()
@@ -185,6 +186,7 @@ class Question:
     stages: tuple[Stage, ...] = ()
     figures: tuple[str, ...] = ()
     counts: tuple[Counted, ...] = ()
+    words: str = ""
 
 
 @cache
@@ -214,6 +216,12 @@ def stages() -> Mapping[str, Stage]:
         for name, stage in found.items()
     }
     return {name: found[name] for name in TopologicalSorter(before).static_order()}
+
+
+def words() -> Mapping[str, str]:
+    """The module of each question's words, by the question's name."""
+    found = {name: question.words for name, question in questions().items()}
+    return {name: f"{PACKAGE}.{name}.{module}" for name, module in found.items() if module}
 
 
 def counts() -> list[Counted]:

@@ -29,7 +29,6 @@ Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 _PART_OF = {
     kind: part
     for part, kinds in {
-        parts.FOUND: ("searches", "search-front", "search-pair", "search-slices"),
         parts.ELSEWHERE: ("worst-case",),
         parts.BEHAVES: (
             *("run-over-time", "network-sweep", "comparison-figures"),

@@ -438,20 +438,6 @@ OBJECTIVES = {
 """What searches optimise, as an axis' label."""
 
 
-def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
-    """The axis of a row of search_constants, over the whole searched range."""
-    low, high = constant["low"], constant["high"]
-    axis = {f"{which}label": labels.axis(constant["constant"], constant["unit"])}
-    if constant["logarithmic"]:
-        pad = (high / low) ** 0.03
-        axes.set(**axis, **{f"{which}scale": "log", f"{which}lim": (low / pad, high * pad)})
-        steps = (1,) if high / low > 300 else (1, 3) if high / low > 30 else (1, 2, 5)
-        log_ticks(axes, which, steps)
-    else:
-        pad = 0.03 * (high - low)
-        axes.set(**axis, **{f"{which}lim": (low - pad, high + pad)})
-
-
 def log_ticks(axes: Axes, which: str, steps: Sequence[float] = (1, 2, 5)) -> None:
     """Plain numbers instead of powers of ten on a logarithmic axis: `steps` in each decade."""
     axis = axes.xaxis if which == "x" else axes.yaxis

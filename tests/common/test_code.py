@@ -135,7 +135,7 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
             "kneepoint.questions.audit.checks",
         },
         "kneepoint.reports.build": {"kneepoint.common.tables", "kneepoint.reports.render"},
-        "kneepoint.reports.figures.search_slices": {
+        "kneepoint.questions.searches.figures": {
             "kneepoint.reports.figures.style",
             "kneepoint.analysis.labels",
         },

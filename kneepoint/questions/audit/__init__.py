@@ -44,5 +44,6 @@ QUESTION = Question(
         ),
     ),
     figures=("at-a-glance", "published-against-ours"),
+    words="words",
     counts=(Counted(60, ("added_runs",)),),
 )

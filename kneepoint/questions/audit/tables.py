@@ -32,10 +32,7 @@ from kneepoint.common.tables import Column, Tables
 from kneepoint.config.published import TableDescription
 from kneepoint.config.study import EMULATOR
 from kneepoint.config.workflow import ADDED_RUNS
-from kneepoint.questions.audit import checks
 from kneepoint.questions.audit.beside import (
-    MOST_LOST,
-    MOST_OF_TIME,
     beside,
     fitted_host,
     runs_of,
@@ -52,8 +49,6 @@ from kneepoint.questions.audit.checks import (
     truncations,
 )
 from kneepoint.questions.audit.nearness import (
-    DRAWS,
-    LEVEL,
     OFF,
     WITHIN_SPREAD,
     Selection,
@@ -380,40 +375,3 @@ def _why_not(row: Record, elsewhere: str) -> Record:
     if row["failed"]:
         return {"kind": "failed", "remark": row["failure"]}
     return {"kind": "elsewhere", "remark": elsewhere} if elsewhere else {"kind": "no run"}
-
-
-def worst(rows: Sequence[Record]) -> Record | None:
-    """The contradicted row whose wrong number is the farthest from ours by ratio; None without one.
-
-    Its `metric` is that number's. Of a row without one wrong number it is the one that is the
-    farthest from ours.
-    """
-    found = [
-        (_apart(row, metric), {**row, "metric": metric})
-        for row in rows
-        if row["verdict"] == "contradicted"
-        for metric in ([row["wrong"]] if row["wrong"] in METRICS else METRICS)
-    ]
-    return max(found, key=lambda each: each[0])[1] if found else None
-
-
-def _apart(row: Record, metric: str) -> float:
-    """How far ours is from what is published, as the size of the logarithm; -1 if unknown."""
-    ours, published = row[f"ours_{metric}"], row[f"published_{metric}"]
-    if not (ours > 0 and published > 0):
-        return math.inf if ours == 0 or published == 0 else -1.0
-    return abs(math.log(ours / published))
-
-
-WORDS = {
-    "worst": worst,
-    "AGREEING": AGREEING,
-    "VERDICTS": VERDICTS,
-    "SURE": SURE,
-    "DRAWS": DRAWS,
-    "CLOSE": checks.CLOSE,
-    "FACTOR": checks.FACTOR,
-    "LEVEL": LEVEL,
-    "MOST_LOST": MOST_LOST,
-    "MOST_OF_TIME": MOST_OF_TIME,
-}

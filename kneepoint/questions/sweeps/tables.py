@@ -202,12 +202,16 @@ def _best(
 def published_points(tables: Tables) -> pd.DataFrame:
     """The published rows to compare with each sweep: those that print its constant.
 
+    None without the table audit, of a question that is not there.
+
     Returns:
         Columns sweep, table, row, report, kind, mark, value and the metrics.
     """
     parts = []
-    audited = tables["audit"].rename(columns={f"published_{metric}": metric for metric in METRICS})
     columns = ["sweep", "table", "row", "report", "kind", "mark", "value", *METRICS]
+    if "audit" not in tables:
+        return pd.DataFrame(columns=columns)
+    audited = tables["audit"].rename(columns={f"published_{metric}": metric for metric in METRICS})
     for sweep in records(tables["sweeps"]):
         value = {CONSTANT + sweep["constant"]: "value"}
         of_network = select(audited, network=sweep["network"]).rename(columns=value)

@@ -19,9 +19,9 @@ from kneepoint.analysis.metrics import (
     POWER,
     as_printed,
 )
-from kneepoint.analysis.searches import POWERS
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
+from kneepoint.config.study import POWERS
 from kneepoint.reports import parts
 from kneepoint.runs.exchanged import AGREEING
 

@@ -29,7 +29,8 @@ from kneepoint.questions.audit import checks
 from kneepoint.questions.audit.beside import KINDS, LIMITS
 from kneepoint.questions.audit.checks import Finding
 from kneepoint.questions.audit.neighbours import neighbours
-from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit, worst
+from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit
+from kneepoint.questions.audit.words import worst
 from tests.analysis import synthetic
 from tests.benchmarks import planted, strangers
 from tests.questions.audit import published

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import statistics
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     CONSTANT,
     Parts,
@@ -17,10 +18,10 @@ from kneepoint.analysis.frames import (
     select,
     together,
 )
-from kneepoint.analysis.importances import importances
 from kneepoint.analysis.luck import Luck
 from kneepoint.analysis.metrics import (
     POWER,
+    SHOWN,
     SIGNAL_DELAY,
     THROUGHPUT,
 )
@@ -46,22 +47,77 @@ from kneepoint.config.study import (
     Power,
     WorstCase,
 )
+from kneepoint.questions.searches.importances import importances
 from kneepoint.runs.results import OBJECTIVES, VIOLATION
 from kneepoint.stats.intervals import Chance
 
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one parameter for a single peak."""
-POWERS = ("mean", "worst", "mean_log", "cvar")
-"""The objectives that are power, over networks."""
 ENUMERATING = ("grid",)
 """The samplers whose order of trials says nothing."""
 NEAR = 1.5
 """Trials with at most this many times the lowest misfit show how sharp a fit is."""
-SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+
+TABLES = (
+    table(
+        "searches",
+        "an adaptive search: its best trial, and how sure that is: the value of its objective, "
+        "and metrics, over fresh_runs with fresh seeds (0: in the search); in_search: the value "
+        "that chose the trial; is_logarithm: values are means of logarithms; tunes: for "
+        "the power of a controller alone on its network; keeping: bounds, JSON; stopped: by a "
+        "race over pairs of network and seed; beyond: a bound; within: probability that the best "
+        "is within 1 % of the best of the candidates, after `spent` further runs of at most "
+        "`budget`, whose choice gained `chosen_gain`; guide_is_off: the emulator misled",
+        "search:text engine:text title:text controller:text networks:texts network_titles:texts "
+        "sampler:text objective:text fit:texts expression:text? keeping:text tunes:flag "
+        "searched:whole trials:whole runs:whole failed:whole best_trial:whole stopped:whole "
+        "beyond:whole pairs:whole bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
+        "best_low best_high fresh_runs:whole in_search is_logarithm:flag throughput_mbps "
+        "signal_delay_p95_ms power best_runs:whole margin ties:whole near:whole emulated_power "
+        "within candidates:whole? spent:whole? budget:whole? chosen_gain guide_is_off:flag?",
+    ),
+    table(
+        "search_constants",
+        "a searched parameter: its range, its best value, the one that it would have without "
+        "further runs, its importance by PED-ANOVA and by fANOVA; of a "
+        "fit, the interval to which the rows of its tables pin it down",
+        "search:text constant:text unit:text low high logarithmic:flag best otherwise near_low "
+        "near_high importance fanova pinned_low pinned_high pinned_share verdict:text? "
+        "fitted_rows:whole?",
+    ),
+    table(
+        "search_networks",
+        "the best trial of a search on one of its networks, with fresh seeds if it has fresh_runs, "
+        "and the published best there",
+        "search:text network:text network_title:text throughput_mbps signal_delay_p95_ms power "
+        "half_width:Mbit/s/s fresh_runs:whole published_table:text? published_report:text? "
+        "published_row:whole? published_power gain",
+    ),
+    table(
+        "search_trials",
+        "a trial; rank is among those that have a value. Of a search for a front, metrics are "
+        "over its networks, and the knee has the most power; of one for a single peak, low and "
+        "high are where that can be after a new evaluation",
+        "search:text trial:whole value failed:flag stopped:flag beyond:flag best_so_far "
+        "improved:flag measured:flag rank:whole? throughput_mbps signal_delay_p95_ms power "
+        "constant_* on_front:flag? knee:flag? low high",
+    ),
+    table(
+        "search_failures",
+        "a reason for which trials of a study failed, and how many; failed: trials for any reason",
+        "search:text engine:text title:text trials:whole failed:whole reason:text count:whole",
+    ),
+    table(
+        "recovery_rows",
+        "a fitted row and the best trial of its fit",
+        "search:text table:text line:whole constant_* published_<metric> ours_<metric> "
+        "relative_<metric>",
+    ),
+)
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`. Every fit is also a search."""
+    """The tables. Every fit is also a search."""
     found = Parts(list)
     for engine, studies, luck in (
         (EMULATOR, results.studies, Luck(results.studies, results.repeats, results.hold_out)),

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kneepoint.analysis.importances import LEAST_TRIALS, importances
 from kneepoint.analysis.results import Searched
+from kneepoint.questions.searches.importances import LEAST_TRIALS, importances
 
 X, Y = Searched("x", 0, 10), Searched("y", 0.01, 100, logarithmic=True)
 

@@ -1,0 +1,33 @@
+"""What did searches find, how sure is that, and what do fits to published tables recover?"""
+
+from kneepoint.reports.parts import APPENDIX, FINDINGS, FOUND, TRUSTED
+from kneepoint.runs.question import Question, Section, Stage
+
+QUESTION = Question(
+    sections=(
+        Section(FOUND, 20),
+        Section(FOUND, 5, "failures.md.jinja"),
+        Section(TRUSTED, 40, "real.md.jinja"),
+        Section(TRUSTED, 70, "fits.md.jinja"),
+        Section(FINDINGS, 30, "finding.md.jinja"),
+        Section(APPENDIX, 10, "columns.md.jinja"),
+    ),
+    stages=(
+        Stage(
+            results=(
+                *("studies", "published", "repeats", "hold_out"),
+                *("real_studies", "real_repeats"),
+            ),
+            tables=(
+                "searches",
+                "search_constants",
+                "search_networks",
+                "search_trials",
+                "search_failures",
+                "recovery_rows",
+            ),
+        ),
+    ),
+    figures=("searches", "search-front", "search-pair", "search-slices"),
+    words="words",
+)
