@@ -15,7 +15,6 @@ from kneepoint.common import tables
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import Table
 from kneepoint.engines.base import RunRecord, RunSpec
-from kneepoint.questions.held_out.plan import SETTINGS_SCHEMA as FOUND_SCHEMA
 from kneepoint.runs.exchanged import AGREEMENT, AUDIT
 from kneepoint.runs.executor import Executor
 from kneepoint.runs.job import Job
@@ -90,9 +89,7 @@ def open_job(tmp_path: Path) -> Open:
         for trial, (controller, origin, best, table, row, window) in enumerate(FOUND)
     ]
     results = tmp_path / "results"
-    write_table(
-        results / "hold_out/settings.parquet", pa.Table.from_pylist(found, schema=FOUND_SCHEMA)
-    )
+    write_table(results / "hold_out/settings.parquet", pa.Table.from_pylist(found))
     contradict(results, [["windows", 3], ["windows", 1], ["windows", 2]])
 
     def configured(executor: Executor | None = None, **changes: Any) -> Job:

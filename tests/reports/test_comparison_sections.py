@@ -12,7 +12,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.reports import draw, words
 from tests.analysis import synthetic
 from tests.analysis.test_comparisons import pages, printed
-from tests.reports.test_figures import Tables, drawn, joined, places
+from tests.reports.panels import Tables, drawn, joined, places
 from tests.reports.told import PROVENANCE, Told, told_by
 
 PUBLISHED = [

@@ -12,7 +12,7 @@ from kneepoint.config.settings import Confirm, Settings
 from kneepoint.config.study import MAHIMAHI
 from kneepoint.reports import render
 from tests.analysis import synthetic, synthetic_real
-from tests.reports.test_figures import drawn, places
+from tests.reports.panels import drawn, places
 from tests.reports.test_render import Page, blank
 from tests.reports.told import Told, told
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kneepoint.analysis.results import Results
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of
 from kneepoint.common.made_by import sign
+from kneepoint.config.study import Formula
 from kneepoint.reports import parts
 from kneepoint.reports.provenance import gather
 from kneepoint.runs.exchanged import AGREEING
@@ -64,6 +66,18 @@ def test_claims_are_those_of_the_tables() -> None:
     assert len(select(found, table="held_out_gains")) == len(sure) > 0
     best = select(tables["sweeps"], sweep=tables["sweeps"]["sweep"].iloc[0])["best_value"].iloc[0]
     assert best in set(select(found, table="sweeps")["value"])
+
+
+def test_a_search_of_one_parameter_claims_its_best() -> None:
+    goal = Formula(expression="throughput_mbps / signal_delay_p95_ms")
+    runs = synthetic.ternary_study(objective=goal)
+    trials = runs.trials.assign(value=[-5.0 + each for each in range(len(runs.trials))])
+    study = synthetic.chosen(replace(runs, trials=trials))
+    best = study.record.best
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(study,)))
+    claimed = claims(tables, "config/config.yaml").set_index("table")["value"]
+    assert best and claimed["searches"] == best.value
+    assert claimed["search_constants"] == best.constants["window"]
 
 
 def test_artifact_describes_everything_with_its_digest(results: Path, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from kneepoint.tools.check_table.forensics import (
     check,
     read_printed,
 )
-from tests.benchmarks import forensics
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint
+from tests.tools.check_table import benchmark
 
 
 def found(folder: Path, *lines: str, runs: int | None = None) -> list[tuple[int, str]]:
@@ -157,8 +157,8 @@ def test_n_whole_numbers_have_their_mean_and_deviation(tmp_path: Path, n: int) -
 
 
 def test_few_true_tables_are_accused_and_most_digits_found() -> None:
-    runs = forensics.runs_of(forensics.SETTINGS[:5], links=2, seeds=6, seconds=10)
-    measured = forensics.measured(runs, 60, seed=3)
+    runs = benchmark.runs_of(benchmark.SETTINGS[:5], links=2, seeds=6, seconds=10)
+    measured = benchmark.measured(runs, 60, seed=3)
     assert measured["accused"].sum() <= 1  # of 1,000 tables none
     assert measured["found"].mean() >= 0.5  # of 1,000 tables 72 %
 

@@ -1,7 +1,7 @@
 """The best power on the contest's network against runs: evolved rules, random rules, a tuned rule.
 
     kneepoint evolve --seed 1
-    python -m tests.benchmarks.evolve results/evolved/contest-*/evolved.json
+    python -m tests.tools.evolve.benchmark results/evolved/contest-*/evolved.json
 
 Random rules have no parents; CMA-ES searches the numbers of the best, twice. Of TIMELY, TPE
 searches the parameters of the study `tune-timely`. A trial has three runs in all. The greatest of

@@ -1,6 +1,6 @@
 """What senders that have the final recordings built in gain, with and without disguise.
 
-    python -m tests.benchmarks.contest_oracle [--secrets N]
+    python -m tests.tools.contest.benchmarks.oracle [--secrets N]
 
 One recognises the recording and sends just before each opportunity; the other follows where in a
 recording it is, and fills the window that the forecast allows; its honest twin has the same window
@@ -33,7 +33,7 @@ from kneepoint.runs.runner import Runner
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.scoring import run_all
 from kneepoint.tools.contest.secret import disguised
-from tests.benchmarks.contest_links import EMULATE, RULES, entries
+from tests.tools.contest.benchmarks.links import EMULATE, RULES, entries
 from tests.tools.contest.oracles.recordings import with_recordings
 
 ENTRIES = {

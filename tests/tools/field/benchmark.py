@@ -1,6 +1,6 @@
 """Prints the tables of docs/field.md from the results of `kneepoint field`.
 
-python -m tests.benchmarks.field_tables
+python -m tests.tools.field.benchmark
 """
 
 from collections.abc import Iterable

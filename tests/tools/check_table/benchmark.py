@@ -1,6 +1,6 @@
 """How many true tables `kneepoint check-table` accuses, and how many changed digits it finds.
 
-    python -m tests.benchmarks.forensics [--tables 1000]
+    python -m tests.tools.check_table.benchmark [--tables 1000]
 
 The emulator's runs of some settings on some links are printed as reports print them: single runs
 with power alone beside throughput and delay, or with capacity, utilization and both delays, or

@@ -1,6 +1,6 @@
 """How well each prepared recording tells controllers apart, and what its outages do to scores.
 
-    python -m tests.benchmarks.contest_links [--score RULE]
+    python -m tests.tools.contest.benchmarks.links [--score RULE]
 
 The default contest's baselines and our other controllers with their defaults run four times on
 every network of .kneepoint/networks that replays one recording; prints what a leaderboard says of

@@ -1,6 +1,6 @@
-"""Simulated reports of no true gain; `python -m tests.benchmarks.gains 1000` is the long form."""
+"""Simulated reports of no true gain, of which gains.py makes more."""
 
-from tests.benchmarks.gains import simulate
+from tests.questions.held_out.gains import simulate
 
 
 def test_reports_of_no_gain_claim_none_and_their_intervals_cover_it() -> None:

@@ -1,6 +1,6 @@
 """How long a contest takes: 60 entries, 8 runs each on 5 networks, with builds and the page.
 
-    python -m tests.benchmarks.contest
+    python -m tests.tools.contest.benchmarks.duration
 
 Entries are the eleven twins of our controllers, each with five settings, and five windows of the
 kit; nothing of theirs is kept from an earlier time. Prints seconds of the clock and of the

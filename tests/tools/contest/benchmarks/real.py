@@ -1,6 +1,6 @@
 """How well the emulator predicts entries in real mahimahi: ten entries, three runs each.
 
-    python -m tests.benchmarks.contest_real
+    python -m tests.tools.contest.benchmarks.real
 
 Each run takes 140 s of real time; as many go on at once as --slots says. Prints each entry's mean
 throughput and signal delay, real and emulated (network contest-2026), and, for this host's latency,

@@ -1,6 +1,6 @@
 """Whether honest senders rank on disguised recordings as on the recordings themselves.
 
-    python -m tests.benchmarks.contest_disguise [--secrets N]
+    python -m tests.tools.contest.benchmarks.disguise [--secrets N]
 
 The default contest's baselines and other controllers with their defaults run twice on the final
 networks of the default contest, as they are and as N secret seeds disguise them. Prints for each
@@ -26,7 +26,7 @@ from kneepoint.stats.means import Floats, mean_of
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.scoring import run_all, table_of
 from kneepoint.tools.contest.secret import disguised
-from tests.benchmarks.contest_links import EMULATE, RULES, entries
+from tests.tools.contest.benchmarks.links import EMULATE, RULES, entries
 
 
 def scores_on(contest: Contest, networks: Sequence[PreparedNetwork], folder: Path) -> Floats:

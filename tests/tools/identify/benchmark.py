@@ -1,6 +1,6 @@
 """Whether `kneepoint identify` names the rule of each report, and none for senders of other kinds.
 
-    python -m tests.benchmarks.behaviour [SENDER...]
+    python -m tests.tools.identify.benchmark [SENDER...]
 
 Each sender has its defaults, as nobody chose them for this, and runs on three links; the rule that
 is found predicts its power on three others. `nearest` is the next family: how sure the name is.

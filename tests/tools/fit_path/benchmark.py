@@ -1,7 +1,7 @@
 """How often the intervals of `kneepoint fit-path` contain the network that was measured.
 
-    python -m tests.benchmarks.fit_path [[FIRST:]END [SETTING...]]
-    python -m tests.benchmarks.fit_path real
+    python -m tests.tools.fit_path.benchmark [[FIRST:]END [SETTING...]]
+    python -m tests.tools.fit_path.benchmark real
 
 The second fits one network to runs of four controllers in real mahimahi, which must be installed,
 and says how far off a controller is that the fit did not know. It takes seven minutes on a quiet

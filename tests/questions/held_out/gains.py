@@ -1,6 +1,6 @@
 """Simulated reports of no true gain: how often one claims a gain, and what its intervals cover.
 
-    python -m tests.benchmarks.gains 1000
+    python -m tests.questions.held_out.gains 1000
 
 Each configuration draws a shape, networks, seeds and controllers; a controller's true gain on a
 network is drawn around the configuration's, which is none, and each run around that. The analysis
