@@ -27,7 +27,8 @@ def confirmed(tables: Tables) -> pd.DataFrame:
     A row's `origin` is PUBLISHED or TUNED, of a best setting by its power, or CONTRADICTED, of the
     number that the audit finds wrong.
     """
-    rows = records(select(tables["audit"], comparison=REPORTS))
+    audited = tables.get("audit")  # of a question that may be missing
+    rows = [] if audited is None else records(select(audited, comparison=REPORTS))
     printed = {f"{row['table']} {row['row']}": row for row in rows}
     beside = tables["agreement"].drop(columns=["scheduling_ms", "usual_ms", "why"])
     lines = []
