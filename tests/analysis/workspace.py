@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kneepoint.questions.audit.plan import SETTINGS_SCHEMA
 from kneepoint.runs.results import (
     RUNS_SCHEMA,
     FinishedTrial,
@@ -105,7 +104,7 @@ def make_workspace(folder: Path) -> None:
         trials = [FinishedTrial(i, {column: v}, 10.0 + i, "", {}, 0) for i, v in enumerate(values)]
         write_table(results / name / "trials.parquet", trials_table(name, {column: int}, trials))
         (results / name / "study.json").write_text(study_json(seed=77))
-    settings = pa.Table.from_pylist([], schema=SETTINGS_SCHEMA)
+    settings = pa.table({"host": pa.array([], pa.string())})
     write_table(results / "added_runs" / "settings.parquet", settings)
     (results / "showcase").mkdir()
     (results / "showcase" / "uplink.log").write_text(HEADER + EVENTS)

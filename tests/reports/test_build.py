@@ -62,7 +62,8 @@ def test_build_writes_everything(ready: Path) -> None:
     assert (ready / "report.pdf").read_bytes().startswith(b"%PDF")
     provenance = json.loads((ready / "provenance.json").read_text())
     names = [each["name"] for each in provenance["results"]]
-    assert names == ["windows", "fit", "repeats/again", "added_runs"]
+    assert names[:2] == ["windows", "fit"]
+    assert set(names[2:]) == {"repeats/again", "added_runs"}
     written = {path.stem: pd.read_csv(path) for path in (ready / "tables").glob("*.csv")}
     assert {"audit", "search_trials", "repeatability"} <= set(written)
     assert set(written["series"]["quantity"]) == set(RATES)
@@ -76,7 +77,7 @@ def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
     build.build(config)
     provenance = json.loads((workspace / "results" / "provenance.json").read_text())
     names = "real-windows repeats/real-again probe confirm calibration agreement again"
-    assert [each["name"] for each in provenance["results"]][4:] == names.split()
+    assert sorted(each["name"] for each in provenance["results"][4:]) == sorted(names.split())
     assert 'id="real"' in (workspace / "results" / "report.html").read_text()
 
 

@@ -10,14 +10,12 @@ import pytest
 from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import StudyRuns
 from kneepoint.common.study_record import Failed
-from kneepoint.config.study import (
-    Fit,
-)
+from kneepoint.config.study import Bounded, Fit, Formula
 from tests.analysis import synthetic
 
 
 def stage(results: synthetic.MadeUp) -> dict[str, pd.DataFrame]:
-    return synthetic.analysed(results, "audit", "sweeps", "searches")
+    return synthetic.analysed(results, "searches")
 
 
 def of_studies(*studies: StudyRuns, **more: Any) -> dict[str, pd.DataFrame]:
@@ -59,7 +57,6 @@ def test_a_fit_has_its_best_at_the_least() -> None:
     assert search["near"] >= 1
     steps = found["search_trials"].dropna(subset=["low"])
     assert steps["value"].min() == search["best_value"]
-    assert found["sweeps"].empty
 
 
 def test_a_search_over_two_networks_compares_with_what_was_published_for_each() -> None:
@@ -102,5 +99,13 @@ def test_a_study_of_which_nothing_succeeded_has_no_best() -> None:
     failed = Failed(9, {"it hangs": 9})
     found = of_studies(replace(study, record=replace(study.record, failed=failed)))
     assert study.record.best is None
-    assert found["searches"].empty and found["sweeps"].empty
+    assert found["searches"].empty
     assert records(found["search_failures"])[0]["trials"] == 9
+
+
+def test_a_study_by_another_goal_than_power_is_a_search() -> None:
+    goal = Formula(expression="throughput_mbps")
+    found = of_studies(synthetic.chosen(synthetic.ternary_study(objective=goal)))
+    assert found["searches"]["objective"].tolist() == ["expression"]
+    grid = synthetic.windows_study(objective=Bounded(throughput="mean", delay_ms=200))
+    assert of_studies(grid)["searches"]["search"].tolist() == ["windows"]

@@ -18,7 +18,7 @@ from tests.analysis import synthetic
 
 
 def stage(results: synthetic.MadeUp) -> dict[str, pd.DataFrame]:
-    return synthetic.analysed(results, "audit", "sweeps", "searches")
+    return synthetic.analysed(results, "sweeps")
 
 
 def of_studies(*studies: StudyRuns, **more: Any) -> dict[str, pd.DataFrame]:
@@ -34,46 +34,22 @@ def test_sweeps_join_the_studies_of_one_constant(found: dict[str, pd.DataFrame])
     (sweep,) = records(found["sweeps"])
     about = [sweep[name] for name in ("controller", "constant", "unit", "sweep", "studies")]
     assert about == ["fixed_window", "window", "packets", "fixed_window-window-contest", 3]
-    points, published = found["sweep_points"], published_points(found)
-    assert published["table"].value_counts().to_dict() == {
-        "001-fixed-window": 18,
-        "004-fixed-window": 33,
-    }
+    points = found["sweep_points"]
+    assert published_points(found).empty, "without an audit"
     assert points.loc[points["best"], "value"].tolist() == [sweep["best_value"]] == [16]
     assert points["tied"].any() and not (points["best"] & points["tied"]).any()
-
-
-def test_a_sweep_and_its_search_name_one_best_with_one_value(
-    found: dict[str, pd.DataFrame],
-) -> None:
-    (sweep,) = records(found["sweeps"])
-    (search,) = records(select(found["searches"], search=sweep["best_study"]))
-    (constant,) = records(select(found["search_constants"], search=sweep["best_study"]))
-    (network,) = records(select(found["search_networks"], search=sweep["best_study"]))
-    (point,) = records(select(found["sweep_points"], best=True))
-    assert sweep["fresh"] and search["fresh_runs"] == 30 == sweep["best_runs"] == point["runs"]
-    assert sweep["best_value"] == constant["best"] == point["value"]
-    for metric in ("throughput_mbps", "signal_delay_p95_ms", "power"):
-        assert sweep[metric] == search[metric] == network[metric] == point[metric]
-    assert sweep["power"] == pytest.approx(search["best_value"])
-    assert sweep["power"] < search["in_search"]
-    half = (search["best_high"] - search["best_low"]) / 2
-    assert network["half_width"] == pytest.approx(sweep["half_width"] * sweep["power"])
-    assert half > 0
 
 
 def test_a_search_by_another_goal_than_power_is_no_sweep() -> None:
     goal = Formula(expression="throughput_mbps")
     found = of_studies(synthetic.chosen(synthetic.ternary_study(objective=goal)))
     assert "sweeps" not in found or found["sweeps"].empty
-    (search,) = records(found["searches"])
-    assert search["objective"] == "expression"
 
 
-def test_a_grid_by_another_goal_than_power_is_a_search() -> None:
+def test_a_grid_by_another_goal_than_power_is_no_sweep() -> None:
     goal = Bounded(throughput="mean", delay_ms=200)
     found = of_studies(synthetic.windows_study(objective=goal))
-    assert found["sweeps"].empty and found["searches"]["search"].tolist() == ["windows"]
+    assert found["sweeps"].empty
 
 
 def listed(windows: Sequence[int], power: float = 1.0) -> StudyRuns:
