@@ -10,7 +10,7 @@ from kneepoint.reports import draw
 from kneepoint.reports.figures import style
 from kneepoint.reports.inline_svg import Inliner
 from tests.analysis import synthetic
-from tests.reports.panels import Tables, drawn
+from tests.reports.panels import Tables
 
 
 @pytest.fixture(scope="module")
@@ -19,17 +19,6 @@ def tables() -> Tables:
 
 
 SWEEP = "fixed_window-window-contest"
-
-
-def test_the_best_so_far_is_in_its_panel_whatever_its_sign(tables: Tables) -> None:
-    past = tables["search_trials"]
-    for shift in (0.0, 2 * past["best_so_far"].max()):
-        below = {name: past[name] - shift for name in ("value", "best_so_far")}
-        figure = drawn({**tables, "search_trials": past.assign(**below)}, "searches-all")
-        for axes in figure.axes:
-            low, high = axes.get_ylim()
-            best = np.asarray(axes.lines[0].get_ydata())
-            assert low <= best.min() <= best.max() < high
 
 
 def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
@@ -59,18 +48,6 @@ def test_points_say_what_they_show(tmp_path: Path) -> None:
     assert centres[0][0] < centres[1][0] and centres[0][1] > centres[1][1]
 
 
-def test_first_page_shows_every_compared_row_at_the_number_that_counts(tables: Tables) -> None:
-    audit = tables["audit"]
-    (axes,) = drawn(tables, "at-a-glance-all").axes
-    known = audit["relative_power"].notna() | audit["relative_throughput_mbps"].notna()
-    of_reports = audit["comparison"] == "reports"
-    lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
-    assert sum(np.size(line.get_xdata()) for line in lines) == (known & of_reports).sum()
-    wrong = audit[audit["verdict"] == "contradicted"].iloc[0]
-    (crosses,) = (line for line in lines if str(line.get_label()).startswith("contradicted"))
-    assert crosses.get_xdata() == pytest.approx([100 * wrong[f"relative_{wrong['wrong']}"]])
-
-
 def test_a_scale_that_changes_has_marks_there() -> None:
     with style.house():
         for farthest, marked in ((8, 0), (60, 1)):
@@ -79,22 +56,3 @@ def test_a_scale_that_changes_has_marks_there() -> None:
             breaks = [line for line in axes.lines if line.get_marker() is style.BREAK]
             assert len(breaks) == marked
             assert all(np.array_equal(line.get_xdata(), [-5, 5]) for line in breaks)
-
-
-def test_a_search_on_another_network_has_a_scale_of_its_own(tables: Tables) -> None:
-    searches, trials = tables["searches"], tables["search_trials"]
-    is_tuned = searches["objective"].eq("mean") & ~searches["sampler"].isin(["grid", "list"])
-    name = searches[is_tuned]["search"].iloc[0]
-    values = ["value", "best_so_far"]
-    other, less = searches[searches["search"] == name], trials[trials["search"] == name].copy()
-    less[values] /= 50
-    other = other.assign(best_value=other["best_value"] / 50)
-    extended = {
-        **tables,
-        "searches": pd.concat(
-            [searches, other.assign(search="far", network_titles=[["Far"]])], ignore_index=True
-        ),
-        "search_trials": pd.concat([trials, less.assign(search="far")], ignore_index=True),
-    }
-    tops = [axes.get_ylim()[1] for axes in drawn(extended, "searches-all").axes]
-    assert tops[-1] < tops[0] / 10

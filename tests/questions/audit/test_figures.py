@@ -1,39 +1,20 @@
-"""Figures of the audit: every row, and those that are contradicted."""
+"""The figure of the first page."""
 
 import numpy as np
 import pytest
 
-from kneepoint.analysis.metrics import SHOWN
 from tests.analysis import synthetic
-from tests.reports.panels import Tables, drawn, require_points, texts
+from tests.reports.panels import drawn
 
 
-@pytest.fixture(scope="module")
-def tables() -> Tables:
-    return synthetic.analysed(synthetic.results())
-
-
-def test_panels_have_every_point_of_their_rows(tables: Tables) -> None:
-    of_reports = tables["audit"].query("comparison == 'reports'")
-    ratios = {m: of_reports[f"ours_{m}"] / of_reports[f"published_{m}"] for m in SHOWN}
-    off = {f"off_{m}": 100 * (ratio - 1) for m, ratio in ratios.items()}
-    panels = [(f"published_{m}", f"off_{m}") for m in SHOWN]
-    figure = drawn(tables, "published-against-ours-reports")
-    require_points(figure, of_reports.assign(**off), panels)
-
-
-def test_the_row_that_is_contradicted_is_named(tables: Tables) -> None:
-    figure = drawn(tables, "published-against-ours-reports")
-    assert [texts(figure, axes) for axes in range(3)] == [[], ["a"], []]
-    names = figure.legends[-1].get_texts()
-    assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
-
-
-def test_so_many_contradicted_rows_that_letters_run_out_have_none(tables: Tables) -> None:
-    rows = tables["audit"]
-    many = rows.assign(wrong="power", verdict="contradicted").loc[rows.index.repeat(30)]
-    figure = drawn({**tables, "audit": many}, "published-against-ours-reports")
-    assert [texts(figure, axes) for axes in range(3)] == [[], [], []]
-    assert len(figure.legends) == 1
-    crosses = np.asarray(figure.axes[2].collections[-1].get_offsets())
-    assert many["published_power"].notna().sum() == len(crosses)
+def test_first_page_shows_every_compared_row_at_the_number_that_counts() -> None:
+    tables = synthetic.analysed(synthetic.results())
+    audit = tables["audit"]
+    (axes,) = drawn(tables, "at-a-glance-all").axes
+    known = audit["relative_power"].notna() | audit["relative_throughput_mbps"].notna()
+    of_reports = audit["comparison"] == "reports"
+    lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+    assert sum(np.size(line.get_xdata()) for line in lines) == (known & of_reports).sum()
+    wrong = audit[audit["verdict"] == "contradicted"].iloc[0]
+    (crosses,) = (line for line in lines if str(line.get_label()).startswith("contradicted"))
+    assert crosses.get_xdata() == pytest.approx([100 * wrong[f"relative_{wrong['wrong']}"]])
