@@ -14,9 +14,8 @@ import numpy as np
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.derived import with_derived
-from kneepoint.analysis.over_time import RATES
 from kneepoint.analysis.results import Results
-from kneepoint.analysis.schema import tables_in
+from kneepoint.analysis.schema import TABLES, tables_in
 from kneepoint.common.errors import run_command_line
 from kneepoint.common.files import write_whole
 from kneepoint.common.notes import seal
@@ -54,16 +53,14 @@ def build(config: Path) -> None:
 
 
 def _write_tables(tables: Tables, folder: Path) -> None:
-    """Writes every table that has rows as CSV, called after it; of all packets, the rates.
-
-    Only Kneepoint needs the rows of settings_run: `kneepoint again` asks which run made a number.
-    """
+    """Writes every table that has rows as CSV, called after it."""
     folder.mkdir(exist_ok=True)  # a small study leaves it empty
     old = {path.stem: path for path in folder.glob("*.csv")}
     for name, table in tables.items():
-        if name == "series" and len(table):
-            table = table[table["quantity"].isin(RATES)]
-        if len(table) and name != "settings_run":
+        schema = TABLES.get(name)
+        if schema and schema.told and len(table):
+            table = schema.told(table)
+        if len(table):
             rows = table.map(_text).to_csv(index=False, lineterminator="\n")
             write_whole(folder / f"{name}.csv", rows)
             old.pop(name, None)

@@ -31,15 +31,11 @@ BETWEEN = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
 _SECTIONS = (
     Section(FINDINGS, 60, "parts/accuracy.md.jinja"),
     Section(ELSEWHERE, 20, "parts/worst_cases.md.jinja"),
-    Section(BEHAVES, 10, "parts/over_time.md.jinja"),
-    Section(BEHAVES, 20, "parts/comparisons.md.jinja"),
     Section(TRUSTED, 20, "parts/agreement.md.jinja"),
     Section(TRUSTED, 50, "parts/host.md.jinja"),
-    Section(TRUSTED, 60, "parts/kernel.md.jinja"),
 )
 _TABLES = {
     ELSEWHERE: ("worst_cases", "hardening"),
-    BEHAVES: ("comparison", "network_sweep", "traffic", "showcase", "series"),
     TRUSTED: (
         *("agreement", "confirmed", "again"),
         *("probe", "scheduling", "calibration", "wake"),

@@ -25,12 +25,12 @@ from kneepoint.config.workflow import FLOW_LOG, LOG
 from kneepoint.engines.catalogue import Controller
 from kneepoint.networks.scenario import ALONE
 from kneepoint.runs.job import Job
+from kneepoint.runs.logged import run_logged
 from kneepoint.runs.pipeline import (
     Outcome,
     Plan,
     Steps,
 )
-from kneepoint.runs.planners.example import run_logged
 from kneepoint.runs.results import (
     FinishedRun,
     FinishedTrial,

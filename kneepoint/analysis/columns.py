@@ -1,8 +1,10 @@
 """The columns of a table, written as a text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import get_args
+
+import pandas as pd
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.metrics import METRICS, POWER
@@ -11,7 +13,12 @@ from kneepoint.common.tables import Column, Kind, Table
 _RATIOS = ("relative_", "median_", "worst_", "log_")
 
 
-def table(name: str, meaning: str, *columns: str | Column) -> Table:
+def table(
+    name: str,
+    meaning: str,
+    *columns: str | Column,
+    told: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+) -> Table:
     """A table; a text names columns in order.
 
     `name` holds real numbers in the unit that its name says, `name:text` text, `name:whole` whole
@@ -19,7 +26,7 @@ def table(name: str, meaning: str, *columns: str | Column) -> Table:
     `<metric>` stands for each metric.
     """
     named = [[each] if isinstance(each, Column) else _columns(each) for each in columns]
-    return Table(name, meaning, tuple(chain.from_iterable(named)))
+    return Table(name, meaning, tuple(chain.from_iterable(named)), told)
 
 
 def _columns(names: str) -> Iterator[Column]:

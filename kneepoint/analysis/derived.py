@@ -9,7 +9,6 @@ import pandas as pd
 
 from kneepoint.analysis import (
     agreement,
-    comparisons,
     confirmation,
     host,
     worst_cases,
@@ -20,14 +19,8 @@ from kneepoint.runs.question import stages
 _DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "agreement_accuracy": agreement.accuracy,
     "agreement_settings": agreement.settings,
-    "comparison_cycles": comparisons.cycles,
-    "comparison_engines": comparisons.beside_kernel,
-    "comparison_figures": comparisons.compared_figures,
-    "comparisons": comparisons.summaries,
     "confirmed": confirmation.confirmed,
     "hardenings": worst_cases.hardenings,
-    "network_sweep_points": comparisons.network_sweep_points,
-    "network_sweeps": comparisons.network_sweeps,
     "probe_levels": host.probe_levels,
 }
 

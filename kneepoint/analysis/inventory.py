@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from kneepoint.analysis.frames import Record
-from kneepoint.analysis.results import Results, shown
+from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, MAHIMAHI
 from kneepoint.runs.question import counts
@@ -69,21 +69,6 @@ def _studies(results: Results) -> Iterator[Found]:
             yield not_run(name)
 
 
-def _compared(results: Results) -> Iterator[Found]:
-    """Its comparisons, those on the kernel's TCP where they were made."""
-    for each in results.comparisons:
-        about = {
-            "title": each.config.title,
-            "controllers": list(dict.fromkeys(each.runs["controller"])),
-            "network_titles": list(dict.fromkeys(each.runs["network_title"])),
-            "traffic_titles": list(dict.fromkeys(each.runs["traffic_title"])),
-            "settings": each.runs["trial"].nunique(),
-            "source": each.config.source,
-            "wanted_engines": list(map(shown, each.config.engines)),
-        }
-        yield what(each.name, "comparison", each.engine, **about), each.runs
-
-
 def _hardened(results: Results) -> Iterator[Found]:
     for each in results.hardenings:
         titles = [results.title(name) for name in each.tune.networks]
@@ -108,7 +93,6 @@ def _real(results: Results) -> Iterator[Found]:
 
 _COUNTS: dict[int, Callable[[Results], Iterator[Found]]] = {
     10: _studies,
-    30: _compared,
     50: _hardened,
     70: _real,
 }

@@ -102,4 +102,4 @@ FIGURES = {
     "mean_window_packets": Metric("Mean window", "packets", 1),
     "loss_events_per_minute": Metric("Loss events", "1/min", 1),
 }
-"""Metrics of a flow, a probe or a link (see kneepoint.analysis.comparisons)."""
+"""Metrics of a flow, a probe or a link (see kneepoint.questions.comparisons)."""

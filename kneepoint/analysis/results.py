@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.flow_log import FlowLog, read_flow_log
 from kneepoint.analysis.frames import (
     CONSTANT,
     STEP,
@@ -27,7 +26,7 @@ from kneepoint.common.made_by import require_as_written
 from kneepoint.common.study_record import StudyRecord
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import PublishedTable, TableDescription
-from kneepoint.config.settings import Hardening, Showcase
+from kneepoint.config.settings import Hardening
 from kneepoint.config.study import (
     EMULATOR,
     KERNEL,
@@ -40,10 +39,8 @@ from kneepoint.config.study import (
 )
 from kneepoint.config.workflow import (
     ADDED_RUNS,
-    FLOW_LOG,
     FOLDERS,
     LOG,
-    REAL_SHOWCASE,
     Workflow,
     study_of_calibration,
 )
@@ -128,15 +125,6 @@ class Repeats:
     def key(self, position: int) -> str:
         """What names a setting among those of all repeats."""
         return f"{self.name}:{position}"
-
-
-@dataclass(frozen=True)
-class ShowcaseRun:
-    """One run with its link log and, if it ran in virtual time, its sender's log."""
-
-    config: Showcase
-    log: LinkLog
-    flow: FlowLog | None = None
 
 
 @dataclass(frozen=True)
@@ -324,14 +312,6 @@ class Results:
         )
 
     @cached_property
-    def showcase(self) -> ShowcaseRun | None:
-        """The run that is shown over time."""
-        shown, folder = self.workflow.settings.showcase, self.folder / "showcase"
-        if shown is None:
-            return None
-        return ShowcaseRun(shown, read_link_log(folder / LOG), read_flow_log(folder / FLOW_LOG))
-
-    @cached_property
     def worst_case_logs(self) -> Mapping[str, LinkLog]:
         """By study the uplink's log of the worst case that it found, unless that run failed."""
         paths = {
@@ -393,18 +373,12 @@ class Results:
         return self._repeated(MAHIMAHI)
 
     @cached_property
-    def real_showcase(self) -> ShowcaseRun | None:
-        """The run that is shown over time, in real mahimahi."""
-        shown, path = self.workflow.settings.showcase, self._path(f"{REAL_SHOWCASE}/{LOG}")
-        return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
-
-    @cached_property
     def probe(self) -> pd.DataFrame | None:
         """The runs that show how many real runs the host takes at once: see the table probe.
 
         The first level is of runs that had the host alone.
         """
-        path = self._path("probe/probe.json")
+        path = self.real_file("probe/probe.json")
         if path is None:
             return None
         try:
@@ -431,7 +405,7 @@ class Results:
     def calibration(self) -> StudyRuns | None:
         """The fit of the emulated host to real fixed windows, which no file describes."""
         wanted = self.workflow.settings.confirm
-        if wanted is None or not self._path("calibration/study.json"):
+        if wanted is None or not self.real_file("calibration/study.json"):
             return None
         return self._study("calibration", study_of_calibration(wanted))
 
@@ -455,7 +429,7 @@ class Results:
         """Further real runs of settings that the emulator does not predict."""
         return self._there("again/runs")
 
-    def _path(self, file: str) -> Path | None:
+    def real_file(self, file: str) -> Path | None:
         """A file of what runs in real time, if that is configured and the file is there.
 
         Only `make confirm` makes it again; so a file that has changed raises KneepointError.
@@ -467,12 +441,12 @@ class Results:
         return path
 
     def _there(self, table: str) -> pd.DataFrame | None:
-        path = self._path(f"{table}.parquet")
+        path = self.real_file(f"{table}.parquet")
         return _read(path) if path else None
 
     def _is_wanted(self, engine: Engine, file: str) -> bool:
         """Whether an experiment is to be read by that file of it: in real time, if it is there."""
-        return engine == EMULATOR or self._path(file) is not None
+        return engine == EMULATOR or self.real_file(file) is not None
 
     def _studies(self, engine: Engine) -> list[StudyRuns]:
         names, _ = self.workflow.of_engine(engine)

@@ -3,11 +3,13 @@
 Delays are 95th percentiles. A relative difference is ours over theirs, less one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import get_args
+
+import pandas as pd
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.metrics import METRICS, POWER
@@ -57,14 +59,19 @@ _KINDS: Mapping[Kind, str] = {
 _KIND_OF: Mapping[str, Kind] = {name: k for k, names in _KINDS.items() for name in names.split()}
 
 
-def _table(name: str, meaning: str, *columns: str | Column) -> Table:
+def _table(
+    name: str,
+    meaning: str,
+    *columns: str | Column,
+    told: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+) -> Table:
     """A table; a text names columns in order.
 
     `name?` may lack values, `<metric>` stands for each metric, and `name:whole` and
     `name:Mbit/s/s` differ in kind or unit from what their name says.
     """
     named = [[each] if isinstance(each, Column) else _columns(each) for each in columns]
-    return Table(name, meaning, tuple(chain.from_iterable(named)))
+    return Table(name, meaning, tuple(chain.from_iterable(named)), told)
 
 
 def _columns(names: str) -> Iterator[Column]:
@@ -136,50 +143,6 @@ _HOST = (
 
 _BEHAVIOUR = (
     _table(
-        "showcase",
-        "one run with its link log; constants are JSON",
-        "run engine controller constants network network_title throughput_mbps capacity_mbps "
-        "queueing_delay_p95_ms signal_delay_p95_ms power utilization mean_window_packets",
-    ),
-    _table(
-        "series",
-        "a value of a quantity (see over_time) of a run of showcase, worst_cases or "
-        "comparison_runs; flow: whose, if the run has flows by name",
-        "run flow? quantity time_s value",
-    ),
-    _table(
-        "traffic_figures",
-        "the spread of a metric of a flow, a probe or the link (source) over replicates, in the "
-        "metric's unit (metrics.FIGURES), in a comparison, or in a study that varies a "
-        "parameter of its network, which has this value; shown: a summary has it; bdp_packets: "
-        "the uplink's rate times the round-trip propagation delay, in packets of 1504 bytes",
-        "comparison engine label traffic traffic_title network network_title trial source metric "
-        "shown n mean standard_deviation cv low high least greatest parameter? value bdp_packets",
-    ),
-    _table(
-        "comparison_published",
-        "a published number against our runs: inside their range, near it (5 %), outside, or "
-        "contradicted by the source itself, which prints it elsewhere as an extreme; off: from "
-        "the nearest run, relative; published_high: the end of a printed range",
-        "comparison trial label traffic network network_title source metric published "
-        "published_high step published_n? place remark position verdict off extreme? conflicts "
-        "emulator_n kernel_n emulator_mean emulator_least emulator_greatest kernel_mean "
-        "kernel_least kernel_greatest",
-    ),
-    _table(
-        "comparison_shares",
-        "an endless flow's share of the throughput of all of them; Jain's index of all",
-        "comparison engine label traffic traffic_title network network_title trial flow "
-        "under_study flows n mean low high least greatest jains_index utilization "
-        "queueing_delay_p95_ms",
-    ),
-    _table(
-        "comparison_runs",
-        "the first run of a setting (constants: JSON), whose flows are told over time in series",
-        "comparison engine label traffic traffic_title network network_title trial run constants "
-        "flows",
-    ),
-    _table(
         "worst_cases",
         "the network (JSON: what was searched) on which a controller's power is least relative "
         "to the opponent's or, without one, the omniscient sender's; usual: the median trial; "
@@ -227,6 +190,7 @@ _INVENTORY = (
         "a trial's setting on a network, and the first of its runs; table, row: what it replays; "
         "constants are JSON",
         "study trial table? row? engine controller constants network traffic? runs seed run_id",
+        told=lambda rows: rows[:0],  # for `kneepoint again`, which asks which run made a number
     ),
 )
 
@@ -248,14 +212,14 @@ _STAGES = (
     _stage("host", ("probe", "calibration"), (), _HOST),
     _stage(
         "behaviour",
-        ("showcase", "real_showcase", "comparisons", "kernel", "studies", "published", "hardening"),
+        ("studies", "published", "hardening"),
         (),
         _BEHAVIOUR,
     ),
     _stage(
         "inventory",
         (
-            *("studies", "comparisons", "kernel", "published"),
+            *("studies", "published"),
             *("hardening", "probe", "confirm", "real_studies"),
             *(group for counted in counts() for group in counted.results),
         ),

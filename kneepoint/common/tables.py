@@ -47,11 +47,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table's schema; its file is called after it."""
+    """A table's schema; its file is called after it.
+
+    `told` chooses the rows that the report hands out as CSV: all of them without it.
+    """
 
     name: str
     meaning: str
     columns: tuple[Column, ...]
+    told: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
 
     def column(self, name: str) -> Column | None:
         """The declaration of a column, or None."""

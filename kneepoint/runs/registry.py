@@ -11,7 +11,6 @@ from pathlib import Path
 from kneepoint.common.files import require_folder, sha256_of
 from kneepoint.common.notes import digest_of_input
 from kneepoint.common.places import NETWORKS, SHIPPED
-from kneepoint.config.settings import HostProbe, Showcase
 from kneepoint.config.study import (
     EMULATOR,
     MAHIMAHI,
@@ -21,9 +20,7 @@ from kneepoint.config.study import (
 from kneepoint.config.workflow import (
     CALIBRATED,
     FLOW_LOG,
-    FOLDERS,
     LOG,
-    REAL_SHOWCASE,
     RESERVED,
     Workflow,
 )
@@ -55,24 +52,6 @@ HARDENING = Kind(
     ("rounds.parquet",),
     "Tuning against worst cases, in rounds",
     "kneepoint.search.hardening:plan",
-)
-COMPARISON = Kind(
-    "compare_settings",
-    (),
-    "Running the comparison",
-    "kneepoint.runs.planners.comparison:plan",
-)
-EXAMPLE = Kind(
-    "run_example",
-    (LOG, FLOW_LOG),
-    "Running the example with its logs",
-    "kneepoint.runs.planners.example:plan",
-)
-REAL_EXAMPLE = Kind(
-    "run_example",
-    (LOG,),
-    "Running the example in real mahimahi with its log",
-    EXAMPLE.planner,
 )
 PROBE = Kind(
     "probe_host",
@@ -116,8 +95,7 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     found = [
         *_studies(workflow),
         *_hardening(workflow),
-        *_comparisons(workflow),
-        *_examples(workflow),
+        *_probe(workflow),
         *_confirmation(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
     ]
@@ -179,35 +157,11 @@ def _hardening(workflow: Workflow) -> Iterator[Experiment]:
         )
 
 
-def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
-    config = workflow.path.parent
-    for name, comparison in workflow.comparisons.items():
-        under_study = [setting.controller for setting in comparison.settings]
-        beside = [c for each in comparison.traffic for c in workflow.controllers_beside(each)]
-        traffic = [config / f"traffic/{each}.yaml" for each in comparison.traffic]
-        for engine in comparison.engines:
-            yield Experiment(
-                f"{FOLDERS[engine]}/{name}",
-                COMPARISON,
-                engine,
-                [*under_study, *beside],
-                comparison.networks_on(engine),
-                reads=[config / f"comparisons/{name}.yaml", *traffic],
-                results=FOLDERS[engine],
-            )
-
-
-def _examples(workflow: Workflow) -> Iterator[Experiment]:
-    shown, probe = workflow.settings.showcase, workflow.settings.real_time.probe
-    kinds: list[tuple[str, Kind, Engine, Showcase | HostProbe | None]] = [
-        ("showcase", EXAMPLE, EMULATOR, shown),
-        (REAL_SHOWCASE, REAL_EXAMPLE, MAHIMAHI, shown),
-        ("probe", PROBE, MAHIMAHI, probe),
-    ]
-    for name, kind, engine, run in kinds:
-        if run:
-            controllers, networks = [run.controller], [run.network]
-            yield Experiment(name, kind, engine, controllers, networks, settings=str(run))
+def _probe(workflow: Workflow) -> Iterator[Experiment]:
+    if run := workflow.settings.real_time.probe:
+        yield Experiment(
+            "probe", PROBE, MAHIMAHI, [run.controller], [run.network], settings=str(run)
+        )
 
 
 def _confirmation(workflow: Workflow) -> Iterator[Experiment]:

@@ -30,10 +30,6 @@ _PART_OF = {
     kind: part
     for part, kinds in {
         parts.ELSEWHERE: ("worst-case",),
-        parts.BEHAVES: (
-            *("run-over-time", "network-sweep", "comparison-figures"),
-            *("comparison-flows", "comparison-shares", "comparison-windows"),
-        ),
         parts.TRUSTED: ("agreement",),
     }.items()
     for kind in kinds
@@ -95,6 +91,15 @@ def each(table: "Rows", *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Su
 def only(table: "Rows", name: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
     """A figure of that name if any row of a table is chosen; its subject is the first."""
     return lambda tables: dict(zip([name], _rows(tables, table, chosen), strict=False))
+
+
+def rows_with(table: str, other: str) -> "Rows":
+    """The rows of a table; none without another table, of a question that is not there."""
+
+    def rows(tables: "Tables") -> "pd.DataFrame":
+        return tables[table] if other in tables else tables[table][:0]
+
+    return rows
 
 
 def _rows(tables: "Tables", table: "Rows", chosen: "Chosen") -> "list[Record]":

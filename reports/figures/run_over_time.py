@@ -1,4 +1,4 @@
-"""What did one run do, moment by moment? As mm-throughput-graph and mm-delay-graph show it."""
+"""One run over time: rates and delays, as mm-throughput-graph and mm-delay-graph show them."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,7 +8,7 @@ from kneepoint.analysis import over_time
 from kneepoint.analysis.frames import Record, select
 from kneepoint.analysis.link_log import end_s
 from kneepoint.common.tables import Tables
-from kneepoint.reports.figures import each, style
+from kneepoint.reports.figures import style
 
 _DASHED: Record = {"linewidth": 0.7, "dashes": (5, 3)}
 _FILLED: Record = {"step": "post", "color": style.FAINT, "linewidth": 0}
@@ -126,6 +126,3 @@ def _draw_rtts(axes: Axes, rtts: pd.DataFrame) -> None:
     limits = 0.8 * max(1.0, least), 1.2 * max(1.0, rtts["value"].max())
     axes.set(yscale="log", ylim=limits, ylabel="RTT (ms)")
     style.log_ticks(axes, "y")
-
-
-subjects = each("showcase", "run")

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,6 @@ from kneepoint.analysis.results import (
     Repeats,
     Results,
     Searched,
-    ShowcaseRun,
     StudyRuns,
 )
 from kneepoint.analysis.run import run
@@ -35,7 +36,7 @@ from kneepoint.common.study_record import BestTrial, StudyRecord
 from kneepoint.common.tables import write
 from kneepoint.config.comparison import Repeat
 from kneepoint.config.published import TableDescription
-from kneepoint.config.settings import Settings, Showcase
+from kneepoint.config.settings import Settings
 from kneepoint.config.study import (
     Range,
     Sampler,
@@ -46,9 +47,9 @@ from kneepoint.engines import base
 from kneepoint.engines.catalogue import Catalogue
 from kneepoint.networks.config import LinkTrace, Network
 from kneepoint.networks.late import Late
+from kneepoint.runs.question import questions
 
 NETWORK = "contest"
-SHOWCASE = Showcase(controller="fixed_window", constants={"window": 12}, network=NETWORK)
 
 
 def _digest(*of: object) -> str:
@@ -412,7 +413,17 @@ def results(**more: Any) -> MadeUp:
 
 @cache
 def _whole() -> MadeUp:
-    return MadeUp(**_parts())
+    return MadeUp(**_parts(), **of_questions("parts"))
+
+
+def of_questions(name: str) -> dict[str, Any]:
+    """What functions of this name make up of the questions that are there."""
+    found: dict[str, Any] = {}
+    for question in questions():
+        module = f"tests.questions.{question}"
+        if find_spec(module) and find_spec(f"{module}.made_up"):
+            found |= getattr(import_module(f"{module}.made_up"), name, dict)()
+    return found
 
 
 @cache
@@ -428,7 +439,6 @@ def _parts() -> dict[str, Any]:
         ),
         "repeats": (repeats(),),
         "hold_out": hold_out(),
-        "showcase": ShowcaseRun(SHOWCASE, link_log(), flow_log()),
         "published": published_rows(),
         "sources": {
             "001-fixed-window": DESCRIPTION.model_copy(update={"source": "Report 001, Table 2.1"})

@@ -14,12 +14,11 @@ from kneepoint.analysis.results import (
     Confirmation,
     Repeats,
     Searched,
-    ShowcaseRun,
     StudyRuns,
 )
 from kneepoint.config.study import MAHIMAHI, Fit
 from tests.analysis import synthetic
-from tests.analysis.synthetic import SHOWCASE, link_log, run_row
+from tests.analysis.synthetic import run_row
 
 BUSY = "the host was too busy for 1 earlier tries (scheduling delay 7.1 ms)"
 THRESHOLD = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
@@ -159,7 +158,7 @@ def parts() -> dict[str, Any]:
         "is_real": True,
         "real_studies": (replace(search, name="real-best-window"),),
         "real_repeats": (repeats(),),
-        "real_showcase": ShowcaseRun(SHOWCASE, link_log()),
+        **synthetic.of_questions("real_parts"),
         "probe": probe(),
         "confirmation": confirmation(),
         "calibration": calibration(),

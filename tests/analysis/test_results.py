@@ -8,7 +8,6 @@ import pytest
 from kneepoint.analysis import inventory
 from kneepoint.analysis.results import Results, Searched
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.made_by import sign
 from kneepoint.questions.held_out.plan import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from kneepoint.runs.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from kneepoint.runs.results import write_table
@@ -18,7 +17,7 @@ CONFIG = Path("config/config.yaml")
 
 
 @pytest.mark.usefixtures("workspace")
-def test_studies_repeats_tables_and_showcase_are_read() -> None:
+def test_studies_repeats_and_tables_are_read() -> None:
     results = Results.of(CONFIG)
     windows, fit = results.studies
     assert (windows.config.title, windows.record.seed) == ("Fixed windows", 77)
@@ -36,7 +35,6 @@ def test_studies_repeats_tables_and_showcase_are_read() -> None:
     assert results.networks == {"contest": "A constant link"}
     assert results.units["fixed_window", "window"] == "packets"
     assert {name for name, _ in results.units} == set(results.workflow.controllers)
-    assert results.showcase is not None and results.showcase.log["time_ms"].iloc[-1] == 10
 
 
 def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
@@ -135,7 +133,7 @@ def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert [each.name for each in results.repeats] == ["again"]
     assert not_run(results) == ["real-windows", "real-again", "probe", "confirm"]
     assert (results.real_studies, results.real_repeats) == ([], [])
-    for name in "real_showcase probe confirmation calibration emulated again delays".split():
+    for name in "probe confirmation calibration emulated again delays".split():
         assert getattr(results, name) is None
 
 
@@ -148,7 +146,7 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     assert [study.name for study in results.real_studies] == ["real-windows"]
     assert [each.name for each in results.real_repeats] == ["real-again"]
     assert not_run(results) == []
-    parts = (results.real_showcase, results.again, results.emulated, results.probe, results.delays)
+    parts = (results.again, results.emulated, results.probe, results.delays)
     assert not any(part is None for part in parts)
     probe, confirmed, fit = results.probe, results.confirmation, results.calibration
     assert probe is not None and confirmed is not None and fit is not None
@@ -179,14 +177,3 @@ def test_a_damaged_or_missing_result_is_named(workspace: Path, path: str, text: 
     results = Results.of(config)
     with pytest.raises(KneepointError, match=f"{path}: .*rebuild it"):
         _ = results.probe if "probe" in path else results.studies
-
-
-def test_a_real_log_that_has_changed_is_not_read(workspace: Path) -> None:
-    config = ask_for_real_runs(workspace)
-    run_for_real(workspace / "results")
-    log = workspace / "results/real_showcase/uplink.log"
-    sign(log.parent, "kneepoint.runs.planners.example", [log.name])
-    assert Results.of(config).real_showcase is not None
-    log.write_text(log.read_text() + "900 + 1504\n")
-    with pytest.raises(KneepointError, match=r"real_showcase/uplink\.log"):
-        _ = Results.of(config).real_showcase

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kneepoint.analysis import comparisons, over_time
+from kneepoint.analysis import over_time
 from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import Compared
 from kneepoint.analysis.schema import TABLES
@@ -18,6 +18,7 @@ from kneepoint.config.comparison import Comparison
 from kneepoint.engines.base import FLOW_METRICS, PROBE_METRICS
 from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile
+from kneepoint.questions.comparisons import tables as comparisons
 from kneepoint.stats.intervals import spreads
 from tests.analysis.synthetic import LINK, WORKFLOW, MadeUp, analysed, run_row, study
 
@@ -190,7 +191,7 @@ def test_the_stage_writes_figures_series_and_cycles() -> None:
         "throughput_by_interval_mbps": [1.4] * len(window),
     }
     run = run_of({"long": flow}, queue_by_interval_packets=[5.0] * len(window))
-    tables = analysed(MadeUp(comparisons=[compared([run], traffic=alone)]), "behaviour")
+    tables = analysed(MadeUp(comparisons=[compared([run], traffic=alone)]))
     of_window, queue = (
         select(tables["series"], quantity=name) for name in (over_time.WINDOW, over_time.QUEUE)
     )
@@ -211,7 +212,7 @@ def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
     buffers = study("buffers", runs, traffic="web", networks=("router",))
     buffers = replace(buffers, runs=pages(2, 3, 5).runs.assign(trial=range(3)))
     workflow = replace(WORKFLOW, traffic={"web": TRAFFIC}, networks={"router": ROUTER})
-    tables = analysed(MadeUp(studies=[buffers], workflow=workflow), "behaviour", "inventory")
+    tables = analysed(MadeUp(studies=[buffers], workflow=workflow), "comparisons", "inventory")
     points = comparisons.network_sweep_points(tables)
     points = select(points, source="page", metric="completion_s")
     assert dict(zip(points["value"], points["mean"], strict=True)) == {5: 2, 20: 3, 100: 5}

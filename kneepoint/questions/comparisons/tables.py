@@ -12,24 +12,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kneepoint.analysis import (
-    labels,
-    over_time,
-    statistics,
-)
+from kneepoint.analysis import labels, over_time, statistics
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     CONSTANT,
     Parts,
     Record,
     records,
     select,
+    together,
 )
-from kneepoint.analysis.metrics import FIGURES, THROUGHPUT
-from kneepoint.analysis.results import (
-    Compared,
-    Results,
-    StudyRuns,
-)
+from kneepoint.analysis.inventory import Found, what
+from kneepoint.analysis.metrics import FIGURES
+from kneepoint.analysis.results import Compared, Results, StudyRuns, shown
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import (
@@ -66,30 +61,82 @@ FIGURE = [*_TITLES, "engine", *_PLACE, "source", "metric", "shown"]
 """A figure of a setting, whose replicates have a value each."""
 _OF_CYCLE = ("run", "engine", *_PLACE, *_TITLES, "comparison", "flow")
 
+_SETTING = (
+    "comparison:text engine:text label:text traffic:text traffic_title:text network:text "
+    "network_title:text trial:whole "
+)
+TABLES = (
+    table(
+        "traffic_figures",
+        "the spread of a metric of a flow, a probe or the link (source) over replicates, in the "
+        "metric's unit (metrics.FIGURES), in a comparison, or in a study that varies a "
+        "parameter of its network, which has this value; shown: a summary has it; bdp_packets: "
+        "the uplink's rate times the round-trip propagation delay, in packets of 1504 bytes",
+        f"{_SETTING} source:text metric:text shown:flag n:whole mean standard_deviation cv low "
+        "high least greatest parameter:text? value bdp_packets",
+    ),
+    table(
+        "comparison_published",
+        "a published number against our runs: inside their range, near it (5 %), outside, or "
+        "contradicted by the source itself, which prints it elsewhere as an extreme; off: from "
+        "the nearest run, relative; published_high: the end of a printed range",
+        "comparison:text trial:whole label:text traffic:text network:text network_title:text "
+        "source:text metric:text published published_high step published_n:whole? place:text "
+        "remark:text position:text verdict:text off extreme:text? conflicts:texts "
+        "emulator_n:whole kernel_n:whole emulator_mean emulator_least emulator_greatest "
+        "kernel_mean kernel_least kernel_greatest",
+    ),
+    table(
+        "comparison_shares",
+        "an endless flow's share of the throughput of all of them; Jain's index of all",
+        f"{_SETTING} flow:text under_study:flag flows:whole n:whole mean low high least greatest "
+        "jains_index utilization queueing_delay_p95_ms",
+    ),
+    table(
+        "comparison_runs",
+        "the first run of a setting (constants: JSON), whose flows are told over time in series",
+        f"{_SETTING} run:text constants:text flows:whole",
+    ),
+)
 
-def add(found: Parts, results: Results) -> None:
-    """Adds to the tables traffic_figures, series, and those that begin with comparison_."""
+
+def made(results: Results) -> Iterator[Found]:
+    """The runs of comparisons, those on the kernel's TCP where they were made."""
+    for each in results.comparisons:
+        about = {
+            "title": each.config.title,
+            "controllers": list(dict.fromkeys(each.runs["controller"])),
+            "network_titles": list(dict.fromkeys(each.runs["network_title"])),
+            "traffic_titles": list(dict.fromkeys(each.runs["traffic_title"])),
+            "settings": each.runs["trial"].nunique(),
+            "source": each.config.source,
+            "wanted_engines": list(map(shown, each.config.engines)),
+        }
+        yield what(each.name, "comparison", each.engine, **about), each.runs
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The tables; of a study, the figures of one that varies a parameter of a network alone."""
+    found = Parts(list)
     for name, group in groupby(results.comparisons, lambda each: each.name):
         engines = list(group)
         figures = pd.concat(
             [figures_of(each.engine, each.runs, each.traffic, each.networks) for each in engines],
             ignore_index=True,
         )
-        for table, frame in {
+        for part, frame in {
             "traffic_figures": intervals.spreads(figures, FIGURE),
             "comparison_published": beside_published(engines[0], figures),
             "comparison_shares": pd.concat([shares(each) for each in engines]),
-            "comparison_runs": pd.DataFrame(
-                [key for each in engines for key, *_ in _first_runs(each)]
-            ),
+            "comparison_runs": pd.DataFrame([key for each in engines for key in _first_runs(each)]),
         }.items():
-            found[table].append(frame.assign(comparison=name))
-        found["series"] += [part for each in engines for part in series(each)]
+            found[part].append(frame.assign(comparison=name))
     for study in results.studies:
         varies_network_alone = len(study.searched) == len(study.of_network) == 1
         is_grid = study.config.sampler.kind == "grid" and len(study.trials) >= FEWEST
         if study.config.traffic and varies_network_alone and is_grid:
             found["traffic_figures"].append(_swept(study, results))
+    return together(found)
 
 
 def summaries(tables: Tables) -> pd.DataFrame:
@@ -367,43 +414,18 @@ def shares(compared: Compared) -> pd.DataFrame:
 # Over time ------------------------------------------------------------------------------------
 
 
-def _first_runs(compared: Compared) -> Iterator[tuple[Record, Record, TrafficFile]]:
-    """The first run of each setting, where its traffic is measured over time, after its key."""
+def _first_runs(compared: Compared) -> Iterator[Record]:
+    """The first run of each setting, where its traffic is measured over time."""
     good = statistics.succeeded(compared.runs).drop_duplicates(_PLACE)
     for run in records(good):
-        traffic = compared.traffic[run["traffic"]]
-        if traffic.interval_s is not None:
+        if compared.traffic[run["traffic"]].interval_s is not None:
             name = f"{compared.name}-{run['trial']}-{run['traffic']}-{run['network']}"
-            key = {
+            yield {
                 "run": name if compared.engine == EMULATOR else f"{name}-{compared.engine}",
                 "engine": compared.engine,
                 **{name: run[name] for name in (*_PLACE, *_TITLES, "constants")},
                 "flows": len(run["flows"]),
             }
-            yield key, run, traffic
-
-
-def series(compared: Compared) -> Iterator[pd.DataFrame]:
-    """Each flow and the uplink's queue over time, in the first run of each setting."""
-    for key, run, traffic in _first_runs(compared):
-        for flow in run["flows"]:
-            told = {
-                over_time.WINDOW: flow["window_by_interval_packets"],
-                over_time.RTT: flow["rtt_by_interval_ms"],
-                THROUGHPUT: flow["throughput_by_interval_mbps"],
-            }
-            yield _by_interval(told, traffic, key["run"], flow["name"])
-        if (queue := run["queue_by_interval_packets"]) is not None:
-            yield _by_interval({over_time.QUEUE: queue}, traffic, key["run"])
-
-
-def _by_interval(
-    told: Mapping[str, Sequence[float]], traffic: TrafficFile, run: str, flow: str | None = None
-) -> pd.DataFrame:
-    """Quantities with a value an interval, at whose end it stands."""
-    assert traffic.interval_s is not None
-    ends_s = {n: np.arange(1.0, len(each) + 1) * traffic.interval_s for n, each in told.items()}
-    return over_time.long({n: (ends_s[n], each) for n, each in told.items()}, run, flow)
 
 
 def epochs(tables: Tables) -> pd.DataFrame:
@@ -416,6 +438,8 @@ def epochs(tables: Tables) -> pd.DataFrame:
     Returns:
         The columns of `epochs_of` after those of comparison_runs.
     """
+    if "series" not in tables:
+        return pd.DataFrame(columns=["run", "epoch"])
     windows = select(tables["series"], quantity=over_time.WINDOW)
     rows = []
     for key in records(select(tables["comparison_runs"], flows=1)):
@@ -495,3 +519,13 @@ def epochs_of(
             plateau = top * (1 + constants["beta"]) / 2 if fast else top
         begin = max(i for i in falls if fall <= i <= fall + _SETTLED)
     return rows
+
+
+DERIVED = {
+    "comparison_cycles": cycles,
+    "comparison_engines": beside_kernel,
+    "comparison_figures": compared_figures,
+    "comparisons": summaries,
+    "network_sweep_points": network_sweep_points,
+    "network_sweeps": network_sweeps,
+}

@@ -11,7 +11,7 @@ from kneepoint.analysis.derived import with_derived
 from kneepoint.common.errors import KneepointError
 from kneepoint.reports import draw, words
 from tests.analysis import synthetic
-from tests.analysis.test_comparisons import pages, printed
+from tests.questions.comparisons.test_tables import pages, printed
 from tests.reports.panels import Tables, drawn, joined, places
 from tests.reports.told import PROVENANCE, Told, told_by
 

@@ -1,22 +1,11 @@
 """Runs the configured example once and keeps the logs of its uplink and of its sender."""
 
-from collections.abc import Generator, Iterator
-
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.workflow import (
-    FLOW_LOG,
-    LOG,
-    REAL_SHOWCASE,
-)
-from kneepoint.engines.base import EngineSettings
+from kneepoint.config.workflow import FLOW_LOG, LOG, REAL_SHOWCASE
 from kneepoint.runs.job import Job
-from kneepoint.runs.pipeline import (
-    Outcome,
-    Plan,
-    Steps,
-)
-from kneepoint.runs.results import FinishedRun, PlannedRun
-from kneepoint.runs.runner import Batch
+from kneepoint.runs.logged import run_logged
+from kneepoint.runs.pipeline import Outcome, Plan, Steps
+from kneepoint.runs.results import PlannedRun
 from kneepoint.runs.seeds import derive_seed
 
 
@@ -41,18 +30,3 @@ def plan(job: Job, name: str) -> Plan:
         return Outcome([run], "one run, with its logs", logs=logs)
 
     return Plan(engine, 1, steps())
-
-
-def run_logged(
-    job: Job, engine: EngineSettings, run: PlannedRun
-) -> Generator[Batch, Iterator[FinishedRun], FinishedRun]:
-    """Repeats one run, and writes the logs into the results folder, unless the run fails."""
-    temporary, told = (job.out_dir / f".{name}" for name in (LOG, FLOW_LOG))
-    keeping = engine.keeping(temporary, told)
-    # A log exists only if the run was just made.
-    (finished,) = yield Batch([run], engine=keeping, anew=True)
-    if finished.record.status != "failed":
-        temporary.replace(job.out_dir / LOG)
-        if told.exists():  # real runs have none
-            told.replace(job.out_dir / FLOW_LOG)
-    return finished

@@ -1,0 +1,159 @@
+"""One run over time, and what runs of comparisons and worst cases do over time."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kneepoint.analysis import link_log, over_time
+from kneepoint.analysis.columns import table
+from kneepoint.analysis.flow_log import FlowLog, mean_window, read_flow_log
+from kneepoint.analysis.frames import Parts, records, select, together
+from kneepoint.analysis.link_log import LinkLog, read_link_log
+from kneepoint.analysis.metrics import THROUGHPUT
+from kneepoint.analysis.over_time import RATES
+from kneepoint.analysis.results import OF_NETWORK, Results
+from kneepoint.analysis.statistics import succeeded
+from kneepoint.common.json_text import parse_json
+from kneepoint.common.tables import Tables
+from kneepoint.config.settings import Showcase
+from kneepoint.config.study import EMULATOR, MAHIMAHI, Engine
+from kneepoint.config.workflow import FLOW_LOG, LOG, REAL_SHOWCASE
+from kneepoint.networks.config import Network
+from kneepoint.networks.scenario import DELAYS
+from kneepoint.networks.traffic import TrafficFile
+
+TABLES = (
+    table(
+        "showcase",
+        "one run with its link log; constants are JSON",
+        "run:text engine:text controller:text constants:text network:text network_title:text "
+        "throughput_mbps capacity_mbps queueing_delay_p95_ms signal_delay_p95_ms power "
+        "utilization mean_window_packets",
+    ),
+    table(
+        "series",
+        "a value of a quantity (see over_time) of a run of showcase, worst_cases or "
+        "comparison_runs; flow: whose, if the run has flows by name",
+        "run:text flow:text? quantity:text time_s value",
+        told=lambda rows: rows[rows["quantity"].isin(RATES)],
+    ),
+)
+
+
+_PLACE = ["trial", "traffic", "network"]
+
+
+@dataclass(frozen=True)
+class ShowcaseRun:
+    """One run with its link log and, if it ran in virtual time, its sender's log."""
+
+    config: Showcase
+    log: LinkLog
+    flow: FlowLog | None = None
+
+
+def showcase(results: Results) -> ShowcaseRun | None:
+    """The run that is shown over time."""
+    shown, folder = results.workflow.settings.showcase, results.folder / "showcase"
+    if shown is None:
+        return None
+    return ShowcaseRun(shown, read_link_log(folder / LOG), read_flow_log(folder / FLOW_LOG))
+
+
+def real_showcase(results: Results) -> ShowcaseRun | None:
+    """That run in real mahimahi."""
+    shown, path = results.workflow.settings.showcase, results.real_file(f"{REAL_SHOWCASE}/{LOG}")
+    return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
+
+
+def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
+    """The tables."""
+    found = Parts(list)
+    for engine, read in ((EMULATOR, showcase), (MAHIMAHI, real_showcase)):
+        if shown := results.part(read):
+            _add(found, results, engine, shown)
+    found["series"] += [*_of_comparisons(results, tables), *_of_worst_cases(results, tables)]
+    return together(found)
+
+
+def _add(found: Parts, results: Results, engine: Engine, shown: ShowcaseRun) -> None:
+    """Adds one run over time."""
+    controller, network = shown.config.controller, shown.config.network
+    run = controller if engine == EMULATOR else f"real-{controller}"
+    metrics, flow = link_log.metrics(shown.log), shown.flow
+    end_s = shown.log["time_ms"].iloc[-1] / 1000
+    summary = {
+        "run": run,
+        "engine": engine,
+        "controller": controller,
+        "constants": json.dumps(dict(shown.config.constants)),
+        "network": network,
+        "network_title": results.title(network),
+        **metrics,
+        "utilization": metrics["throughput_mbps"] / metrics["capacity_mbps"],
+        "mean_window_packets": math.nan if flow is None else mean_window(flow, end_s),
+    }
+    found["showcase"].append(pd.DataFrame([summary]))
+    found["series"].append(over_time.of_logs(shown.log, flow, run))
+
+
+def _of_comparisons(results: Results, tables: Tables) -> Iterator[pd.DataFrame]:
+    """Each flow and the uplink's queue over time, in the first run of each setting."""
+    told = tables.get("comparison_runs", pd.DataFrame())
+    for compared in results.comparisons if len(told) else ():
+        first = succeeded(compared.runs).drop_duplicates(_PLACE).set_index(_PLACE)
+        for key in records(select(told, comparison=compared.name, engine=compared.engine)):
+            run = first.loc[tuple(key[name] for name in _PLACE)]
+            traffic = compared.traffic[key["traffic"]]
+            for flow in run["flows"]:
+                quantities = {
+                    over_time.WINDOW: flow["window_by_interval_packets"],
+                    over_time.RTT: flow["rtt_by_interval_ms"],
+                    THROUGHPUT: flow["throughput_by_interval_mbps"],
+                }
+                yield _by_interval(quantities, traffic, key["run"], flow["name"])
+            if (queue := run["queue_by_interval_packets"]) is not None:
+                yield _by_interval({over_time.QUEUE: queue}, traffic, key["run"])
+
+
+def _by_interval(
+    told: Mapping[str, Sequence[float]], traffic: TrafficFile, run: str, flow: str | None = None
+) -> pd.DataFrame:
+    """Quantities with a value an interval, at whose end it stands."""
+    assert traffic.interval_s is not None
+    ends_s = {n: np.arange(1.0, len(each) + 1) * traffic.interval_s for n, each in told.items()}
+    return over_time.long({n: (ends_s[n], each) for n, each in told.items()}, run, flow)
+
+
+def _of_worst_cases(results: Results, tables: Tables) -> Iterator[pd.DataFrame]:
+    """The uplink over time in each worst case that did not fail."""
+    told = tables.get("worst_cases", pd.DataFrame())
+    network_of = {study.name: study.config.networks[0] for study in results.studies}
+    for case in records(select(told, failed=False)) if len(told) else ():
+        series = over_time.of_logs(results.worst_case_logs[case["search"]], run=case["run"])
+        yield series
+        end_s = link_log.end_s(select(series, quantity=RATES[0])["time_s"])
+        network = results.workflow.networks[network_of[case["search"]]]
+        delays = _base_delays(network, parse_json(case["network"]), end_s)
+        yield over_time.long({over_time.BASE_DELAY: delays}, case["run"])
+
+
+def _base_delays(
+    network: Network, searched: Mapping[str, float], end_s: float
+) -> tuple[list[float], list[float]]:
+    """When the propagation delay of a searched network begins or changes (s), and to what (ms).
+
+    The delay is that of one direction.
+    """
+    delay_ms, step_ms, period_s = (
+        searched.get(f"{OF_NETWORK}{name}", getattr(network, name) or 0.0) for name in DELAYS
+    )
+    halves = range(math.ceil(end_s / (period_s / 2)) if step_ms else 1)
+    return (
+        [half * period_s / 2 for half in halves],
+        [delay_ms + half % 2 * step_ms for half in halves],
+    )

@@ -1,0 +1,19 @@
+"""Made-up runs over time, in the shape of real ones."""
+
+from typing import Any
+
+from kneepoint.config.settings import Showcase
+from kneepoint.questions.over_time.tables import ShowcaseRun
+from tests.analysis.synthetic import NETWORK, flow_log, link_log
+
+SHOWCASE = Showcase(controller="fixed_window", constants={"window": 12}, network=NETWORK)
+
+
+def parts() -> dict[str, Any]:
+    """The run that is shown."""
+    return {"showcase": ShowcaseRun(SHOWCASE, link_log(), flow_log())}
+
+
+def real_parts() -> dict[str, Any]:
+    """That run in real mahimahi."""
+    return {"real_showcase": ShowcaseRun(SHOWCASE, link_log())}

@@ -1,0 +1,33 @@
+"""The run that is shown over time, as it is read."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kneepoint.analysis.results import Results
+from kneepoint.common.errors import KneepointError
+from kneepoint.common.made_by import sign
+from kneepoint.questions.over_time.tables import real_showcase, showcase
+
+CONFIG = Path("config/config.yaml")
+
+
+@pytest.mark.usefixtures("workspace")
+def test_example_is_read() -> None:
+    found = showcase(Results.of(CONFIG))
+    assert found is not None and found.log["time_ms"].iloc[-1] == 10
+
+
+def test_a_real_log_that_has_changed_is_not_read(workspace: Path) -> None:
+    config = workspace / CONFIG
+    repeats = workspace / "config/repeats/again.yaml"
+    repeats.write_text(f"{repeats.read_text()}\n        engine: mahimahi")
+    assert real_showcase(Results.of(config)) is None
+    shutil.copytree(workspace / "results/showcase", workspace / "results/real_showcase")
+    log = workspace / "results/real_showcase/uplink.log"
+    sign(log.parent, "kneepoint.questions.over_time.plan", [log.name])
+    assert real_showcase(Results.of(config)) is not None
+    log.write_text(log.read_text() + "900 + 1504\n")
+    with pytest.raises(KneepointError, match=r"real_showcase/uplink\.log"):
+        real_showcase(Results.of(config))
