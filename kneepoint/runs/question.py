@@ -178,6 +178,7 @@ class Question:
         stages: of the analysis.
         figures: their kinds.
         counts: runs in the inventory.
+        place: its order among all questions, by which experiments are listed.
         words: a module whose names its templates call by the question's, as `audit.SURE`.
     """
 
@@ -186,15 +187,18 @@ class Question:
     stages: tuple[Stage, ...] = ()
     figures: tuple[str, ...] = ()
     counts: tuple[Counted, ...] = ()
+    place: int = 100
     words: str = ""
 
 
 @cache
 def questions() -> Mapping[str, Question]:
-    """All questions by the names of their folders."""
+    """All questions by the names of their folders, in their order."""
     folders = import_module(PACKAGE).__path__
     found = [each.name for each in iter_modules(folders) if each.ispkg]
-    return {name: import_module(f"{PACKAGE}.{name}").QUESTION for name in sorted(found)}
+    every = [(import_module(f"{PACKAGE}.{name}").QUESTION, name) for name in found]
+    every.sort(key=lambda each: (each[0].place, each[1]))
+    return {name: question for question, name in every}
 
 
 @cache

@@ -95,9 +95,9 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     found = [
         *_studies(workflow),
         *_hardening(workflow),
+        *(each for question in questions().values() for each in question.experiments(workflow)),
         *_probe(workflow),
         *_confirmation(workflow),
-        *(each for question in questions().values() for each in question.experiments(workflow)),
     ]
     found.sort(key=lambda experiment: experiment.is_real)
     return {each.name: _with_files(each, workflow.path) for each in found}

@@ -46,4 +46,5 @@ QUESTION = Question(
     figures=("at-a-glance", "published-against-ours"),
     words="words",
     counts=(Counted(60, ("added_runs",)),),
+    place=50,
 )

@@ -46,4 +46,5 @@ QUESTION = Question(
         "network-sweep",
     ),
     counts=(Counted(30, ("comparisons", "kernel")),),
+    place=40,
 )

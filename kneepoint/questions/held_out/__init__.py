@@ -51,4 +51,5 @@ QUESTION = Question(
     ),
     figures=("plane", "held-out-gain", "held-out-map"),
     counts=(Counted(40, ("hold_out",)),),
+    place=60,
 )

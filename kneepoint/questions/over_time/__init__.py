@@ -33,4 +33,5 @@ QUESTION = Question(
         ),
     ),
     figures=("run-over-time",),
+    place=70,
 )

@@ -34,4 +34,5 @@ QUESTION = Question(
     ),
     figures=("repeatability",),
     counts=(Counted(20, ("repeats", "real_repeats")),),
+    place=30,
 )
