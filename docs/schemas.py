@@ -2,15 +2,12 @@
 
     python -m docs.schemas
 
-A tool declares those of its own files in SCHEMAS: the module and the name of the model, and what
-its files are called.
 A YAML file names its schema in its first line, as those of config/ do.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from pkgutil import iter_modules
 
 from pydantic import BaseModel
 
@@ -44,10 +41,9 @@ _CORE: Mapping[str, tuple[type[BaseModel], str]] = {
 def _found() -> Iterator[tuple[str, tuple[type[BaseModel], str]]]:
     """The kinds of files: the core's and those that tools declare."""
     yield from _CORE.items()
-    for tool in iter_modules(tools.__path__, f"{tools.__name__}."):
-        declared = getattr(import_module(tool.name), "SCHEMAS", {})
+    for tool, declared in tools.declared("SCHEMAS").items():
         for name, (module, model, title) in declared.items():
-            yield name, (getattr(import_module(f"{tool.name}.{module}"), model), title)
+            yield name, (getattr(import_module(f"{tool}.{module}"), model), title)
 
 
 FILES = dict(_found())

@@ -2,57 +2,68 @@
 
     python tests/removable.py sweeps
 
-deletes the folder of kneepoint/questions or kneepoint/tools and its tests in a temporary clone of
-the last commit. What is left must pass the type checker, list the experiments of the shipped
-configuration, pass the tests of the other questions and tools, and write a report of made-up
-results.
+In a temporary clone of the last commit, its folder goes, with its tests and with the pages and the
+configuration that it declares (see kneepoint.tools). What is left must pass the type checker and
+the contracts of imports, list its commands and the experiments of the shipped configuration, pass
+the tests of the other questions and tools, and write a report of made-up results.
 """
 
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("questions", "tools")
 
 
-def folders() -> dict[str, list[str]]:
-    """What belongs to each question and each tool, relative to the repository."""
-    return {
-        folder.name: [f"kneepoint/{kind}/{folder.name}", f"tests/{kind}/{folder.name}"]
-        for kind in KINDS
-        for folder in sorted((ROOT / "kneepoint" / kind).iterdir())
-        if (folder / "__init__.py").is_file()
-    }
+def names(kind: str) -> list[str]:
+    """The questions, or the tools."""
+    return sorted(path.parent.name for path in (ROOT / "kneepoint" / kind).glob("*/__init__.py"))
+
+
+def belongings(kind: str, name: str) -> Iterator[str]:
+    """What belongs to a question or a tool, relative to the repository."""
+    declaration = import_module(f"kneepoint.{kind}.{name}")
+    yield f"kneepoint/{kind}/{name}"
+    yield f"tests/{kind}/{name}"
+    yield from (f"docs/{page}.md" for page in getattr(declaration, "PAGES", ()))
+    yield from getattr(declaration, "CONFIGURATION", ())
 
 
 def main() -> int:
     """The command line."""
-    name, known = (sys.argv[1:] or [""])[0], folders()
-    if name not in known:
-        print(f"{name!r} is no question and no tool; one of {', '.join(known)}", file=sys.stderr)
+    kinds = {name: kind for kind in KINDS for name in names(kind)}
+    name = (sys.argv[1:] or [""])[0]
+    if name not in kinds:
+        print(f"{name!r} is no question and no tool; one of {', '.join(kinds)}", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as temporary:
         clone = Path(temporary) / "kneepoint"
         subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
         (clone / "build").symlink_to(ROOT / "build")
-        for folder in known[name]:
-            shutil.rmtree(clone / folder, ignore_errors=True)
-        python = [sys.executable, "-m"]
-        tests = [f"tests/{kind}" for kind in KINDS if (clone / "tests" / kind).is_dir()]
-        tried = (
-            [*python, "mypy", "--package", "kneepoint"],
-            [*python, "kneepoint", "list"],
-            [*python, "pytest", "-q", "-m", "not slow and not long", *tests],
-            [sys.executable, "-c", "from tests.removable import tell; tell()"],
-        )
-        for command in tried:
-            status = subprocess.run(command, cwd=clone, check=False).returncode
-            if status:
-                print(f"without {name}: {' '.join(map(str, command))} failed", file=sys.stderr)
-                return status
+        if (ROOT / ".mypy_cache").is_dir():
+            shutil.copytree(ROOT / ".mypy_cache", clone / ".mypy_cache")
+        subprocess.run(["rm", "-r", *belongings(kinds[name], name)], cwd=clone, check=True)
+        python = (sys.executable, "-m")
+        tests = [f"tests/{kind}" for kind in KINDS]
+        fast = "not slow and not long and not attacks and not real_time and not network"
+        for command in (
+            (*python, "mypy"),
+            ("lint-imports", "--no-logo"),
+            (*python, "kneepoint", "--help"),
+            (*python, "kneepoint", "list"),
+            (*python, "pytest", "-q", "-n", "2", "-m", fast, *tests),
+            (sys.executable, "-c", "from tests.removable import tell; tell()"),
+        ):
+            done = subprocess.run(command, cwd=clone, check=False, capture_output=True, text=True)
+            if done.returncode:
+                print(f"{done.stdout}{done.stderr}", file=sys.stderr)
+                print(f"without {name}: {' '.join(command)} failed", file=sys.stderr)
+                return 1
     return 0
 
 

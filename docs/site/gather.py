@@ -12,6 +12,7 @@ from pathlib import Path
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import write_whole
+from kneepoint.tools import declared
 
 DOCS = ROOT / "docs"
 CONTENTS: Mapping[str, tuple[str, ...]] = {
@@ -19,7 +20,8 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
     "How to": ("how-to/*",),
     "Reference": ("reference", "controllers", "field", "bbr-cases"),
     "Explanation": (
-        *("emulator", "entries", "limits", "networks", "searches", "statistics", "contest"),
+        *("emulator", "entries", "limits", "networks", "searches", "statistics"),
+        *(page for pages in declared("PAGES").values() for page in pages if "/" not in page),
         *("real-runs", "kernel-tcp", "many-machines", "workflow", "decisions/index"),
     ),
 }

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, TypeVar
 
 import click
@@ -64,12 +63,8 @@ _CORE = {
 def commands() -> dict[str, tuple[str, str]]:
     """The module of each command and what it does: the core's and those that tools declare."""
     found = {name: (f"kneepoint.cli.{module}", does) for name, (module, does) in _CORE.items()}
-    tools = import_module("kneepoint.tools")
-    for tool in iter_modules(tools.__path__, f"{tools.__name__}."):
-        declared = import_module(tool.name).COMMANDS
-        found |= {
-            name: (f"{tool.name}.{module}", does) for name, (module, does) in declared.items()
-        }
+    for tool, declared in import_module("kneepoint.tools").declared("COMMANDS").items():
+        found |= {name: (f"{tool}.{module}", does) for name, (module, does) in declared.items()}
     return found
 
 

@@ -3,3 +3,4 @@
 COMMANDS = {
     "artifact": ("command", "write the report, its results and its claims as one archive"),
 }
+PAGES = ("how-to/submit-an-artifact",)

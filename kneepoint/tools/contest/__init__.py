@@ -6,6 +6,8 @@ COMMANDS = {
     "try": ("try_entry", "build, run and draw one entry"),
     "tune": ("tune", "search the parameters of one entry"),
 }
+PAGES = ("contest", "how-to/write-an-entry")
+CONFIGURATION = ("config/contests", "config/schemas/contest.json")
 SCHEMAS = {
     "contest": ("config", "Contest", "contests/NAME.yaml"),
 }

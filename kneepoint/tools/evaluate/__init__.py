@@ -9,6 +9,7 @@ __all__ = ["Evaluator"]
 COMMANDS = {
     "evaluate": ("command", "score candidates for a controller, which a search sends"),
 }
+PAGES = ("how-to/search-for-a-controller",)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,3 +3,4 @@
 COMMANDS = {
     "evolve": ("command", "search for a rule that controls congestion"),
 }
+PAGES = ("how-to/evolve-a-rule",)

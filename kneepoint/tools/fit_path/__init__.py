@@ -3,3 +3,4 @@
 COMMANDS = {
     "fit-path": ("command", "fit a network to what was measured over a path"),
 }
+PAGES = ("how-to/fit-a-path",)

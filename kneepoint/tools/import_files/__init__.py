@@ -3,3 +3,4 @@
 COMMANDS = {
     "import": ("command", "read measurements of mahimahi and Pantheon, and compare them"),
 }
+PAGES = ("how-to/import-measurements",)
