@@ -16,7 +16,7 @@ from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import load_table
 from kneepoint.config.report import load_section
-from kneepoint.config.settings import HoldOut, Settings
+from kneepoint.config.settings import Settings
 from kneepoint.config.study import (
     EMULATOR,
     NETWORK,
@@ -44,6 +44,7 @@ from kneepoint.networks.config import (
     load_trace_catalogue,
 )
 from kneepoint.networks.traffic import TrafficFile
+from kneepoint.runs.question import questions
 from kneepoint.runs.registry import experiments_of
 
 
@@ -81,7 +82,8 @@ def load_workflow(config: Path) -> Workflow:
     _check_starts(workflow)
     _check_published_figures(workflow)
     _check_real_flows(workflow)
-    _check_hold_out(workflow)
+    for question in questions().values():
+        question.check(workflow)
     return workflow
 
 
@@ -314,41 +316,3 @@ def _check_hardening(workflow: Workflow) -> None:
                 f"{where}: {wanted.tune} tunes {tune.controller}, but {wanted.worst_case} is of "
                 f"{worst.controller}; make them agree"
             )
-
-
-def _check_hold_out(workflow: Workflow) -> None:
-    held = workflow.settings.hold_out
-    if held is None:
-        return
-    if not workflow.tunings:
-        raise KneepointError(
-            f"{workflow.path}: hold_out: no study tunes a controller on {held.training}; add one "
-            "to studies, or remove hold_out"
-        )
-    for name, study in workflow.studies.items():
-        for network in study.networks if study.tunes else ():
-            if network in held.networks:
-                raise KneepointError(
-                    f"{workflow.path}: hold_out: study {name} tunes on the held-out network "
-                    f"{network}; remove it from one of them"
-                )
-    _check_recordings(workflow, held)
-
-
-def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
-    """Refuses cuts of one recording among both training and held-out networks."""
-    tuned = {
-        recording: (name, network)
-        for name, study in workflow.studies.items()
-        if study.tunes
-        for network in study.networks
-        for recording in workflow.networks[network].recordings
-    }
-    for network in held.networks:
-        for recording in workflow.networks[network].recordings:
-            if recording in tuned:
-                study, own = tuned[recording]
-                raise KneepointError(
-                    f"{workflow.path}: hold_out: {network} is part of the recording {recording}, "
-                    f"and so is {own}, on which study {study} tunes; remove one of them"
-                )

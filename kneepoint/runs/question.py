@@ -168,6 +168,10 @@ def _none(_: Workflow) -> Iterable[Experiment]:
     return ()
 
 
+def _refuses_nothing(_: Workflow) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Question:
     """What a report asks.
@@ -179,6 +183,7 @@ class Question:
         figures: their kinds.
         counts: runs in the inventory.
         place: its order among all questions, by which experiments are listed.
+        check: raises KneepointError if its settings contradict others of a configuration.
         words: a module whose names its templates call by the question's, as `audit.SURE`.
     """
 
@@ -188,6 +193,7 @@ class Question:
     figures: tuple[str, ...] = ()
     counts: tuple[Counted, ...] = ()
     place: int = 100
+    check: Callable[[Workflow], None] = _refuses_nothing
     words: str = ""
 
 

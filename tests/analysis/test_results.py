@@ -8,7 +8,6 @@ import pytest
 from kneepoint.analysis import inventory
 from kneepoint.analysis.results import Results, Searched
 from kneepoint.common.errors import KneepointError
-from kneepoint.questions.held_out.plan import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from kneepoint.runs.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from kneepoint.runs.results import write_table
 from tests.analysis import synthetic_real
@@ -35,40 +34,6 @@ def test_studies_repeats_and_tables_are_read() -> None:
     assert results.networks == {"contest": "A constant link"}
     assert results.units["fixed_window", "window"] == "packets"
     assert {name for name, _ in results.units} == set(results.workflow.controllers)
-
-
-def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
-    config, results = workspace / "config", workspace / "results"
-    text = (config / "config.yaml").read_text().replace("[windows, fit]", "[windows, best]")
-    (config / "config.yaml").write_text(
-        f"{text}\n        hold_out: {{training: contest, networks: [slow]}}"
-    )
-    network = (config / "networks" / "contest.yaml").read_text()
-    (config / "networks" / "slow.yaml").write_text(network.replace("A constant", "A slow"))
-    study = (config / "studies" / "windows.yaml").read_text()
-    tuned = "space: {window: {low: 1, high: 50}}\n        sampler: {kind: ternary}"
-    (config / "studies" / "best.yaml").write_text(study.replace("table: 007-windows", tuned))
-    shutil.copytree(results / "windows", results / "best")
-    shutil.copytree(results / "windows", results / "hold_out")
-    setting = {"controller": "fixed_window", "constants": '{"window":12}', "best": True}
-    setting |= {"study": "s", "study_power": 12.0, "study_runs": 1}
-    bound = {"power": 100.0, "capacity_mbps": 5.0, "signal_delay_p95_ms": 50.0}
-    settings = [setting | {"trial": n, "origin": "tuned"} for n in (0, 1)]
-    networks = [bound | {"network": n, "is_training": n != "slow"} for n in ("contest", "slow")]
-    for name, rows, schema in (
-        ("settings", settings, SETTINGS_SCHEMA),
-        ("networks", networks, NETWORKS_SCHEMA),
-    ):
-        table = pa.Table.from_pylist(rows, schema=schema)
-        write_table(results / "hold_out" / f"{name}.parquet", table)
-    found = Results.of(config / "config.yaml").hold_out
-    assert found is not None
-    assert found.settings["constant_window"].tolist() == [12, 12]
-    assert found.networks["title"].tolist() == ["A constant link", "A slow link"]
-    assert found.runs["constant_window"].tolist() == [6, 12]
-    (results / "hold_out" / "settings.parquet").unlink()
-    with pytest.raises(KneepointError, match=r"hold_out/settings\.parquet: .*No such file"):
-        _ = Results.of(config / "config.yaml").hold_out
 
 
 REAL = """

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from kneepoint.common.errors import KneepointError
+from kneepoint.config.settings import HoldOut
 from kneepoint.config.workflow import Workflow
 from kneepoint.reports.parts import AT_A_GLANCE, ELSEWHERE, FINDINGS
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
@@ -27,6 +29,45 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
         )
 
 
+def _check(workflow: Workflow) -> None:
+    """Refuses to hold out what a study tunes on."""
+    held = workflow.settings.hold_out
+    if held is None:
+        return
+    if not workflow.tunings:
+        raise KneepointError(
+            f"{workflow.path}: hold_out: no study tunes a controller on {held.training}; add one "
+            "to studies, or remove hold_out"
+        )
+    for name, study in workflow.studies.items():
+        for network in study.networks if study.tunes else ():
+            if network in held.networks:
+                raise KneepointError(
+                    f"{workflow.path}: hold_out: study {name} tunes on the held-out network "
+                    f"{network}; remove it from one of them"
+                )
+    _check_recordings(workflow, held)
+
+
+def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
+    """Refuses cuts of one recording among both training and held-out networks."""
+    tuned = {
+        recording: (name, network)
+        for name, study in workflow.studies.items()
+        if study.tunes
+        for network in study.networks
+        for recording in workflow.networks[network].recordings
+    }
+    for network in held.networks:
+        for recording in workflow.networks[network].recordings:
+            if recording in tuned:
+                study, own = tuned[recording]
+                raise KneepointError(
+                    f"{workflow.path}: hold_out: {network} is part of the recording {recording}, "
+                    f"and so is {own}, on which study {study} tunes; remove one of them"
+                )
+
+
 QUESTION = Question(
     sections=(
         Section(ELSEWHERE, 10),
@@ -35,6 +76,7 @@ QUESTION = Question(
         Section(AT_A_GLANCE, 20, "glance.md.jinja"),
     ),
     experiments=_experiments,
+    check=_check,
     stages=(
         Stage(
             results=("hold_out", "studies", "published"),
