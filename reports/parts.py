@@ -30,12 +30,10 @@ BETWEEN = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
 
 _SECTIONS = (
     Section(FINDINGS, 60, "parts/accuracy.md.jinja"),
-    Section(ELSEWHERE, 20, "parts/worst_cases.md.jinja"),
     Section(TRUSTED, 20, "parts/agreement.md.jinja"),
     Section(TRUSTED, 50, "parts/host.md.jinja"),
 )
 _TABLES = {
-    ELSEWHERE: ("worst_cases", "hardening"),
     TRUSTED: (
         *("agreement", "confirmed", "again"),
         *("probe", "scheduling", "calibration", "wake"),

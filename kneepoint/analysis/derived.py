@@ -11,7 +11,6 @@ from kneepoint.analysis import (
     agreement,
     confirmation,
     host,
-    worst_cases,
 )
 from kneepoint.common.tables import Tables
 from kneepoint.runs.question import stages
@@ -20,7 +19,6 @@ _DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "agreement_accuracy": agreement.accuracy,
     "agreement_settings": agreement.settings,
     "confirmed": confirmation.confirmed,
-    "hardenings": worst_cases.hardenings,
     "probe_levels": host.probe_levels,
 }
 

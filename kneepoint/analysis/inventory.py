@@ -69,14 +69,6 @@ def _studies(results: Results) -> Iterator[Found]:
             yield not_run(name)
 
 
-def _hardened(results: Results) -> Iterator[Found]:
-    for each in results.hardenings:
-        titles = [results.title(name) for name in each.tune.networks]
-        about: Record = {"title": each.config.title, "settings": len(each.rounds)}
-        about |= {"controllers": [each.tune.controller], "network_titles": titles}
-        yield what(each.name, "hardening", EMULATOR, **about), each.runs
-
-
 def _real(results: Results) -> Iterator[Found]:
     probe, confirmed = results.probe, results.confirmation
     wanted = results.workflow.settings
@@ -93,7 +85,6 @@ def _real(results: Results) -> Iterator[Found]:
 
 _COUNTS: dict[int, Callable[[Results], Iterator[Found]]] = {
     10: _studies,
-    50: _hardened,
     70: _real,
 }
 """Of what is no folder yet, by their place."""

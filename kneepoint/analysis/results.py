@@ -26,7 +26,6 @@ from kneepoint.common.made_by import require_as_written
 from kneepoint.common.study_record import StudyRecord
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import PublishedTable, TableDescription
-from kneepoint.config.settings import Hardening
 from kneepoint.config.study import (
     EMULATOR,
     KERNEL,
@@ -148,18 +147,6 @@ class Confirmation:
     """
 
     settings: pd.DataFrame
-    runs: pd.DataFrame
-
-
-@dataclass(frozen=True)
-class HardeningRuns:
-    """A controller tuned against its own worst cases: frames as `search.hardening` writes them."""
-
-    name: str
-    config: Hardening
-    tune: Study
-    worst_case: Study
-    rounds: pd.DataFrame
     runs: pd.DataFrame
 
 
@@ -320,17 +307,6 @@ class Results:
             if isinstance(study.objective, WorstCase)
         }
         return {name: read_link_log(path) for name, path in paths.items() if path.stat().st_size}
-
-    @cached_property
-    def hardenings(self) -> list[HardeningRuns]:
-        """The controllers that were tuned against their own worst cases."""
-        found = []
-        for name, wanted in self.workflow.settings.hardening.items():
-            tune, worst = (self.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
-            folder = self.folder / "hardening" / name
-            rounds, runs = read_frame(folder / "rounds.parquet"), _read(folder / "runs.parquet")
-            found.append(HardeningRuns(name, wanted, tune, worst, rounds, runs))
-        return found
 
     # Published tables.
 

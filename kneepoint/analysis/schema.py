@@ -141,26 +141,6 @@ _HOST = (
     ),
 )
 
-_BEHAVIOUR = (
-    _table(
-        "worst_cases",
-        "the network (JSON: what was searched) on which a controller's power is least relative "
-        "to the opponent's or, without one, the omniscient sender's; usual: the median trial; "
-        "mean_power is over the trial's runs, metrics are of the first",
-        "search run controller constants opponent? network trial value usual mean_power "
-        "reference_power capacity_mbps throughput_mbps signal_delay_p95_ms queueing_delay_p95_ms "
-        "utilization failed:flag",
-    ),
-    _table(
-        "hardening_rounds",
-        "a round of tuning a controller against its own worst cases: power relative to the "
-        "omniscient sender's on the tuning's own networks, and in the worst case that was found "
-        "then, relative to the opponent's; constants, network: JSON",
-        "hardening repeat round own:real worst_case constants network title controller opponent? "
-        "network_titles worst_case_trials",
-    ),
-)
-
 _INVENTORY = (
     _table(
         "inventory",
@@ -211,16 +191,10 @@ _STAGES = (
     _stage("again", ("calibration", "again"), ("agreement",), _AGAIN),
     _stage("host", ("probe", "calibration"), (), _HOST),
     _stage(
-        "behaviour",
-        ("studies", "published", "hardening"),
-        (),
-        _BEHAVIOUR,
-    ),
-    _stage(
         "inventory",
         (
             *("studies", "published"),
-            *("hardening", "probe", "confirm", "real_studies"),
+            *("probe", "confirm", "real_studies"),
             *(group for counted in counts() for group in counted.results),
         ),
         (),

@@ -47,12 +47,6 @@ GUIDED = Kind(
     "kneepoint.search.guided:plan",
     phase=Phase.REAL_AFTER_EMULATED,
 )
-HARDENING = Kind(
-    "harden_controller",
-    ("rounds.parquet",),
-    "Tuning against worst cases, in rounds",
-    "kneepoint.search.hardening:plan",
-)
 PROBE = Kind(
     "probe_host",
     ("probe.json",),
@@ -94,7 +88,6 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     """Returns all experiments of a configuration, those in real time last."""
     found = [
         *_studies(workflow),
-        *_hardening(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
         *_probe(workflow),
         *_confirmation(workflow),
@@ -135,25 +128,6 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
             needs=[*study.start.studies, *([CALIBRATED] if study.guide else [])],
             reads=[config / f"studies/{name}.yaml", *traffic, *tables],
             results="real_studies" if LIMITS[study.engine].is_real_time else "studies",
-        )
-
-
-def _hardening(workflow: Workflow) -> Iterator[Experiment]:
-    studies = workflow.path.parent / "studies"
-    for name, wanted in workflow.settings.hardening.items():
-        both = {each: workflow.studies[each] for each in (wanted.tune, wanted.worst_case)}
-        opponents = [each.opponent for each in both.values()]
-        controllers = [each.controller for each in both.values()]
-        yield Experiment(
-            f"hardening/{name}",
-            HARDENING,
-            EMULATOR,
-            [*controllers, *(each.controller for each in opponents if each)],
-            list(dict.fromkeys(n for each in both.values() for n in each.networks)),
-            needs=[each for study in both.values() for each in study.start.studies],
-            reads=[studies / f"{each}.yaml" for each in both],
-            settings=str(wanted),
-            results="hardening",
         )
 
 

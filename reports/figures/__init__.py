@@ -29,7 +29,6 @@ Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 _PART_OF = {
     kind: part
     for part, kinds in {
-        parts.ELSEWHERE: ("worst-case",),
         parts.TRUSTED: ("agreement",),
     }.items()
     for kind in kinds

@@ -1,16 +1,22 @@
 """Worst cases: the network on which a controller does worst, its run there, rounds of tuning."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pandas as pd
 
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     CONSTANT,
     Parts,
+    Record,
     record,
     records,
     select,
+    together,
 )
+from kneepoint.analysis.inventory import Found, what
 from kneepoint.analysis.metrics import (
     POWER,
     QUEUEING_DELAY,
@@ -18,21 +24,76 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
 )
 from kneepoint.analysis.results import (
-    HardeningRuns,
     Results,
     StudyRuns,
 )
 from kneepoint.common.tables import Tables
-from kneepoint.config.study import WorstCase
+from kneepoint.config.settings import Hardening
+from kneepoint.config.study import EMULATOR, Study, WorstCase
+from kneepoint.runs.results import read_frame
+
+TABLES = (
+    table(
+        "worst_cases",
+        "the network (JSON: what was searched) on which a controller's power is least relative "
+        "to the opponent's or, without one, the omniscient sender's; usual: the median trial; "
+        "mean_power is over the trial's runs, metrics are of the first",
+        "search:text run:text controller:text constants:text opponent:text? network:text "
+        "trial:whole value usual mean_power reference_power capacity_mbps throughput_mbps "
+        "signal_delay_p95_ms queueing_delay_p95_ms utilization failed:flag",
+    ),
+    table(
+        "hardening_rounds",
+        "a round of tuning a controller against its own worst cases: power relative to the "
+        "omniscient sender's on the tuning's own networks, and in the worst case that was found "
+        "then, relative to the opponent's; constants, network: JSON",
+        "hardening:text repeat:whole round:whole own worst_case constants:text network:text "
+        "title:text controller:text opponent:text? network_titles:texts worst_case_trials:whole",
+    ),
+)
 
 
-def add(found: Parts, results: Results) -> None:
-    """Adds to the tables worst_cases and hardening_rounds."""
+@dataclass(frozen=True)
+class HardeningRuns:
+    """A controller tuned against its own worst cases: frames as `plan` writes them."""
+
+    name: str
+    config: Hardening
+    tune: Study
+    worst_case: Study
+    rounds: pd.DataFrame
+    runs: pd.DataFrame
+
+
+def hardened(results: Results) -> list[HardeningRuns]:
+    """The controllers that were tuned against their own worst cases."""
+    found = []
+    for name, wanted in results.workflow.settings.hardening.items():
+        tune, worst = (results.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
+        folder = results.folder / "hardening" / name
+        rounds, runs = read_frame(folder / "rounds.parquet"), read_frame(folder / "runs.parquet")
+        found.append(HardeningRuns(name, wanted, tune, worst, rounds, runs))
+    return found
+
+
+def made(results: Results) -> Iterator[Found]:
+    """The runs of all rounds."""
+    for each in results.part(hardened):
+        titles = [results.title(name) for name in each.tune.networks]
+        about: Record = {"title": each.config.title, "settings": len(each.rounds)}
+        about |= {"controllers": [each.tune.controller], "network_titles": titles}
+        yield what(each.name, "hardening", EMULATOR, **about), each.runs
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The tables."""
+    found = Parts(list)
     for study in results.studies:
         if isinstance(study.config.objective, WorstCase):
             _worst_case(found, results, study)
-    for hardening in results.hardenings:
+    for hardening in results.part(hardened):
         found["hardening_rounds"].append(_rounds(results, hardening))
+    return together(found)
 
 
 def _worst_case(found: Parts, results: Results, study: StudyRuns) -> None:
@@ -87,3 +148,6 @@ def hardenings(tables: Tables) -> pd.DataFrame:
         milder = int((after > before).sum())
         lines.append({**first, "rounds": last, "repeats": len(before), "milder": milder})
     return pd.DataFrame(lines)
+
+
+DERIVED = {"hardenings": hardenings}
