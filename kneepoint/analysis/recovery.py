@@ -37,8 +37,8 @@ CHANCE = 0.02
 """Share of the draws from which on a trial is as good as the best one.
 
 The best of many trials is a lucky one, which makes the others look worse than they are: 5 % is too
-strict (docs/decisions/0012). tests/benchmarks/recovery.py measures how often intervals hold what
-was planted in a table.
+strict (docs/decisions/0012). tests/questions/audit/recovery.py measures how often intervals hold
+what was planted in a table.
 """
 PINNED = 0.15
 """An interval below this share of the searched range is pinned down."""

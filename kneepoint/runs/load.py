@@ -244,7 +244,7 @@ def _check_starts(workflow: Workflow) -> None:
             traffic.measure_from_s,
             "measure_from_s",
         )
-        for network in networks:
+        for network in (each for each in networks if each in workflow.networks):
             end_s = workflow.networks[network].duration_s
             for what, (start_s, remedy) in starts.items():
                 if end_s is not None and start_s >= end_s:

@@ -32,8 +32,7 @@ from kneepoint.questions.audit.neighbours import neighbours
 from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit
 from kneepoint.questions.audit.words import worst
 from tests.analysis import synthetic
-from tests.benchmarks import planted, strangers
-from tests.questions.audit import published
+from tests.questions.audit import planted, published, strangers
 
 OURS = [f"ours_{metric}" for metric in METRICS]
 

@@ -1,9 +1,9 @@
 """How often the audit accuses an honest row, and how often it finds a wrong number.
 
-    python -m tests.benchmarks.verdicts --figure docs/images/verdicts.svg
+    python -m tests.questions.audit.verdicts --figure docs/images/verdicts.svg
 
 Needs the results of `make reproduce`. The tables that it replays are printed anew, from the
-emulator's runs of the same settings: see tests/benchmarks/planted.py. Nothing counts as fitted.
+emulator's runs of the same settings: see planted.py. Nothing counts as fitted.
 """
 
 import argparse
@@ -26,8 +26,8 @@ from kneepoint.runs.results import (
     runs_table,
 )
 from kneepoint.runs.seeds import derive_seed
-from tests.benchmarks import planted
-from tests.benchmarks.planted import POOL, SIZES, Pool, Setting
+from tests.questions.audit import planted
+from tests.questions.audit.planted import POOL, SIZES, Pool, Setting
 
 EMULATE = Path("build/emulate")
 LABELS = {

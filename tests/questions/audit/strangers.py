@@ -1,6 +1,6 @@
 """How the audit judges a made-up report whose tables leave parameters open; nothing is emulated.
 
-    python -m tests.benchmarks.strangers
+    python -m tests.questions.audit.strangers
 
 One table states the increase alone, the next varies what the first leaves open, by much; one varies
 a window, and one prints power alone. Runs of one setting differ in throughput by 0.3 % and in delay
@@ -31,9 +31,8 @@ from kneepoint.analysis.metrics import (
 from kneepoint.questions.audit.nearness import figures
 from kneepoint.questions.audit.tables import audit
 from tests.analysis import synthetic
-from tests.benchmarks import planted
-from tests.benchmarks.planted import POOL, Pool
-from tests.questions.audit import published
+from tests.questions.audit import planted, published
+from tests.questions.audit.planted import POOL, Pool
 
 RUNS = 30
 """Of ours for each row."""

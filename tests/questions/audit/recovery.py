@@ -1,6 +1,6 @@
 """How often the interval of a recovery holds a constant that was planted.
 
-    python -m tests.benchmarks.recovery recover-aimd-000 rtt_limit_ms=200 keepalive_ms=3000
+    python -m tests.questions.audit.recovery recover-aimd-000 rtt_limit_ms=200 keepalive_ms=3000
 
 Needs the results of `make reproduce`. A planted table has the rows that the study fits, each
 measured once by the emulator with the planted constants (host_latency_us may be one of them); a row
@@ -30,7 +30,7 @@ from kneepoint.engines.base import RunSpec
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.networks.scenario import PreparedNetwork
-from tests.benchmarks.planted import stated
+from tests.questions.audit.planted import stated
 
 EMULATE = Path("build/emulate")
 
