@@ -68,7 +68,7 @@ test-long: build ## the tests that take minutes each
 	@python -m pytest -n $(TEST_PROCESSES) -m long
 
 test-without: setup ## what is left without one question or tool: NAME=sweeps
-	@PYTHONPATH=. python tests/removable.py "$$NAME"
+	@python -m tests.removable "$$NAME"
 
 soak: setup ## a study and a race killed ROUNDS=20 times, on every kind of Ray: the same bytes
 	@python -m tests.soak.study --rounds $(ROUNDS) --seed $(SEED)

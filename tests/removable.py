@@ -1,6 +1,6 @@
 """Removes one question or tool from a clone, and tries what is left.
 
-    python tests/removable.py sweeps
+    python -m tests.removable sweeps
 
 In a temporary clone of the last commit, its folder goes, with its tests and with the pages and the
 configuration that it declares (see kneepoint.tools). What is left must pass the type checker and
