@@ -110,6 +110,7 @@ def test_a_class_is_its_controller_in_a_process_of_its_own(evaluator: Evaluator)
     assert rate == pytest.approx(1504 * 8 / 20000, rel=0.1)
 
 
+@pytest.mark.slow
 def test_classes_build_with_another_compiler(tmp_path: Path) -> None:
     if shutil.which("clang++") is None:
         pytest.skip("NOT TESTED with clang++: it is not installed")
