@@ -14,8 +14,6 @@ import pandas as pd
 from markupsafe import Markup
 
 from kneepoint.analysis import (
-    agreement,
-    confirmation,
     labels,
     link_log,
 )
@@ -248,8 +246,6 @@ def environment() -> jinja2.Environment:
         "name_of": lambda engine: LIMITS[engine].title,
         "BIN_MS": link_log.BIN_MS,
         **{name: import_module(module) for name, module in of_questions().items()},
-        "agreement": agreement,
-        "confirmation": confirmation,
     }
     return environment
 

@@ -7,26 +7,22 @@ from operator import or_
 
 import pandas as pd
 
-from kneepoint.analysis import (
-    agreement,
-    confirmation,
-    host,
-)
 from kneepoint.common.tables import Tables
-from kneepoint.runs.question import stages
-
-_DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
-    "agreement_accuracy": agreement.accuracy,
-    "agreement_settings": agreement.settings,
-    "confirmed": confirmation.confirmed,
-    "probe_levels": host.probe_levels,
-}
+from kneepoint.runs.question import PACKAGE, stages
 
 
 def derived() -> Mapping[str, Callable[[Tables], pd.DataFrame]]:
     """By its name, what computes it; without a row, a frame may have no columns."""
     made = (vars(import_module(stage.module)).get("DERIVED", {}) for stage in stages().values())
-    return reduce(or_, made, _DERIVED)
+    return reduce(or_, made, {})
+
+
+def question_of(table: str) -> str | None:
+    """The question whose stage makes a table, or a table from which its section derives one."""
+    for stage in stages().values():
+        if table in stage.tables or table in vars(import_module(stage.module)).get("DERIVED", {}):
+            return stage.module.removeprefix(f"{PACKAGE}.").partition(".")[0]
+    return None
 
 
 def with_derived(tables: Tables) -> Tables:

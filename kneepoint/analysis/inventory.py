@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record
 from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Tables
@@ -27,6 +28,42 @@ def what(name: str, kind: str, engine: str, **about: Any) -> Record:
 def not_run(name: str) -> Found:
     """An experiment that has not run."""
     return what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()
+
+
+TABLES = (
+    table(
+        "inventory",
+        "runs of a study, a comparison or the like; busy ones met a busy host before; of the "
+        "kind `not run`: an experiment in real mahimahi that has not run; source, "
+        "wanted_engines, traffic_titles: of a comparison",
+        "name:text kind:text engine:text title:text controllers:texts network_titles:texts "
+        "settings:whole runs:whole failed:whole busy:whole source:text? wanted_engines:texts "
+        "traffic_titles:texts",
+    ),
+    table(
+        "constants",
+        "the unit of a controller's parameter, as declared",
+        "controller:text constant:text unit:text",
+    ),
+    table(
+        "names",
+        "a parameter or controller as the report prints it",
+        "name:text printed:text",
+    ),
+    table(
+        "exclusions",
+        "runs that gave no result, grouped by reason",
+        "study:text controller:text network:text constants:text status:text reason:text runs:whole",
+    ),
+    table(
+        "settings_run",
+        "a trial's setting on a network, and the first of its runs; table, row: what it replays; "
+        "constants are JSON",
+        "study:text trial:whole table:text? row:whole? engine:text controller:text "
+        "constants:text network:text traffic:text? runs:whole seed:whole run_id:text",
+        told=lambda rows: rows[:0],  # for `kneepoint again`, which asks which run made a number
+    ),
+)
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
@@ -69,23 +106,8 @@ def _studies(results: Results) -> Iterator[Found]:
             yield not_run(name)
 
 
-def _real(results: Results) -> Iterator[Found]:
-    probe, confirmed = results.probe, results.confirmation
-    wanted = results.workflow.settings
-    if probe is not None:
-        yield what("probe", "probe", MAHIMAHI), probe
-    elif wanted.real_time.probe:
-        yield not_run("probe")
-    if confirmed is not None:
-        settings = len(confirmed.settings)
-        yield what("confirm", "confirm", MAHIMAHI, settings=settings), confirmed.runs
-    elif wanted.confirm:
-        yield not_run("confirm")
-
-
 _COUNTS: dict[int, Callable[[Results], Iterator[Found]]] = {
     10: _studies,
-    70: _real,
 }
 """Of what is no folder yet, by their place."""
 

@@ -20,8 +20,6 @@ from kneepoint.analysis.frames import (
     with_constants,
 )
 from kneepoint.analysis.link_log import LinkLog, read_link_log
-from kneepoint.common.errors import unusable
-from kneepoint.common.files import read_json
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.study_record import StudyRecord
 from kneepoint.config.comparison import Comparison, Repeat
@@ -41,7 +39,6 @@ from kneepoint.config.workflow import (
     FOLDERS,
     LOG,
     Workflow,
-    study_of_calibration,
 )
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import (
@@ -135,18 +132,6 @@ class HeldOutRuns:
 
     settings: pd.DataFrame
     networks: pd.DataFrame
-    runs: pd.DataFrame
-
-
-@dataclass(frozen=True)
-class Confirmation:
-    """Settings that were run in real mahimahi.
-
-    `settings` has columns trial, controller, constants, origins, rows (of published tables,
-    as "TABLE ROW") and constant_<name>; `runs` has the setting as its trial.
-    """
-
-    settings: pd.DataFrame
     runs: pd.DataFrame
 
 
@@ -257,7 +242,7 @@ class Results:
     @cached_property
     def audited(self) -> list[StudyRuns]:
         """The studies that the audit reads: replays of published tables, and fits to them."""
-        return [self._study(name, self.workflow.studies[name]) for name in self.workflow.audited]
+        return [self.study(name, self.workflow.studies[name]) for name in self.workflow.audited]
 
     @cached_property
     def repeats(self) -> list[Repeats]:
@@ -293,7 +278,7 @@ class Results:
         if self.workflow.settings.hold_out is None:
             return None
         tables = (f"hold_out/{name}.parquet" for name in ("settings", "networks", "runs"))
-        settings, networks, runs = (_read(self.folder / each) for each in tables)
+        settings, networks, runs = (read(self.folder / each) for each in tables)
         return HeldOutRuns(
             settings, networks.assign(title=networks["network"].map(self.title)), runs
         )
@@ -349,61 +334,9 @@ class Results:
         return self._repeated(MAHIMAHI)
 
     @cached_property
-    def probe(self) -> pd.DataFrame | None:
-        """The runs that show how many real runs the host takes at once: see the table probe.
-
-        The first level is of runs that had the host alone.
-        """
-        path = self.real_file("probe/probe.json")
-        if path is None:
-            return None
-        try:
-            found = read_json(path)
-            levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
-            levels = levels.assign(slots=int(found["slots"]), cores=int(found["cores"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            raise unusable(path, "it is damaged") from None
-        levels = levels.rename(columns={"reason": "level_reason"})
-        runs = read_frame(path.with_name("runs.parquet")).join(levels, on="trial")
-        return runs.assign(busy_us=float(self.workflow.settings.real_time.busy_us))
-
-    @cached_property
-    def confirmation(self) -> Confirmation | None:
-        """The settings that ran in real mahimahi."""
-        settings = self._there("confirm/settings")
-        if settings is None:
-            return None
-        for column in ("origins", "rows"):
-            settings[column] = [tuple(filter(None, text.split(","))) for text in settings[column]]
-        return Confirmation(settings, _read(self.folder / "confirm" / "runs.parquet"))
-
-    @cached_property
-    def calibration(self) -> StudyRuns | None:
-        """The fit of the emulated host to real fixed windows, which no file describes."""
-        wanted = self.workflow.settings.confirm
-        if wanted is None or not self.real_file("calibration/study.json"):
-            return None
-        return self._study("calibration", study_of_calibration(wanted))
-
-    @cached_property
-    def delays(self) -> pd.DataFrame | None:
-        """The waits for the processor that the calibration takes over (see search.calibration)."""
-        return self._there("calibration/delays")
-
-    @cached_property
-    def spread(self) -> pd.DataFrame | None:
-        """The fit of the differences between runs (see search.calibration)."""
-        return self._there("calibration/spread")
-
-    @cached_property
     def emulated(self) -> pd.DataFrame | None:
         """The emulator's runs of the confirmed settings, on the calibrated host."""
-        return self._there("agreement/runs")
-
-    @cached_property
-    def again(self) -> pd.DataFrame | None:
-        """Further real runs of settings that the emulator does not predict."""
-        return self._there("again/runs")
+        return self.real_table("agreement/runs")
 
     def real_file(self, file: str) -> Path | None:
         """A file of what runs in real time, if that is configured and the file is there.
@@ -416,9 +349,10 @@ class Results:
         require_as_written(path)
         return path
 
-    def _there(self, table: str) -> pd.DataFrame | None:
+    def real_table(self, table: str) -> pd.DataFrame | None:
+        """A table of what runs in real time: see `real_file`."""
         path = self.real_file(f"{table}.parquet")
-        return _read(path) if path else None
+        return read(path) if path else None
 
     def _is_wanted(self, engine: Engine, file: str) -> bool:
         """Whether an experiment is to be read by that file of it: in real time, if it is there."""
@@ -427,9 +361,10 @@ class Results:
     def _studies(self, engine: Engine) -> list[StudyRuns]:
         names, _ = self.workflow.of_engine(engine)
         wanted = [name for name in names if self._is_wanted(engine, f"{name}/study.json")]
-        return [self._study(name, self.workflow.studies[name]) for name in wanted]
+        return [self.study(name, self.workflow.studies[name]) for name in wanted]
 
-    def _study(self, name: str, study: Study) -> StudyRuns:
+    def study(self, name: str, study: Study) -> StudyRuns:
+        """The results of a study in a folder of that name."""
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
@@ -458,7 +393,7 @@ class Results:
         for name in self.workflow.of_engine(engine)[1]:
             file = f"repeats/{name}/runs.parquet"
             if self._is_wanted(engine, file):
-                repeats = Repeats(name, self.workflow.repeats[name], _read(self.folder / file))
+                repeats = Repeats(name, self.workflow.repeats[name], read(self.folder / file))
                 names = [_label(setting, every) for setting in repeats.config.settings]
                 repeats.runs["setting"] = [repeats.key(trial) for trial in repeats.runs["trial"]]
                 repeats.runs["label"] = [names[trial] for trial in repeats.runs["trial"]]
@@ -466,7 +401,7 @@ class Results:
         return found
 
 
-def _read(path: Path) -> pd.DataFrame:
+def read(path: Path) -> pd.DataFrame:
     """A table of an experiment, with the constants of its rows, if they have any, as columns."""
     found = read_frame(path)
     return with_constants(found) if "constants" in found else found

@@ -1,1 +1,1 @@
-"""Experiments: planners of runs and the one pipeline that executes them."""
+"""Experiments: what they are, and the one pipeline that executes their runs."""

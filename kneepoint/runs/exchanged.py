@@ -18,8 +18,3 @@ AGREEING = ("reproduced", "close", "fitted")
 """The verdicts of rows that agree with ours."""
 CONTRADICTED = "contradicted"
 """The verdict on a row that some evidence contradicts."""
-
-AGREEMENT = (Column("trial", "whole"), Column("why", "text"))
-"""Of agreement.parquet: a setting of confirm, and why a real mean lies outside its interval."""
-UNEXPLAINED = "unexplained"
-"""Unexplained: the setting runs again."""

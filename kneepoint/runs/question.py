@@ -234,6 +234,11 @@ def words() -> Mapping[str, str]:
     return {name: f"{PACKAGE}.{name}.{module}" for name, module in found.items() if module}
 
 
+def makes(table: str) -> bool:
+    """Whether a question that is there makes a table."""
+    return any(table in stage.tables for stage in stages().values())
+
+
 def counts() -> list[Counted]:
     """All runs that the inventory counts, in their order; functions by their whole names."""
     found = [

@@ -4,7 +4,7 @@ Questions declare experiments (see kneepoint.runs.question): the workflow makes 
 them by the same rules.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,6 @@ from kneepoint.common.files import require_folder, sha256_of
 from kneepoint.common.notes import digest_of_input
 from kneepoint.common.places import NETWORKS, SHIPPED
 from kneepoint.config.study import (
-    EMULATOR,
-    MAHIMAHI,
-    Engine,
     WorstCase,
 )
 from kneepoint.config.workflow import (
@@ -47,41 +44,6 @@ GUIDED = Kind(
     "kneepoint.search.guided:plan",
     phase=Phase.REAL_AFTER_EMULATED,
 )
-PROBE = Kind(
-    "probe_host",
-    ("probe.json",),
-    "Measuring how many real-time runs this host sustains at once",
-    "kneepoint.runs.planners.probe:plan",
-    phase=Phase.HOST,
-    takes_all=True,
-)
-CONFIRMATION = Kind(
-    "confirm_settings",
-    ("settings.parquet",),
-    "Running settings in real mahimahi",
-    "kneepoint.runs.planners.confirmation:plan",
-)
-CALIBRATION = Kind(
-    "calibrate_host",
-    (*STUDY.files, "delays.parquet", "spread.parquet", "network.json"),
-    "Fitting the emulated host to real runs",
-    "kneepoint.search.calibration:plan",
-    phase=Phase.EMULATED_AFTER_REAL,
-)
-AGREEMENT = Kind(
-    "emulate_confirmed",
-    (),
-    "Running the confirmed settings on the fitted host",
-    "kneepoint.runs.planners.confirmation:plan_agreement",
-    phase=Phase.EMULATED_AFTER_REAL,
-)
-FURTHER_RUNS = Kind(
-    "run_again",
-    (),
-    "Running further real runs of settings that deviate from the emulator",
-    "kneepoint.runs.planners.confirmation:plan_further_runs",
-    phase=Phase.REAL_AFTER_EMULATED,
-)
 
 
 def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
@@ -89,8 +51,6 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     found = [
         *_studies(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
-        *_probe(workflow),
-        *_confirmation(workflow),
     ]
     found.sort(key=lambda experiment: experiment.is_real)
     return {each.name: _with_files(each, workflow.path) for each in found}
@@ -129,44 +89,6 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
             reads=[config / f"studies/{name}.yaml", *traffic, *tables],
             results="real_studies" if LIMITS[study.engine].is_real_time else "studies",
         )
-
-
-def _probe(workflow: Workflow) -> Iterator[Experiment]:
-    if run := workflow.settings.real_time.probe:
-        yield Experiment(
-            "probe", PROBE, MAHIMAHI, [run.controller], [run.network], settings=str(run)
-        )
-
-
-def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
-    wanted = workflow.settings.confirm
-    if not wanted:
-        return
-    controllers, networks = workflow.confirmed_controllers, [wanted.network]
-    held = ["hold_out"] if workflow.settings.hold_out else []
-
-    def experiment(
-        name: str, kind: Kind, engine: Engine, needs: Sequence[str], lists: Sequence[str] = ()
-    ) -> Experiment:
-        group = CALIBRATED if kind is AGREEMENT else name
-        return Experiment(
-            name,
-            kind,
-            engine,
-            controllers,
-            networks,
-            needs,
-            lists,
-            settings=str(wanted),
-            results=group,
-        )
-
-    yield experiment(
-        "confirm", CONFIRMATION, MAHIMAHI, held, ["audit.parquet"] if wanted.contradicted else []
-    )
-    yield experiment(CALIBRATED, CALIBRATION, EMULATOR, ["confirm"])
-    yield experiment("agreement", AGREEMENT, EMULATOR, ["confirm", CALIBRATED])
-    yield experiment("again", FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement.parquet"])
 
 
 def inputs_of(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
-from kneepoint.reports import parts
 from kneepoint.runs.question import PACKAGE, questions
 
 if TYPE_CHECKING:
@@ -26,24 +25,9 @@ Rows: TypeAlias = "str | Callable[[Tables], pd.DataFrame]"
 """A table by its name, or what computes rows of tables."""
 Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 
-_PART_OF = {
-    kind: part
-    for part, kinds in {
-        parts.TRUSTED: ("agreement",),
-    }.items()
-    for kind in kinds
-}
-PART_OF = _PART_OF | {
-    kind: question.sections[0].part
-    for question in questions().values()
-    for kind in question.figures
-}
+_QUESTION_OF = {kind: name for name, each in questions().items() for kind in each.figures}
+PART_OF = {kind: questions()[name].sections[0].part for kind, name in _QUESTION_OF.items()}
 """The part of the report in which each kind of figure is."""
-_MODULES = {kind: f"{__name__}.{kind.replace('-', '_')}" for kind in _PART_OF} | {
-    kind: f"{PACKAGE}.{name}.figures"
-    for name, question in questions().items()
-    for kind in question.figures
-}
 
 
 @dataclass(frozen=True)
@@ -63,15 +47,12 @@ class Drawn:
 
 def module_of(kind: str) -> str:
     """Returns the module that draws a kind of figure."""
-    return _MODULES[kind]
+    return f"{PACKAGE}.{_QUESTION_OF[kind]}.figures"
 
 
 def drawn(kind: str) -> Drawn:
     """Returns a kind of figure; imports what draws it."""
-    module = import_module(module_of(kind))
-    if kind in _PART_OF:
-        return Drawn((module.__doc__ or "").partition("\n")[0], module.subjects, module.draw)
-    found: Drawn = module.FIGURES[kind]
+    found: Drawn = import_module(module_of(kind)).FIGURES[kind]
     return found
 
 

@@ -28,8 +28,8 @@ from kneepoint.engines.base import (
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.mahimahi.engine import MahimahiSettings
+from kneepoint.networks.measured_delays import pooled_delays
 from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.search.calibration import pooled_delays
 
 WINDOWS = (400, 600, 800, 1000, 1500, 2000, 4000, 6000, 8000)
 EMULATED_RUNS = 20

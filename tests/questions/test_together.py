@@ -4,8 +4,10 @@ import pytest
 
 from kneepoint.analysis.derived import with_derived
 from kneepoint.analysis.frames import records, select
+from kneepoint.analysis.metrics import POWER
 from kneepoint.runs.question import questions
 from tests.analysis import synthetic
+from tests.reports.told import told
 
 
 def with_all(*names: str) -> pytest.MarkDecorator:
@@ -39,3 +41,33 @@ def test_a_sweep_has_the_published_rows_beside_it() -> None:
         "001-fixed-window": 18,
         "004-fixed-window": 33,
     }
+
+
+@with_all("audit", "real")
+def test_best_settings_know_what_was_published() -> None:
+    made = synthetic.results(**synthetic.of_questions("real_parts"))
+    every = with_derived(synthetic.analysed(made))["confirmed"]
+    wrong = every[every["origin"] == "contradicted"]
+    assert wrong[["printed_table", "printed_row"]].to_numpy().tolist() == [["001-fixed-window", 7]]
+    rows = every.drop(wrong.index).reset_index(drop=True)
+    assert rows["origin"].tolist() == ["published", "tuned", "published", "tuned", "tuned"]
+    (row,) = records(select(synthetic.published_rows(), table="004-fixed-window", row=3))
+    assert rows["published"].isna().tolist() == [False, *[True] * 4]
+    assert rows["published"][0] == row[POWER]
+    assert rows["from_published"][0] == rows["real_mean"][0] / row[POWER] - 1
+
+
+OF_REAL_RUNS = {
+    *("one-real-run", "agreement", "confirmation"),
+    *("real-repeatability", "real-searches", "real"),
+}
+
+
+@with_all("audit", "over_time", "real", "repeatability", "searches", "sweeps")
+def test_real_results_mix_with_no_other_section() -> None:
+    emulated = told(synthetic.results())
+    report = told(synthetic.results(**synthetic.of_questions("real_parts")))
+    assert {*report.names} - {*emulated.names} == OF_REAL_RUNS
+    assert [name for name in report.names if name not in OF_REAL_RUNS] == emulated.names
+    for section in ("repeatability", "one-parameter", "search-best_window"):
+        assert report.text(section) == emulated.text(section)

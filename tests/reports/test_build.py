@@ -17,7 +17,6 @@ from kneepoint.reports import (
     render,
 )
 from kneepoint.reports.figures import PART_OF
-from tests.analysis.test_results import ask_for_real_runs, run_for_real
 from tests.analysis.workspace import make_workspace
 
 pytestmark = pytest.mark.slow
@@ -68,17 +67,6 @@ def test_build_writes_everything(ready: Path) -> None:
     assert {"audit", "search_trials", "repeatability"} <= set(written)
     assert set(written["series"]["quantity"]) == set(RATES)
     assert written["inventory"]["controllers"][0] == "fixed_window"
-
-
-def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
-    config = ask_for_real_runs(workspace)
-    run_for_real(workspace / "results")
-    prepare(config)
-    build.build(config)
-    provenance = json.loads((workspace / "results" / "provenance.json").read_text())
-    names = "real-windows repeats/real-again probe confirm calibration agreement again"
-    assert sorted(each["name"] for each in provenance["results"][4:]) == sorted(names.split())
-    assert 'id="real"' in (workspace / "results" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from kneepoint.stats.posterior import (
     Posterior,
 )
 from tests.benchmarks.guided import SEARCHES, Task, compare, lines
+from tests.experiments.calibrated import CONFIRM
 from tests.experiments.fakes import (
     FakeEngine,
     ShuffledExecutor,
@@ -42,7 +43,6 @@ from tests.experiments.fakes import (
 )
 from tests.experiments.fakes import plan as make_plan
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
-from tests.search.test_calibration import CONFIRM
 
 HOST_US = 200
 STUDY: dict[str, Any] = {

@@ -7,8 +7,8 @@ import pytest
 
 from kneepoint.runs.results import read_frame
 from tests.engines.real import real_engine
+from tests.experiments.calibrated import CONFIRM
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
-from tests.search.test_calibration import CONFIRM
 from tests.search.test_guided import STUDY
 
 pytestmark = [pytest.mark.real_time, pytest.mark.slow]

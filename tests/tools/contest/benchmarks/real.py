@@ -26,10 +26,10 @@ from kneepoint.entries.build import Compiler
 from kneepoint.entries.collect import submission_at
 from kneepoint.entries.confine import Confined
 from kneepoint.entries.entries import EntryBuilder
+from kneepoint.networks.measured_delays import pooled_delays, with_delays
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import Executor, LocalExecutor
 from kneepoint.runs.slots import SlotExecutor
-from kneepoint.search.calibration import pooled_delays, with_delays
 from tests.entries.trees import edit, kit, twin
 
 NETWORK = Path(".kneepoint/networks/contest-2026/network.json")

@@ -2,21 +2,50 @@
 
 import pandas as pd
 
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import CONSTANT, records
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.common.tables import Tables
+from kneepoint.questions.real import results as real
 
 _LATE = "scheduling_delay_p99_us"
 
+TABLES = (
+    table(
+        "probe",
+        "a run of the probe, its differences from runs alone, and its level: so many runs at "
+        "once, and whether they agree with runs alone; slots: what the host takes of its cores; "
+        "a run beyond busy_us is repeated",
+        "level:whole concurrency:whole agrees:flag reason:text controller:text failed:flag "
+        "relative_throughput_mbps relative_signal_delay_p95_ms scheduling_delay_p99_us busy_us "
+        "slots:whole cores:whole",
+    ),
+    table(
+        "scheduling_delays",
+        "the scheduling delay that one wake-up in `one_in` reaches or exceeds",
+        "one_in:whole delay_us least_us greatest_us n_runs:whole",
+    ),
+    table(
+        "calibration",
+        "a trial of the fit of the emulated host to so many rows, the best first",
+        "trial:whole value controller:text rows:whole constant_*",
+    ),
+    table(
+        "wake_spread",
+        "how much runs vary, by the spread of the host's scheduling delay",
+        "wake_spread emulated_deviation real_deviation is_best:flag",
+    ),
+)
+
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`."""
+    """The tables; none without real runs."""
     found = {
-        "probe": probe(results.probe),
-        "scheduling_delays": results.delays,
-        "calibration": calibration(results.calibration),
-        "wake_spread": results.spread,
+        "probe": probe(results.part(real.probe)),
+        "scheduling_delays": results.part(real.delays),
+        "calibration": calibration(results.part(real.calibration)),
+        "wake_spread": results.part(real.spread),
     }
     return {name: table for name, table in found.items() if table is not None}
 
@@ -63,3 +92,6 @@ def probe_levels(tables: Tables) -> pd.DataFrame:
             line[f"furthest_{metric}"] = relative.abs().max()
         lines.append(line | {_LATE: runs[_LATE].max()})
     return pd.DataFrame(lines)
+
+
+DERIVED = {"probe_levels": probe_levels}

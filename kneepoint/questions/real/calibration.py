@@ -7,7 +7,7 @@ spread.parquet. network.json is the network on the fitted host.
 """
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,16 +22,17 @@ from kneepoint.config.published import (
 )
 from kneepoint.config.settings import Confirm
 from kneepoint.config.workflow import study_of_calibration
+from kneepoint.networks.measured_delays import pooled_delays, with_delays
 from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.runs.job import Job
-from kneepoint.runs.pipeline import Plan, Steps
-from kneepoint.runs.planners.confirmation import NAME as CONFIRM
-from kneepoint.runs.planners.confirmation import (
+from kneepoint.questions.real.plan import NAME as CONFIRM
+from kneepoint.questions.real.plan import (
     ConfirmedSetting,
     configured,
     plan_settings,
     read_confirmed,
 )
+from kneepoint.runs.job import Job
+from kneepoint.runs.pipeline import Plan, Steps
 from kneepoint.runs.results import FinishedRun, make_table
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
@@ -40,8 +41,6 @@ from kneepoint.search.plan import plan_study
 from kneepoint.search.study import search
 
 CONTROLLER = "fixed_window"
-LEAST_DELAYS, MOST_DELAYS = 2, 32
-"""Number of delays that the emulated host accepts (see MeasuredTable in common/random.hh)."""
 
 DELAYS_SCHEMA = pa.schema(
     [
@@ -132,33 +131,6 @@ def measured_table(
     return PublishedTable(CONFIRM, description, rows)
 
 
-def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
-    """Returns the scheduling delays, pooled over runs.
-
-    Args:
-        runs: the scheduling delays (us) of each: element k is the one that one datagram in 2^k
-            reached.
-
-    Returns:
-        Rows of DELAYS_SCHEMA. Longer runs show rarer delays; these never become shorter.
-    """
-    measured = list(runs)
-    rows: list[dict[str, float]] = []
-    for k in range(max(map(len, measured), default=0)):
-        delays = [delays_us[k] for delays_us in measured if k < len(delays_us)]
-        mean = math.fsum(delays) / len(delays)
-        rows.append(
-            {
-                "one_in": 2**k,
-                "delay_us": max(mean, rows[-1]["delay_us"]) if rows else mean,
-                "least_us": min(delays),
-                "greatest_us": max(delays),
-                "n_runs": len(delays),
-            }
-        )
-    return rows
-
-
 def pooled_deviation(samples: Iterable[Sequence[float]]) -> float:
     """Returns the standard deviation over the mean, pooled over samples by degrees of freedom.
 
@@ -181,17 +153,6 @@ def _calibrating(
         if setting.calibrates:
             runs = [run for run in real if run["trial"] == trial and run["status"] == "ok"]
             yield setting, runs
-
-
-def with_delays(network: PreparedNetwork, delays: Sequence[Mapping[str, float]]) -> PreparedNetwork:
-    """Returns the network on a host with the real one's scheduling delays.
-
-    Its timers, too, wait as measured, not for an exponential time.
-    """
-    if len(delays) < LEAST_DELAYS:
-        return network
-    delays_us = "+".join(f"{row['delay_us']:.0f}" for row in delays[:MOST_DELAYS])
-    return network.with_host("wake_mean_us", 0).with_host("delays_us", delays_us)
 
 
 def _fit_spread(

@@ -10,7 +10,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.config.settings import HostProbe
 from kneepoint.engines.base import RunRecord, RunSpec
-from kneepoint.runs.planners.probe import (
+from kneepoint.questions.real.probe import (
     Level,
     climb,
     difference,

@@ -2,24 +2,35 @@
 
 import pandas as pd
 
-from kneepoint.analysis.agreement import beside_real, settings
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Tables
-from kneepoint.runs.exchanged import UNEXPLAINED
+from kneepoint.questions.real.plan import UNEXPLAINED
+from kneepoint.questions.real.results import again
+from kneepoint.questions.real.tables import COLUMNS, beside_real, settings
 
 NOT_AGAIN = "not again"
 """Why a real mean lies outside its prediction interval: further runs do not show it again."""
 
+TABLES = (
+    table(
+        "again",
+        "a real mean outside its prediction interval, and the mean of further runs",
+        *COLUMNS,
+        "again_mean",
+    ),
+)
+
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`."""
+    """The table; none without real runs."""
     rows = tables["agreement"]
     if rows.empty:
         return {}
     names = {"real_mean": "again_mean", "inside": "again_inside"}
-    again = beside_real(settings(tables), results.again, results.emulated)
-    again = again[["trial", "metric", *names]].rename(columns=names)
-    found = rows[rows["inside"].eq(False)].merge(again, on=["trial", "metric"])
+    further = beside_real(settings(tables), results.part(again), results.emulated)
+    further = further[["trial", "metric", *names]].rename(columns=names)
+    found = rows[rows["inside"].eq(False)].merge(further, on=["trial", "metric"])
     is_inside = found.pop("again_inside").fillna(False).astype(bool)
     why = found["why"].mask((found["why"] == UNEXPLAINED) & is_inside, NOT_AGAIN)
     return {"again": found.assign(why=why)}

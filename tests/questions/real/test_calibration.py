@@ -12,29 +12,14 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.networks.measured_delays import pooled_delays
 from kneepoint.runs.job import Job
 from kneepoint.runs.results import read_frame
-from kneepoint.search.calibration import pooled_delays
+from tests.experiments.calibrated import CONFIRM
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, measure, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
 
 PLANTED_US = 150
-CONFIRM: dict[str, Any] = {
-    "network": "wire",
-    "best": False,
-    "contradicted": False,
-    "settings": [{"controller": "delay_threshold", "constants": {"alpha": 2}}],
-    "emulated": 4,
-    "calibration": {
-        "windows": [5, 12, 20],
-        "host": {
-            "host_latency_us": {"values": [0, 50, 100, 150, 200, 300]},
-            "delay_scale": {"values": [0.5, 1]},
-        },
-        "runs_per_trial": 2,
-        "wake_spread": [0, 0.25, 0.5, 1],
-    },
-}
 
 Open = Callable[..., Job]
 

@@ -10,13 +10,9 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.metrics import METRICS
-from kneepoint.analysis.results import (
-    Confirmation,
-    Repeats,
-    Searched,
-    StudyRuns,
-)
+from kneepoint.analysis.results import Repeats, Searched, StudyRuns
 from kneepoint.config.study import MAHIMAHI, Fit
+from kneepoint.questions.real.results import Confirmation
 from tests.analysis import synthetic
 from tests.analysis.synthetic import run_row
 
@@ -151,14 +147,13 @@ def repeats() -> Repeats:
 
 
 @cache
-def parts() -> dict[str, Any]:
-    """All that was done for real."""
+def real_parts() -> dict[str, Any]:
+    """All that was done for real, but what other questions make up."""
     search = synthetic.ternary_study(title="The best window, for real")
     return {
         "is_real": True,
         "real_studies": (replace(search, name="real-best-window"),),
         "real_repeats": (repeats(),),
-        **synthetic.of_questions("real_parts"),
         "probe": probe(),
         "confirmation": confirmation(),
         "calibration": calibration(),
@@ -175,4 +170,4 @@ def results(**more: Any) -> synthetic.MadeUp:
 
 @cache
 def _whole() -> synthetic.MadeUp:
-    return synthetic.results(**parts())
+    return synthetic.results(**synthetic.of_questions("real_parts"))

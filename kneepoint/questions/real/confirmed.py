@@ -4,7 +4,6 @@ import math
 
 import pandas as pd
 
-from kneepoint.analysis.agreement import PUBLISHED, TUNED
 from kneepoint.analysis.frames import (
     Record,
     records,
@@ -14,6 +13,8 @@ from kneepoint.analysis.metrics import POWER
 from kneepoint.common.tables import Tables
 from kneepoint.runs.exchanged import CONTRADICTED, REPORTS
 
+CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
+"""Origins of settings: the emulated host was fitted to the first."""
 NEAR = 0.05
 """Relative difference of a real mean from a published number that another host may explain."""
 CONFIRMED, REFUTED, TOO_NEAR, NEITHER = "yes", "no", "too near to tell", "neither"

@@ -1,4 +1,4 @@
-"""Does real mahimahi do what the emulator predicts, setting by setting?"""
+"""The emulator's predictions and real means."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kneepoint.analysis.agreement import CALIBRATION
 from kneepoint.analysis.frames import Record, select
 from kneepoint.analysis.metrics import (
     METRICS,
@@ -14,7 +13,8 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
 )
 from kneepoint.common.tables import Tables
-from kneepoint.reports.figures import only, style
+from kneepoint.questions.real.confirmed import CALIBRATION
+from kneepoint.reports.figures import Drawn, only, style
 
 _WIDEST = 4.0
 """The axis shows at most this many times the third quartile of the bars' reach."""
@@ -27,7 +27,7 @@ _COLOURS = {
 }
 
 
-def draw(_: Record, tables: Tables) -> Figure:
+def _draw(_: Record, tables: Tables) -> Figure:
     """A line a setting: the predicted range, and the real mean."""
     rows = tables["agreement"]
     rows = rows.assign(line=pd.factorize(rows["trial"])[0])
@@ -78,4 +78,10 @@ def _draw_ranges(axes: Axes, ranges: pd.DataFrame) -> None:
         axes.set_xlim(-widest, widest)
 
 
-subjects = only("agreement", "real", lambda rows: rows.dropna(subset=["relative"]))
+FIGURES = {
+    "agreement": Drawn(
+        "Does real mahimahi do what the emulator predicts, setting by setting?",
+        only("agreement", "real", lambda rows: rows.dropna(subset=["relative"])),
+        _draw,
+    )
+}

@@ -7,12 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from kneepoint.analysis import (
-    agreement,
-    confirmation,
-    host,
-)
-from kneepoint.analysis.frames import records, select
+from kneepoint.analysis.frames import records
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
@@ -20,8 +15,10 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from tests.analysis import synthetic, synthetic_real
+from kneepoint.questions.real import confirmed, host, tables
+from tests.analysis import synthetic
 from tests.analysis.synthetic import run_row
+from tests.questions.real import made_up
 
 WINDOW = {"window": 12.0}
 SETTINGS = pd.DataFrame(
@@ -36,7 +33,7 @@ def frame(pairs: Sequence[tuple[float, float]]) -> pd.DataFrame:
 
 def compared(real: pd.DataFrame, emulated: pd.DataFrame | None) -> "dict[str, pd.Series[Any]]":
     """The row of each metric."""
-    rows = agreement.beside_real(SETTINGS, real, emulated)
+    rows = tables.beside_real(SETTINGS, real, emulated)
     assert set(rows["trial"]) == {7}
     return {metric: row for metric, (_, row) in zip(METRICS, rows.iterrows(), strict=True)}
 
@@ -93,7 +90,7 @@ def test_accuracy_counts_what_was_not_fitted() -> None:
         for trial, (controller, origins, error) in enumerate(settings)
         for metric in METRICS
     )
-    (found,) = records(agreement.accuracy({"agreement": rows}))
+    (found,) = records(tables.accuracy({"agreement": rows}))
     assert (found["settings"], found["controllers"]) == (2, 2)
     for metric in (THROUGHPUT, QUEUEING_DELAY):
         assert found[f"error_{metric}"] == pytest.approx(0.02)
@@ -105,11 +102,11 @@ def test_accuracy_counts_what_was_not_fitted() -> None:
 
 
 def stage(*stages: str, **more: Any) -> dict[str, pd.DataFrame]:
-    return synthetic.analysed(synthetic_real.results(**more), *stages)
+    return synthetic.analysed(made_up.results(**more), *stages)
 
 
 def test_settings_are_named_by_what_differs() -> None:
-    names = agreement.settings(stage("agreement")).groupby("controller")["name"].agg(list)
+    names = tables.settings(stage("real")).groupby("controller")["name"].agg(list)
     assert names.to_dict() == {
         "fixed_window": ["5", "12", "40"],
         "delay_threshold": ["10", "7", "tuned"],
@@ -121,17 +118,17 @@ def test_settings_are_named_by_what_differs() -> None:
     ("factor", "late_us", "why"),
     [
         (1.05, 200, "unexplained"),
-        (1.05, 900, agreement.BUSIER),
-        (0.95, 50, agreement.QUIETER),
+        (1.05, 900, tables.BUSIER),
+        (0.95, 50, tables.QUIETER),
         (0.95, 900, "unexplained"),
-        (1.009, 900, agreement.SMALL),
+        (1.009, 900, tables.SMALL),
     ],
 )
 def test_what_lies_outside_is_named_with_its_reason(factor: float, late_us: int, why: str) -> None:
-    emulated, real = synthetic_real.runs(30, seed=4), synthetic_real.confirmation()
+    emulated, real = made_up.runs(30, seed=4), made_up.confirmation()
     emulated.loc[emulated["trial"] == 3, THROUGHPUT] *= factor
     real.runs.loc[real.runs["trial"] == 3, "scheduling_delay_p99_us"] = late_us
-    rows = stage("agreement", emulated=emulated, confirmation=real)["agreement"]
+    rows = stage("real", emulated=emulated, confirmation=real)["agreement"]
     outside = rows[rows["inside"].eq(False) & (rows["metric"] == THROUGHPUT)]
     assert outside[["trial", "why"]].to_numpy().tolist() == [[3, why]]
     assert (rows.loc[~rows["inside"].eq(False), "why"] == "").all()
@@ -140,33 +137,21 @@ def test_what_lies_outside_is_named_with_its_reason(factor: float, late_us: int,
 @pytest.mark.parametrize(
     ("published", "emulated", "real", "checks", "said"),
     [
-        (142, 212, 213, "neighbours, replay", confirmation.CONFIRMED),
-        (213, 150, 212, "replay", confirmation.REFUTED),
-        (22.26, 22.9, 22.8, "replay", confirmation.TOO_NEAR),
-        (100, 300, 200, "replay", confirmation.CONFIRMED),  # nearer to the emulator's, if not near
-        (150, 300, 200, "replay", confirmation.NEITHER),
+        (142, 212, 213, "neighbours, replay", confirmed.CONFIRMED),
+        (213, 150, 212, "replay", confirmed.REFUTED),
+        (22.26, 22.9, 22.8, "replay", confirmed.TOO_NEAR),
+        (100, 300, 200, "replay", confirmed.CONFIRMED),  # nearer to the emulator's, if not near
+        (150, 300, 200, "replay", confirmed.NEITHER),
         (math.nan, 212, 213, "replay", ""),
         (142, math.nan, 213, "replay", ""),
-        (20, 30, 31, "arithmetic", confirmation.BY_ARITHMETIC),
-        (20, 30, 31, "arithmetic, replay", confirmation.CONFIRMED),
+        (20, 30, 31, "arithmetic", confirmed.BY_ARITHMETIC),
+        (20, 30, 31, "arithmetic, replay", confirmed.CONFIRMED),
     ],
 )
 def test_a_real_run_confirms_a_contradiction_or_does_not(
     published: float, emulated: float, real: float, checks: str, said: str
 ) -> None:
-    assert confirmation.verdict(published, emulated, real, checks) == said
-
-
-def test_best_settings_know_what_was_published() -> None:
-    every = confirmation.confirmed(stage("audit", "agreement"))
-    wrong = every[every["origin"] == "contradicted"]
-    assert wrong[["printed_table", "printed_row"]].to_numpy().tolist() == [["001-fixed-window", 7]]
-    rows = every.drop(wrong.index).reset_index(drop=True)
-    assert rows["origin"].tolist() == ["published", "tuned", "published", "tuned", "tuned"]
-    (row,) = records(select(synthetic.published_rows(), table="004-fixed-window", row=3))
-    assert rows["published"].isna().tolist() == [False, *[True] * 4]
-    assert rows["published"][0] == row[POWER]
-    assert rows["from_published"][0] == rows["real_mean"][0] / row[POWER] - 1
+    assert confirmed.verdict(published, emulated, real, checks) == said
 
 
 def test_probe_levels_worked_by_hand() -> None:
@@ -179,7 +164,7 @@ def test_probe_levels_worked_by_hand() -> None:
     ]
     rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1})
     level: dict[str, Any] = {"concurrency": 1, "agrees": True, "level_reason": ""}
-    table = host.probe(pd.DataFrame(rows).assign(**level, **synthetic_real.HOST))
+    table = host.probe(pd.DataFrame(rows).assign(**level, **made_up.HOST))
     assert table is not None
     found = host.probe_levels({"probe": table})
     assert found[["runs", "failed"]].to_numpy().tolist() == [[2, 0], [2, 1]]

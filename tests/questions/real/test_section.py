@@ -1,5 +1,6 @@
 """What the report says and draws of real mahimahi."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,33 +11,26 @@ from kneepoint.analysis import labels
 from kneepoint.analysis.metrics import POWER, THROUGHPUT
 from kneepoint.config.settings import Confirm, Settings
 from kneepoint.config.study import MAHIMAHI
-from kneepoint.reports import render
-from tests.analysis import synthetic, synthetic_real
+from kneepoint.reports import build, render
+from tests.analysis import synthetic
+from tests.questions.real import made_up
+from tests.questions.real.workspace import ask_for_real_runs, run_for_real
 from tests.reports.panels import drawn, places
+from tests.reports.test_build import prepare
 from tests.reports.test_render import Page, blank
 from tests.reports.told import Told, told
 
-REAL = [
-    *("one-real-run", "agreement", "confirmation"),
-    *("real-repeatability", "real-searches", "real"),
-]
+REAL = ["agreement", "confirmation", "real"]
 
 
 @pytest.fixture(scope="module")
 def report() -> Told:
-    return told(synthetic_real.results())
+    return told(made_up.results())
 
 
 @pytest.fixture(scope="module")
 def analysed() -> dict[str, pd.DataFrame]:
-    return synthetic.analysed(synthetic_real.results())
-
-
-def test_real_results_mix_with_no_other_section(report: Told) -> None:
-    emulated = told(synthetic.results())
-    assert [name for name in report.names if name not in REAL] == emulated.names
-    for section in ("repeatability", "one-parameter", "search-best_window"):
-        assert report.text(section) == emulated.text(section)
+    return synthetic.analysed(made_up.results())
 
 
 def test_tables_have_what_was_run_for_real(report: Told, analysed: dict[str, pd.DataFrame]) -> None:
@@ -63,13 +57,13 @@ def test_text_has_no_number_that_is_none(report: Told) -> None:
     ("left_out", "sections"),
     [
         ((), REAL),
-        (("confirmation", "emulated", "calibration", "spread"), [*REAL[:2], *REAL[3:]]),
+        (("confirmation", "emulated", "calibration", "spread"), ["agreement", "real"]),
     ],
 )
 def test_report_takes_in_what_is_there(
     left_out: tuple[str, ...], sections: list[str], tmp_path: Path
 ) -> None:
-    parts = {**synthetic_real.parts(), **dict.fromkeys(left_out)}
+    parts = {**synthetic.of_questions("real_parts"), **dict.fromkeys(left_out)}
     report = told(synthetic.MadeUp(published=synthetic.published_rows(), **parts))
     assert [name for name in report.names if name in REAL] == sections
     folder = blank(report.document, tmp_path)
@@ -91,11 +85,11 @@ def test_report_without_real_runs_says_how_to_make_them() -> None:
 @pytest.mark.parametrize(("factor", "why"), [(1.05, "not reproduced"), (1.0, labels.DASH)])
 def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> None:
     """The emulator is off by 5 %; three further runs of the setting are as it says, or are not."""
-    emulated = synthetic_real.runs(30, seed=4)
+    emulated = made_up.runs(30, seed=4)
     emulated.loc[emulated["trial"] == 3, [THROUGHPUT, POWER]] *= 1.05
-    again = synthetic_real.runs(3, seed=5, factor=factor)
+    again = made_up.runs(3, seed=5, factor=factor)
     parts = {"emulated": emulated, "again": again[again["trial"] == 3]}
-    report = told(synthetic.MadeUp(**{**synthetic_real.parts(), **parts}))
+    report = told(synthetic.MadeUp(**{**synthetic.of_questions("real_parts"), **parts}))
     rows = {row[:2]: row for row in report.rows("agreement-outside")}
     *_, mean, reason = rows["delay threshold 10", "Throughput"]
     assert reason == why
@@ -108,3 +102,15 @@ def test_figure_has_every_setting(analysed: dict[str, pd.DataFrame]) -> None:
     assert names[:3] == ["Fixed window 5", "Fixed window 12", "Fixed window 40"] and len(names) == 7
     for axes in (throughput, delay):
         assert {(0.0, float(at)) for at in range(7)} <= places(axes)
+
+
+@pytest.mark.slow
+def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
+    config = ask_for_real_runs(workspace)
+    run_for_real(workspace / "results")
+    prepare(config)
+    build.build(config)
+    provenance = json.loads((workspace / "results" / "provenance.json").read_text())
+    names = "real-windows repeats/real-again probe confirm calibration agreement again"
+    assert sorted(each["name"] for each in provenance["results"][4:]) == sorted(names.split())
+    assert 'id="real"' in (workspace / "results" / "report.html").read_text()

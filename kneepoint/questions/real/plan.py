@@ -12,22 +12,17 @@ from pydantic import Field
 
 from kneepoint.common.errors import unusable
 from kneepoint.common.json_text import parse_json
-from kneepoint.common.tables import read_rows
+from kneepoint.common.tables import Column, read_rows
 from kneepoint.config.published import PublishedRow, PublishedTable
 from kneepoint.config.settings import Confirm
 from kneepoint.config.study import Setting
 from kneepoint.config.workflow import calibrating
 from kneepoint.engines.base import EngineSettings, canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.runs.exchanged import (
-    AGREEMENT,
-    AUDIT,
-    CONTRADICTED,
-    REPORTS,
-    UNEXPLAINED,
-)
+from kneepoint.runs.exchanged import AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
+from kneepoint.runs.question import makes
 from kneepoint.runs.results import (
     PlannedRun,
     make_table,
@@ -37,6 +32,10 @@ from kneepoint.runs.results import (
 from kneepoint.runs.seeds import derive_seed
 
 NAME = "confirm"
+AGREEMENT = (Column("trial", "whole"), Column("why", "text"))
+"""Of agreement.parquet: a setting, and why a real mean lies outside its interval."""
+UNEXPLAINED = "unexplained"
+"""The setting runs again."""
 
 # Origins, comma-separated: calibration, listed, published, tuned, contradicted. Rows of published
 # tables likewise: "TABLE ROW".
@@ -87,7 +86,7 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def plan_agreement(job: Job, name: str) -> Plan:
-    """Plans runs of every confirmed setting in the emulator, on the host of `search.calibration`.
+    """Plans runs of every confirmed setting in the emulator, on the host of `calibration`.
 
     Raises:
         KneepointError: nothing was confirmed, or no host was fitted.
@@ -193,14 +192,14 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]
         yield setting, "calibration", ""
     for setting in wanted.settings:
         yield setting, "listed", ""
-    if wanted.best and job.workflow.settings.hold_out:
+    if wanted.best and job.workflow.settings.hold_out and makes("held_out_settings"):
         for found in read_table(results / "hold_out" / "settings.parquet").to_pylist():
             if found["best"]:
                 place = "" if found["table"] is None else f"{found['table']} {found['row']}"
                 constants = parse_json(found["constants"])
                 setting = Setting(controller=found["controller"], constants=constants)
                 yield setting, found["origin"], place
-    if wanted.contradicted:
+    if wanted.contradicted and makes("audit"):
         for table, row in _contradicted(results / "audit.parquet", job.workflow.tables):
             if row.has_all_constants:
                 setting = Setting(controller=table.description.controller, constants=row.constants)
@@ -222,7 +221,7 @@ def _contradicted(
 
 
 def _outside(path: Path, settings: int) -> set[int]:
-    """Returns the settings that the agreement leaves unexplained (see `analysis.agreement`)."""
+    """Returns the settings that the agreement leaves unexplained (see `tables`)."""
     rows = read_rows(path, AGREEMENT)
     outside = {row["trial"] for row in rows if row["why"] == UNEXPLAINED}
     if not outside <= set(range(settings)):

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from kneepoint.analysis import labels
+from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Record,
     constants_in,
@@ -18,14 +19,13 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.results import Confirmation, Results
+from kneepoint.analysis.results import Results
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.tables import Tables
-from kneepoint.runs.exchanged import UNEXPLAINED
+from kneepoint.questions.real.confirmed import CALIBRATION, TUNED, confirmed
+from kneepoint.questions.real.plan import AGREEMENT, UNEXPLAINED
+from kneepoint.questions.real.results import Confirmation, confirmation
 from kneepoint.stats.intervals import spread
-
-CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
-"""Origins of settings: the emulated host was fitted to the first."""
 
 GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}
 """The goal for the emulator's mean relative error."""
@@ -44,9 +44,26 @@ _TICK_MS = 1.0
 _SETTING = ["trial", "controller", "network", "constants", "origins", "rows", "name", "label"]
 
 
+COLUMNS = (
+    *AGREEMENT,
+    "controller:text network:text constants:text origins:texts rows:texts name:text label:text "
+    "metric:text real_n:whole emulated_n:whole real_mean real_low real_high real_half_width "
+    "emulated_mean expected_low expected_high expected_half_width difference relative "
+    "inside:flag? scheduling_ms usual_ms",
+)
+TABLES = (
+    table(
+        "agreement",
+        "the emulator against real mahimahi in a metric of a setting (constants are JSON), and "
+        "why a real mean lies outside",
+        *COLUMNS,
+    ),
+)
+
+
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`."""
-    found = results.confirmation
+    """The table; none without real runs."""
+    found = results.part(confirmation)
     if found is None or found.runs.empty:
         return {}
     settings = _named(found)
@@ -219,3 +236,10 @@ def accuracy(tables: Tables) -> pd.DataFrame:
         "expected_outside": means * (1 - CERTAINTY),
     }
     return pd.DataFrame([found])
+
+
+DERIVED = {
+    "agreement_accuracy": accuracy,
+    "agreement_settings": settings,
+    "confirmed": confirmed,
+}

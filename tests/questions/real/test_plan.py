@@ -15,10 +15,10 @@ from kneepoint.common import tables
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import Table
 from kneepoint.engines.base import RunRecord, RunSpec
-from kneepoint.runs.exchanged import AGREEMENT, AUDIT
+from kneepoint.questions.real.plan import AGREEMENT, list_settings
+from kneepoint.runs.exchanged import AUDIT
 from kneepoint.runs.executor import Executor
 from kneepoint.runs.job import Job
-from kneepoint.runs.planners.confirmation import list_settings
 from kneepoint.runs.results import (
     read_frame,
     read_table,

@@ -1,0 +1,48 @@
+"""A host's scheduling delays, as real runs measure them, for emulated ones."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from kneepoint.networks.scenario import PreparedNetwork
+
+LEAST_DELAYS, MOST_DELAYS = 2, 32
+"""Number of delays that the emulated host accepts (see MeasuredTable in common/random.hh)."""
+
+
+def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
+    """Returns the scheduling delays, pooled over runs.
+
+    Args:
+        runs: the scheduling delays (us) of each: element k is the one that one datagram in 2^k
+            reached.
+
+    Returns:
+        Rows with the keys one_in, delay_us (mean over runs), least_us, greatest_us, n_runs. Longer
+        runs show rarer delays; these never become shorter.
+    """
+    measured = list(runs)
+    rows: list[dict[str, float]] = []
+    for k in range(max(map(len, measured), default=0)):
+        delays = [delays_us[k] for delays_us in measured if k < len(delays_us)]
+        mean = math.fsum(delays) / len(delays)
+        rows.append(
+            {
+                "one_in": 2**k,
+                "delay_us": max(mean, rows[-1]["delay_us"]) if rows else mean,
+                "least_us": min(delays),
+                "greatest_us": max(delays),
+                "n_runs": len(delays),
+            }
+        )
+    return rows
+
+
+def with_delays(network: PreparedNetwork, delays: Sequence[Mapping[str, float]]) -> PreparedNetwork:
+    """Returns the network on a host with the real one's scheduling delays.
+
+    Its timers, too, wait as measured, not for an exponential time.
+    """
+    if len(delays) < LEAST_DELAYS:
+        return network
+    delays_us = "+".join(f"{row['delay_us']:.0f}" for row in delays[:MOST_DELAYS])
+    return network.with_host("wake_mean_us", 0).with_host("delays_us", delays_us)

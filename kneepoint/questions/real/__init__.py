@@ -1,0 +1,109 @@
+"""Does real mahimahi do what the emulator predicts, and what does this host take?"""
+
+from collections.abc import Iterator
+
+from kneepoint.config.study import EMULATOR, MAHIMAHI
+from kneepoint.config.workflow import CALIBRATED, Workflow
+from kneepoint.reports.parts import FINDINGS, TRUSTED
+from kneepoint.runs.question import (
+    Counted,
+    Experiment,
+    Kind,
+    Phase,
+    Question,
+    Section,
+    Stage,
+    makes,
+)
+
+_PROBE = Kind(
+    "probe_host",
+    ("probe.json",),
+    "Measuring how many real-time runs this host sustains at once",
+    f"{__name__}.probe:plan",
+    phase=Phase.HOST,
+    takes_all=True,
+)
+_CONFIRMATION = Kind(
+    "confirm_settings",
+    ("settings.parquet",),
+    "Running settings in real mahimahi",
+    f"{__name__}.plan:plan",
+)
+_CALIBRATION = Kind(
+    "calibrate_host",
+    ("study.json", "trials.parquet", "delays.parquet", "spread.parquet", "network.json"),
+    "Fitting the emulated host to real runs",
+    f"{__name__}.calibration:plan",
+    phase=Phase.EMULATED_AFTER_REAL,
+)
+_AGREEMENT = Kind(
+    "emulate_confirmed",
+    (),
+    "Running the confirmed settings on the fitted host",
+    f"{__name__}.plan:plan_agreement",
+    phase=Phase.EMULATED_AFTER_REAL,
+)
+_FURTHER_RUNS = Kind(
+    "run_again",
+    (),
+    "Running further real runs of settings that deviate from the emulator",
+    f"{__name__}.plan:plan_further_runs",
+    phase=Phase.REAL_AFTER_EMULATED,
+)
+
+
+def _experiments(workflow: Workflow) -> Iterator[Experiment]:
+    if run := workflow.settings.real_time.probe:
+        where = [run.controller], [run.network]
+        yield Experiment("probe", _PROBE, MAHIMAHI, *where, settings=str(run))
+    wanted = workflow.settings.confirm
+    if not wanted:
+        return
+    held = ["hold_out"] if workflow.settings.hold_out and makes("held_out_settings") else []
+    audited = ["audit.parquet"] if wanted.contradicted and makes("audit") else []
+    for name, kind, engine, needs, lists in (
+        ("confirm", _CONFIRMATION, MAHIMAHI, held, audited),
+        (CALIBRATED, _CALIBRATION, EMULATOR, ["confirm"], []),
+        ("agreement", _AGREEMENT, EMULATOR, ["confirm", CALIBRATED], []),
+        ("again", _FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement.parquet"]),
+    ):
+        yield Experiment(
+            name,
+            kind,
+            engine,
+            workflow.confirmed_controllers,
+            [wanted.network],
+            needs,
+            lists,
+            settings=str(wanted),
+            results=CALIBRATED if kind is _AGREEMENT else name,
+        )
+
+
+QUESTION = Question(
+    sections=(
+        Section(TRUSTED, 20),
+        Section(TRUSTED, 50, "host.md.jinja"),
+        Section(FINDINGS, 60, "finding.md.jinja"),
+    ),
+    experiments=_experiments,
+    stages=(
+        Stage(results=("confirm", "calibration"), tables=("agreement",), is_alone=True),
+        Stage(
+            results=("calibration", "again"),
+            tables=("again",),
+            reads=("agreement",),
+            module="again",
+        ),
+        Stage(
+            results=("probe", "calibration"),
+            tables=("probe", "scheduling_delays", "calibration", "wake_spread"),
+            module="host",
+        ),
+    ),
+    figures=("agreement",),
+    counts=(Counted(70, ("probe", "confirm"), "results:made"),),
+    place=80,
+    words="words",
+)

@@ -1,1 +1,0 @@
-"""Planners: each lists the runs of one kind of experiment for kneepoint.runs.pipeline."""

@@ -1,0 +1,58 @@
+"""Real runs in the folder of `tests.analysis.workspace`."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+
+from kneepoint.questions.real.plan import SETTINGS_SCHEMA
+from kneepoint.runs.results import write_table
+from tests.questions.real import made_up
+
+REAL = """
+        real_time: {busy_us: 2000, probe: {controller: fixed_window, network: contest}}
+        confirm:
+          network: contest
+          calibration: {windows: [6, 12], host: {host_latency_us: {values: [0, 50]}}}"""
+
+
+def ask_for_real_runs(workspace: Path) -> Path:
+    """Adds all that can run in real time to the configuration; nothing of it is there yet."""
+    config = workspace / "config"
+    text = (config / "config.yaml").read_text()
+    text = text.replace("[windows, fit]", "[windows, fit, real-windows]")
+    (config / "config.yaml").write_text(text.replace("[again]", "[again, real-again]") + REAL)
+    for folder, name in (("studies", "windows"), ("repeats", "again")):
+        whole = (config / folder / f"{name}.yaml").read_text()
+        (config / folder / f"real-{name}.yaml").write_text(f"{whole}\n        engine: mahimahi")
+    return config / "config.yaml"
+
+
+def run_for_real(results: Path) -> None:
+    """Puts results of everything there that runs in real time."""
+    for name, original in {
+        "real-windows": "windows",
+        "repeats/real-again": "repeats/again",
+        "probe": "windows",
+        "confirm": "windows",
+        "calibration": "fit",
+        "agreement": "windows",
+        "again": "windows",
+        "real_showcase": "showcase",
+    }.items():
+        shutil.copytree(results / original, results / name)
+    levels = [{"concurrency": n, "agrees": n == 1, "reason": ""} for n in (1, 2)]
+    probe = {"slots": 1, "cores": 4, "busy_us": 1000, "levels": levels}
+    (results / "probe" / "probe.json").write_text(json.dumps(probe))
+    settings = {
+        **{"trial": [0, 1], "controller": ["fixed_window"] * 2},
+        **{"constants": ['{"window":6}', '{"window":12}']},
+        **{"origins": ["calibration,contradicted"] * 2},
+        **{"rows": ["007-windows 0,007-windows 2", ""]},
+    }
+    table = pa.Table.from_pydict(settings, schema=SETTINGS_SCHEMA)
+    write_table(results / "confirm" / "settings.parquet", table)
+    calibration = results / "calibration"
+    for name, frame in (("delays", made_up.delays()), ("spread", made_up.spread())):
+        write_table(calibration / f"{name}.parquet", pa.Table.from_pandas(frame))
