@@ -63,4 +63,8 @@ class WithPrograms(Distribution):
         return True
 
 
-setup(distclass=WithPrograms, cmdclass={"build_py": BuildWithData, "bdist_wheel": PlatformWheel})
+setup(
+    distclass=WithPrograms,
+    cmdclass={"build_py": BuildWithData, "bdist_wheel": PlatformWheel},
+    setup_requires=["ziglang==0.17.1"] if TARGET else [],  # what compiles for a target
+)

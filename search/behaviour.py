@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-import cmaes
 import numpy as np
 
 from kneepoint.common.errors import KneepointError
@@ -270,6 +269,8 @@ def _descend(
     if real < 2:  # one number, real or whole, takes all its values
         shares = np.linspace(0, 1, _DRAWN, endpoint=False).tolist() if start else []
         return min([best, *(fit((share, *start[1:])) for share in shares)])
+    import cmaes  # of the extra `search`: a contest without behaviour needs none
+
     size = 8 + 2 * int(3 * math.log(real))
     search = cmaes.CMA(
         mean=np.array(start[:real]),

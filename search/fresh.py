@@ -7,8 +7,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from scipy.special import stdtrit
-
 from kneepoint.common.study_record import BestTrial
 from kneepoint.config.study import Study
 from kneepoint.engines.limits import LIMITS
@@ -21,6 +19,7 @@ from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.objective import power_of
 from kneepoint.search.plan import StudyPlan
+from kneepoint.stats.intervals import t_interval
 
 RUNS, LEAST_TRIALS = 30, 5
 """Runs on each network, and least number of repetitions of the trial."""
@@ -54,7 +53,7 @@ def repeat(plan: StudyPlan, best: BestTrial) -> Generator[Batch, Iterator[Finish
     results = yield Batch([run for runs in planned for run in runs])
     repeated = [list(islice(results, len(runs))) for runs in planned]
     found: dict[str, Any] = dict(
-        interval("value", [plan.score(runs, best.searched).value for runs in repeated])
+        t_interval("value", [plan.score(runs, best.searched).value for runs in repeated])
     )
     return replace(
         best,
@@ -83,15 +82,6 @@ def _on_networks(repeated: Sequence[Sequence[FinishedRun]]) -> dict[str, dict[st
             for metric in TRIAL_METRICS
             if measured
         }
-        ends = {k: end for k, end in interval("power", powers).items() if end is not None}
+        ends = {k: end for k, end in t_interval("power", powers).items() if end is not None}
         found[name] = {**means, **ends, "runs": sum(map(len, trials))}
     return found
-
-
-def interval(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    """The mean, and the ends of its 95 % t interval; a single value has none."""
-    mean, n = statistics.fmean(values), len(values)
-    if n == 1:
-        return {name: mean, "low": None, "high": None}
-    half = stdtrit(n - 1, 0.975) * statistics.stdev(values) / math.sqrt(n)
-    return {name: mean, "low": mean - half, "high": mean + half}

@@ -24,6 +24,7 @@ endif()
 # Its linker knows no version scripts for programs.
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_CXX_FLAGS_RELEASE_INIT "-flto")  # a tenth smaller, and as fast as with g++
 foreach(kind EXE SHARED MODULE)
   # Without debugging information, and with the small libc++: they are most of a program.
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-s -Os")

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.metrics import POWER
+from kneepoint.stats import intervals
 from kneepoint.stats.intervals import Chance
 
 
@@ -24,6 +25,18 @@ def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
 def counted(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with power 0 where the controller failed."""
     return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
+
+
+def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The spread of the column value for each group: columns `by` and intervals.SPREAD.
+
+    Groups come in order of appearance; `by` names columns that have no missing value.
+    """
+    rows = [
+        {**dict(zip(by, key, strict=True)), **intervals.spread(group)}
+        for key, group in values.groupby(list(by), sort=False)["value"]
+    ]
+    return pd.DataFrame(rows, columns=[*by, *intervals.SPREAD]).astype({"n": int})
 
 
 def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:

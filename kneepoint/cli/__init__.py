@@ -129,10 +129,15 @@ def as_called(path: Path) -> Path:
     return path.absolute() if called_from else path
 
 
+def given(path: Path) -> Path:
+    """Returns a path in the folder that the command was called from, from the project's folder."""
+    return _given(path, click.get_current_context(silent=True))
+
+
 def results_here(results: Path) -> Path:
     """Returns the project's results; without one, `results` in the folder of the call."""
     context = click.get_current_context(silent=True)
-    return _given(results, context) if context and context.meta.get(_WITHOUT_PROJECT) else results
+    return given(results) if context and context.meta.get(_WITHOUT_PROJECT) else results
 
 
 class _OutputPath(click.Path):

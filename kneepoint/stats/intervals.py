@@ -1,12 +1,12 @@
 """Spread of values, t intervals of their means, and what chance explains of a difference."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
@@ -37,16 +37,13 @@ def spread(values: ArrayLike) -> dict[str, Any]:
 SPREAD = tuple(spread([1.0]))
 
 
-def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The spread of the column value for each group: columns `by` and SPREAD.
-
-    Groups come in order of appearance; `by` names columns that have no missing value.
-    """
-    rows = [
-        {**dict(zip(by, key, strict=True)), **spread(group)}
-        for key, group in values.groupby(list(by), sort=False)["value"]
-    ]
-    return pd.DataFrame(rows, columns=[*by, *SPREAD]).astype({"n": int})
+def t_interval(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """The mean, and the ends of its 95 % t interval; a single value has none."""
+    mean, n = statistics.fmean(values), len(values)
+    if n == 1:
+        return {name: mean, "low": None, "high": None}
+    half = stdtrit(n - 1, 0.975) * statistics.stdev(values) / math.sqrt(n)
+    return {name: mean, "low": mean - half, "high": mean + half}
 
 
 @dataclass(frozen=True)

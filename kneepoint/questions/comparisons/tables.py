@@ -125,7 +125,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             ignore_index=True,
         )
         for part, frame in {
-            "traffic_figures": intervals.spreads(figures, FIGURE),
+            "traffic_figures": statistics.spreads(figures, FIGURE),
             "comparison_published": beside_published(engines[0], figures),
             "comparison_shares": pd.concat([shares(each) for each in engines]),
             "comparison_runs": pd.DataFrame([key for each in engines for key in _first_runs(each)]),
@@ -212,7 +212,7 @@ def _swept(study: StudyRuns, results: Results) -> pd.DataFrame:
     values = study.trials.set_index("trial")[CONSTANT + parameter].astype(float)
     runs = results.titled(study.runs).assign(label=labels.words(study.config.controller))
     figures = figures_of(EMULATOR, runs, results.workflow.traffic, networks)
-    figures = intervals.spreads(figures, FIGURE)
+    figures = statistics.spreads(figures, FIGURE)
     return figures.assign(
         comparison=study.name,
         parameter=parameter,

@@ -17,7 +17,6 @@ from kneepoint.analysis.metrics import METRICS
 from kneepoint.analysis.results import Repeats, Results
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, MAHIMAHI
-from kneepoint.stats import intervals
 
 CALIBRATED = "calibrated"
 """Whose runs they are: those of the emulator on the calibrated host; or an engine's."""
@@ -103,7 +102,7 @@ def spreads(tables: Tables) -> pd.DataFrame:
     """The spread of each metric over the runs of each setting."""
     values = tables["repeatability_runs"].set_index(_OF).rename_axis(columns="metric")
     long = pd.DataFrame({"value": values.stack(future_stack=True)}).reset_index()
-    return intervals.spreads(long, [*_OF, "metric"])
+    return statistics.spreads(long, [*_OF, "metric"])
 
 
 def beside_published(tables: Tables) -> pd.DataFrame:

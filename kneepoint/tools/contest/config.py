@@ -13,6 +13,9 @@ from kneepoint.entries.confine import MOST_CPU_S
 from kneepoint.entries.score import Score, ScoreName, score_of
 from kneepoint.networks.config import Name, Sha256
 
+IN_FLIGHT = "in flight"
+"""What a page calls the window of an entry, which it does not tell."""
+
 
 def _check_moment(text: str) -> str:
     try:

@@ -48,7 +48,7 @@ from kneepoint.tools.contest.aliases import (
     authors_in,
     complete_key,
 )
-from kneepoint.tools.contest.config import Contest
+from kneepoint.tools.contest.config import IN_FLIGHT, Contest
 from kneepoint.tools.contest.feedback import write_feedback
 from kneepoint.tools.contest.figures import draw_figures, thinned
 from kneepoint.tools.contest.history import with_history
@@ -61,7 +61,6 @@ from kneepoint.tools.contest.scoring import (
 )
 from kneepoint.tools.contest.secret import digest_of, kept_secret
 
-IN_FLIGHT = "in flight"
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
 KEY = "repeated.key"
 _DPI = 110

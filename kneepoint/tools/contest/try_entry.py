@@ -1,5 +1,6 @@
 """`kneepoint try`: builds one entry, runs it once and draws the run, in seconds."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -8,6 +9,7 @@ from kneepoint.cli import (
     FIGURE,
     PATH,
     common_options_anywhere,
+    given,
     seed_option,
     subcommand,
 )
@@ -19,7 +21,7 @@ from kneepoint.engines.base import RunSpec
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.entries.collect import submission_at
-from kneepoint.tools.contest.run import IN_FLIGHT
+from kneepoint.tools.contest.config import IN_FLIGHT
 
 
 @subcommand("""
@@ -46,9 +48,16 @@ def command(
     config: Path,
     as_json: bool,
 ) -> None:
-    """Build ENTRY, a tree, archive or file in Python, run it once and draw the run."""
+    """Build ENTRY, a tree, archive or file in Python, run it once and draw the run.
+
+    Without matplotlib it draws nothing.
+    """
     submission = submission_at(entry)
-    plot = plot or Path(f"{submission.name}.svg")
+    notes = []
+    if plot is None and find_spec("matplotlib"):
+        plot = given(Path(f"{submission.name}.svg"))
+    elif plot is None:
+        notes.append("note: nothing is drawn; to draw the run: pip install 'kneepoint[pages]'")
     made = open_builder(config, [network], is_trusting=trust_entries).make(submission)
     if made.built is None:
         if made.message:
@@ -56,9 +65,10 @@ def command(
         raise KneepointError(f"{entry}: {made.reason}")
     settings = EmulatorSettings.of(EMULATE)
     spec = RunSpec.on(settings, made.built, {}, prepared_network(network), seed)
-    note = "note: its own receiver is not used, and a contest does not rank it"
+    if made.is_apart:
+        notes.append("note: its own receiver is not used, and a contest does not rank it")
     run_and_print(
         *(settings, spec, f"{made.name} on {network}", plot, as_json),
         noun=IN_FLIGHT,
-        notes=[note] if made.is_apart else [],
+        notes=notes,
     )

@@ -44,8 +44,8 @@ from kneepoint.networks.config import Name
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.load import load_workflow
-from kneepoint.search.fresh import interval
 from kneepoint.search.language import parse
+from kneepoint.stats.intervals import t_interval
 from kneepoint.stats.means import mean_of
 
 Split = Literal["train", "test"]
@@ -351,7 +351,7 @@ def _averaged(
 ) -> Json:
     """Returns the answer to runs that went well; raises ValueError if one has no score."""
     score = score_of(wanted.score)
-    mean = _geometric if score.is_ratio else partial(interval, "mean")
+    mean = _geometric if score.is_ratio else partial(t_interval, "mean")
     scores: list[list[float]] = []
     figures: Json = {}
     for network in networks:
@@ -368,11 +368,11 @@ def _averaged(
 
 def _metric(expression: Expression, runs: Sequence[RunRecord], network: PreparedNetwork) -> Json:
     try:
-        return interval("mean", [expression.of_run(run, network) for run in runs])
+        return t_interval("mean", [expression.of_run(run, network) for run in runs])
     except ValueError:
         return {"mean": None, "low": None, "high": None}
 
 
 def _geometric(values: Sequence[float]) -> Json:
-    found = interval("mean", [math.log(value) for value in values])
+    found = t_interval("mean", [math.log(value) for value in values])
     return {key: None if value is None else math.exp(value) for key, value in found.items()}

@@ -13,13 +13,13 @@ from kneepoint.analysis import over_time
 from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import Compared
 from kneepoint.analysis.schema import TABLES
+from kneepoint.analysis.statistics import spreads
 from kneepoint.common.tables import conform
 from kneepoint.config.comparison import Comparison
 from kneepoint.engines.base import FLOW_METRICS, PROBE_METRICS
 from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile
 from kneepoint.questions.comparisons import tables as comparisons
-from kneepoint.stats.intervals import spreads
 from tests.analysis.synthetic import LINK, WORKFLOW, MadeUp, analysed, run_row, study
 
 TRAFFIC = TrafficFile.model_validate(
