@@ -17,11 +17,20 @@ DATA = (
     *("LICENSE", "CITATION.cff"),
 )
 NOT_DATA = ("tests", "__pycache__", ".clang-format")
+PROGRAMS = {"apps", "emulation", "entries", "host", "links", "queues"}
+"""Folders of controllers whose sources are in programs alone: nobody compiles them again."""
 TARGET = os.environ.get("KNEEPOINT_TARGET", "")
 PLATFORMS = {
     "x86_64-linux-gnu.2.28": "manylinux_2_28_x86_64",
     "aarch64-linux-gnu.2.28": "manylinux_2_28_aarch64",
 }
+
+
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """Returns the names in a folder of data that an installation does not need."""
+    found = shutil.ignore_patterns(*NOT_DATA)(folder, names)
+    is_of_programs = Path(folder).name in PROGRAMS
+    return found | {name for name in names if is_of_programs and name.endswith(".cc")}
 
 
 class BuildWithData(build_py):
@@ -35,9 +44,12 @@ class BuildWithData(build_py):
         data.mkdir(parents=True)
         for name in DATA:
             if (here / name).is_dir():
-                shutil.copytree(here / name, data / name, ignore=shutil.ignore_patterns(*NOT_DATA))
+                shutil.copytree(here / name, data / name, ignore=left_out)
             else:
                 shutil.copy(here / name, data / name)
+        locked = data / "requirements.txt"
+        versions = [line for line in locked.read_text().splitlines() if "--hash=" not in line]
+        locked.write_text("\n".join(versions).replace(" \\", "") + "\n")
         built = here / "build" / (f"target-{TARGET}" if TARGET else "")
         for command in (
             ["controllers/build.sh", "--", "programs", "controllers"],

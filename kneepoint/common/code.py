@@ -32,7 +32,7 @@ def digest_of_step(*modules: str) -> str:
 def digest_of_packages() -> str:
     """Returns the digest of the locked versions of all packages."""
     text = (TOOL / _REQUIREMENTS).read_text(encoding="utf-8")
-    locked = sorted(re.findall(r"^[a-z0-9][^ ;\\]*(?: *;[^\\\n]*)?", text, re.MULTILINE))
+    locked = sorted(re.findall(r"^[a-z0-9][^ ;\\\n]*(?: *;[^\\\n]*)?", text, re.MULTILINE))
     return _joined([(line.strip(), "") for line in locked])
 
 

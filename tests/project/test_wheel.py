@@ -103,3 +103,46 @@ def test_a_project_is_found_from_its_folders_and_keeps_all_that_is_made(
     assert (tmp_path / "lab/text/run.svg").is_file()
     assert (tmp_path / "lab/.kneepoint/controllers/lab_window.so").is_file()
     assert state_of(installed) == before
+
+
+def test_many_projects_work_at_once(installed: Path, tmp_path: Path) -> None:
+    before = state_of(installed)
+
+    def started(number: int) -> "subprocess.Popen[str]":
+        home = tmp_path / str(number)
+        home.mkdir()
+        assert run(installed, home, "new-report", "lab").returncode == 0
+        return subprocess.Popen(
+            [installed / "bin/kneepoint", "run", "timely", "--network", "synthetic-fast", "--json"],
+            cwd=home / "lab",
+            env={"HOME": str(home), "PATH": f"{installed / 'bin'}:{os.defpath}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    processes = [started(number) for number in range(12)]
+    answers = [(*each.communicate(), each.returncode) for each in processes]
+    assert len({out for out, _, _ in answers}) == 1
+    assert {(said, status) for _, said, status in answers} == {("", 0)}
+    assert all((tmp_path / str(n) / "lab/.kneepoint/networks").is_dir() for n in range(12))
+    assert state_of(installed) == before
+
+
+def test_what_no_project_keeps_is_where_it_is_called(installed: Path, tmp_path: Path) -> None:
+    assert run(installed, tmp_path, "new-entry", "mine").returncode == 0
+    found = run(installed, tmp_path, "try", "mine", "--network", "synthetic-fast")
+    assert found.returncode == 0, found.stderr
+    assert (tmp_path / "mine.svg").is_file()
+
+
+def test_what_another_version_prepared_is_prepared_anew(installed: Path, tmp_path: Path) -> None:
+    words = ("run", "timely", "--network", "synthetic-fast", "--json")
+    assert run(installed, tmp_path, "new-report", "lab").returncode == 0
+    first = run(installed, tmp_path / "lab", *words)
+    (tmp_path / "lab/.kneepoint/version").write_text("0.0.1\n")
+    again = run(installed, tmp_path / "lab", *words)
+    assert again.returncode == 0 and again.stdout == first.stdout
+    (line,) = again.stderr.splitlines()
+    assert "0.0.1" in line
+    assert run(installed, tmp_path / "lab", *words).stderr == ""
