@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from kneepoint.common.files import private_folder
 from kneepoint.common.json_text import Json
 from kneepoint.engines.emulator import EmulatorSettings
-from kneepoint.entries.entries import ContestEntry
+from kneepoint.entries.entries import Sender
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.search.behaviour import (
@@ -24,7 +24,7 @@ from kneepoint.stats.paired import paired_ratio
 
 
 def watch(
-    sender: ContestEntry,
+    sender: Sender,
     known: Sequence[Known],
     watched: Sequence[PreparedNetwork],
     unseen: Sequence[PreparedNetwork],
@@ -46,7 +46,7 @@ def watch(
         specs = [sender.spec(engine, network, seeds[0]) for network in watched]
         found = identify(log_runs(engine, specs, folder), known, seeds[0])
     nearest = next((each for each in found if each.is_near), found[0])
-    rule = ContestEntry("", controller=(nearest.family.controller, dict(nearest.constants)))
+    rule = Sender("", controller=(nearest.family.controller, dict(nearest.constants)))
     specs = [
         side.spec(engine, network, seed)
         for network in unseen

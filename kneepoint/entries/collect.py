@@ -105,7 +105,7 @@ class Submission:
     """A submission.
 
     Args:
-        name: on the leaderboard.
+        name: where it is listed.
         path: the folder, archive or file.
         author: whose it is, according to its name.
         author_as_written: the same before it got the one form of names.

@@ -49,11 +49,11 @@ _MOST_REASON = 400
 
 
 @dataclass(frozen=True)
-class ContestEntry:
-    """One row of the leaderboard.
+class Sender:
+    """An entry, or a controller of ours beside entries.
 
     Args:
-        name: on the leaderboard.
+        name: where it is listed.
         author: whose it is, by the submission's name; "" for a baseline.
         submission: where it came from; None for a baseline.
         arrived_s: when it was committed or arrived (s since 1970).
@@ -118,9 +118,7 @@ class EntryBuilder:
     environment: Mapping[str, str] = field(default_factory=dict)
     cpu_s: int | None = None
 
-    def make(
-        self, submission: Submission, values: Mapping[str, float] | None = None
-    ) -> ContestEntry:
+    def make(self, submission: Submission, values: Mapping[str, float] | None = None) -> Sender:
         """Takes, recognizes and builds a submission; a failure becomes its reason.
 
         Args:
@@ -130,7 +128,7 @@ class EntryBuilder:
         Raises:
             MachineError: the machine is at fault.
         """
-        entry = ContestEntry(submission.name, submission.author, submission)
+        entry = Sender(submission.name, submission.author, submission)
         with private_folder("entry") as work:
             folder = work / "tree"
             known = (folder, submission.path.parent.resolve(), Path.cwd())
@@ -149,13 +147,13 @@ class EntryBuilder:
 
     def make_class(
         self, name: str, source: str, language: Language, values: Mapping[str, float]
-    ) -> ContestEntry:
+    ) -> Sender:
         """Builds the source of a class; a failure becomes its reason.
 
         Raises:
             MachineError: the machine is at fault.
         """
-        entry = ContestEntry(name, digest=sha256_of(source.encode()))
+        entry = Sender(name, digest=sha256_of(source.encode()))
         with private_folder("class") as folder:
             try:
                 if language == "python":
@@ -173,8 +171,8 @@ class EntryBuilder:
                 return failed(entry, error, None)
 
     def make_all(
-        self, submissions: Sequence[Submission], on_made: Callable[[ContestEntry], None]
-    ) -> list[ContestEntry]:
+        self, submissions: Sequence[Submission], on_made: Callable[[Sender], None]
+    ) -> list[Sender]:
         """Builds submissions, as many at once as there are processors.
 
         One whose language the machine lacks has this reason.
@@ -183,11 +181,11 @@ class EntryBuilder:
             MachineError: the machine is at fault.
         """
 
-        def make(submission: Submission) -> ContestEntry:
+        def make(submission: Submission) -> Sender:
             try:
                 return self.make(submission)
             except NoCompilerError as error:
-                entry = ContestEntry(submission.name, submission.author, submission)
+                entry = Sender(submission.name, submission.author, submission)
                 return failed(entry, DisturbedError(str(error)))
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -230,9 +228,7 @@ class EntryBuilder:
         )
 
 
-def failed(
-    entry: ContestEntry, error: Exception, known: Sequence[Path] | None = ()
-) -> ContestEntry:
+def failed(entry: Sender, error: Exception, known: Sequence[Path] | None = ()) -> Sender:
     """Returns an entry that cannot run, with the reason; of an unforeseen error stderr says more.
 
     Args:
@@ -275,7 +271,7 @@ def is_of_machine(error: Exception) -> bool:
     )
 
 
-def guarded(entry: ContestEntry, step: Callable[[], ContestEntry]) -> ContestEntry:
+def guarded(entry: Sender, step: Callable[[], Sender]) -> Sender:
     """Returns what a step makes of an entry, which an error turns into a row with the reason.
 
     Raises:
@@ -299,13 +295,13 @@ def shortened(reason: str) -> str:
     return reason if len(reason) <= _MOST_REASON else f"{reason[:_MOST_REASON]}..."
 
 
-def latest_of_each(entries: Iterable[ContestEntry]) -> dict[str, str]:
+def latest_of_each(entries: Iterable[Sender]) -> dict[str, str]:
     """Returns, by name, the next later submission of the same author.
 
     If the versions of all of an author's submissions are numbers, or dates, these say which is
     later; otherwise, the times of commit or arrival do.
     """
-    by_author: dict[str, list[ContestEntry]] = {}
+    by_author: dict[str, list[Sender]] = {}
     for each in entries:
         if each.submission is not None:
             by_author.setdefault(each.submission.author, []).append(each)

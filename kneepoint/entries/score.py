@@ -15,7 +15,7 @@ class Score:
     """A scoring rule; more is better.
 
     Args:
-        name: on the leaderboard.
+        name: where it is listed.
         expression: of a run.
         words: what it is, on the page.
         is_ratio: scores are compared by their ratio, and averaged geometrically.

@@ -10,7 +10,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.entries import within
 from kneepoint.entries.collect import find_submissions, state_of
-from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.entries import EntryBuilder, Sender
 from tests.entries.trees import deep, git, kit, repository, write_member
 
 pytestmark = pytest.mark.attacks
@@ -68,7 +68,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def make_all(entries: Path, builder: EntryBuilder) -> dict[str, ContestEntry]:
+def make_all(entries: Path, builder: EntryBuilder) -> dict[str, Sender]:
     made = builder.make_all(find_submissions(entries), lambda _: None)
     for each in made:
         json.dumps([each.name, each.reason, each.message], ensure_ascii=False).encode()

@@ -19,7 +19,7 @@ from kneepoint.entries.collect import (
     take,
 )
 from kneepoint.entries.confine import Confined
-from kneepoint.entries.entries import ContestEntry, latest_of_each
+from kneepoint.entries.entries import Sender, latest_of_each
 from tests.entries.trees import edit, git, kit, repository
 
 TRUSTING = Confined(None)
@@ -159,9 +159,9 @@ def test_missing_paths_are_named(tmp_path: Path) -> None:
         submission_at(tmp_path / "gone")
 
 
-def entry(file: str, arrived_s: float = 0) -> ContestEntry:
+def entry(file: str, arrived_s: float = 0) -> Sender:
     submission = submission_of(Path(file))
-    return ContestEntry(submission.name, submission.author, submission, arrived_s)
+    return Sender(submission.name, submission.author, submission, arrived_s)
 
 
 @pytest.mark.parametrize(

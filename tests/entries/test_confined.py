@@ -9,13 +9,13 @@ from kneepoint.common.code import ROOT
 from kneepoint.entries import confine
 from kneepoint.entries.collect import find_submissions
 from kneepoint.entries.confine import Confined
-from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.entries import EntryBuilder, Sender
 from tests.entries.trees import PYTHON_CLASS, kit
 
 CONFINED = Confined(ROOT / "build/confine")
 
 
-def make_all(entries: Path, builder: EntryBuilder) -> dict[str, ContestEntry]:
+def make_all(entries: Path, builder: EntryBuilder) -> dict[str, Sender]:
     made = builder.make_all(find_submissions(entries), lambda _: None)
     return {each.name: each for each in made}
 

@@ -11,7 +11,7 @@ import pytest
 
 from kneepoint.entries.cmake import read_cmake
 from kneepoint.entries.collect import find_submissions, submission_at
-from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.entries import EntryBuilder, Sender
 from tests.entries.trees import edit, git, kit, repository, write_member
 
 MAIN = '#include "law.hh"\nint main() { return window(); }\n'
@@ -28,7 +28,7 @@ def write(tree: Path, **files: str) -> Path:
     return tree
 
 
-def made(tree: Path, builder: EntryBuilder) -> ContestEntry:
+def made(tree: Path, builder: EntryBuilder) -> Sender:
     return builder.make(submission_at(tree))
 
 

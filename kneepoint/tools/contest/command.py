@@ -33,7 +33,7 @@ from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.limits import LIMITS
 from kneepoint.entries.build import Budget
 from kneepoint.entries.collect import require_folder_of_entries
-from kneepoint.entries.entries import ContestEntry
+from kneepoint.entries.entries import Sender
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.load import load_workflow
 from kneepoint.search.behaviour import Known, known_families
@@ -198,7 +198,7 @@ def open_contest(
     for each in contest.baselines:
         controller = catalogue.controller(each.controller, where)
         complete = controller.complete(each.constants, where)
-        ours.append(ContestEntry(_name_of(each, contest), controller=(controller, complete)))
+        ours.append(Sender(_name_of(each, contest), controller=(controller, complete)))
     networks = [PreparedNetwork.load(description_of(name)) for name in contest.networks]
     titles = {name: read_json(description_of(name))["title"] for name in contest.networks}
     if seed:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kneepoint.common.json_text import Json
 from kneepoint.engines.base import METRICS
-from kneepoint.entries.entries import ContestEntry, latest_of_each
+from kneepoint.entries.entries import Sender, latest_of_each
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.stats.means import mean_of
 from kneepoint.tools.contest.config import Contest
@@ -29,7 +29,7 @@ sender that knows no more than its acknowledgments reaches a fraction of it on a
 
 def verdict(
     contest: Contest,
-    entries: Sequence[ContestEntry],
+    entries: Sequence[Sender],
     networks: Sequence[PreparedNetwork],
     titles: Mapping[str, str],
     on_other_host: Mapping[str, float],
@@ -48,7 +48,7 @@ def verdict(
     for each, place in zip(ranked, _places_of(contest, ranked), strict=True):
         rows[each.name] |= place
 
-    def best_first(kind: Callable[[ContestEntry], bool]) -> list[Json]:
+    def best_first(kind: Callable[[Sender], bool]) -> list[Json]:
         found = [rows[each.name] for each in good if kind(each)]
         return sorted(found, key=lambda row: -row["score"])
 
@@ -95,7 +95,7 @@ def verdict(
     }
 
 
-def _spread(contest: Contest, name: str, lines: Sequence[ContestEntry]) -> Json | None:
+def _spread(contest: Contest, name: str, lines: Sequence[Sender]) -> Json | None:
     """How well a network tells entries and baselines apart; None if there are not two."""
     if len(lines) < 2:
         return None
@@ -111,7 +111,7 @@ def _spread(contest: Contest, name: str, lines: Sequence[ContestEntry]) -> Json 
     }
 
 
-def _places_of(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
+def _places_of(contest: Contest, ranked: Sequence[Sender]) -> list[Json]:
     """The rank of each entry, its interval, and the places lost on the final networks."""
     if not ranked:
         return []
@@ -125,14 +125,14 @@ def _places_of(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
     ]
 
 
-def _pairs(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
+def _pairs(contest: Contest, ranked: Sequence[Sender]) -> list[Json]:
     if len(ranked) < 2:
         return []
     scores, is_ratio = table_of(ranked, contest.ranked_on), contest.scored_by.is_ratio
     return compare_pairs([each.name for each in ranked], scores, contest.seed, is_ratio=is_ratio)
 
 
-def _row(contest: Contest, entry: ContestEntry, networks: Sequence[PreparedNetwork]) -> Json:
+def _row(contest: Contest, entry: Sender, networks: Sequence[PreparedNetwork]) -> Json:
     is_ratio = contest.scored_by.is_ratio
     means = {network.name: _means(entry, network, is_ratio) for network in networks}
     return {
@@ -155,7 +155,7 @@ def _is_near(means: Json, network: PreparedNetwork) -> bool:
     return bool(power >= NEAR_OMNISCIENT * network.omniscient.power)
 
 
-def _identity(contest: Contest, entry: ContestEntry) -> Json:
+def _identity(contest: Contest, entry: Sender) -> Json:
     submission, arrived_s = entry.submission, entry.arrived_s
     arrived = datetime.fromtimestamp(arrived_s, UTC).isoformat(timespec="seconds")
     return {
@@ -166,7 +166,7 @@ def _identity(contest: Contest, entry: ContestEntry) -> Json:
     }
 
 
-def _score(contest: Contest, entry: ContestEntry, networks: Sequence[str], prefix: str) -> Json:
+def _score(contest: Contest, entry: Sender, networks: Sequence[str], prefix: str) -> Json:
     """A score and its interval; a single run has none."""
     scores, is_ratio = table_of([entry], networks)[0], contest.scored_by.is_ratio
     low, high = interval_of(scores, contest.seed, is_ratio)
@@ -174,7 +174,7 @@ def _score(contest: Contest, entry: ContestEntry, networks: Sequence[str], prefi
     return {prefix + name: None if math.isnan(x) else x for name, x in values.items()}
 
 
-def _means(entry: ContestEntry, network: PreparedNetwork, is_ratio: bool) -> Json:
+def _means(entry: Sender, network: PreparedNetwork, is_ratio: bool) -> Json:
     """The means of an entry's runs on a network, and of its share of the omniscient power."""
     assert network.omniscient is not None
     means = {

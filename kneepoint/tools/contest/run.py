@@ -30,8 +30,8 @@ from kneepoint.engines.replay import NoSenderError
 from kneepoint.entries.behaviour import watch as watch_sender
 from kneepoint.entries.collect import find_submissions, state_of
 from kneepoint.entries.entries import (
-    ContestEntry,
     EntryBuilder,
+    Sender,
     failed,
     is_of_machine,
 )
@@ -89,7 +89,7 @@ class ContestRun:
     contest: Contest
     networks: Sequence[PreparedNetwork]
     titles: Mapping[str, str]
-    baselines: Sequence[ContestEntry]
+    baselines: Sequence[Sender]
     engine: EngineSettings
     builder: EntryBuilder
     folder: Path
@@ -135,7 +135,7 @@ class ContestRun:
                 return self._publish(sound, on_other_host, self.folder)
 
     def _publish(
-        self, scored: Sequence[ContestEntry], on_other_host: Mapping[str, float], into: Path
+        self, scored: Sequence[Sender], on_other_host: Mapping[str, float], into: Path
     ) -> Json:
         """Writes all that is written of entries that ran; returns the verdict."""
         found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
@@ -155,7 +155,7 @@ class ContestRun:
         write_whole(into / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return found
 
-    def _sound(self, scored: Sequence[ContestEntry]) -> list[ContestEntry]:
+    def _sound(self, scored: Sequence[Sender]) -> list[Sender]:
         """Finds, one by one, the entries with which a page fails; each becomes a row with why.
 
         One whose row fails, too, is left out.
@@ -175,12 +175,12 @@ class ContestRun:
                     print(f"{entry.name}: not even a row can be made of it", file=sys.stderr)
         return sorted(kept, key=lambda each: each.is_baseline)
 
-    def _try_to_publish(self, scored: Sequence[ContestEntry]) -> None:
+    def _try_to_publish(self, scored: Sequence[Sender]) -> None:
         with private_folder("page") as place:
             self._publish(scored, {}, place)
 
     @contextmanager
-    def _runner(self, entries: Sequence[ContestEntry]) -> Iterator[Runner]:
+    def _runner(self, entries: Sequence[Sender]) -> Iterator[Runner]:
         able = [each for each in entries if not each.reason]
         total = len(able) * len(self.networks) * self.contest.runs
         total += sum(is_repeated(each, self.engine) for each in able)
@@ -204,7 +204,7 @@ class ContestRun:
             return SlotExecutor(self.engine, slots_of(self.results, os.cpu_count() or 1))
         return LocalExecutor(self.engine)
 
-    def _draw_runs(self, entries: Sequence[ContestEntry]) -> dict[str, Path]:
+    def _draw_runs(self, entries: Sequence[Sender]) -> dict[str, Path]:
         """Returns a figure over time of each entry's run on the first practice network."""
         if self.engine.is_real_time:
             return {}  # a real run cannot be repeated to log it
@@ -226,7 +226,7 @@ class ContestRun:
             drawn[each.name] = figure
         return drawn
 
-    def _say_behaviour(self, found: Json, entries: Sequence[ContestEntry]) -> None:
+    def _say_behaviour(self, found: Json, entries: Sequence[Sender]) -> None:
         """Adds to each row of an entry which rule it behaves like, once found out for a sender."""
         if not self.known:
             return

@@ -9,7 +9,7 @@ import numpy as np
 
 from kneepoint.engines.base import EngineSettings, RunRecord
 from kneepoint.entries.entries import (
-    ContestEntry,
+    Sender,
     guarded,
     shortened,
     without_paths,
@@ -28,12 +28,12 @@ _Key = tuple[str, int, int]
 
 def run_all(
     contest: Contest,
-    entries: Sequence[ContestEntry],
+    entries: Sequence[Sender],
     networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     runner: Runner,
     key: bytes = b"",
-) -> list[ContestEntry]:
+) -> list[Sender]:
     """Runs what can run and is not in the journal; returns the entries with scores or reasons.
 
     An entry that fails once does not run again: a hanging entry costs seconds, not minutes. In
@@ -78,7 +78,7 @@ def run_all(
         for (each, network, seed, repetition), run in zip(asked, finished, strict=True):
             records[each.name][network.name, seed, repetition] = run.record
 
-    def scored(each: ContestEntry) -> ContestEntry:
+    def scored(each: Sender) -> Sender:
         return _scored(contest, each, records[each.name], networks)
 
     return [
@@ -86,23 +86,23 @@ def run_all(
     ]
 
 
-def _drawn_by(key: bytes, entry: ContestEntry, choices: int) -> int:
+def _drawn_by(key: bytes, entry: Sender, choices: int) -> int:
     """One of some choices, which whoever lacks the key cannot foresee."""
     drawn = hmac.digest(key, entry.digest.encode(), "sha256")
     return int.from_bytes(drawn) % choices
 
 
-def is_repeated(entry: ContestEntry, engine: EngineSettings) -> bool:
+def is_repeated(entry: Sender, engine: EngineSettings) -> bool:
     """Whether one of its runs is made twice: our controllers are deterministic."""
     return not entry.is_baseline and not engine.is_real_time
 
 
 def _scored(
     contest: Contest,
-    entry: ContestEntry,
+    entry: Sender,
     records: Mapping[_Key, RunRecord],
     networks: Sequence[PreparedNetwork],
-) -> ContestEntry:
+) -> Sender:
     """Scores an entry's runs, in the order of networks and seeds, up to the first failure."""
     by_name = {network.name: network for network in networks}
     by_network: dict[str, list[RunRecord]] = {name: [] for name in by_name}
@@ -145,7 +145,7 @@ def _kept_back(reason: str) -> str:
 
 def run_on_other_host(
     contest: Contest,
-    scored: Sequence[ContestEntry],
+    scored: Sequence[Sender],
     networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     runner: Runner,
@@ -166,6 +166,6 @@ def run_on_other_host(
     }
 
 
-def table_of(scored: Sequence[ContestEntry], networks: Sequence[str]) -> Floats:
+def table_of(scored: Sequence[Sender], networks: Sequence[str]) -> Floats:
     """Returns scores of shape (entries, networks, runs)."""
     return np.array([[each.scores[name] for name in networks] for each in scored])

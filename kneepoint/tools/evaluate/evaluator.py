@@ -37,7 +37,7 @@ from kneepoint.engines.catalogue import Controller, load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.expression import Expression
 from kneepoint.entries.collect import submission_at
-from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.entries import EntryBuilder, Sender
 from kneepoint.entries.score import ScoreName, score_of
 from kneepoint.entries.tree import Language
 from kneepoint.networks.config import Name
@@ -221,14 +221,14 @@ class Evaluator:
                 self._networks |= {name: prepared_network(name) for name in missing}
         return [self._networks[name] for name in names]
 
-    def _make(self, wanted: Candidate) -> ContestEntry:
+    def _make(self, wanted: Candidate) -> Sender:
         name = str(wanted.id)
         ours = "rule" if wanted.rule is not None else wanted.controller
         if ours is not None:
             rule = parse(wanted.rule).constants if wanted.rule is not None else {}
             controller = self._controller(ours)
             constants = controller.complete({**wanted.constants, **rule}, "constants")
-            return ContestEntry(name, controller=(controller, constants))
+            return Sender(name, controller=(controller, constants))
         with self._making:
             builder = self._builder
         if wanted.entry is not None:
@@ -249,9 +249,7 @@ class Evaluator:
     def _builder(self) -> EntryBuilder:
         return open_builder(self._config, [], is_trusting=self._trusts)
 
-    def _run(
-        self, made: ContestEntry, networks: Sequence[PreparedNetwork], wanted: Candidate
-    ) -> Json:
+    def _run(self, made: Sender, networks: Sequence[PreparedNetwork], wanted: Candidate) -> Json:
         """Runs once, and, if that went well, all the rest: what hangs does so once."""
         if made.reason:
             status = "fault" if made.is_disturbed else "failed"

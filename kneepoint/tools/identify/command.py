@@ -17,7 +17,7 @@ from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.entries.behaviour import describe, watch
 from kneepoint.entries.collect import submission_at
-from kneepoint.entries.entries import ContestEntry
+from kneepoint.entries.entries import Sender
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.search.behaviour import (
     Known,
@@ -90,7 +90,7 @@ def command(
     print_result(found, _text(found), as_json)
 
 
-def _sender(text: str, config: Path, is_trusting: bool) -> ContestEntry:
+def _sender(text: str, config: Path, is_trusting: bool) -> Sender:
     """Returns an entry by its path, which is built, or a controller with its parameters."""
     if Path(text).exists():
         made = open_builder(config, [], is_trusting=is_trusting).make(submission_at(Path(text)))
@@ -100,7 +100,7 @@ def _sender(text: str, config: Path, is_trusting: bool) -> ContestEntry:
     name, constants = setting_of(text)
     make_what_is_missing(config, [], [name])
     controller = load_catalogue(EMULATE).controller(name, text)
-    return ContestEntry(name, controller=(controller, controller.complete(constants, text)))
+    return Sender(name, controller=(controller, controller.complete(constants, text)))
 
 
 def _text(found: Json) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
-from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.entries import EntryBuilder, Sender
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.run import ContestRun
 from tests.controllers.conftest import contest
@@ -31,7 +31,7 @@ def make_contest_run(folder: Path, builder: EntryBuilder) -> ContestRun:
     networks = [link(folder, name, gap_ms) for name, gap_ms in gaps_ms.items()]
     titles = {name: name.capitalize() for name in gaps_ms}
     window = load_catalogue(EMULATE).controller("fixed_window", "test")
-    baseline = ContestEntry(
+    baseline = Sender(
         "fixed_window 20", controller=(window, window.complete({"window": 20}, "test"))
     )
     engine = EmulatorSettings.of(EMULATE)

@@ -19,7 +19,7 @@ from kneepoint.engines.base import (
 )
 from kneepoint.engines.emulator import EmulatorEngine
 from kneepoint.entries.collect import in_calendar
-from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.entries import EntryBuilder, Sender
 from kneepoint.tools.contest import (
     feedback,
     leaderboard,
@@ -64,7 +64,7 @@ class OddError(Exception):
 def name_in(given: tuple[object, ...]) -> str:
     """The entry with a score that a call is about; "" if it is about none or several."""
     for each in given:
-        if isinstance(each, ContestEntry):
+        if isinstance(each, Sender):
             return each.name
         if isinstance(each, dict) and "name" in each and "score" in each:
             return str(each["name"])
@@ -123,7 +123,7 @@ def test_an_entry_of_which_no_row_can_be_made_is_left_out(
     contest_run, entries = shared
     right = leaderboard._identity
 
-    def odd(contest: Contest, entry: ContestEntry) -> Json:
+    def odd(contest: Contest, entry: Sender) -> Json:
         return {} if entry.name == "mallory" else right(contest, entry)
 
     monkeypatch.setattr(leaderboard, "_identity", odd)
@@ -170,7 +170,7 @@ def test_commits_of_any_date_are_scored(contest_run: ContestRun, tmp_path: Path,
 @pytest.mark.parametrize("written_s", [float("nan"), -1e30, 0, 253402300800, 1e30, float("inf")])
 def test_files_of_any_date_are_scored(written_s: float) -> None:
     contest = Contest(title="Test", practice=("known",), deadline="2027-01-01T00:00Z")
-    entry = ContestEntry("mallory", arrived_s=in_calendar(written_s))
+    entry = Sender("mallory", arrived_s=in_calendar(written_s))
     assert leaderboard._identity(contest, entry)["arrived"] == (
         "9999-12-31T23:59:59+00:00" if written_s > 0 else None
     )
@@ -247,7 +247,7 @@ def test_no_cell_for_a_spreadsheet_is_a_formula(reason: str) -> None:
 def test_long_reasons_are_cut(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     contest_run, entries = shared
 
-    def fail(*_: object) -> ContestEntry:
+    def fail(*_: object) -> Sender:
         raise KneepointError("x" * 5000)
 
     monkeypatch.setattr(scoring, "_scored", fail)

@@ -10,7 +10,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import hold_lock
 from kneepoint.engines.base import RunRecord
-from kneepoint.entries.entries import ContestEntry
+from kneepoint.entries.entries import Sender
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.scoring import _scored
 from kneepoint.tools.contest.secret import (
@@ -107,7 +107,7 @@ def test_last_words_on_a_final_network_are_kept_back(
     reasons = {}
     for network in networks:
         record = RunRecord("id", status, "ended; its last words: it saw 5")
-        scored = _scored(contest, ContestEntry("a"), {(network.name, 1, 0): record}, networks)
+        scored = _scored(contest, Sender("a"), {(network.name, 1, 0): record}, networks)
         reasons[network.name] = scored.reason
     assert "it saw 5" in reasons["known"]
     assert "it saw" not in reasons["slow"] and "kept back" in reasons["slow"]

@@ -16,7 +16,7 @@ from kneepoint.engines.built import EMULATE, REPLAY
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.entries.behaviour import watch
-from kneepoint.entries.entries import ContestEntry
+from kneepoint.entries.entries import Sender
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.search.behaviour import known_families
 from kneepoint.search.language import parse
@@ -50,7 +50,7 @@ def main(senders: Sequence[str]) -> None:
             controller = catalogue.controller(name, "benchmark")
             constants = controller.complete(law() if name == "rule" else {}, name)
             found = watch(
-                ContestEntry(name, controller=(controller, constants)),
+                Sender(name, controller=(controller, constants)),
                 [(each, None) for each in known],
                 *(watched, unseen, SEEDS, engine, executor),
             )

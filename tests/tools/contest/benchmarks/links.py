@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from kneepoint.common.config_file import read_config
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
-from kneepoint.entries.entries import ContestEntry
+from kneepoint.entries.entries import Sender
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.journal import RunJournal
@@ -29,7 +29,7 @@ OTHERS = ("aimd_rtt", "aimd_soph", "aimd_timeout", "bounded_aimd", "delay_band",
 RECORDINGS = ("att-", "contest-2026", "tmobile-", "verizon-")
 
 
-def entries() -> list[ContestEntry]:
+def entries() -> list[Sender]:
     """Returns all controllers that run."""
     catalogue = load_catalogue(EMULATE)
     settings = [(each.controller, each.constants) for each in read_config(RULES, Contest).baselines]
@@ -39,7 +39,7 @@ def entries() -> list[ContestEntry]:
         controller = catalogue.controller(name, str(RULES))
         complete = controller.complete(constants, str(RULES))
         words = " ".join([name, *(f"{value:g}" for value in list(constants.values())[:1])])
-        found.append(ContestEntry(words, controller=(controller, complete)))
+        found.append(Sender(words, controller=(controller, complete)))
     return found
 
 

@@ -24,7 +24,7 @@ from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.entries.build import Compiler
 from kneepoint.entries.collect import find_submissions
 from kneepoint.entries.confine import Confined
-from kneepoint.entries.entries import ContestEntry, EntryBuilder
+from kneepoint.entries.entries import EntryBuilder, Sender
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.networks.traces import times_of
 from kneepoint.runs.executor import LocalExecutor
@@ -43,7 +43,7 @@ ENTRIES = {
 }
 
 
-def written(folder: Path, networks: Sequence[PreparedNetwork]) -> list[ContestEntry]:
+def written(folder: Path, networks: Sequence[PreparedNetwork]) -> list[Sender]:
     """Returns the entries that know the networks' recordings, and the honest twin."""
     recordings = [times_of(Path(each.uplink.trace).read_bytes()) for each in networks]
     for name, (controller, macros) in ENTRIES.items():
@@ -56,7 +56,7 @@ def written(folder: Path, networks: Sequence[PreparedNetwork]) -> list[ContestEn
 
 def powers(
     contest: Contest,
-    senders: Sequence[ContestEntry],
+    senders: Sequence[Sender],
     networks: Sequence[PreparedNetwork],
     folder: Path,
 ) -> dict[str, dict[str, float]]:
