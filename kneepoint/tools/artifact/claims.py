@@ -39,8 +39,16 @@ def claims(tables: Tables, config: str) -> pd.DataFrame:
         KneepointError: a table is missing or damaged.
     """
     where = [] if config == "config/config.yaml" else ["--config", config]
-    each = (_audited, _swept, _tuned, _recovered, _held_out, _confirmed)
-    found = [row for of_kind in each for row in of_kind(tables)]
+    each = {
+        "audit": _audited,
+        "sweeps": _swept,
+        "searches": _tuned,
+        "search_constants": _recovered,
+        "held_out_gains": _held_out,
+        "agreement": _confirmed,
+    }
+    there = (of_table for name, of_table in each.items() if name in tables)  # as their questions
+    found = [row for of_table in there for row in of_table(tables)]
     rows = [
         {
             "part": parts.part_of_table(row["table"]),

@@ -25,6 +25,7 @@ from kneepoint.runs.registry import experiments_of
 from kneepoint.tools.artifact.archive import write_artifact
 from kneepoint.tools.artifact.claims import COLUMNS, claims
 from tests.analysis import synthetic
+from tests.questions.test_together import with_all
 
 CONFIG = Path("config/config.yaml")
 
@@ -46,6 +47,7 @@ def results(workspace: Path) -> Path:
     return folder
 
 
+@with_all("audit", "held_out", "sweeps")
 def test_claims_are_those_of_the_tables() -> None:
     tables = synthetic.analysed(synthetic.results())
     found = claims(tables, "config/config.yaml")
@@ -68,6 +70,7 @@ def test_claims_are_those_of_the_tables() -> None:
     assert best in set(select(found, table="sweeps")["value"])
 
 
+@with_all("searches")
 def test_a_search_of_one_parameter_claims_its_best() -> None:
     goal = Formula(expression="throughput_mbps / signal_delay_p95_ms")
     runs = synthetic.ternary_study(objective=goal)
