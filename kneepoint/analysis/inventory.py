@@ -1,6 +1,6 @@
 """All runs, those that failed, and experiments that did not run: nothing is dropped silently."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pkgutil import resolve_name
 from typing import Any
 
@@ -67,10 +67,10 @@ TABLES = (
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `kneepoint.analysis.schema`. Real runs follow emulated ones."""
-    asked = [(each.place, resolve_name(each.function)) for each in counts()]
-    functions = [count for _, count in sorted([*_COUNTS.items(), *asked], key=lambda each: each[0])]
-    found = [each for count in functions for each in count(results)]
+    """The tables of all runs: those of studies, then what questions count; real ones last."""
+    found = list(_studies(results))
+    for counted in counts():
+        found += resolve_name(counted.function)(results)
     found.sort(key=lambda each: (each[0]["engine"] == MAHIMAHI, each[0]["kind"] == NOT_RUN))
     return {
         "inventory": pd.DataFrame([{**of, **_counts(frame)} for of, frame in found]),
@@ -104,12 +104,6 @@ def _studies(results: Results) -> Iterator[Found]:
     for name, wanted in results.workflow.studies.items():
         if wanted.engine == MAHIMAHI and name not in made:
             yield not_run(name)
-
-
-_COUNTS: dict[int, Callable[[Results], Iterator[Found]]] = {
-    10: _studies,
-}
-"""Of what is no folder yet, by their place."""
 
 
 def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFrame:

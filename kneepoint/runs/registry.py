@@ -1,10 +1,10 @@
 """All experiments of a configuration, by the name of their folder in the results.
 
-Questions declare experiments (see kneepoint.runs.question): the workflow makes the jobs of all of
-them by the same rules.
+Studies are what many questions ask about; further experiments are those that questions declare (see
+kneepoint.runs.question). The workflow makes the jobs of all of them by the same rules.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,18 +28,18 @@ from kneepoint.runs.question import Experiment, Kind, Phase, questions
 NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
 
-STUDY = Kind(
+_STUDY = Kind(
     "search_study", ("study.json", "trials.parquet"), "Searching", "kneepoint.search.study:plan"
 )
-WORST_CASE = Kind(
+_WORST_CASE = Kind(
     "search_worst_case",
-    (*STUDY.files, LOG, FLOW_LOG),
+    (*_STUDY.files, LOG, FLOW_LOG),
     "Searching for the worst case",
-    STUDY.planner,
+    _STUDY.planner,
 )
-GUIDED = Kind(
+_GUIDED = Kind(
     "search_guided",
-    (*STUDY.files, "candidates.parquet"),
+    (*_STUDY.files, "candidates.parquet"),
     "Searching with the emulator as guide",
     "kneepoint.search.guided:plan",
     phase=Phase.REAL_AFTER_EMULATED,
@@ -53,7 +53,8 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *(each for question in questions().values() for each in question.experiments(workflow)),
     ]
     found.sort(key=lambda experiment: experiment.is_real)
-    return {each.name: _with_files(each, workflow.path) for each in found}
+    names = {each.name for each in found}
+    return {each.name: _completed(each, names, workflow.path) for each in found}
 
 
 def check_results(workflow: Workflow) -> None:
@@ -66,10 +67,12 @@ def check_results(workflow: Workflow) -> None:
         require_folder(workflow.results / folder)
 
 
-def _with_files(experiment: Experiment, config: Path) -> Experiment:
+def _completed(experiment: Experiment, names: Container[str], config: Path) -> Experiment:
+    """With the files of its networks, without needs of questions that are not there."""
     described = [network_file(config, network) for network in experiment.networks]
     file = config if experiment.settings else experiment.reads[0]
-    return replace(experiment, reads=[*experiment.reads, *described], file=file)
+    needs = [name for name in experiment.needs if name in names]
+    return replace(experiment, needs=needs, reads=[*experiment.reads, *described], file=file)
 
 
 def _studies(workflow: Workflow) -> Iterator[Experiment]:
@@ -78,10 +81,10 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
         traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
         opponent = [study.opponent.controller] if study.opponent else []
         tables = workflow.files_of_tables(study.tables)
-        kind = WORST_CASE if isinstance(study.objective, WorstCase) else STUDY
+        kind = _WORST_CASE if isinstance(study.objective, WorstCase) else _STUDY
         yield Experiment(
             name,
-            GUIDED if study.guide else kind,
+            _GUIDED if study.guide else kind,
             study.engine,
             [study.controller, *workflow.controllers_beside(study.traffic), *opponent],
             study.networks,

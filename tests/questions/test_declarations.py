@@ -6,6 +6,9 @@ from importlib import import_module
 
 import pytest
 
+from kneepoint.common.places import SHIPPED
+from kneepoint.runs import registry
+from kneepoint.runs.load import load_workflow
 from kneepoint.runs.question import FOLDER, PACKAGE, questions, stages
 
 QUESTIONS = questions()
@@ -25,6 +28,17 @@ def test_a_question_has_what_it_declares(name: str) -> None:
 def test_a_stage_has_the_schemas_of_its_tables(name: str) -> None:
     stage = stages()[name]
     assert [table.name for table in import_module(stage.module).TABLES] == list(stage.tables)
+
+
+def test_without_its_questions_a_configuration_has_its_studies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    workflow = load_workflow(SHIPPED / "config.yaml")
+    every = registry.experiments_of(workflow)
+    monkeypatch.setattr(registry, "questions", dict)
+    found = registry.experiments_of(workflow)
+    assert set(found) == set(workflow.studies) < set(every)
+    assert {need for each in found.values() for need in each.needs} <= set(found)
 
 
 def test_declarations_import_no_slow_package() -> None:
