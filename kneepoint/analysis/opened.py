@@ -19,7 +19,7 @@ from kneepoint.analysis.schema import TABLES, tables_in
 from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.common.made_by import NAME as MADE_BY
 from kneepoint.common.made_by import require_as_written
-from kneepoint.config.workflow import RESERVED
+from kneepoint.runs.question import reserved
 from kneepoint.runs.results import read_frame
 
 _MAKE = "`kneepoint report` makes"
@@ -99,7 +99,7 @@ class OpenResults:
     def _files(self, pattern: str) -> list[Path]:
         """Those of all experiments; results of another configuration may stand within."""
         found = [path.relative_to(self.folder).parts for path in self.folder.glob(f"**/{pattern}")]
-        own = [parts for parts in found if len(parts) <= 2 or parts[0] in RESERVED]
+        own = [parts for parts in found if len(parts) <= 2 or parts[0] in reserved()]
         return [self.folder.joinpath(*parts) for parts in sorted(own)]
 
     def _all(self, name: str) -> pd.DataFrame:

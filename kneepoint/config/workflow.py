@@ -51,14 +51,6 @@ LOG = "uplink.log"
 FLOW_LOG = "flow.log"
 """Of the sender, in virtual time."""
 
-RESERVED = (
-    *("comparisons", "kernel", "hardening"),
-    *("repeats", "hold_out", "showcase", "figures", "tables"),
-    *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
-    ADDED_RUNS,
-)
-"""Folder names in the results that studies may not use."""
-
 
 @dataclass(frozen=True)
 class Workflow:

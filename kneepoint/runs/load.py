@@ -25,8 +25,6 @@ from kneepoint.config.study import (
     WorstCase,
 )
 from kneepoint.config.workflow import (
-    REAL_SHOWCASE,
-    RESERVED,
     Workflow,
 )
 from kneepoint.engines.base import (
@@ -44,7 +42,7 @@ from kneepoint.networks.config import (
     load_trace_catalogue,
 )
 from kneepoint.networks.traffic import TrafficFile
-from kneepoint.runs.question import questions
+from kneepoint.runs.question import questions, reserved
 from kneepoint.runs.registry import experiments_of
 
 
@@ -92,10 +90,9 @@ def _load_networks(workflow: Workflow) -> dict[str, Network]:
     config = workflow.path
     networks: dict[str, Network] = {}
     for experiment in experiments_of(workflow).values():
-        is_wanted = experiment.name != REAL_SHOWCASE or workflow.settings.confirm
         for name in experiment.networks:
             networks[name] = networks.get(name) or load_network(config, name, str(experiment.file))
-            if is_wanted:
+            if experiment.is_wanted:
                 where = f"{experiment.file}: network {name}: "
                 _require(networks[name], experiment.engine, where)
     traced = {name: network for name, network in networks.items() if network.trace_names}
@@ -119,7 +116,7 @@ def _check_studies(workflow: Workflow) -> None:
     """Refuses reserved names, and tables and starts that do not fit to a study."""
     for name, study in workflow.studies.items():
         path = workflow.file("studies", name)
-        if name in RESERVED:
+        if name in reserved():
             raise KneepointError(f"{workflow.path}: {name!r} is a reserved name; rename the study")
         if study.guide and workflow.settings.confirm is None:
             raise KneepointError(

@@ -79,6 +79,7 @@ class Experiment:
         settings: its settings in the main one, as text.
         file: of the configuration, that describes it.
         results: the group of results to which the analysis counts it; "": its own name.
+        is_wanted: whether the configuration asks for it, so that its engine must have its networks.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Experiment:
     settings: str = ""
     file: Path = Path()
     results: str = ""
+    is_wanted: bool = True
 
     @property
     def phase(self) -> Phase:
@@ -179,6 +181,7 @@ class Question:
     Args:
         sections: what it says; the first one's part is that of its tables and figures.
         experiments: those of a configuration.
+        folders: that these have in the results, which studies may not use.
         stages: of the analysis.
         figures: their kinds.
         counts: runs in the inventory.
@@ -189,6 +192,7 @@ class Question:
 
     sections: tuple[Section, ...] = ()
     experiments: Callable[[Workflow], Iterable[Experiment]] = _none
+    folders: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     figures: tuple[str, ...] = ()
     counts: tuple[Counted, ...] = ()
@@ -232,6 +236,11 @@ def words() -> Mapping[str, str]:
     """The module of each question's words, by the question's name."""
     found = {name: question.words for name, question in questions().items()}
     return {name: f"{PACKAGE}.{name}.{module}" for name, module in found.items() if module}
+
+
+def reserved() -> list[str]:
+    """Names of folders in the results that studies may not use."""
+    return ["figures", "tables", *(name for each in questions().values() for name in each.folders)]
 
 
 def makes(table: str) -> bool:

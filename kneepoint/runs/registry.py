@@ -18,12 +18,11 @@ from kneepoint.config.workflow import (
     CALIBRATED,
     FLOW_LOG,
     LOG,
-    RESERVED,
     Workflow,
 )
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import network_file
-from kneepoint.runs.question import Experiment, Kind, Phase, questions
+from kneepoint.runs.question import Experiment, Kind, Phase, questions, reserved
 
 NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
@@ -63,7 +62,7 @@ def check_results(workflow: Workflow) -> None:
     Raises:
         KneepointError: a path is blocked or not writable.
     """
-    for folder in ("", *RESERVED, *experiments_of(workflow)):
+    for folder in ("", *reserved(), *experiments_of(workflow)):
         require_folder(workflow.results / folder)
 
 

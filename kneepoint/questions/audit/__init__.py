@@ -36,6 +36,7 @@ QUESTION = Question(
         Section(AT_A_GLANCE, 10, "glance.md.jinja"),
     ),
     experiments=_experiments,
+    folders=(ADDED_RUNS,),
     stages=(
         Stage(
             results=("studies", "published", "added_runs"),

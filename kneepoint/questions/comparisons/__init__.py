@@ -30,6 +30,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 QUESTION = Question(
     sections=(Section(BEHAVES, 20), Section(TRUSTED, 60, "kernel.md.jinja")),
     experiments=_experiments,
+    folders=("comparisons", "kernel"),
     stages=(
         Stage(
             results=("comparisons", "kernel", "studies"),

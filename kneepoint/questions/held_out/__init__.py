@@ -76,6 +76,7 @@ QUESTION = Question(
         Section(AT_A_GLANCE, 20, "glance.md.jinja"),
     ),
     experiments=_experiments,
+    folders=("hold_out",),
     check=_check,
     stages=(
         Stage(

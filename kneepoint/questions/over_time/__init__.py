@@ -19,12 +19,20 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
     if run := workflow.settings.showcase:
         where = [run.controller], [run.network]
         yield Experiment("showcase", _EXAMPLE, EMULATOR, *where, settings=str(run))
-        yield Experiment(REAL_SHOWCASE, _REAL_EXAMPLE, MAHIMAHI, *where, settings=str(run))
+        yield Experiment(
+            REAL_SHOWCASE,
+            _REAL_EXAMPLE,
+            MAHIMAHI,
+            *where,
+            settings=str(run),
+            is_wanted=bool(workflow.settings.confirm),
+        )
 
 
 QUESTION = Question(
     sections=(Section(BEHAVES, 10),),
     experiments=_experiments,
+    folders=("showcase", REAL_SHOWCASE),
     stages=(
         Stage(
             results=("showcase", "real_showcase", "comparisons", "kernel", "studies"),

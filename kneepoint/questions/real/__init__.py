@@ -88,6 +88,7 @@ QUESTION = Question(
         Section(FINDINGS, 60, "finding.md.jinja"),
     ),
     experiments=_experiments,
+    folders=("probe", "confirm", CALIBRATED, "agreement", "again"),
     stages=(
         Stage(results=("confirm", "calibration"), tables=("agreement",), is_alone=True),
         Stage(

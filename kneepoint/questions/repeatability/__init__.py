@@ -26,6 +26,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 QUESTION = Question(
     sections=(Section(TRUSTED, 10), Section(TRUSTED, 30, "real.md.jinja")),
     experiments=_experiments,
+    folders=("repeats",),
     stages=(
         Stage(
             results=("repeats", "real_repeats", "calibration"),

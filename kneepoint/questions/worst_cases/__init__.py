@@ -35,6 +35,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 QUESTION = Question(
     sections=(Section(ELSEWHERE, 20),),
     experiments=_experiments,
+    folders=("hardening",),
     stages=(
         Stage(
             results=("studies", "published", "hardening"),
