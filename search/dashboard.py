@@ -19,6 +19,7 @@ from optuna.storages import BaseStorage, InMemoryStorage
 
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.project import enter
 from kneepoint.config.settings import Settings
 from kneepoint.search.readable import REPORT
 from kneepoint.search.storage_copy import sync
@@ -131,9 +132,11 @@ def main() -> None:
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--port", type=int, default=8080, help="%(default)s")
     arguments = parser.parse_args()
-    results = read_config(arguments.config, Settings).results
+    results = read_config(enter(arguments.config), Settings).results
     with make_dashboard(results, arguments.port) as server:
-        print(f"All studies under {results}: http://{HOST}:{server.server_port}/ (Ctrl-C to stop)")
+        print(
+            f"All studies under {results.absolute()}: http://{HOST}:{server.server_port}/ (Ctrl-C to stop)"
+        )
         sys.stdout.flush()
         try:
             server.serve_forever()

@@ -26,6 +26,8 @@ from kneepoint.common.errors import (
     run_command_line,
     unusable,
 )
+from kneepoint.common.files import require_folder
+from kneepoint.common.project import enter
 from kneepoint.config.settings import Settings
 from kneepoint.search.readable import (
     BEST,
@@ -104,6 +106,8 @@ def _is_copy(trial: FrozenTrial, source: FrozenTrial) -> bool:
 def write_sqlite(results: Path) -> Path:
     """Writes one file of all studies atomically; returns its path."""
     path = results / FILE
+    require_folder(results)
+    results.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.new")
     part.unlink(missing_ok=True)
     if path.is_file():
@@ -177,12 +181,12 @@ def main() -> None:
         "--url", help="of a database; none: storage in the configuration, or the SQLite file"
     )
     arguments = parser.parse_args()
-    settings = read_config(arguments.config, Settings)
+    settings = read_config(enter(arguments.config), Settings)
     url = arguments.url or settings.storage_url
     if url:
         print(f"{write_to(settings.results, url)} studies copied")
     else:
-        print(write_sqlite(settings.results))
+        print(write_sqlite(settings.results).absolute())
 
 
 if __name__ == "__main__":

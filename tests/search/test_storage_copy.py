@@ -22,7 +22,9 @@ from kneepoint.search.storage_copy import (
 )
 from kneepoint.search.study import search
 from kneepoint.search.trial_log import LOG
+from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, followed
+from tests.programs import run_module
 from tests.search import many_kinds
 from tests.search.many_kinds import add, trial
 from tests.search.test_loop import study
@@ -237,3 +239,13 @@ def test_unusable_storage_is_one_line_without_secrets(url: str) -> None:
     with pytest.raises(KneepointError, match=r"^storage.*correct") as raised:
         open_storage(url)
     assert SECRET not in str(raised.value)
+
+
+def test_the_file_is_of_the_project_wherever_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("seed: 1\n")
+    many_kinds.write(tmp_path / "results")
+    words = ("--config", str(tmp_path / "config.yaml"))
+    done = run_module("kneepoint.search.storage_copy", *words, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    storage = RDBStorage(f"sqlite:///{tmp_path / 'results' / FILE}")
+    assert len(optuna.get_all_study_names(storage)) == 2
