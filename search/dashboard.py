@@ -134,9 +134,8 @@ def main() -> None:
     arguments = parser.parse_args()
     results = read_config(enter(arguments.config), Settings).results
     with make_dashboard(results, arguments.port) as server:
-        print(
-            f"All studies under {results.absolute()}: http://{HOST}:{server.server_port}/ (Ctrl-C to stop)"
-        )
+        url = f"http://{HOST}:{server.server_port}/"
+        print(f"All studies under {results.absolute()}: {url} (Ctrl-C to stop)")
         sys.stdout.flush()
         try:
             server.serve_forever()
