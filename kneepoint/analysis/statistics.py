@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from kneepoint.analysis.metrics import POWER
 from kneepoint.stats import intervals
@@ -89,26 +90,14 @@ def best(
     return Best(label, greatest, n, luck.margin(n, math.inf), luck.margin(n, n), ties)
 
 
-def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
-    """The search as it went: columns trial, value, failed, best_so_far, improved (on that before).
+def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArray[np.bool_]:
+    """Which points lie on the Pareto front: none is as good in both and better in one.
 
-    A trial failed if a run of it did; if the machine was at fault, it has no value either.
+    Args:
+        throughput: more is better, shape (n,).
+        delay: less is better, shape (n,).
     """
-    table = trials[["trial", "value", "reason"]].sort_values("trial", ignore_index=True)
-    table["failed"] = table["value"].isna() | (table.pop("reason") != "")
-    values = table["value"]
-    table["best_so_far"] = (values.cummin() if minimised else values.cummax()).ffill()
-    table["improved"] = (values == table["best_so_far"]) & ~table["best_so_far"].duplicated()
-    return table
-
-
-def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
-    """The mean of `value` with y down and x across, both ascending."""
-    return table.pivot_table(index=y, columns=x, values=value, aggfunc="mean").sort_index()
-
-
-def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """The effect of one constant: power at each value, relative to the mean of those alike."""
-    power = runs.groupby([*by, column])[POWER].mean()
-    relative = power / power.groupby(list(by)).transform("mean") - 1
-    return relative.groupby(column).mean().rename_axis("value").rename("relative").reset_index()
+    high, low = throughput.to_numpy(dtype=float), delay.to_numpy(dtype=float)
+    as_good = (high[:, None] >= high) & (low[:, None] <= low)
+    better = (high[:, None] > high) | (low[:, None] < low)
+    return ~np.asarray((as_good & better).any(axis=0), dtype=bool)

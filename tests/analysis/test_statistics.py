@@ -62,23 +62,6 @@ def test_best_and_its_ties(
     assert statistics.best(pd.Series([math.nan]), pd.Series([1]), luck) is None
 
 
-def test_history_marks_improvements() -> None:
-    trials = pd.DataFrame(
-        {
-            "trial": [2, 0, 1, 3, 4],
-            "value": [3.0, 1.0, math.nan, 3.0, 0.0],
-            "reason": ["", "", "machine", "", "NaN"],
-        }
-    )
-    past = statistics.history(trials)
-    assert past["trial"].tolist() == [0, 1, 2, 3, 4]
-    assert past["best_so_far"].tolist() == [1, 1, 3, 3, 3]
-    assert past["improved"].tolist() == [True, False, True, False, False]
-    assert past["failed"].tolist() == [False, True, False, False, True]
-    least = statistics.history(trials, minimised=True)
-    assert least["best_so_far"].tolist() == [1, 1, 1, 1, 0]
-
-
 def test_exclusions_group_failures_alike() -> None:
     failures = ((1, "sends without end"), (1, "sends without end"), (2, "window is NaN"))
     runs = [synthetic.failed_row("aimd", {"alpha": alpha}, reason) for alpha, reason in failures]
@@ -87,3 +70,10 @@ def test_exclusions_group_failures_alike() -> None:
     found = synthetic.analysed(results, "inventory")["exclusions"]
     assert found["runs"].tolist() == [2, 1]
     assert found["reason"].tolist() == ["sends without end", "window is NaN"]
+
+
+def test_front_is_what_nothing_dominates() -> None:
+    # Some are no worse in one and better in the other; equals do not beat each other.
+    points = pd.DataFrame([(2, 10), (2, 20), (1, 10), (2, 10), (3, 30)], columns=["mbps", "ms"])
+    found = statistics.on_front(points["mbps"], points["ms"])
+    assert found.tolist() == [True, False, False, True, True]

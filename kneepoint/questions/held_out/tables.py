@@ -8,7 +8,7 @@ another. A failed run has power 0, and so has the score, to which no ratio exist
 What a search found has one power on the training network, that which the search states: with fresh
 seeds. Pairs of runs decide elsewhere.
 
-Frames of settings, networks and runs are as `experiments.hold_out` writes them.
+Frames of settings, networks and runs are as `plan` writes them.
 """
 
 import math
@@ -18,10 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from kneepoint.analysis import (
-    labels,
-    planes,
-)
+from kneepoint.analysis import labels
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.inventory import Found, what
@@ -30,7 +27,7 @@ from kneepoint.analysis.results import HeldOutRuns, Results, StudyRuns
 from kneepoint.analysis.statistics import counted
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR
-from kneepoint.questions.held_out import across
+from kneepoint.questions.held_out import across, planes
 from kneepoint.questions.held_out.across import SEED, relative_runs
 from kneepoint.stats.intervals import Chance
 from kneepoint.stats.paired import Floats, holm, over_networks, paired_ratio

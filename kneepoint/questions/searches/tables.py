@@ -25,7 +25,6 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.planes import on_front
 from kneepoint.analysis.recovery import disagreements, recovery
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.common.study_record import (
@@ -302,7 +301,7 @@ def _against_bound(trials: pd.DataFrame, omniscient: Mapping[str, Mapping[str, f
 
 
 def _trials(study: StudyRuns) -> pd.DataFrame:
-    """The trials in their order: see `statistics.history`, with what they tried and measured.
+    """The trials in their order: see `history`, with what they tried and measured.
 
     In a search for a front, the metrics are the objectives.
     """
@@ -317,13 +316,28 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
     searched = [CONSTANT + each.name for each in study.searched]
     columns = ["trial", "stopped", "beyond", *SHOWN, *searched]
     more = trials[columns].assign(measured=measured, rank=rank.reindex(trials.index))
-    past = statistics.history(trials, goal.minimises).merge(more, on="trial")
+    past = history(trials, goal.minimises).merge(more, on="trial")
     past["failed"] &= ~(past["stopped"] | past["beyond"])
     past = past.astype(dict.fromkeys(searched, float))
     if is_front:
         is_knee = past[POWER] == past[POWER].max()
-        past = past.assign(on_front=on_front(past[THROUGHPUT], past[SIGNAL_DELAY]), knee=is_knee)
+        past = past.assign(
+            on_front=statistics.on_front(past[THROUGHPUT], past[SIGNAL_DELAY]), knee=is_knee
+        )
     return past.merge(_brackets(study), on="trial", how="left")
+
+
+def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
+    """The search as it went: columns trial, value, failed, best_so_far, improved (on that before).
+
+    A trial failed if a run of it did; if the machine was at fault, it has no value either.
+    """
+    table = trials[["trial", "value", "reason"]].sort_values("trial", ignore_index=True)
+    table["failed"] = table["value"].isna() | (table.pop("reason") != "")
+    values = table["value"]
+    table["best_so_far"] = (values.cummin() if minimised else values.cummax()).ffill()
+    table["improved"] = (values == table["best_so_far"]) & ~table["best_so_far"].duplicated()
+    return table
 
 
 def _brackets(study: StudyRuns) -> pd.DataFrame:

@@ -262,7 +262,7 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
         return
     y, x = (CONSTANT + name for name in axes)
     runs = statistics.succeeded(study.runs[study.runs["network"] == network])
-    ours = statistics.grid(runs, x, y, POWER)
+    ours = _means(runs, x, y, POWER)
     best, chosen = study.record.best, None
     if best and best.runs and axes == varied and len(config.networks) == 1:
         chosen = float(best.constants[axes[0]]), float(best.constants[axes[1]])
@@ -293,8 +293,20 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
     found["grid_cells"].append(cells.assign(**grid, best=is_best))
     for name in varied:
         if name not in axes:
-            effect = statistics.effect(runs, CONSTANT + name, [x, y])
+            effect = _effect(runs, CONSTANT + name, [x, y])
             found["grid_effects"].append(effect.assign(grid=key, constant=name))
+
+
+def _means(rows: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
+    """The mean of `value` with y down and x across, both ascending."""
+    return rows.pivot_table(index=y, columns=x, values=value, aggfunc="mean").sort_index()
+
+
+def _effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """The effect of one constant: power at each value, relative to the mean of those alike."""
+    power = runs.groupby([*by, column])[POWER].mean()
+    relative = power / power.groupby(list(by)).transform("mean") - 1
+    return relative.groupby(column).mean().rename_axis("value").rename("relative").reset_index()
 
 
 def _cells(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -305,7 +317,7 @@ def _cells(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
         published: its rows, with columns y, x, published (power), row and step.
     """
     is_printed = len(published) > 0
-    printed = statistics.grid(published, "x", "y", "published") if is_printed else ours * math.nan
+    printed = _means(published, "x", "y", "published") if is_printed else ours * math.nan
     grids = {"ours": ours.reindex_like(printed), "published": printed}
     stacked = {name: each.stack(future_stack=True) for name, each in grids.items()}
     found = pd.DataFrame(stacked).rename_axis(["y", "x"]).reset_index()

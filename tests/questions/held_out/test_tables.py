@@ -13,8 +13,8 @@ from kneepoint.analysis.frames import (
     select,
 )
 from kneepoint.analysis.luck import Luck
-from kneepoint.analysis.planes import compute, on_front
 from kneepoint.common.study_record import BestTrial
+from kneepoint.questions.held_out import planes
 from kneepoint.questions.held_out import tables as held_out
 from tests.analysis import synthetic
 
@@ -131,12 +131,6 @@ def test_gains_over_a_setting_that_fails_everywhere_are_unknown_or_total(
 # Planes ---------------------------------------------------------------------------------------
 
 
-def test_front_is_what_nothing_dominates() -> None:
-    # Some are no worse in one and better in the other; equals do not beat each other.
-    points = pd.DataFrame([(2, 10), (2, 20), (1, 10), (2, 10), (3, 30)], columns=["mbps", "ms"])
-    assert on_front(points["mbps"], points["ms"]).tolist() == [True, False, False, True, True]
-
-
 def test_planes_have_means_covariances_and_a_knee() -> None:
     points = {7: [(2.0, 100.0), (3.0, 120.0)], 8: [(1.0, 20.0)], 9: [(1.0, 30.0)]}
     runs = [
@@ -145,7 +139,7 @@ def test_planes_have_means_covariances_and_a_knee() -> None:
         for point in every
     ]
     failed = {**synthetic.failed_row("c", {}, "no"), "trial": 7}
-    found = compute(pd.DataFrame([*runs, failed]), [7, 8, 9]).set_index("trial")
+    found = planes.compute(pd.DataFrame([*runs, failed]), [7, 8, 9]).set_index("trial")
     assert found["succeeded"].tolist() == [2, 1, 1]
     means = ["throughput_mbps", "signal_delay_p95_ms"]
     variances = ["throughput_variance", "covariance", "delay_variance"]

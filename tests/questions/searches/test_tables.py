@@ -1,5 +1,6 @@
 """Searches that are found in studies."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import StudyRuns
 from kneepoint.common.study_record import Failed
 from kneepoint.config.study import Bounded, Fit, Formula
+from kneepoint.questions.searches.tables import history
 from tests.analysis import synthetic
 
 
@@ -109,3 +111,20 @@ def test_a_study_by_another_goal_than_power_is_a_search() -> None:
     assert found["searches"]["objective"].tolist() == ["expression"]
     grid = synthetic.windows_study(objective=Bounded(throughput="mean", delay_ms=200))
     assert of_studies(grid)["searches"]["search"].tolist() == ["windows"]
+
+
+def test_history_marks_improvements() -> None:
+    trials = pd.DataFrame(
+        {
+            "trial": [2, 0, 1, 3, 4],
+            "value": [3.0, 1.0, math.nan, 3.0, 0.0],
+            "reason": ["", "", "machine", "", "NaN"],
+        }
+    )
+    past = history(trials)
+    assert past["trial"].tolist() == [0, 1, 2, 3, 4]
+    assert past["best_so_far"].tolist() == [1, 1, 3, 3, 3]
+    assert past["improved"].tolist() == [True, False, True, False, False]
+    assert past["failed"].tolist() == [False, True, False, False, True]
+    least = history(trials, minimised=True)
+    assert least["best_so_far"].tolist() == [1, 1, 1, 1, 0]
