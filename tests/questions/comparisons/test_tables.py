@@ -21,6 +21,7 @@ from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile
 from kneepoint.questions.comparisons import tables as comparisons
 from tests.analysis.synthetic import LINK, WORKFLOW, MadeUp, analysed, run_row, study
+from tests.questions.test_together import with_all
 
 TRAFFIC = TrafficFile.model_validate(
     {
@@ -181,6 +182,7 @@ def test_cubics_plateau_falls_further_where_a_loss_comes_early() -> None:
     assert [row["plateau_packets"] for row in slow[1:]] == [100, 90, 80]
 
 
+@with_all("over_time")
 def test_the_stage_writes_figures_series_and_cycles() -> None:
     window = sawtooth([100, 80, 90], 0.5).tolist()
     flows = {"flows": {"long": {"transport": "tcp"}}, "interval_s": 0.5}
