@@ -67,7 +67,7 @@ attacks: build ## every attack of a hostile entry or build, those that take minu
 test-long: build ## the tests that take minutes each
 	@python -m pytest -n $(TEST_PROCESSES) -m long
 
-test-without: setup ## what is left without one question or tool: NAME=sweeps
+test-without: build ## what is left without one question or tool: NAME=sweeps
 	@python -m tests.removable "$$NAME"
 
 soak: setup ## a study and a race killed ROUNDS=20 times, on every kind of Ray: the same bytes

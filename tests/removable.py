@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("questions", "tools")
+NOT_BUILT = shutil.ignore_patterns("CMake*", "*.ninja", "sanitize", "site*", "target-*", ".*")
+"""Of build/: what only a further build needs, and other builds."""
 
 
 def names(kind: str) -> list[str]:
@@ -44,7 +46,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         clone = Path(temporary) / "kneepoint"
         subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
-        (clone / "build").symlink_to(ROOT / "build")
+        shutil.copytree(ROOT / "build", clone / "build", ignore=NOT_BUILT)
         if (ROOT / ".mypy_cache").is_dir():
             shutil.copytree(ROOT / ".mypy_cache", clone / ".mypy_cache")
         subprocess.run(["rm", "-r", *belongings(kinds[name], name)], cwd=clone, check=True)
