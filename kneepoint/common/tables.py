@@ -192,7 +192,7 @@ def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
     for name in frame.columns:
         column = schema.column(name)
         if column is None:
-            raise KneepointError(f"{path}: column {name} is not declared; see TABLES of its stage")
+            raise KneepointError(f"{path}: column {name} is not declared; see its TABLES")
         kind = _arrow_type(column.kind)
         try:
             if column.kind == "texts":  # pandas has no missing lists: NaN is none
@@ -202,7 +202,7 @@ def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
                 array = pa.array(frame[name], kind, from_pandas=column.kind != "real")
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
             raise KneepointError(
-                f"{path}: column {name} does not hold {column.kind}: {error}; see TABLES of its stage"
+                f"{path}: column {name} does not hold {column.kind}: {error}; see its TABLES"
             ) from None
         unit = {_UNIT_KEY: column.unit} if column.unit else None
         fields.append(pa.field(name, kind, metadata=unit))
@@ -211,7 +211,7 @@ def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata))
     problem = schema.problem(table)
     if problem:
-        raise KneepointError(f"{path}: {problem}; see TABLES of its stage")
+        raise KneepointError(f"{path}: {problem}; see its TABLES")
     return table
 
 
