@@ -26,6 +26,7 @@ from kneepoint.runs.results import (
 )
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
+from tests.questions.test_together import with_all
 
 CALIBRATION = {"windows": [5, 12], "host": {"host_latency_us": {"values": [0, 100]}}}
 CONFIRM: dict[str, Any] = {
@@ -122,6 +123,7 @@ def miss(results: Path, trials: list[int]) -> None:
     tables.write(results / "agreement.parquet", schema, pd.DataFrame(rows))
 
 
+@with_all("audit", "held_out")
 def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Open) -> None:
     job = open_job()
     listed = [
@@ -151,6 +153,7 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
     assert [each.origins for each in list_settings(job)] == [["calibration"]] * 2
 
 
+@with_all("audit", "held_out")
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
@@ -195,6 +198,7 @@ class InterruptedExecutor(ShuffledExecutor):
             yield records
 
 
+@with_all("audit", "held_out")
 def test_interrupted_confirmation_runs_only_the_rest(open_job: Open) -> None:
     before, after, reference = FakeEngine(), FakeEngine(), FakeEngine()
     with pytest.raises(KeyboardInterrupt):
@@ -213,6 +217,7 @@ def test_interrupted_confirmation_runs_only_the_rest(open_job: Open) -> None:
     assert again.ran == []
 
 
+@with_all("audit", "held_out")
 def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
     job = open_job(repeats=2)
     perform(job)
@@ -231,6 +236,7 @@ def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
     }
 
 
+@with_all("audit", "held_out")
 def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
     job = open_job(repeats=2, again=3)
     perform(job)

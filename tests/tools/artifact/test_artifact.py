@@ -93,10 +93,10 @@ def test_artifact_describes_everything_with_its_digest(results: Path, tmp_path: 
         archive.extractall(tmp_path / "crate")
     assert {
         *("results/report.html", "results/report.pdf", "results/provenance.json", "claims.csv"),
-        *("results/windows/runs.parquet", "results/audit.parquet", "config/config.yaml"),
+        *("results/windows/runs.parquet", "results/inventory.parquet", "config/config.yaml"),
         *("config/published/007-windows.csv", "LICENSE", "CITATION.cff", "README.md"),
     } <= set(files)
-    assert files["results/audit.parquet"] == (results / "audit.parquet").read_bytes()
+    assert files["results/inventory.parquet"] == (results / "inventory.parquet").read_bytes()
     rows = list(csv.DictReader(io.StringIO(files["claims.csv"].decode())))
     readme = files["README.md"].decode()
     assert rows
