@@ -54,7 +54,7 @@ def test_figure_is_drawn_and_in_another_process_the_same(folder: Path, tmp_path:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["nothing"], "there is no figure 'nothing'; known: at-a-glance, published-against-ours"),
+        (["nothing"], "there is no figure 'nothing'; known: "),
         (["power-curv"], "there is no figure 'power-curv'; did you mean 'power-curve'?"),
         (["plane-moon"], "there is no figure plane-moon; figures of this kind: plane-contest"),
         (["plane", "--out", "x.jpg"], "x.jpg: unknown figure format; use .png, .svg or .pdf"),
