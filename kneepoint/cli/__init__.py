@@ -22,15 +22,18 @@ from kneepoint.common.arguments import (
     require_cores,
     require_place,
 )
+from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.places import VERSION
 from kneepoint.common.project import (
+    current_folder,
     enter,
     enter_shipped,
     find_config,
     require_config_here,
     seen_from,
 )
+from kneepoint.config.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -187,22 +190,30 @@ FIGURE = _OutputPath(".png", ".svg", ".pdf")
 
 
 def _of_project(context: click.Context, _: click.Parameter, config: Path | None) -> Path:
-    return _enter(context, config or require_config_here())
+    return _enter_checked(context, config or require_config_here())
 
 
 def _of_project_or_shipped(context: click.Context, _: click.Parameter, config: Path | None) -> Path:
-    return _enter(context, config or find_config(Path.cwd()))
+    return _enter_checked(context, config or find_config(current_folder()))
+
+
+def _enter_checked(context: click.Context, config: Path | None) -> Path:
+    """Enters a project whose main file is right, so that a wrong one changes nothing."""
+    if config is not None:
+        require_config(config, "--config")
+        read_config(config, Settings)
+    return _enter(context, config)
 
 
 def _of_project_or_wrong(context: click.Context, _: click.Parameter, config: Path | None) -> Path:
     """Of `kneepoint doctor`, which says what is wrong with a configuration."""
-    found = config or find_config(Path.cwd())
+    found = config or find_config(current_folder())
     return found if found and not found.is_file() else _enter(context, found)
 
 
 def _enter(context: click.Context, config: Path | None) -> Path:
     """Makes the project the current folder; without a configuration, the one of what is shipped."""
-    context.meta[_CALLED_FROM] = Path.cwd()
+    context.meta[_CALLED_FROM] = current_folder()
     if config is None:
         context.meta[_WITHOUT_PROJECT] = True
         return enter_shipped()

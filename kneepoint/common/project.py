@@ -7,6 +7,7 @@ user's cache.
 """
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -29,16 +30,29 @@ _CONFIGURATIONS = ("config.yaml", "config/config.yaml")
 def find_config(folder: Path) -> Path | None:
     """Returns the configuration in a folder or, without one, in the nearest one above it.
 
+    A project's controllers are compiled and run, so that a configuration above must be the user's
+    own, or root's: anybody may write one into /tmp. The one of the folder itself may be another
+    user's whose folder it is.
+
     Raises:
-        KneepointError: a folder has two.
+        KneepointError: a folder has two, or the configuration is another user's.
     """
     for place in (folder, *folder.parents):
-        found = [place / name for name in _CONFIGURATIONS if (place / name).is_file()]
+        found = [place / name for name in _CONFIGURATIONS if os.path.lexists(place / name)]
         if len(found) > 1:
             raise KneepointError(
                 f"{place}: has {' and '.join(_CONFIGURATIONS)}; remove one, or name one (--config)"
             )
+        if found and not found[0].is_file():
+            raise KneepointError(f"{found[0]}: is no file, or a link to none; remove it")
         if found:
+            owner, owners = found[0].stat().st_uid, {0, os.geteuid()}
+            owners |= {place.stat().st_uid} if place == folder else set()
+            if owner not in owners:
+                raise KneepointError(
+                    f"{found[0]}: belongs to user {owner}, and its controllers would run; if you "
+                    f"trust it: --config {found[0]}"
+                )
             return found[0]
     return None
 
@@ -49,7 +63,7 @@ def require_config_here() -> Path:
     Raises:
         KneepointError: there is none, or a folder has two.
     """
-    here = Path.cwd()
+    here = current_folder()
     found = find_config(here)
     if found is None:
         raise KneepointError(
@@ -57,6 +71,18 @@ def require_config_here() -> Path:
             "kneepoint new-report NAME"
         )
     return found
+
+
+def current_folder() -> Path:
+    """Returns the current folder.
+
+    Raises:
+        KneepointError: somebody has removed it.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise KneepointError("the current folder has been removed; change to another") from None
 
 
 def project_of(config: Path) -> Path:
@@ -88,13 +114,12 @@ def enter_shipped() -> Path:
     Raises:
         KneepointError: the folder cannot be made or entered.
     """
-    folder = user_cache() / "shipped"
+    folder = _own_cache() / "shipped"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise KneepointError(
-            f"{folder}: {error.strerror}; set XDG_CACHE_HOME or KNEEPOINT_CACHE to a folder that "
-            "you can write"
+            f"{folder}: {error.strerror}; set XDG_CACHE_HOME to a folder that you can write"
         ) from None
     _enter(folder)
     return SHIPPED / "config.yaml"
@@ -106,6 +131,16 @@ def _enter(folder: Path) -> None:
     except OSError as error:
         raise KneepointError(f"{folder}: {error.strerror}; name another project") from None
     os.environ["KNEEPOINT_OWN_CONTROLLERS"] = str(OWN_CONTROLLERS.absolute())
+    _forget_removed_controllers()
+
+
+def _forget_removed_controllers() -> None:
+    """Removes own controllers whose source is gone: they would stand in for shipped ones."""
+    for listed in OWN_CONTROLLERS.glob("*.sources"):
+        _, _, source = listed.read_text(encoding="utf-8").partition("\n")[0].partition("  ")
+        if not Path(source).is_file():
+            listed.with_suffix(".so").unlink(missing_ok=True)
+            listed.unlink(missing_ok=True)
 
 
 def note_version() -> None:
@@ -115,12 +150,13 @@ def note_version() -> None:
         KneepointError: the note cannot be written.
     """
     note = STATE / "version"
-    before = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
+    before = note.read_bytes().decode(errors="replace").strip() if note.is_file() else ""
     if before == VERSION:
         return
     if before:
+        version = before if re.fullmatch(r"[\w.+-]{1,20}", before) else "of another version"
         print(
-            f"{STATE}: prepared by Kneepoint {before}, and this is {VERSION}: prepared anew",
+            f"{STATE}: prepared by Kneepoint {version}, and this is {VERSION}: prepared anew",
             file=sys.stderr,
             flush=True,
         )
@@ -136,11 +172,29 @@ def seen_from(project: Path, path: Path) -> Path:
 
 
 def user_cache() -> Path:
-    """Returns the user's cache: $KNEEPOINT_CACHE, or kneepoint/ in $XDG_CACHE_HOME or ~/.cache."""
+    """Returns where traces are kept: $KNEEPOINT_CACHE, which users may share, or the user's cache.
+
+    Raises:
+        KneepointError: it is no absolute path, or there is no home.
+    """
     given = os.environ.get("KNEEPOINT_CACHE")
-    if given:
-        return Path(given).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "kneepoint"
+    return _absolute("KNEEPOINT_CACHE", given) if given else _own_cache()
+
+
+def _own_cache() -> Path:
+    """Returns kneepoint/ in $XDG_CACHE_HOME or ~/.cache, which nobody else writes."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return _absolute("XDG_CACHE_HOME", base) / "kneepoint"
+
+
+def _absolute(variable: str, given: str) -> Path:
+    try:
+        path = Path(given).expanduser()
+    except RuntimeError:
+        raise KneepointError(f"{given}: there is no such home; set HOME, or {variable}") from None
+    if not path.is_absolute():
+        raise KneepointError(f"{variable}={given}: give an absolute path")
+    return path
 
 
 def python_path() -> str:
