@@ -196,8 +196,8 @@ def fetch_traces(
             write_whole(into / name, content)
     except OSError as error:
         raise KneepointError(
-            f"{error.filename or into}: {error.strerror}; make it writable, free some space, or set "
-            "cache in the configuration to another folder"
+            f"{error.filename or into}: {error.strerror}; make it writable, free some space, or "
+            "set cache in the configuration to another folder"
         ) from None
 
 
