@@ -79,9 +79,11 @@ def built_of(name: str, own: Path) -> Path:
 def changed_sources(name: str, own: Path) -> list[Path]:
     """Returns the sources that have changed, or are gone, since the build.
 
-    Nobody changes an installed tool's.
+    Nobody changes an installed tool's. An own controller's shared object counts as one: it may have
+    been cut off.
     """
-    if IS_INSTALLED and (name == CORE or not is_own(name, own)):
+    is_ours = name != CORE and is_own(name, own)
+    if IS_INSTALLED and not is_ours:
         return []
     try:
         lines = built_of(name, own).read_text().splitlines()
@@ -89,7 +91,8 @@ def changed_sources(name: str, own: Path) -> list[Path]:
         lines = []
     rows = [line.partition("  ") for line in lines]
     of = {TOOL / path: digest for digest, _, path in rows if path}  # a note may have been cut off
-    sources = [path for path in sources_of(name, own) if path.is_file()]
+    built = [shared_object(name, own).absolute()] if is_ours else []
+    sources = [path for path in [*sources_of(name, own), *built] if path.is_file()]
     now = {path: sha256_of(path.read_bytes()) for path in sources}
     return sorted(path for path in {**of, **now} if of.get(path) != now.get(path))
 

@@ -41,7 +41,7 @@ def compiler() -> list[str]:
 
 
 def build_own(source: Path) -> None:
-    """Builds a controller into OWN_CONTROLLERS, and lists beside it what it was built of.
+    """Builds a controller into OWN_CONTROLLERS, and lists beside it what it was built of, and it.
 
     Raises:
         KneepointError: there is no compiler, or it refuses the source.
@@ -68,7 +68,9 @@ def build_own(source: Path) -> None:
             lines = [line for line in answer.stderr.splitlines() if "error" in line]
             problem = lines[0].strip() if lines else f"{source}: the compiler failed"
             raise KneepointError(problem)
-        write_whole(shared_object(name, source.parent), made.read_bytes())
+        built, place = made.read_bytes(), shared_object(name, source.parent)
+        write_whole(place, built)
+    noted += f"{sha256_of(built)}  {place.absolute()}\n"
     write_whole(built_of(name, source.parent), noted)
 
 

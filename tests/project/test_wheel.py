@@ -105,6 +105,16 @@ def test_a_project_is_found_from_its_folders_and_keeps_all_that_is_made(
     assert state_of(installed) == before
 
 
+def test_an_own_controller_that_was_cut_off_is_built_again(installed: Path, tmp_path: Path) -> None:
+    words = ("run", "lab_window", "--network", "synthetic-fast", "--json")
+    assert run(installed, tmp_path, "new-report", "lab").returncode == 0
+    first = run(installed, tmp_path / "lab", *words)
+    os.truncate(tmp_path / "lab/.kneepoint/controllers/lab_window.so", 100)
+    again = run(installed, tmp_path / "lab", *words)
+    assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
+    assert run(installed, tmp_path / "lab", *words).stderr == ""
+
+
 def test_many_projects_work_at_once(installed: Path, tmp_path: Path) -> None:
     before = state_of(installed)
 
