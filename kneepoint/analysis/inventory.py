@@ -67,7 +67,7 @@ TABLES = (
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables of all runs: those of studies, then what questions count; real ones last."""
+    """The tables of all runs: first of studies, then of questions; real runs come last."""
     found = list(_studies(results))
     for counted in counts():
         found += resolve_name(counted.function)(results)

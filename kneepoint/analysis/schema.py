@@ -1,6 +1,6 @@
 """The stages of the analysis, and the schema of each table that they write.
 
-Questions have most of them (see kneepoint.runs.question); the inventory is of all runs. Delays are
+Questions declare most of them (see kneepoint.runs.question); the inventory has all runs. Delays are
 95th percentiles. A relative difference is ours over theirs, less one.
 """
 

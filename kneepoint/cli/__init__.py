@@ -117,30 +117,29 @@ def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
     return lambda function: command(examples(text)(function))
 
 
-def _given(path: Path, context: click.Context | None) -> Path:
-    """Returns a path that a user gave, from the project's folder."""
-    called_from = context and context.meta.get(_CALLED_FROM)
+def _known(key: str) -> Any:
+    """Returns what the current command's context has of a key; None without a command."""
+    context = click.get_current_context(silent=True)
+    return context and context.meta.get(key)
+
+
+def given(path: Path) -> Path:
+    """Returns a path in the folder that the command was called from, from the project's folder."""
+    called_from = _known(_CALLED_FROM)
     return seen_from(Path.cwd(), called_from / path) if called_from else path
 
 
 def as_called(path: Path) -> Path:
     """Returns a path of the project as it is from the folder that the command was called from."""
-    context = click.get_current_context(silent=True)
-    called_from = context and context.meta.get(_CALLED_FROM)
+    called_from = _known(_CALLED_FROM)
     if called_from and called_from.is_relative_to(Path.cwd()):
         return Path(os.path.relpath(path, called_from))
     return path.absolute() if called_from else path
 
 
-def given(path: Path) -> Path:
-    """Returns a path in the folder that the command was called from, from the project's folder."""
-    return _given(path, click.get_current_context(silent=True))
-
-
 def results_here(results: Path) -> Path:
     """Returns the project's results; without one, `results` in the folder of the call."""
-    context = click.get_current_context(silent=True)
-    return given(results) if context and context.meta.get(_WITHOUT_PROJECT) else results
+    return given(results) if _known(_WITHOUT_PROJECT) else results
 
 
 class _OutputPath(click.Path):
@@ -152,7 +151,7 @@ class _OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Raises KneepointError if the file cannot be written, before any work."""
-        path = _given(Path(str(super().convert(value, param, ctx))), ctx)
+        path = given(Path(str(super().convert(value, param, ctx))))
         if self._suffixes and path.suffix not in self._suffixes:
             raise KneepointError(f"{path}: unknown figure format; use .png, .svg or .pdf")
         require_place(path, param.opts[0] if param else self.name)
@@ -181,7 +180,7 @@ class _GivenPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Returns the path from the project's folder."""
-        return _given(Path(str(super().convert(value, param, ctx))), ctx)
+        return given(Path(str(super().convert(value, param, ctx))))
 
 
 PATH = _GivenPath()

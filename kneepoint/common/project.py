@@ -30,9 +30,9 @@ _CONFIGURATIONS = ("config.yaml", "config/config.yaml")
 def find_config(folder: Path) -> Path | None:
     """Returns the configuration in a folder or, without one, in the nearest one above it.
 
-    A project's controllers are compiled and run, so that a configuration above must be the user's
-    own, or root's: anybody may write one into /tmp. The one of the folder itself may be another
-    user's whose folder it is.
+    A project's controllers are compiled and run. So a configuration above, and its folder, must
+    belong to the user or to root: anybody may write a configuration, or a link to one, into /tmp. A
+    configuration in `folder` itself may belong to the owner of `folder`.
 
     Raises:
         KneepointError: a folder has two, or the configuration is another user's.
@@ -46,15 +46,19 @@ def find_config(folder: Path) -> Path | None:
         if found and not found[0].is_file():
             raise KneepointError(f"{found[0]}: is no file, or a link to none; remove it")
         if found:
-            owner, owners = found[0].stat().st_uid, {0, os.geteuid()}
-            owners |= {place.stat().st_uid} if place == folder else set()
-            if owner not in owners:
-                raise KneepointError(
-                    f"{found[0]}: belongs to user {owner}, and its controllers would run; if you "
-                    f"trust it: --config {found[0]}"
-                )
+            _require_trusted(found[0], place, is_here=place == folder)
             return found[0]
     return None
+
+
+def _require_trusted(config: Path, project: Path, *, is_here: bool) -> None:
+    trusted = {0, os.geteuid()} | ({project.stat().st_uid} if is_here else set())
+    paths = (config.lstat(), config.stat(), config.parent.stat(), project.stat())
+    for owner in (each.st_uid for each in paths if each.st_uid not in trusted):
+        raise KneepointError(
+            f"{config}: belongs to user {owner}, and its controllers would run; if you trust it: "
+            f"--config {config}"
+        )
 
 
 def require_config_here() -> Path:

@@ -41,7 +41,7 @@ def compiler() -> list[str]:
 
 
 def build_own(source: Path) -> None:
-    """Builds a controller into OWN_CONTROLLERS, and lists beside it what it was built of, and it.
+    """Builds a controller into OWN_CONTROLLERS; lists the digests of its sources and its own.
 
     Raises:
         KneepointError: there is no compiler, or it refuses the source.

@@ -183,8 +183,9 @@ def names(is_real):
 def before(experiment):
     """Returns the results that must exist first.
 
-    With `confirm` these are the ones of the phase before, which itself waits for what precedes it. Without,
-    a real run waits only, unless the number of its slots depends on cores, for the measurement of the host.
+    With `confirm` these are the results of the previous phase, which waits for the phases before it. Without
+    `confirm`, a real run waits for the measurement of the host alone, or, if cores determine the number of its
+    slots, for nothing.
     """
     earlier = [each for each in EXPERIMENTS.values() if each.phase < experiment.phase]
     limits = LIMITS[experiment.engine]

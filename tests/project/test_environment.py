@@ -70,3 +70,8 @@ def test_what_the_site_needs_agrees_with_the_lock() -> None:
     for requirement in locked():
         if (name := name_of(requirement)) in of_site:
             assert requirement.partition(" ")[0] == of_site[name].partition(" ")[0], REMEDY
+
+
+def test_wheels_for_other_systems_are_built_by_the_tested_compiler() -> None:
+    (compiler,) = locked((ROOT / "tests/controllers/requirements.txt").read_text())
+    assert f'"{compiler}"' in (ROOT / "setup.py").read_text()

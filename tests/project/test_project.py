@@ -48,6 +48,25 @@ def test_another_users_configuration_above_is_refused(tmp_path: Path) -> None:
             project.find_config(folder)
 
 
+def test_a_link_to_a_trusted_configuration_is_as_its_owner(tmp_path: Path) -> None:
+    trusted = write_config(tmp_path / "trusted")
+    path = tmp_path / "theirs/config.yaml"
+    path.parent.mkdir()
+    path.symlink_to(trusted)
+    below = path.parent / "mine"
+    below.mkdir()
+    assert project.find_config(below) == path
+    if os.geteuid() != 0:
+        pytest.skip("NOT TESTED: only root gives files away")
+    os.chown(path, OTHER, -1, follow_symlinks=False)
+    with pytest.raises(KneepointError, match=f"{OTHER}"):
+        project.find_config(below)
+    os.chown(path, 0, -1, follow_symlinks=False)
+    os.chown(path.parent, OTHER, -1)  # who may write its controllers
+    with pytest.raises(KneepointError, match=f"{OTHER}"):
+        project.find_config(below)
+
+
 def test_another_users_own_folder_is_entered_on_purpose(tmp_path: Path) -> None:
     path = write_config(tmp_path / "theirs", owner=OTHER)
     os.chown(path.parent, OTHER, -1)
