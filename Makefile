@@ -227,7 +227,8 @@ $(STAMP): requirements.txt
 # `kneepoint` in any folder, once the environment is activated.
 $(COMMAND): | $(STAMP)
 	@mkdir -p $(@D)
-	@pwd > "$$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/kneepoint.pth"
+	@packages="$$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" && \
+	  pwd > "$$packages/kneepoint.pth"
 	@printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m kneepoint "$$@"\n' > $@
 	@chmod +x $@
 

@@ -96,12 +96,20 @@ def test_make_refuses_what_it_is_given(goal: str, given: str, message: str) -> N
 
 @pytest.mark.parametrize("goal", ["build", "reproduce"])
 def test_make_refuses_a_compiler_without_cxx20(tmp_path: Path, goal: str) -> None:
-    (tmp_path / "venv").mkdir()
-    (tmp_path / "venv" / ".kneepoint-requirements").touch()  # set up already
+    for name in (".kneepoint-requirements", "bin/kneepoint"):  # set up already
+        (tmp_path / "venv" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "venv" / name).touch()
     compiler = program(tmp_path / "old-c++", "echo unrecognized option -std=c++20 >&2; exit 1")
     result = make(goal, f"VENV={tmp_path / 'venv'}", CXX=compiler)
     assert result.returncode == 2
     assert f"error: the compiler {compiler} does not support C++20; install g++ 11" in result.stderr
+
+
+def test_a_broken_environment_has_nothing_written_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / ".kneepoint-requirements").touch()
+    assert make("setup", f"VENV={tmp_path / 'venv'}").returncode == 2
+    assert not Path("/kneepoint.pth").exists()
 
 
 def test_check_compiler_refuses_a_machine_without_compiler(tmp_path: Path) -> None:
