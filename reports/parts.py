@@ -28,15 +28,15 @@ BETWEEN = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
 
 
 @cache
-def sections(part: str) -> list[str]:
-    """Returns the templates of the sections of a part, or of the findings, in their order."""
+def sections(part: str) -> list[tuple[str, str]]:
+    """Returns the sections of a part, or the findings, in their order: template and macro."""
     found = [
-        (each.place, f"questions/{name}/{each.template}")
+        (each.place, (f"questions/{name}/section.md.jinja", each.says))
         for name, question in questions().items()
         for each in question.sections
         if each.part == part
     ]
-    return [template for _, template in sorted(found)]
+    return [section for _, section in sorted(found)]
 
 
 def part_of_table(name: str) -> str:

@@ -7,8 +7,8 @@ because every start of the workflow reads it. Beside it are
 - `tables.py`: TABLES, the schemas of its tables, `compute`, which makes them of results and of the
   tables that it reads, and DERIVED, what its section computes of tables;
 - `figures.py`: FIGURES, by their kinds (see kneepoint.reports.figures);
-- `section.md.jinja`: what it says in the report, and `words.py`: what that calls by the question's
-  name.
+- `section.md.jinja`: what it says in the report, a macro for each section, and `words.py`: what
+  these call by the question's name.
 
 A question uses another's tables where it declares so, and never its code.
 """

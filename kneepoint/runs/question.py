@@ -159,11 +159,14 @@ class Counted:
 
 @dataclass(frozen=True)
 class Section:
-    """Its place in the report: a part of it, and the order among the part's sections."""
+    """Its place in the report: a part of it, and the order among the part's sections.
+
+    `says` is the macro of section.md.jinja that writes it.
+    """
 
     part: str
     place: int
-    template: str = "section.md.jinja"
+    says: str = "section"
 
 
 def _none(_: Workflow) -> Iterable[Experiment]:

@@ -32,8 +32,8 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 QUESTION = Question(
     sections=(
         Section(PUBLISHED, 10),
-        Section(FINDINGS, 10, "finding.md.jinja"),
-        Section(AT_A_GLANCE, 10, "glance.md.jinja"),
+        Section(FINDINGS, 10, "finding"),
+        Section(AT_A_GLANCE, 10, "glance"),
     ),
     experiments=_experiments,
     folders=(ADDED_RUNS,),

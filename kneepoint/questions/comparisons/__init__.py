@@ -28,7 +28,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 
 QUESTION = Question(
-    sections=(Section(BEHAVES, 20), Section(TRUSTED, 60, "kernel.md.jinja")),
+    sections=(Section(BEHAVES, 20), Section(TRUSTED, 60, "kernel")),
     experiments=_experiments,
     folders=("comparisons", "kernel"),
     stages=(

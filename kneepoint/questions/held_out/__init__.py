@@ -71,9 +71,9 @@ def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
 QUESTION = Question(
     sections=(
         Section(ELSEWHERE, 10),
-        Section(FINDINGS, 20, "finding.md.jinja"),
-        Section(FINDINGS, 50, "taken.md.jinja"),
-        Section(AT_A_GLANCE, 20, "glance.md.jinja"),
+        Section(FINDINGS, 20, "finding"),
+        Section(FINDINGS, 50, "taken"),
+        Section(AT_A_GLANCE, 20, "glance"),
     ),
     experiments=_experiments,
     folders=("hold_out",),

@@ -84,8 +84,8 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 QUESTION = Question(
     sections=(
         Section(TRUSTED, 20),
-        Section(TRUSTED, 50, "host.md.jinja"),
-        Section(FINDINGS, 60, "finding.md.jinja"),
+        Section(TRUSTED, 50, "host"),
+        Section(FINDINGS, 60, "finding"),
     ),
     experiments=_experiments,
     folders=("probe", "confirm", CALIBRATED, "agreement", "again"),

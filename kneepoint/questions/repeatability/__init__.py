@@ -24,7 +24,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 
 QUESTION = Question(
-    sections=(Section(TRUSTED, 10), Section(TRUSTED, 30, "real.md.jinja")),
+    sections=(Section(TRUSTED, 10), Section(TRUSTED, 30, "in_real_time")),
     experiments=_experiments,
     folders=("repeats",),
     stages=(

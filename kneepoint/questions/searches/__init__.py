@@ -6,11 +6,11 @@ from kneepoint.runs.question import Question, Section, Stage
 QUESTION = Question(
     sections=(
         Section(FOUND, 20),
-        Section(FOUND, 5, "failures.md.jinja"),
-        Section(TRUSTED, 40, "real.md.jinja"),
-        Section(TRUSTED, 70, "fits.md.jinja"),
-        Section(FINDINGS, 30, "finding.md.jinja"),
-        Section(APPENDIX, 10, "columns.md.jinja"),
+        Section(FOUND, 5, "failures"),
+        Section(TRUSTED, 40, "in_real_time"),
+        Section(TRUSTED, 70, "fits"),
+        Section(FINDINGS, 30, "finding"),
+        Section(APPENDIX, 10, "explained"),
     ),
     stages=(
         Stage(

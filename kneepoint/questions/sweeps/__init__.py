@@ -4,7 +4,7 @@ from kneepoint.reports.parts import FINDINGS, FOUND
 from kneepoint.runs.question import Question, Section, Stage
 
 QUESTION = Question(
-    sections=(Section(FOUND, 10), Section(FINDINGS, 40, "finding.md.jinja")),
+    sections=(Section(FOUND, 10), Section(FINDINGS, 40, "finding")),
     stages=(
         Stage(
             results=("studies", "published", "repeats", "hold_out"),
