@@ -17,15 +17,15 @@ from kneepoint.common.errors import run_command_line
 from kneepoint.common.files import write_whole
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import TableDescription
-from kneepoint.config.settings import Settings
 from kneepoint.config.study import Study
 from kneepoint.entries.config import EntryFile, Repositories
 from kneepoint.networks.config import Network, TraceCatalogue
 from kneepoint.networks.traffic import TrafficFile
+from kneepoint.runs import settings
 
 FOLDER = ROOT / "config/schemas"
 _CORE: Mapping[str, tuple[type[BaseModel], str]] = {
-    "config": (Settings, "config.yaml"),
+    "config": (settings.model(), "config.yaml"),
     "study": (Study, "studies/NAME.yaml"),
     "repeat": (Repeat, "repeats/NAME.yaml"),
     "comparison": (Comparison, "comparisons/NAME.yaml"),
@@ -39,7 +39,7 @@ _CORE: Mapping[str, tuple[type[BaseModel], str]] = {
 
 
 def _found() -> Iterator[tuple[str, tuple[type[BaseModel], str]]]:
-    """The kinds of files: the core's and those that tools declare."""
+    """The kinds of files: the core's, with keys of questions, and those that tools declare."""
     yield from _CORE.items()
     for tool, declared in tools.declared("SCHEMAS").items():
         for name, (module, model, title) in declared.items():

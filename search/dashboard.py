@@ -17,10 +17,9 @@ import optuna
 import optuna_dashboard  # type: ignore[import-untyped]
 from optuna.storages import BaseStorage, InMemoryStorage
 
-from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.project import enter
-from kneepoint.config.settings import Settings
+from kneepoint.runs.settings import read_settings
 from kneepoint.search.readable import REPORT
 from kneepoint.search.storage_copy import sync
 
@@ -132,7 +131,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--port", type=int, default=8080, help="%(default)s")
     arguments = parser.parse_args()
-    results = read_config(enter(arguments.config), Settings).results
+    results = read_settings(enter(arguments.config)).results
     with make_dashboard(results, arguments.port) as server:
         url = f"http://{HOST}:{server.server_port}/"
         print(f"All studies under {results.absolute()}: {url} (Ctrl-C to stop)")

@@ -20,7 +20,6 @@ from optuna_dashboard import get_note, save_note  # type: ignore[import-untyped]
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import (
     KneepointError,
     run_command_line,
@@ -28,7 +27,7 @@ from kneepoint.common.errors import (
 )
 from kneepoint.common.files import require_folder
 from kneepoint.common.project import enter
-from kneepoint.config.settings import Settings
+from kneepoint.runs.settings import read_settings
 from kneepoint.search.readable import (
     BEST,
     REPORT,
@@ -181,7 +180,7 @@ def main() -> None:
         "--url", help="of a database; none: storage in the configuration, or the SQLite file"
     )
     arguments = parser.parse_args()
-    settings = read_config(enter(arguments.config), Settings)
+    settings = read_settings(enter(arguments.config))
     url = arguments.url or settings.storage_url
     if url:
         print(f"{write_to(settings.results, url)} studies copied")

@@ -11,6 +11,7 @@ from optuna.distributions import IntDistribution
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import write_whole
+from kneepoint.common.made_by import require_as_written
 from kneepoint.common.study_record import (
     BestTrial,
     Failed,
@@ -23,7 +24,7 @@ from kneepoint.config.study import (
 )
 from kneepoint.config.workflow import FLOW_LOG, LOG
 from kneepoint.engines.catalogue import Controller
-from kneepoint.networks.scenario import ALONE
+from kneepoint.networks.scenario import ALONE, PreparedNetwork
 from kneepoint.runs.job import Job
 from kneepoint.runs.logged import run_logged
 from kneepoint.runs.pipeline import (
@@ -35,6 +36,7 @@ from kneepoint.runs.results import (
     FinishedRun,
     FinishedTrial,
     PlannedRun,
+    read_table,
     trials_table,
 )
 from kneepoint.runs.runner import Batch
@@ -46,6 +48,7 @@ from kneepoint.search.loop import ask_and_tell
 from kneepoint.search.plan import (
     Opponent,
     StudyPlan,
+    network_of_trial,
     plan_study,
     summarise,
     units_of,
@@ -71,6 +74,24 @@ def plan(job: Job, name: str) -> Plan:
         return outcome
 
     return Plan(planned.engine, total_of(planned), steps())
+
+
+def network_of(job: Job, run: Mapping[str, Any]) -> PreparedNetwork:
+    """Returns the network of a recorded run, whose trial may have searched it or its host.
+
+    Args:
+        job: of the results.
+        run: the row of runs.parquet.
+
+    Raises:
+        KneepointError: the trials are damaged, or the network is.
+    """
+    name = run["study"]
+    path = job.workflow.results / name / "trials.parquet"
+    require_as_written(path)
+    trial = read_table(path).to_pylist()[run["trial"]]
+    study, network = job.workflow.studies[name], job.network(run["network"])
+    return network_of_trial(study, network, trial, job.searched_networks(name))
 
 
 def total_of(plan: StudyPlan) -> int | None:

@@ -2,8 +2,9 @@
 
     python -m tests.removable sweeps
 
-In a temporary clone of the last commit, its folder goes, with its tests and with the pages and the
-configuration that it declares (see kneepoint.tools). What is left must pass the type checker and
+In a temporary clone of the last commit, its folder goes, with its tests and with the pages, the
+configuration and the keys of config.yaml that it declares (see kneepoint.tools and
+kneepoint.questions). What is left must pass the type checker and
 the contracts of imports, list its commands and the experiments of the shipped configuration, pass
 the tests of the other questions and tools, and write a report of made-up results.
 """
@@ -15,6 +16,12 @@ import tempfile
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from kneepoint.config.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("questions", "tools")
@@ -36,6 +43,46 @@ def belongings(kind: str, name: str) -> Iterator[str]:
     yield from getattr(declaration, "CONFIGURATION", ())
 
 
+def keys_of(keys: type[BaseModel], core: type[BaseModel], *under: str) -> Iterator[tuple[str, ...]]:
+    """The paths of keys that are in one model and not in another."""
+    for name, field in keys.model_fields.items():
+        if name not in core.model_fields:
+            yield (*under, name)
+        else:
+            for own, known in zip(
+                models_in(field), models_in(core.model_fields[name]), strict=True
+            ):
+                yield from keys_of(own, known, *under, name)
+
+
+def models_in(field: FieldInfo) -> list[type[BaseModel]]:
+    """The model of a key, which may be null."""
+    kinds = get_args(field.annotation) or (field.annotation,)
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+
+
+def without(key: tuple[str, ...], text: str) -> str:
+    """A text in YAML, in block style, without a key and what is indented below it."""
+    lines = text.splitlines(keepends=True)
+    begin, end = -1, len(lines)
+    for depth, name in enumerate(key):
+        indent = "  " * depth
+        there = (n for n in range(begin + 1, end) if lines[n].startswith(f"{indent}{name}:"))
+        begin = next(there, end)
+        after = (n for n in range(begin + 1, end) if not lines[n].startswith(f"{indent}  "))
+        end = next(after, end)
+    return "".join(lines[:begin] + lines[end:])
+
+
+def strip(clone: Path, name: str) -> None:
+    """Removes the keys of a question from the configurations of a clone."""
+    keys = import_module(f"kneepoint.questions.{name}").QUESTION.settings
+    for key in keys_of(keys, Settings) if keys else ():
+        for folder in ("config", "kneepoint/skeleton"):
+            for path in (clone / folder).glob("*.yaml"):
+                path.write_text(without(key, path.read_text()))
+
+
 def main() -> int:
     """The command line."""
     kinds = {name: kind for kind in KINDS for name in names(kind)}
@@ -50,6 +97,8 @@ def main() -> int:
         if (ROOT / ".mypy_cache").is_dir():
             shutil.copytree(ROOT / ".mypy_cache", clone / ".mypy_cache")
         subprocess.run(["rm", "-r", *belongings(kinds[name], name)], cwd=clone, check=True)
+        if kinds[name] == "questions":
+            strip(clone, name)
         python = (sys.executable, "-m")
         tests = [f"tests/{kind}" for kind in KINDS]
         fast = "not slow and not long and not attacks and not real_time and not network"

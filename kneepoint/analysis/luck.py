@@ -7,7 +7,7 @@ import pandas as pd
 from kneepoint.analysis import statistics
 from kneepoint.analysis.frames import select
 from kneepoint.analysis.metrics import POWER
-from kneepoint.analysis.results import HeldOutRuns, Repeats, StudyRuns
+from kneepoint.analysis.results import Repeats, StudyRuns
 from kneepoint.stats.intervals import Chance
 
 
@@ -15,11 +15,11 @@ class Luck:
     """How much power varies by chance, from the runs of one engine that were repeated."""
 
     def __init__(
-        self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], held: HeldOutRuns | None
+        self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], best: pd.DataFrame | None
     ) -> None:
         frames = (
             [each.runs for each in repeats],
-            [held.runs.drop_duplicates("run_id")] if held else [],
+            [] if best is None else [best.drop_duplicates("run_id")],
             [each.runs for each in studies if not each.config.fit and each.is_alone],
         )
         columns = ["controller", "network", "study", "constants", "status", POWER]

@@ -4,7 +4,7 @@ A result is its part of the configuration with the frames that its runs left.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +35,6 @@ from kneepoint.config.study import (
     WorstCase,
 )
 from kneepoint.config.workflow import (
-    ADDED_RUNS,
     FOLDERS,
     LOG,
     Workflow,
@@ -55,6 +54,8 @@ from kneepoint.networks.fitted_host import (
 )
 from kneepoint.networks.traffic import TrafficFile
 from kneepoint.runs.load import load_workflow
+from kneepoint.runs.question import Experiment
+from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import read_frame
 from kneepoint.search.spaces import searched_ranges
 
@@ -124,18 +125,6 @@ class Repeats:
 
 
 @dataclass(frozen=True)
-class HeldOutRuns:
-    """Settings on held-out networks: frames as `kneepoint.questions.held_out.plan` writes them.
-
-    Settings have a column `constant_<name>` for each constant; networks a column title.
-    """
-
-    settings: pd.DataFrame
-    networks: pd.DataFrame
-    runs: pd.DataFrame
-
-
-@dataclass(frozen=True)
 class Compared:
     """A comparison on one engine: the kernel's own TCP is one, whatever links carry it.
 
@@ -177,6 +166,12 @@ class Results:
         if read not in self._parts:
             self._parts[read] = read(self)
         found: Part = self._parts[read]
+        return found
+
+    def having(self, read: Callable[["Results"], Part], part: Part) -> "Results":
+        """The same results with another part, which stands in no folder yet."""
+        found = copy(self)
+        found._parts = {**self._parts, read: part}
         return found
 
     @property
@@ -228,9 +223,20 @@ class Results:
     @cached_property
     def is_real(self) -> bool:
         """Whether anything is configured to run in real mahimahi."""
-        studies, repeats = self.workflow.of_engine(MAHIMAHI)
-        settings = self.workflow.settings
-        return bool(settings.real_time.probe or settings.confirm or studies or repeats)
+        made = self.experiments.values()
+        return any(each.engine == MAHIMAHI and not each.is_extra for each in made)
+
+    @cached_property
+    def experiments(self) -> Mapping[str, Experiment]:
+        """What the configuration runs, by the folders in the results."""
+        return experiments_of(self.workflow)
+
+    def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
+        """A table of an experiment, if the configuration has it and, in real time, it is there."""
+        wanted, file = self.experiments.get(experiment), f"{experiment}/{name}.parquet"
+        if wanted is None or (wanted.is_real and self.real_file(file) is None):
+            return None
+        return read(self.folder / file)
 
     # What the emulator ran.
 
@@ -238,11 +244,6 @@ class Results:
     def studies(self) -> list[StudyRuns]:
         """The studies."""
         return self._studies(EMULATOR)
-
-    @cached_property
-    def audited(self) -> list[StudyRuns]:
-        """The studies that the audit reads: replays of published tables, and fits to them."""
-        return [self.study(name, self.workflow.studies[name]) for name in self.workflow.audited]
 
     @cached_property
     def repeats(self) -> list[Repeats]:
@@ -273,17 +274,6 @@ class Results:
         )
 
     @cached_property
-    def hold_out(self) -> HeldOutRuns | None:
-        """Settings on held-out networks."""
-        if self.workflow.settings.hold_out is None:
-            return None
-        tables = (f"hold_out/{name}.parquet" for name in ("settings", "networks", "runs"))
-        settings, networks, runs = (read(self.folder / each) for each in tables)
-        return HeldOutRuns(
-            settings, networks.assign(title=networks["network"].map(self.title)), runs
-        )
-
-    @cached_property
     def worst_case_logs(self) -> Mapping[str, LinkLog]:
         """By study the uplink's log of the worst case that it found, unless that run failed."""
         paths = {
@@ -294,21 +284,6 @@ class Results:
         return {name: read_link_log(path) for name, path in paths.items() if path.stat().st_size}
 
     # Published tables.
-
-    @cached_property
-    def added_runs(self) -> pd.DataFrame:
-        """The runs added to those of studies until verdicts are clear: see `added_frame`."""
-        if not self.workflow.adds_runs:
-            return pd.DataFrame()
-        folder = self.folder / ADDED_RUNS
-        hosts = read_frame(folder / "settings.parquet")["host"]
-        return added_frame(read_frame(folder / "runs.parquet"), hosts.tolist())
-
-    def having(self, added: pd.DataFrame) -> "Results":
-        """The same results with these added runs, which stand in no folder yet."""
-        found = copy(self)
-        found.added_runs = added
-        return found
 
     @cached_property
     def published(self) -> pd.DataFrame:
@@ -333,11 +308,6 @@ class Results:
         """The settings repeated in real mahimahi."""
         return self._repeated(MAHIMAHI)
 
-    @cached_property
-    def emulated(self) -> pd.DataFrame | None:
-        """The emulator's runs of the confirmed settings, on the calibrated host."""
-        return self.real_table("agreement/runs")
-
     def real_file(self, file: str) -> Path | None:
         """A file of what runs in real time, if that is configured and the file is there.
 
@@ -348,11 +318,6 @@ class Results:
             return None
         require_as_written(path)
         return path
-
-    def real_table(self, table: str) -> pd.DataFrame | None:
-        """A table of what runs in real time: see `real_file`."""
-        path = self.real_file(f"{table}.parquet")
-        return read(path) if path else None
 
     def _is_wanted(self, engine: Engine, file: str) -> bool:
         """Whether an experiment is to be read by that file of it: in real time, if it is there."""
@@ -417,16 +382,6 @@ def _searched(column: str, searched: Range, logarithmic: bool, controller: Contr
 def shown(engine: Engine) -> Engine:
     """The kernel's own TCP counts as one engine, whatever links carry it."""
     return KERNEL if LIMITS[engine].has_kernels_tcp else engine
-
-
-def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:
-    """Added runs with what they change of their network's host, as JSON; "" for nothing.
-
-    Args:
-        runs: those of `kneepoint.questions.audit.plan`.
-        hosts: of each of their trials.
-    """
-    return with_constants(runs).assign(host=[hosts[trial] for trial in runs["trial"]])
 
 
 _PUBLISHED = ["table", "report", "kind", "mark", "row", "controller", "network", "replayable"]

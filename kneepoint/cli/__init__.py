@@ -22,7 +22,6 @@ from kneepoint.common.arguments import (
     require_cores,
     require_place,
 )
-from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.places import VERSION
 from kneepoint.common.project import (
@@ -33,7 +32,7 @@ from kneepoint.common.project import (
     require_config_here,
     seen_from,
 )
-from kneepoint.config.settings import Settings
+from kneepoint.runs.settings import read_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -200,7 +199,7 @@ def _enter_checked(context: click.Context, config: Path | None) -> Path:
     """Enters a project whose main file is right, so that a wrong one changes nothing."""
     if config is not None:
         require_config(config, "--config")
-        read_config(config, Settings)
+        read_settings(config)
     return _enter(context, config)
 
 

@@ -1,6 +1,7 @@
 """`kneepoint again`: repeats a run of the results and compares it with the recorded metrics."""
 
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -25,11 +26,12 @@ from kneepoint.engines.base import (
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.limits import LIMITS
+from kneepoint.networks.config import known_networks
 from kneepoint.networks.scenario import ALONE, PreparedNetwork
 from kneepoint.runs.job import Job
 from kneepoint.runs.load import load_workflow
+from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import read_table
-from kneepoint.search.plan import network_of_trial
 
 SHORTEST = 6
 """Fewer digits of an id could match several runs."""
@@ -56,14 +58,8 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
         raise KneepointError(f"{run_id}: too short; give at least {SHORTEST} digits of the id")
     workflow = load_workflow(config)
     recorded = _find(workflow, run_id)
-    if recorded["study"].startswith("hardening/"):
-        raise KneepointError(
-            f"{recorded['run_id'][:16]}: belongs to {recorded['study']}, which makes its networks "
-            "as it goes; repeat all of it: remove its folder from the results, run the workflow"
-        )
-    make_what_is_missing(
-        config, [recorded["network"]], [recorded["controller"]], where=f"run {run_id}"
-    )
+    networks = [name for name in (recorded["network"],) if name in known_networks(config)]
+    make_what_is_missing(config, networks, [recorded["controller"]], where=f"run {run_id}")
     build = EMULATE.parent
     job = Job(workflow, load_catalogue(EMULATE), build, NETWORKS, workflow.results, cores=1)
     spec = _spec(job, recorded)
@@ -130,20 +126,12 @@ def _spec(job: Job, row: Row) -> RunSpec:
 
 
 def _network(job: Job, row: Row) -> PreparedNetwork:
-    """The network of a run: a trial may have searched its parameters, or those of its host."""
-    if row["study"] == "agreement":
-        calibrated = job.workflow.results / "calibration" / "network.json"
-        require_as_written(calibrated)
-        return PreparedNetwork.load(calibrated)
-    network = job.network(row["network"])
-    study = job.workflow.studies.get(row["study"])
-    if study is None:
-        return network
-    path = job.workflow.results / row["study"] / "trials.parquet"
-    require_as_written(path)
-    trials = read_table(path).to_pylist()
-    searched = job.searched_networks(row["study"])
-    return network_of_trial(study, network, trials[row["trial"]], searched)
+    """The network of a run, which its experiment may have made."""
+    experiment = experiments_of(job.workflow).get(row["study"])
+    if experiment is None or not experiment.kind.network_of:
+        return job.network(row["network"])
+    found: PreparedNetwork = resolve_name(experiment.kind.network_of)(job, row)
+    return found
 
 
 def _text(spec: RunSpec, row: Row, pairs: dict[str, tuple[Any, Any]], *, same: bool) -> str:

@@ -29,9 +29,7 @@ from kneepoint.cli.runs import (
     spec_of,
     without_fault,
 )
-from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.settings import Settings
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.emulator import EmulatorSettings
@@ -39,6 +37,7 @@ from kneepoint.networks.config import known_networks, load_network
 from kneepoint.networks.declared import Notation
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
+from kneepoint.runs.settings import read_settings
 from kneepoint.stats.paired import least_pairs
 from kneepoint.workflow.make import NotMadeError
 
@@ -149,7 +148,7 @@ def _networks(
         names = list(dict.fromkeys(named))
         make_what_is_missing(config, names, controllers)
         return names, []
-    held_out = read_config(config, Settings).hold_out
+    held_out = read_settings(config).hold_out
     if every:
         names = [name for name in known_networks(config) if not _has_classes(config, name)]
     elif held_out is None:

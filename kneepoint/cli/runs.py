@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from kneepoint.common.complaints import errors_in
-from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
     LockHeldError,
@@ -20,7 +19,6 @@ from kneepoint.common.files import (
 from kneepoint.common.notes import is_sealed
 from kneepoint.common.places import LOGS, NETWORKS, OWN_CONTROLLERS, STATE, TOOL, TRACES
 from kneepoint.common.project import note_version
-from kneepoint.config.settings import Settings
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import (
     EngineSettings,
@@ -49,6 +47,7 @@ from kneepoint.networks.prepare import prepare
 from kneepoint.networks.recordings import improbable, summarise
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.networks.traces import times_of
+from kneepoint.runs.settings import read_settings
 from kneepoint.search.language import RuleError, parse
 from kneepoint.workflow.forecast import Forecast, spoken
 from kneepoint.workflow.make import NotMadeError, make
@@ -284,5 +283,5 @@ def without_fault(record: RunRecord) -> RunRecord:
 
 def engine_of(name: str, config: Path) -> EngineSettings:
     """Returns an engine by its name, as a configuration sets it."""
-    real_time = read_config(config, Settings).real_time
+    real_time = read_settings(config).real_time
     return settings_of(name, EMULATE.parent, real_time.busy_us, keep_awake=real_time.keep_awake)

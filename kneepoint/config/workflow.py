@@ -11,17 +11,12 @@ from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import PublishedTable
 from kneepoint.config.report import Section
-from kneepoint.config.settings import (
-    Confirm,
-    Settings,
-    _is_address,
-)
+from kneepoint.config.settings import Settings, _is_address
 from kneepoint.config.study import (
     EMULATOR,
     NETWORK,
     ComparisonEngine,
     Engine,
-    Fit,
     Setting,
     Study,
 )
@@ -35,13 +30,8 @@ from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile, TrafficFlow
 
-ADDED_RUNS = "added_runs"
-"""The experiment that adds runs to published rows whose verdict is unclear."""
-
 CALIBRATED = "calibration"
-"""The experiment that fits the emulated host to this one."""
-REAL_SHOWCASE = "real_showcase"
-"""The example on the engine mahimahi."""
+"""The experiment that fits the emulated host to this one, as which guided searches read it."""
 FOLDERS: Mapping[ComparisonEngine, str] = {
     engine: "kernel" if LIMITS[engine].has_kernels_tcp else "comparisons"
     for engine in get_args(ComparisonEngine)
@@ -65,6 +55,8 @@ class Workflow:
     tables: Mapping[str, PublishedTable]
     networks: Mapping[str, Network]
     sections: Mapping[str, Section]
+    named: Sequence[tuple[str, Setting]] = ()
+    """Settings that keys of the main file name, with those keys."""
 
     @property
     def results(self) -> Path:
@@ -117,24 +109,6 @@ class Workflow:
         )
 
     @cached_property
-    def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
-        """For each study, the published tables that reports compare with it."""
-        return {
-            name: tuple(dict.fromkeys(filter(None, (study.table, *study.compare))))
-            for name, study in self.studies.items()
-        }
-
-    @cached_property
-    def audited(self) -> tuple[str, ...]:
-        """The emulator's studies that the audit reads: replays of tables, and fits."""
-        return tuple(n for n, s in self.studies.items() if s.tables and s.engine == EMULATOR)
-
-    @property
-    def adds_runs(self) -> bool:
-        """Whether runs are added to published rows whose verdict is unclear."""
-        return bool(self.settings.audit.runs and any(map(self.tables_beside.get, self.audited)))
-
-    @cached_property
     def controllers(self) -> Mapping[str, str]:
         """Every controller in the configuration, and the first file that names it."""
         named: dict[str, str] = {}
@@ -155,19 +129,6 @@ class Workflow:
     def held_controllers(self) -> list[str]:
         """Controllers whose settings run on held-out networks."""
         return [self.studies[name].controller for name in (*self.replays, *self.tunings)]
-
-    @property
-    def confirmed_controllers(self) -> list[str]:
-        """Controllers of all settings that `make confirm` may run."""
-        wanted = self.settings.confirm
-        if wanted is None:
-            return []
-        named = [each.controller for each in (*wanted.settings, *calibrating(wanted))]
-        if wanted.best:
-            named += self.held_controllers
-        if wanted.contradicted:
-            named += [table.description.controller for table in self.tables.values()]
-        return named
 
     def check_against(self, catalogue: Catalogue) -> None:
         """Checks every controller, parameter and value in the configuration.
@@ -230,15 +191,8 @@ class Workflow:
                 if flow.controller is not None:
                     beside = Setting(controller=flow.controller, constants=flow.constants)
                     yield self.file("traffic", name), beside, (flow,)
-        if self.settings.showcase:
-            yield f"{self.path}, showcase", self.settings.showcase, alone
-        if probe := self.settings.real_time.probe:
-            yield f"{self.path}, real_time.probe", probe, alone
-        if confirm := self.settings.confirm:
-            for setting in confirm.settings:
-                yield f"{self.path}, confirm.settings", setting, alone
-            for setting in calibrating(confirm):
-                yield f"{self.path}, confirm.calibration", setting, alone
+        for key, setting in self.named:
+            yield f"{self.path}, {key}", setting, alone
 
     def file(self, folder: str, name: str) -> str:
         """Returns the path of one of its files."""
@@ -248,26 +202,6 @@ class Workflow:
         """Returns the paths of published tables and their descriptions."""
         folder = self.path.parent / "published"
         return [folder / f"{table}.{kind}" for table in tables for kind in ("csv", "yaml")]
-
-
-def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
-    """Returns the settings that calibrate the emulated host."""
-    return tuple(
-        Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
-        for window in confirm.calibration.windows
-    )
-
-
-def study_of_calibration(confirm: Confirm) -> Study:
-    """Returns the study that fits the emulated host to real fixed windows; it has no file."""
-    return Study(
-        title="The emulated host, fitted to real fixed windows",
-        controller=calibrating(confirm)[0].controller,
-        networks=(confirm.network,),
-        host=confirm.calibration.host,
-        objective=Fit(fit=("confirm",)),
-        runs_per_trial=confirm.calibration.runs_per_trial,
-    )
 
 
 def _check_fit(controller: Controller, flows: Iterable[TrafficFlow], where: str) -> None:

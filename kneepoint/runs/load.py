@@ -16,13 +16,10 @@ from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import load_table
 from kneepoint.config.report import load_section
-from kneepoint.config.settings import Settings
 from kneepoint.config.study import (
-    EMULATOR,
     NETWORK,
     Range,
     Study,
-    WorstCase,
 )
 from kneepoint.config.workflow import (
     Workflow,
@@ -44,6 +41,7 @@ from kneepoint.networks.config import (
 from kneepoint.networks.traffic import TrafficFile
 from kneepoint.runs.question import questions, reserved
 from kneepoint.runs.registry import experiments_of
+from kneepoint.runs.settings import read_settings
 
 
 def load_workflow(config: Path) -> Workflow:
@@ -52,7 +50,7 @@ def load_workflow(config: Path) -> Workflow:
     Raises:
         KneepointError: a file is missing or malformed, or two files disagree.
     """
-    settings = read_config(config, Settings)
+    settings = read_settings(config)
     studies = {name: _load(config, "studies", name, Study) for name in settings.studies}
     repeats = {name: _load(config, "repeats", name, Repeat) for name in settings.repeats}
     comparisons = {
@@ -72,8 +70,9 @@ def load_workflow(config: Path) -> Workflow:
     workflow = Workflow(
         config, settings, studies, repeats, comparisons, traffic, tables, {}, sections
     )
+    named = [each for question in questions().values() for each in question.named(workflow)]
+    workflow = replace(workflow, named=named)
     _check_studies(workflow)
-    _check_hardening(workflow)
     workflow = replace(workflow, networks=_load_networks(workflow))
     _check_searched_networks(workflow)
     _check_fitted_hosts(workflow)
@@ -89,10 +88,12 @@ def _load_networks(workflow: Workflow) -> dict[str, Network]:
     """Reads the networks of all experiments, which their engines must be able to emulate."""
     config = workflow.path
     networks: dict[str, Network] = {}
-    for experiment in experiments_of(workflow).values():
+    experiments = experiments_of(workflow).values()
+    engines = {each.engine for each in experiments if not each.is_extra}
+    for experiment in experiments:
         for name in experiment.networks:
             networks[name] = networks.get(name) or load_network(config, name, str(experiment.file))
-            if experiment.is_wanted:
+            if experiment.engine in engines:
                 where = f"{experiment.file}: network {name}: "
                 _require(networks[name], experiment.engine, where)
     traced = {name: network for name, network in networks.items() if network.trace_names}
@@ -118,11 +119,6 @@ def _check_studies(workflow: Workflow) -> None:
         path = workflow.file("studies", name)
         if name in reserved():
             raise KneepointError(f"{workflow.path}: {name!r} is a reserved name; rename the study")
-        if study.guide and workflow.settings.confirm is None:
-            raise KneepointError(
-                f"{path}: guide needs this host's calibration, which real runs of fixed windows "
-                f"make; add confirm to {workflow.path}, or remove guide"
-            )
         for table_name in study.tables:
             table = workflow.tables[table_name]
             if table.description.controller != study.controller:
@@ -135,11 +131,6 @@ def _check_studies(workflow: Workflow) -> None:
                 raise KneepointError(
                     f"{path}: networks lack {', '.join(sorted(missing))}, where table {table_name} "
                     "has rows; add what is missing"
-                )
-            if table_name == study.table and study.traffic and workflow.settings.audit.runs:
-                raise KneepointError(
-                    f"{path}: the audit adds runs without traffic; write audit: {{runs: []}} into "
-                    f"{workflow.path}"
                 )
             if table_name in (study.table, *study.fit) and not table.replayable:
                 raise KneepointError(
@@ -287,29 +278,3 @@ def _check_published_figures(workflow: Workflow) -> None:
 def _require(network: Network, engine: str, where: str) -> None:
     for direction, link in network.links.items():
         LIMITS[engine].require(link, f"{where}{direction}")
-
-
-def _check_hardening(workflow: Workflow) -> None:
-    """Refuses rounds without a tuning and a worst-case search of the same controller."""
-    for name, wanted in workflow.settings.hardening.items():
-        where = f"{workflow.path}: hardening: {name}"
-        for key in ("tune", "worst_case"):
-            study_name = getattr(wanted, key)
-            problem = f"{where}: {key} names {study_name!r}, which is not among studies"
-            require_known(study_name, workflow.studies, problem)
-        tune, worst = workflow.studies[wanted.tune], workflow.studies[wanted.worst_case]
-        if not tune.tunes or tune.engine != EMULATOR:
-            raise KneepointError(
-                f"{where}: study {wanted.tune} does not tune a controller for power in the "
-                "emulator; name one that does"
-            )
-        if not isinstance(worst.objective, WorstCase):
-            raise KneepointError(
-                f"{where}: study {wanted.worst_case} does not search for a worst case; give it the "
-                "objective worst_case, or name another"
-            )
-        if worst.controller != tune.controller:
-            raise KneepointError(
-                f"{where}: {wanted.tune} tunes {tune.controller}, but {wanted.worst_case} is of "
-                f"{worst.controller}; make them agree"
-            )

@@ -12,7 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from kneepoint.config.study import EMULATOR, Engine
+from kneepoint.common.config_file import ConfigModel
+from kneepoint.config.study import EMULATOR, Engine, Setting
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.limits import LIMITS
 
@@ -47,6 +48,8 @@ class Kind:
         planner: the function that plans it, `module:function`.
         phase: of `make confirm`; None: EMULATED or REAL, by the engine of its experiment.
         takes_all: whether each of its jobs needs the whole host.
+        network_of: the network of a recorded run, where it is not that of the run's name:
+            `module:function` of the job and the row of runs.parquet.
     """
 
     rule: str
@@ -55,6 +58,7 @@ class Kind:
     planner: str
     phase: Phase | None = None
     takes_all: bool = False
+    network_of: str = ""
 
     @property
     def step(self) -> str:
@@ -79,7 +83,7 @@ class Experiment:
         settings: its settings in the main one, as text.
         file: of the configuration, that describes it.
         results: the group of results to which the analysis counts it; "": its own name.
-        is_wanted: whether the configuration asks for it, so that its engine must have its networks.
+        is_extra: whether its engine must have its networks only if others run there, too.
     """
 
     name: str
@@ -93,7 +97,7 @@ class Experiment:
     settings: str = ""
     file: Path = Path()
     results: str = ""
-    is_wanted: bool = True
+    is_extra: bool = False
 
     @property
     def phase(self) -> Phase:
@@ -169,7 +173,7 @@ class Section:
     says: str = "section"
 
 
-def _none(_: Workflow) -> Iterable[Experiment]:
+def _none(_: Workflow) -> tuple[()]:
     return ()
 
 
@@ -184,6 +188,9 @@ class Question:
     Args:
         sections: what it says; the first one's part is that of its tables and figures.
         experiments: those of a configuration.
+        settings: the model of its keys of config.yaml: a further key, or one of the core with more
+            keys of its own.
+        named: settings of controllers that these keys name, each with its key.
         folders: that these have in the results, which studies may not use.
         stages: of the analysis.
         figures: their kinds.
@@ -195,6 +202,8 @@ class Question:
 
     sections: tuple[Section, ...] = ()
     experiments: Callable[[Workflow], Iterable[Experiment]] = _none
+    settings: type[ConfigModel] | None = None
+    named: Callable[[Workflow], Iterable[tuple[str, Setting]]] = _none
     folders: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     figures: tuple[str, ...] = ()

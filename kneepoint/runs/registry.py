@@ -28,19 +28,24 @@ NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
 
 _STUDY = Kind(
-    "search_study", ("study.json", "trials.parquet"), "Searching", "kneepoint.search.study:plan"
+    "search_study",
+    ("study.json", "trials.parquet"),
+    "Searching",
+    "kneepoint.search.study:plan",
+    network_of="kneepoint.search.study:network_of",
 )
-_WORST_CASE = Kind(
-    "search_worst_case",
-    (*_STUDY.files, LOG, FLOW_LOG),
-    "Searching for the worst case",
-    _STUDY.planner,
+_WORST_CASE = replace(
+    _STUDY,
+    rule="search_worst_case",
+    files=(*_STUDY.files, LOG, FLOW_LOG),
+    message="Searching for the worst case",
 )
-_GUIDED = Kind(
-    "search_guided",
-    (*_STUDY.files, "candidates.parquet"),
-    "Searching with the emulator as guide",
-    "kneepoint.search.guided:plan",
+_GUIDED = replace(
+    _STUDY,
+    rule="search_guided",
+    files=(*_STUDY.files, "candidates.parquet"),
+    message="Searching with the emulator as guide",
+    planner="kneepoint.search.guided:plan",
     phase=Phase.REAL_AFTER_EMULATED,
 )
 

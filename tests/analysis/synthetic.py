@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,7 +23,6 @@ from kneepoint.analysis.link_log import (
 )
 from kneepoint.analysis.metrics import METRICS
 from kneepoint.analysis.results import (
-    HeldOutRuns,
     Part,
     Repeats,
     Results,
@@ -36,7 +35,6 @@ from kneepoint.common.study_record import BestTrial, StudyRecord
 from kneepoint.common.tables import write
 from kneepoint.config.comparison import Repeat
 from kneepoint.config.published import TableDescription
-from kneepoint.config.settings import Settings
 from kneepoint.config.study import (
     Range,
     Sampler,
@@ -47,6 +45,7 @@ from kneepoint.engines import base
 from kneepoint.engines.catalogue import Catalogue
 from kneepoint.networks.config import LinkTrace, Network
 from kneepoint.networks.late import Late
+from kneepoint.runs import settings
 from kneepoint.runs.question import questions
 
 NETWORK = "contest"
@@ -270,7 +269,16 @@ def repeats() -> Repeats:
     return Repeats("windows", config, pd.DataFrame(runs))
 
 
-def hold_out() -> HeldOutRuns:
+@dataclass(frozen=True)
+class HeldOut:
+    """The tables of settings on held-out networks."""
+
+    settings: pd.DataFrame
+    networks: pd.DataFrame
+    runs: pd.DataFrame
+
+
+def hold_out() -> HeldOut:
     """Published and tuned settings of two controllers, and a tuned one of a third."""
     threshold = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
     better = {**threshold, "alpha": 2.0}
@@ -296,7 +304,6 @@ def hold_out() -> HeldOutRuns:
     networks = pd.DataFrame(
         {
             "network": [NETWORK, "slow", "fast"],
-            "title": ["Verizon LTE, short", "A slow link", "A fast link"],
             "is_training": [True, False, False],
             "capacity_mbps": [5.04, 0.5, 20.0],
             "signal_delay_p95_ms": [32.0, 100.0, 4.0],
@@ -314,7 +321,7 @@ def hold_out() -> HeldOutRuns:
         for network, power in ((NETWORK, here), ("slow", there), ("fast", 1000 * there**2))
         for run in range(3 if best else 1)
     ]
-    return HeldOutRuns(settings.astype({"row": "Int64"}), networks, pd.DataFrame(runs))
+    return HeldOut(settings.astype({"row": "Int64"}), networks, pd.DataFrame(runs))
 
 
 def link_log(seconds: int = 20) -> LinkLog:
@@ -346,12 +353,15 @@ def flow_log(seconds: int = 20) -> FlowLog:
 
 LINK = LinkTrace(constant_mbps=5.04)
 CONTEST = Network(title="Verizon LTE, short", uplink=LINK, downlink=LINK, duration_s=20)
-NOTHING = ("studies", "repeats", "comparisons", "traffic", "tables", "sections")
+TITLES = {NETWORK: CONTEST.title, "slow": "A slow link", "fast": "A fast link"}
+NOTHING: dict[str, Any] = {
+    name: {} for name in ("studies", "repeats", "comparisons", "traffic", "tables", "sections")
+}
 WORKFLOW = Workflow(
     path=Path("config.yaml"),
-    settings=Settings(seed=1),
+    settings=settings.model()(seed=1),
     networks={NETWORK: CONTEST},
-    **{name: {} for name in NOTHING},
+    **NOTHING,
 )
 DESCRIPTION = TableDescription.model_construct(source="", controller="", columns={})
 
@@ -368,7 +378,7 @@ class MadeUp(Results):
             {
                 "hosts": {NETWORK: {"host_latency_us": 600.0}},
                 "units": {("fixed_window", "window"): "packets"},
-                "audited": parts.get("studies", []),
+                "networks": TITLES,
                 **parts,
                 "sources": {**described, **parts.get("sources", {})},
             }
@@ -376,10 +386,17 @@ class MadeUp(Results):
 
     def part(self, read: Callable[[Results], Part]) -> Part:
         """A question's part is given by the name of the function that reads it."""
-        if read.__name__ not in self.parts:
+        parts = {"replayed": self.studies, **self.parts}
+        if read.__name__ not in parts:
             return super().part(read)
-        given: Part = self.parts[read.__name__]
+        given: Part = parts[read.__name__]
         return given
+
+    def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
+        """An experiment's tables are given by its name, or its runs alone."""
+        given = self.parts.get(experiment)
+        runs: pd.DataFrame | None = getattr(given, name, given)
+        return runs
 
     def but(self, **parts: Any) -> "MadeUp":
         """The same with other parts."""

@@ -11,14 +11,15 @@ from kneepoint.common.config_file import check_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.config.comparison import Repeat
 from kneepoint.config.published import TableDescription
-from kneepoint.config.settings import Settings
 from kneepoint.config.study import Study
 from kneepoint.networks.config import (
     FetchSettings,
     Network,
     TraceCatalogue,
 )
+from kneepoint.runs import settings
 
+Settings = settings.model()
 MODELS: tuple[type[BaseModel], ...] = (
     *(FetchSettings, Network, Repeat, Settings, Study, TableDescription, TraceCatalogue),
 )

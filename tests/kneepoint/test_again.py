@@ -51,19 +51,6 @@ def test_other_numbers_are_found(workspace: Path, results: Path, tmp_path: Path)
     assert result.returncode == 1 and result.stdout.endswith("not the same\n")
 
 
-def test_run_of_a_hardening_is_refused(workspace: Path, results: Path) -> None:
-    table = read_table(results / "runs.parquet").slice(0, 1)
-    for name, value in {"run_id": "f00d" * 16, "study": "hardening/hard"}.items():
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.schema.field(place), [[value]])
-    folder = workspace / "results/hardening/hard"
-    folder.mkdir(parents=True)
-    write_table(folder / "runs.parquet", table)
-    error = refused(workspace, "again", "f00df00d")
-    shutil.rmtree(folder.parent)
-    assert "f00df00df00df00d" in error and "hardening/hard" in error
-
-
 @pytest.mark.parametrize(
     ("run_id", "words"), [("abc", ["abc: ", "6 digits"]), ("zzzzzz", ["results: ", "zzzzzz"])]
 )

@@ -76,7 +76,7 @@ def test_inputs_are_the_files_that_were_read(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(ROOT)
     workflow = load_workflow(Path("config/config.yaml"))
     found = provenance.digests(provenance._files(workflow))
-    study, network = workflow.audited[0], workflow.studies[workflow.audited[0]].networks[0]
+    study, network = next((name, each.networks[0]) for name, each in workflow.studies.items())
     read = ["traces.yaml", f"studies/{study}.yaml", f"networks/{network}.yaml"]
     read += [f"published/{table}.{end}" for table in workflow.tables for end in ("csv", "yaml")]
     names = ["config/config.yaml", *(f"config/{name}" for name in read)]

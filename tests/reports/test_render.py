@@ -105,10 +105,9 @@ def test_html_is_one_file_with_everything_that_refers_to_nothing_outside(
 def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
     """Wherever a user's words go, into text, heads, tables and figures."""
     results = synthetic.results()
-    held, (repeats,) = synthetic.hold_out(), results.repeats
+    (repeats,) = results.repeats
     published = repeats.config.published
     printed = tuple(each.model_copy(update={"source": NASTY}) for each in published)
-    titles = [f"{NASTY} {name}" for name in held.networks["network"]]
     titled = results.but(
         studies=[synthetic.changed(s, title=f"{NASTY} {s.name}") for s in results.studies],
         repeats=[replace(repeats, config=repeats.config.model_copy(update={"published": printed}))],
@@ -116,7 +115,7 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
             name: source.model_copy(update={"source": f"{NASTY} {name}", "remark": NASTY})
             for name, source in results.sources.items()
         },
-        hold_out=replace(held, networks=held.networks.assign(title=titles)),
+        networks={name: f"{NASTY} {name}" for name in synthetic.TITLES},
     )
     tables = synthetic.analysed(titled)
     content = told_by(tables).document

@@ -1,11 +1,19 @@
 """Do our runs reproduce what reports print, and what speaks against a row?"""
 
 from collections.abc import Iterator
+from typing import Annotated
 
-from kneepoint.config.workflow import ADDED_RUNS, Workflow
+from pydantic import Field, field_validator
+
+from kneepoint.common.config_file import ConfigModel
+from kneepoint.common.errors import KneepointError
+from kneepoint.config.study import EMULATOR
+from kneepoint.config.workflow import Workflow
 from kneepoint.reports.parts import AT_A_GLANCE, FINDINGS, PUBLISHED
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
+ADDED_RUNS = "added_runs"
+"""The experiment that adds runs to published rows whose verdict is unclear."""
 _MORE_RUNS = Kind(
     "add_runs",
     ("settings.parquet",),
@@ -14,18 +22,68 @@ _MORE_RUNS = Kind(
 )
 
 
+class Audit(ConfigModel):
+    """Limits on the runs behind a published row's verdict."""
+
+    runs: tuple[Annotated[int, Field(ge=2)], ...] = Field(
+        default=(10, 30),
+        description="while the verdict on a row is unclear, its runs grow to each of these "
+        "numbers in turn; the last is the limit; empty: use those of the studies only",
+    )
+
+    @field_validator("runs")
+    @classmethod
+    def _grow(cls, runs: tuple[int, ...]) -> tuple[int, ...]:
+        if list(runs) != sorted(set(runs)):
+            raise ValueError("the numbers must increase; sort them and remove duplicates")
+        return runs
+
+
+class Settings(ConfigModel):
+    """Its keys of config.yaml."""
+
+    audit: Audit = Field(default=Audit(), description="verdicts on published rows")
+
+
+def audited(workflow: Workflow) -> list[str]:
+    """The emulator's studies that it reads: replays of published tables, and fits."""
+    return [n for n, s in workflow.studies.items() if s.tables and s.engine == EMULATOR]
+
+
+def adds_runs(workflow: Workflow) -> bool:
+    """Whether runs are added to published rows whose verdict is unclear."""
+    studies = [workflow.studies[name] for name in audited(workflow)]
+    return bool(
+        workflow.settings.part(Settings).audit.runs
+        and any(study.table or study.compare for study in studies)
+    )
+
+
+def _check(workflow: Workflow) -> None:
+    """Refuses replays under traffic, to which it cannot add runs."""
+    if not workflow.settings.part(Settings).audit.runs:
+        return
+    for name, study in workflow.studies.items():
+        if study.table and study.traffic:
+            raise KneepointError(
+                f"{workflow.file('studies', name)}: the audit adds runs without traffic; write "
+                f"audit: {{runs: []}} into {workflow.path}"
+            )
+
+
 def _experiments(workflow: Workflow) -> Iterator[Experiment]:
-    if workflow.adds_runs:
-        studies = [workflow.studies[name] for name in workflow.audited]
+    if adds_runs(workflow):
+        names = audited(workflow)
+        studies = [workflow.studies[name] for name in names]
         tables = dict.fromkeys(table for study in studies for table in study.tables)
         yield Experiment(
             ADDED_RUNS,
             _MORE_RUNS,
             controllers=list(dict.fromkeys(study.controller for study in studies)),
             networks=list(dict.fromkeys(name for study in studies for name in study.networks)),
-            needs=workflow.audited,
+            needs=names,
             reads=workflow.files_of_tables(tables),
-            settings=str(workflow.settings.audit),
+            settings=str(workflow.settings.part(Settings).audit),
         )
 
 
@@ -36,6 +94,8 @@ QUESTION = Question(
         Section(AT_A_GLANCE, 10, "glance"),
     ),
     experiments=_experiments,
+    settings=Settings,
+    check=_check,
     folders=(ADDED_RUNS,),
     stages=(
         Stage(

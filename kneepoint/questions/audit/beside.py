@@ -31,6 +31,7 @@ from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.json_text import parse_json
 from kneepoint.engines.base import SHARES
+from kneepoint.questions.audit import audited
 from kneepoint.questions.audit.nearness import Selection, figures, on_own_host
 from kneepoint.stats.paired import Floats
 
@@ -206,13 +207,19 @@ def fitted_host(
     return tuple(dict.fromkeys(found))
 
 
+def replayed(results: Results) -> list[StudyRuns]:
+    """The studies that the audit reads: replays of published tables, and fits to them."""
+    workflow = results.workflow
+    return [results.study(name, workflow.studies[name]) for name in audited(workflow)]
+
+
 def host_ends(network: str, results: Results) -> list[dict[str, float]]:
     """The ends of the interval that a fit leaves each setting of a network's host: one a setting.
 
     Nothing where the host was not fitted, or where one row cannot tell.
     """
     ends: list[dict[str, float]] = []
-    for study in _fits(network, results.audited, results.hosts):
+    for study in _fits(network, results.part(replayed), results.hosts):
         for line in records(recovery(study, results.published)):
             values = dict.fromkeys((line["pinned_low"], line["pinned_high"]))
             ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]

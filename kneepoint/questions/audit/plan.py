@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow as pa
 
 from kneepoint.analysis.frames import Record, records
-from kneepoint.analysis.results import Results, added_frame
+from kneepoint.analysis.results import Results
 from kneepoint.common.json_text import parse_json
 from kneepoint.engines.base import EngineSettings, RunSpec
 from kneepoint.networks.fitted_host import setting_of
-from kneepoint.questions.audit import tables
-from kneepoint.questions.audit.beside import host_ends
+from kneepoint.questions.audit import Settings, tables
+from kneepoint.questions.audit.beside import host_ends, replayed
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import (
     Outcome,
@@ -55,7 +55,7 @@ def plan(job: Job, name: str) -> Plan:
         KneepointError: a study has no results, or a network is not prepared.
     """
     results = Results(job.workflow, job.catalogue)
-    _ = results.audited  # complains before anything runs
+    results.part(replayed)  # complains before anything runs
     engine = job.engine()
     seed = derive_seed(job.workflow.settings.seed, name)
 
@@ -65,9 +65,11 @@ def plan(job: Job, name: str) -> Plan:
 
         def current() -> Results:
             runs = runs_table(name, finished).to_pandas()
-            return results.having(added_frame(runs, [host for *_, host in planned]))
+            return results.having(
+                tables.added_runs, tables.added_frame(runs, [host for *_, host in planned])
+            )
 
-        for wanted in until_clear(current, job.workflow.settings.audit.runs):
+        for wanted in until_clear(current, job.workflow.settings.part(Settings).audit.runs):
             for setting, more in wanted.items():
                 of_setting = planned.setdefault(setting, [])
                 trial, first = list(planned).index(setting), len(of_setting)

@@ -19,6 +19,7 @@ from kneepoint.analysis.frames import (
     constants_in,
     records,
     together,
+    with_constants,
 )
 from kneepoint.analysis.inventory import Found, what
 from kneepoint.analysis.metrics import (
@@ -31,10 +32,11 @@ from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Column, Tables
 from kneepoint.config.published import TableDescription
 from kneepoint.config.study import EMULATOR
-from kneepoint.config.workflow import ADDED_RUNS
+from kneepoint.questions.audit import ADDED_RUNS, adds_runs
 from kneepoint.questions.audit.beside import (
     beside,
     fitted_host,
+    replayed,
     runs_of,
     unfit,
 )
@@ -59,6 +61,7 @@ from kneepoint.questions.audit.nearness import (
 )
 from kneepoint.questions.audit.neighbours import neighbours
 from kneepoint.runs.exchanged import AGREEING, AUDIT, CONTRADICTED, REPORTS
+from kneepoint.runs.results import read_frame
 
 OF_PRINT = (arithmetic, capacities)
 """Checks that need no run of the row."""
@@ -135,9 +138,28 @@ TABLES = (
 )
 
 
+def added_runs(results: Results) -> pd.DataFrame:
+    """The runs added to those of studies until verdicts are clear: see `added_frame`."""
+    if not adds_runs(results.workflow):
+        return pd.DataFrame()
+    folder = results.folder / ADDED_RUNS
+    hosts = read_frame(folder / "settings.parquet")["host"]
+    return added_frame(read_frame(folder / "runs.parquet"), hosts.tolist())
+
+
+def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:
+    """Added runs with what they change of their network's host, as JSON; "" for nothing.
+
+    Args:
+        runs: those of `plan`.
+        hosts: of each of their trials.
+    """
+    return with_constants(runs).assign(host=[hosts[trial] for trial in runs["trial"]])
+
+
 def made(results: Results) -> Iterator[Found]:
     """The runs added until verdicts are clear."""
-    added = results.added_runs
+    added = results.part(added_runs)
     if len(added):
         settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
         yield what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
@@ -156,7 +178,8 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFrame]:
     """The tables of one comparison; none if no study replays any of its rows."""
-    studies, added, sources = results.audited, results.added_runs, dict(results.sources)
+    studies, added = results.part(replayed), results.part(added_runs)
+    sources = dict(results.sources)
     parts: list[pd.DataFrame] = []
     lines: list[Record] = []
     for name, rows in ((str(of), each) for of, each in published.groupby("table", sort=False)):

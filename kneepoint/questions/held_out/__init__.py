@@ -1,9 +1,13 @@
 """Do settings hold on networks that no search has seen, and what does tuning on several cost?"""
 
 from collections.abc import Iterator
+from typing import Literal
 
+from pydantic import Field
+
+from kneepoint.common.config_file import ConfigModel
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.settings import HoldOut
+from kneepoint.config import settings
 from kneepoint.config.workflow import Workflow
 from kneepoint.reports.parts import AT_A_GLANCE, ELSEWHERE, FINDINGS
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
@@ -16,8 +20,35 @@ _HELD_OUT = Kind(
 )
 
 
+class HoldOut(settings.HoldOut):
+    """Held-out networks, on which published and tuned settings run."""
+
+    published: Literal["all", "best"] = Field(
+        default="all", description="every replayed row, or only the best of each controller"
+    )
+    defaults: bool = Field(
+        default=False,
+        description="whether the defaults of each tuned controller count as published settings",
+    )
+    repeats: int = Field(
+        default=5,
+        ge=1,
+        description="replicates of tuned settings and of each controller's best row on each "
+        "network; other rows run once",
+    )
+
+
+class Settings(ConfigModel):
+    """Its keys of config.yaml."""
+
+    hold_out: HoldOut | None = Field(
+        default=None,
+        description="held-out networks, on which published and tuned settings also run",
+    )
+
+
 def _experiments(workflow: Workflow) -> Iterator[Experiment]:
-    held = workflow.settings.hold_out
+    held = workflow.settings.part(Settings).hold_out
     if held:
         yield Experiment(
             "hold_out",
@@ -31,7 +62,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 def _check(workflow: Workflow) -> None:
     """Refuses to hold out what a study tunes on."""
-    held = workflow.settings.hold_out
+    held = workflow.settings.part(Settings).hold_out
     if held is None:
         return
     if not workflow.tunings:
@@ -76,6 +107,7 @@ QUESTION = Question(
         Section(AT_A_GLANCE, 20, "glance"),
     ),
     experiments=_experiments,
+    settings=Settings,
     folders=("hold_out",),
     check=_check,
     stages=(

@@ -20,12 +20,12 @@ import pyarrow as pa
 from kneepoint.common.errors import unusable
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.study_record import StudyRecord
-from kneepoint.config.settings import HoldOut
 from kneepoint.config.study import Setting
 from kneepoint.engines.base import canonical_json
 from kneepoint.networks.late import Late, late_senders
 from kneepoint.networks.omniscient import Bound
 from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.questions.held_out import HoldOut, Settings
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
 from kneepoint.runs.results import (
@@ -108,8 +108,9 @@ def plan(job: Job, name: str) -> Plan:
 
 def configured(job: Job) -> HoldOut:
     """Returns the configured networks, which this experiment requires."""
-    assert job.workflow.settings.hold_out is not None
-    return job.workflow.settings.hold_out
+    held = job.workflow.settings.part(Settings).hold_out
+    assert held is not None
+    return held
 
 
 def find_settings(job: Job) -> list[FoundSetting]:

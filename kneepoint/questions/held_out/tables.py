@@ -13,6 +13,7 @@ Frames of settings, networks and runs are as `plan` writes them.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.inventory import Found, what
 from kneepoint.analysis.metrics import POWER
-from kneepoint.analysis.results import HeldOutRuns, Results, StudyRuns
+from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.analysis.statistics import counted
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR
@@ -108,15 +109,37 @@ SURE = 0.05
 """The greatest p value of a gain or a loss beyond chance."""
 
 
+@dataclass(frozen=True)
+class HeldOutRuns:
+    """Settings on held-out networks: frames as `plan` writes them.
+
+    Settings have a column `constant_<name>` for each constant; networks a column title.
+    """
+
+    settings: pd.DataFrame
+    networks: pd.DataFrame
+    runs: pd.DataFrame
+
+
+def held_out(results: Results) -> HeldOutRuns | None:
+    """The settings, the networks and all runs."""
+    found = [results.table("hold_out", name) for name in ("settings", "networks", "runs")]
+    settings, networks, runs = found
+    if settings is None or networks is None or runs is None:
+        return None
+    networks = networks.assign(title=networks["network"].map(results.title))
+    return HeldOutRuns(settings, networks, runs)
+
+
 def made(results: Results) -> Iterator[Found]:
     """The runs of all settings."""
-    if results.hold_out is not None:
-        yield what("hold_out", "hold_out", EMULATOR), results.hold_out.runs
+    if found := results.part(held_out):
+        yield what("hold_out", "hold_out", EMULATOR), found.runs
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The tables; none without held-out networks."""
-    found = results.hold_out
+    found = results.part(held_out)
     if found is None:
         return {}
     networks = found.networks.sort_values(

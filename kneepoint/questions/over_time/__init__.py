@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator
 
-from kneepoint.config.study import EMULATOR, MAHIMAHI
-from kneepoint.config.workflow import FLOW_LOG, LOG, REAL_SHOWCASE, Workflow
+from pydantic import Field
+
+from kneepoint.common.config_file import ConfigModel
+from kneepoint.config.study import EMULATOR, MAHIMAHI, Setting
+from kneepoint.config.workflow import FLOW_LOG, LOG, Workflow
+from kneepoint.networks.config import Name
 from kneepoint.reports.parts import BEHAVES
 from kneepoint.runs.question import Experiment, Kind, Question, Section, Stage
 
+REAL = "real_showcase"
+"""The example on the engine mahimahi."""
 _EXAMPLE = Kind(
     "run_example", (LOG, FLOW_LOG), "Running the example with its logs", f"{__name__}.plan:plan"
 )
@@ -15,24 +21,45 @@ _REAL_EXAMPLE = Kind(
 )
 
 
+class Showcase(Setting):
+    """The run whose rate and delay over time the report shows."""
+
+    network: Name = Field(description="file of config/networks")
+
+
+class Settings(ConfigModel):
+    """Its keys of config.yaml."""
+
+    showcase: Showcase | None = Field(
+        default=None, description="run that the report shows over time"
+    )
+
+
+def _named(workflow: Workflow) -> Iterator[tuple[str, Setting]]:
+    if run := workflow.settings.part(Settings).showcase:
+        yield "showcase", run
+
+
 def _experiments(workflow: Workflow) -> Iterator[Experiment]:
-    if run := workflow.settings.showcase:
+    if run := workflow.settings.part(Settings).showcase:
         where = [run.controller], [run.network]
         yield Experiment("showcase", _EXAMPLE, EMULATOR, *where, settings=str(run))
         yield Experiment(
-            REAL_SHOWCASE,
+            REAL,
             _REAL_EXAMPLE,
             MAHIMAHI,
             *where,
             settings=str(run),
-            is_wanted=bool(workflow.settings.confirm),
+            is_extra=True,
         )
 
 
 QUESTION = Question(
     sections=(Section(BEHAVES, 10),),
     experiments=_experiments,
-    folders=("showcase", REAL_SHOWCASE),
+    settings=Settings,
+    named=_named,
+    folders=("showcase", REAL),
     stages=(
         Stage(
             results=("showcase", "real_showcase", "comparisons", "kernel", "studies"),

@@ -1,7 +1,8 @@
 """Runs the configured example once and keeps the logs of its uplink and of its sender."""
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.workflow import FLOW_LOG, LOG, REAL_SHOWCASE
+from kneepoint.config.workflow import FLOW_LOG, LOG
+from kneepoint.questions.over_time import REAL, Settings
 from kneepoint.runs.job import Job
 from kneepoint.runs.logged import run_logged
 from kneepoint.runs.pipeline import Outcome, Plan, Steps
@@ -11,9 +12,9 @@ from kneepoint.runs.seeds import derive_seed
 
 def plan(job: Job, name: str) -> Plan:
     """Plans the example: on the emulator, or, under its other name, on mahimahi."""
-    shown = job.workflow.settings.showcase
+    shown = job.workflow.settings.part(Settings).showcase
     assert shown is not None
-    engine = job.engine("mahimahi" if name == REAL_SHOWCASE else "emulator")
+    engine = job.engine("mahimahi" if name == REAL else "emulator")
     network = engine.place(job.network(shown.network))
     seed = derive_seed(derive_seed(job.workflow.settings.seed, "showcase"), 0, 0)
     spec = job.spec(engine, shown, network, seed, "showcase")
@@ -26,7 +27,7 @@ def plan(job: Job, name: str) -> Plan:
                 f"{job.workflow.path}: showcase failed: {finished.record.reason}; choose another "
                 "run"
             )
-        logs = (LOG,) if name == REAL_SHOWCASE else (LOG, FLOW_LOG)
+        logs = (LOG,) if name == REAL else (LOG, FLOW_LOG)
         return Outcome([run], "one run, with its logs", logs=logs)
 
     return Plan(engine, 1, steps())

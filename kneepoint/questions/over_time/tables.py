@@ -19,12 +19,12 @@ from kneepoint.analysis.results import OF_NETWORK, Results
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
-from kneepoint.config.settings import Showcase
 from kneepoint.config.study import EMULATOR, MAHIMAHI, Engine
-from kneepoint.config.workflow import FLOW_LOG, LOG, REAL_SHOWCASE
+from kneepoint.config.workflow import FLOW_LOG, LOG
 from kneepoint.networks.config import Network
 from kneepoint.networks.scenario import DELAYS
 from kneepoint.networks.traffic import TrafficFile
+from kneepoint.questions.over_time import REAL, Settings, Showcase
 
 TABLES = (
     table(
@@ -58,15 +58,17 @@ class ShowcaseRun:
 
 def showcase(results: Results) -> ShowcaseRun | None:
     """The run that is shown over time."""
-    shown, folder = results.workflow.settings.showcase, results.folder / "showcase"
+    shown = results.workflow.settings.part(Settings).showcase
     if shown is None:
         return None
+    folder = results.folder / "showcase"
     return ShowcaseRun(shown, read_link_log(folder / LOG), read_flow_log(folder / FLOW_LOG))
 
 
 def real_showcase(results: Results) -> ShowcaseRun | None:
     """That run in real mahimahi."""
-    shown, path = results.workflow.settings.showcase, results.real_file(f"{REAL_SHOWCASE}/{LOG}")
+    shown = results.workflow.settings.part(Settings).showcase
+    path = results.real_file(f"{REAL}/{LOG}")
     return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kneepoint.config.study import EMULATOR, MAHIMAHI
 from kneepoint.config.workflow import CALIBRATED, Workflow
+from kneepoint.questions.real.settings import Settings, check, controllers, named
 from kneepoint.reports.parts import FINDINGS, TRUSTED
 from kneepoint.runs.question import (
     Counted,
@@ -43,6 +44,7 @@ _AGREEMENT = Kind(
     "Running the confirmed settings on the fitted host",
     f"{__name__}.plan:plan_agreement",
     phase=Phase.EMULATED_AFTER_REAL,
+    network_of=f"{__name__}.plan:calibrated",
 )
 _FURTHER_RUNS = Kind(
     "run_again",
@@ -54,10 +56,11 @@ _FURTHER_RUNS = Kind(
 
 
 def _experiments(workflow: Workflow) -> Iterator[Experiment]:
-    if run := workflow.settings.real_time.probe:
+    settings = workflow.settings.part(Settings)
+    if run := settings.real_time.probe:
         where = [run.controller], [run.network]
         yield Experiment("probe", _PROBE, MAHIMAHI, *where, settings=str(run))
-    wanted = workflow.settings.confirm
+    wanted = settings.confirm
     if not wanted:
         return
     held = ["hold_out"] if workflow.settings.hold_out and makes("held_out_settings") else []
@@ -72,7 +75,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
             name,
             kind,
             engine,
-            workflow.confirmed_controllers,
+            controllers(workflow),
             [wanted.network],
             needs,
             lists,
@@ -88,6 +91,9 @@ QUESTION = Question(
         Section(FINDINGS, 60, "finding"),
     ),
     experiments=_experiments,
+    settings=Settings,
+    named=named,
+    check=check,
     folders=("probe", "confirm", CALIBRATED, "agreement", "again"),
     stages=(
         Stage(results=("confirm", "calibration"), tables=("agreement",), is_alone=True),

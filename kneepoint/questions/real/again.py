@@ -28,7 +28,7 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     if rows.empty:
         return {}
     names = {"real_mean": "again_mean", "inside": "again_inside"}
-    further = beside_real(settings(tables), results.part(again), results.emulated)
+    further = beside_real(settings(tables), results.part(again), results.table("agreement"))
     further = further[["trial", "metric", *names]].rename(columns=names)
     found = rows[rows["inside"].eq(False)].merge(further, on=["trial", "metric"])
     is_inside = found.pop("again_inside").fillna(False).astype(bool)

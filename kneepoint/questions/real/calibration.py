@@ -20,8 +20,6 @@ from kneepoint.config.published import (
     PublishedTable,
     TableDescription,
 )
-from kneepoint.config.settings import Confirm
-from kneepoint.config.workflow import study_of_calibration
 from kneepoint.networks.measured_delays import pooled_delays, with_delays
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.questions.real.plan import NAME as CONFIRM
@@ -31,6 +29,7 @@ from kneepoint.questions.real.plan import (
     plan_settings,
     read_confirmed,
 )
+from kneepoint.questions.real.settings import Confirm, study_of_calibration
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, Steps
 from kneepoint.runs.results import FinishedRun, make_table

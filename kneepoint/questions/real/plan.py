@@ -12,13 +12,14 @@ from pydantic import Field
 
 from kneepoint.common.errors import unusable
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.made_by import require_as_written
 from kneepoint.common.tables import Column, read_rows
 from kneepoint.config.published import PublishedRow, PublishedTable
-from kneepoint.config.settings import Confirm
 from kneepoint.config.study import Setting
-from kneepoint.config.workflow import calibrating
+from kneepoint.config.workflow import CALIBRATED
 from kneepoint.engines.base import EngineSettings, canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.questions.real.settings import Confirm, Settings, calibrating
 from kneepoint.runs.exchanged import AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
@@ -93,10 +94,17 @@ def plan_agreement(job: Job, name: str) -> Plan:
     """
     repeats = configured(job).emulated
     settings, _ = read_confirmed(job)
-    network = PreparedNetwork.load(job.workflow.results / "calibration" / "network.json")
+    network = calibrated(job)
     engine = job.engine()
     planned = plan_settings(job, settings, engine, network, repeats, name)
     return plan_list(engine, planned, f"{len(settings)} settings, {repeats} emulated runs each")
+
+
+def calibrated(job: Job, _: Any = None) -> PreparedNetwork:
+    """Returns the network whose host is fitted to this one, on which all these runs are made."""
+    path = job.workflow.results / CALIBRATED / "network.json"
+    require_as_written(path)
+    return PreparedNetwork.load(path)
 
 
 def plan_further_runs(job: Job, _name: str) -> Plan:
@@ -125,8 +133,9 @@ def plan_further_runs(job: Job, _name: str) -> Plan:
 
 def configured(job: Job) -> Confirm:
     """Returns the configured confirmation, which these experiments require."""
-    assert job.workflow.settings.confirm is not None
-    return job.workflow.settings.confirm
+    wanted = job.workflow.settings.part(Settings).confirm
+    assert wanted is not None
+    return wanted
 
 
 def list_settings(job: Job) -> list[ConfirmedSetting]:

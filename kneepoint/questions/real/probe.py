@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean, stdev
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.settings import HostProbe
 from kneepoint.engines.base import EngineSettings, RunRecord
+from kneepoint.questions.real.settings import HostProbe, Settings
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import (
     Outcome,
@@ -49,7 +49,7 @@ def plan(job: Job, name: str) -> Plan:
     Raises:
         KneepointError: mahimahi does not work here.
     """
-    wanted = job.workflow.settings.real_time.probe
+    wanted = job.workflow.settings.part(Settings).real_time.probe
     assert wanted is not None
     engine = job.engine("mahimahi")
 

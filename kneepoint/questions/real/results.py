@@ -10,7 +10,8 @@ from kneepoint.analysis.results import Results, StudyRuns, read
 from kneepoint.common.errors import unusable
 from kneepoint.common.files import read_json
 from kneepoint.config.study import MAHIMAHI
-from kneepoint.config.workflow import CALIBRATED, study_of_calibration
+from kneepoint.config.workflow import CALIBRATED
+from kneepoint.questions.real.settings import Settings, study_of_calibration
 from kneepoint.runs.results import read_frame
 
 
@@ -29,7 +30,7 @@ class Confirmation:
 def made(results: Results) -> Iterator[Found]:
     """The runs of the probe and of confirmed settings."""
     found, confirmed = results.part(probe), results.part(confirmation)
-    wanted = results.workflow.settings
+    wanted = results.workflow.settings.part(Settings)
     if found is not None:
         yield what("probe", "probe", MAHIMAHI), found
     elif wanted.real_time.probe:
@@ -62,7 +63,7 @@ def probe(results: Results) -> pd.DataFrame | None:
 
 def confirmation(results: Results) -> Confirmation | None:
     """The settings that ran in real mahimahi."""
-    settings = results.real_table("confirm/settings")
+    settings = results.table("confirm", "settings")
     if settings is None:
         return None
     for column in ("origins", "rows"):
@@ -72,7 +73,7 @@ def confirmation(results: Results) -> Confirmation | None:
 
 def calibration(results: Results) -> StudyRuns | None:
     """The fit of the emulated host to real fixed windows, which no file describes."""
-    wanted = results.workflow.settings.confirm
+    wanted = results.workflow.settings.part(Settings).confirm
     if wanted is None or not results.real_file("calibration/study.json"):
         return None
     return results.study(CALIBRATED, study_of_calibration(wanted))
@@ -80,14 +81,14 @@ def calibration(results: Results) -> StudyRuns | None:
 
 def delays(results: Results) -> pd.DataFrame | None:
     """The waits for the processor that the calibration takes over (see `calibration`)."""
-    return results.real_table("calibration/delays")
+    return results.table(CALIBRATED, "delays")
 
 
 def spread(results: Results) -> pd.DataFrame | None:
     """The fit of the differences between runs (see `calibration`)."""
-    return results.real_table("calibration/spread")
+    return results.table(CALIBRATED, "spread")
 
 
 def again(results: Results) -> pd.DataFrame | None:
     """Further real runs of settings that the emulator does not predict."""
-    return results.real_table("again/runs")
+    return results.table("again")

@@ -67,7 +67,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     if found is None or found.runs.empty:
         return {}
     settings = _named(found)
-    rows = explained(beside_real(settings, found.runs, results.emulated), found.runs)
+    rows = explained(beside_real(settings, found.runs, results.table("agreement")), found.runs)
     return {"agreement": rows.merge(settings[_SETTING], on="trial")}
 
 

@@ -55,6 +55,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The tables. A setting that was repeated twice on a network is one."""
     found = Parts(list)
     first: dict[tuple[str, ...], tuple[str, str]] = {}
+    predicted = results.table("agreement")
     for engine, every in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
         for repeats in every:
             runs = statistics.succeeded(repeats.runs).assign(whose=engine)
@@ -67,10 +68,10 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             named = [pooled[own] for own in runs["setting"]]
             runs = runs.assign(**dict(zip(_OF[1:], zip(*named, strict=True), strict=False)))
             found["repeatability_runs"].append(runs[[*_OF, *METRICS]])
-            if engine == MAHIMAHI and results.emulated is not None:
+            if engine == MAHIMAHI and predicted is not None:
                 keys = keys[[own == pooled[own][0] for own in keys["setting"]]]
                 keys = keys.drop(columns="network")
-                emulated = statistics.succeeded(results.emulated).merge(keys, on=alike)
+                emulated = statistics.succeeded(predicted).merge(keys, on=alike)
                 emulated = emulated.assign(whose=CALIBRATED)
                 found["repeatability_runs"].append(emulated[[*_OF, *METRICS]])
             published = _published(repeats)

@@ -118,8 +118,9 @@ TABLES = (
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The tables. Every fit is also a search."""
     found = Parts(list)
+    best = results.table("hold_out")
     for engine, studies, luck in (
-        (EMULATOR, results.studies, Luck(results.studies, results.repeats, results.hold_out)),
+        (EMULATOR, results.studies, Luck(results.studies, results.repeats, best)),
         (MAHIMAHI, results.real_studies, Luck(results.real_studies, results.real_repeats, None)),
     ):
         for study in studies:

@@ -69,7 +69,7 @@ TABLES = (
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The tables, of the studies of the emulator."""
     found, studies = Parts(list), results.studies
-    luck = Luck(studies, results.repeats, results.hold_out)
+    luck = Luck(studies, results.repeats, results.table("hold_out"))
     taken: Counter[str] = Counter()
     for alone, alike in _varied_alone(studies).items():
         _sweep(found, results, alone[2], alike, luck, taken)

@@ -8,18 +8,18 @@ numbered through all searches.
 """
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder
 from kneepoint.common.study_record import BestTrial
-from kneepoint.config.settings import Hardening
 from kneepoint.engines.base import canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.questions.worst_cases import Hardening, Settings
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import (
     Outcome,
@@ -72,7 +72,7 @@ Round = tuple[dict[str, Any], _Found, _Found]
 
 def plan(job: Job, name: str) -> Plan:
     """Plans a hardening of the configuration, hardening/NAME."""
-    wanted = job.workflow.settings.hardening[name.partition("/")[2]]
+    wanted = job.workflow.settings.part(Settings).hardening[name.partition("/")[2]]
     tuning = plan_of(job, wanted.tune)
     worst = replace(plan_of(job, wanted.worst_case), searched=job.searched_networks(name))
     seed = derive_seed(job.workflow.settings.seed, name)
@@ -96,6 +96,14 @@ def plan(job: Job, name: str) -> Plan:
         )
 
     return Plan(tuning.engine, None, steps())
+
+
+def network_of(_: Job, run: Mapping[str, Any]) -> NoReturn:
+    """Refuses to repeat a run alone: its network was made in a round and is gone."""
+    raise KneepointError(
+        f"{run['run_id'][:16]}: belongs to {run['study']}, which makes its networks as it goes; "
+        "repeat all of it: remove its folder from the results, run the workflow"
+    )
 
 
 def _repeat(

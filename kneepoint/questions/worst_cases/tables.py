@@ -28,8 +28,8 @@ from kneepoint.analysis.results import (
     StudyRuns,
 )
 from kneepoint.common.tables import Tables
-from kneepoint.config.settings import Hardening
 from kneepoint.config.study import EMULATOR, Study, WorstCase
+from kneepoint.questions.worst_cases import Hardening, Settings
 from kneepoint.runs.results import read_frame
 
 TABLES = (
@@ -68,7 +68,7 @@ class HardeningRuns:
 def hardened(results: Results) -> list[HardeningRuns]:
     """The controllers that were tuned against their own worst cases."""
     found = []
-    for name, wanted in results.workflow.settings.hardening.items():
+    for name, wanted in results.workflow.settings.part(Settings).hardening.items():
         tune, worst = (results.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
         folder = results.folder / "hardening" / name
         rounds, runs = read_frame(folder / "rounds.parquet"), read_frame(folder / "runs.parquet")

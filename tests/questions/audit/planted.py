@@ -28,14 +28,14 @@ from kneepoint.analysis.metrics import (
 from kneepoint.analysis.results import Results
 from kneepoint.questions.audit.nearness import Selection
 from kneepoint.questions.audit.plan import until_clear
-from kneepoint.questions.audit.tables import compute
+from kneepoint.questions.audit.tables import added_runs, compute
 from tests.analysis import synthetic
 
 STUDIED, ADDED, PRINTED = 5, 30, 20
 """So many runs of each setting are a study's, may be added, may be printed."""
 POOL = STUDIED + ADDED + PRINTED
 STEPS = (10, 30)
-"""As in kneepoint.config.settings.Audit."""
+"""As in kneepoint.questions.audit.Audit."""
 SELECTED_OF = 5
 SIZES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 ALONE, FOLLOWS, ONLY = "alone", "with its power", "printed alone"
@@ -130,7 +130,7 @@ def _with_added(results: Results, pool: Pool) -> Results:
 
     def current() -> Results:
         runs = [runs.assign(host="") for runs in added.values()]
-        return results.having(pd.concat(runs, ignore_index=True)) if runs else results
+        return results.having(added_runs, pd.concat(runs, ignore_index=True)) if runs else results
 
     for wanted in until_clear(current, STEPS):
         for (*setting, _), more in wanted.items():

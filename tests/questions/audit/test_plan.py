@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from kneepoint.analysis.results import Results
-from kneepoint.config.workflow import ADDED_RUNS
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.networks.config import load_network
 from kneepoint.networks.prepare import prepare_network
+from kneepoint.questions.audit import ADDED_RUNS
 from kneepoint.questions.audit.tables import SURE, compute
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of

@@ -9,6 +9,7 @@ import pytest
 from kneepoint.analysis.results import Results
 from kneepoint.common.errors import KneepointError
 from kneepoint.questions.held_out.plan import NETWORKS_SCHEMA, SETTINGS_SCHEMA
+from kneepoint.questions.held_out.tables import held_out
 from kneepoint.runs.results import write_table
 
 
@@ -36,11 +37,11 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     ):
         table = pa.Table.from_pylist(rows, schema=schema)
         write_table(results / "hold_out" / f"{name}.parquet", table)
-    found = Results.of(config / "config.yaml").hold_out
+    found = held_out(Results.of(config / "config.yaml"))
     assert found is not None
     assert found.settings["constant_window"].tolist() == [12, 12]
     assert found.networks["title"].tolist() == ["A constant link", "A slow link"]
     assert found.runs["constant_window"].tolist() == [6, 12]
     (results / "hold_out" / "settings.parquet").unlink()
     with pytest.raises(KneepointError, match=r"hold_out/settings\.parquet: .*No such file"):
-        _ = Results.of(config / "config.yaml").hold_out
+        held_out(Results.of(config / "config.yaml"))

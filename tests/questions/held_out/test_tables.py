@@ -187,7 +187,7 @@ def test_the_stage_orders_by_power_on_the_training_network() -> None:
 
 def test_runs_of_settings_tell_how_much_chance_does_where_nothing_else_is_repeated() -> None:
     results = synthetic.results()
-    studies, held = results.studies, results.hold_out
+    studies, held = results.studies, results.table("hold_out")
     # Trials 1 and 2 are the same runs: three of them, as of each of the others.
     found = Luck(studies, (), held).of("fixed_window", "contest")
     assert (found.degrees, round(found.cv, 5)) == (2, 0.004)
@@ -238,7 +238,7 @@ def test_the_price_of_generality_is_of_pairs_of_the_same_seed() -> None:
     ]
     held = replace(held, settings=settings, runs=pd.DataFrame(runs))
     found = synthetic.MadeUp(studies=studies, hold_out=held)
-    (line,) = records(held_out.generality(found, held))
+    (line,) = records(held_out.compute(found, {})["generality"])
     assert (line["specialist"], line["generalist"]) == ("alone", "together")
     assert line["network_titles"] == ["Verizon LTE, short", "rural"]
     assert line["training_change"] == pytest.approx(16 / 20 - 1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kneepoint.config.settings import Showcase
+from kneepoint.questions.over_time import Showcase
 from kneepoint.questions.over_time.tables import ShowcaseRun
 from tests.analysis.synthetic import NETWORK, flow_log, link_log
 

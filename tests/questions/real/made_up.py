@@ -159,7 +159,7 @@ def real_parts() -> dict[str, Any]:
         "calibration": calibration(),
         "delays": delays(),
         "spread": spread(),
-        "emulated": runs(30, seed=4),
+        "agreement": runs(30, seed=4),
     }
 
 

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.settings import HostProbe
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.questions.real.probe import (
     Level,
     climb,
     difference,
 )
+from kneepoint.questions.real.settings import HostProbe
 from kneepoint.runs.results import FinishedRun, PlannedRun
 from tests.experiments.fakes import measure, run_spec
 

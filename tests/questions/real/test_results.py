@@ -27,7 +27,7 @@ def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert [each.name for each in results.repeats] == ["again"]
     assert not_run(results)[-2:] == ["probe", "confirm"]
     assert (results.real_studies, results.real_repeats) == ([], [])
-    assert results.emulated is None
+    assert results.table("agreement") is None
     for name in "probe confirmation calibration again delays".split():
         assert getattr(real, name)(results) is None
 
@@ -41,7 +41,7 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     assert [study.name for study in results.real_studies] == ["real-windows"]
     assert [each.name for each in results.real_repeats] == ["real-again"]
     assert not_run(results) == []
-    assert results.emulated is not None
+    assert results.table("agreement") is not None
     found = [each(results) for each in (real.again, real.delays, real.spread)]
     assert not any(part is None for part in found)
     probe, confirmed, fit = (

@@ -9,9 +9,9 @@ import pytest
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.metrics import POWER, THROUGHPUT
-from kneepoint.config.settings import Confirm, Settings
 from kneepoint.config.study import MAHIMAHI
 from kneepoint.reports import build, render
+from kneepoint.runs import settings
 from tests.analysis import synthetic
 from tests.questions.real import made_up
 from tests.questions.real.workspace import ask_for_real_runs, run_for_real
@@ -57,7 +57,7 @@ def test_text_has_no_number_that_is_none(report: Told) -> None:
     ("left_out", "sections"),
     [
         ((), REAL),
-        (("confirmation", "emulated", "calibration", "spread"), ["agreement", "real"]),
+        (("confirmation", "agreement", "calibration", "spread"), ["agreement", "real"]),
     ],
 )
 def test_report_takes_in_what_is_there(
@@ -75,9 +75,9 @@ def test_report_takes_in_what_is_there(
 def test_report_without_real_runs_says_how_to_make_them() -> None:
     study = synthetic.ternary_study().config.model_copy(update={"engine": MAHIMAHI})
     fit = {"windows": [5], "host": {"host_latency_us": {"values": [0, 100]}}}
-    confirm = Confirm.model_validate({"network": synthetic.NETWORK, "calibration": fit})
-    settings = Settings(seed=1, confirm=confirm)
-    wanted = replace(synthetic.WORKFLOW, studies={"real-best-window": study}, settings=settings)
+    confirm = {"network": synthetic.NETWORK, "calibration": fit}
+    own = settings.model().model_validate({"seed": 1, "confirm": confirm})
+    wanted = replace(synthetic.WORKFLOW, studies={"real-best-window": study}, settings=own)
     said = told(synthetic.MadeUp(workflow=wanted)).text("exclusions")
     assert all(f"`{each}`" in said for each in ("real-best-window", "confirm", "make confirm"))
 
@@ -88,7 +88,7 @@ def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> No
     emulated = made_up.runs(30, seed=4)
     emulated.loc[emulated["trial"] == 3, [THROUGHPUT, POWER]] *= 1.05
     again = made_up.runs(3, seed=5, factor=factor)
-    parts = {"emulated": emulated, "again": again[again["trial"] == 3]}
+    parts = {"agreement": emulated, "again": again[again["trial"] == 3]}
     report = told(synthetic.MadeUp(**{**synthetic.of_questions("real_parts"), **parts}))
     rows = {row[:2]: row for row in report.rows("agreement-outside")}
     *_, mean, reason = rows["delay threshold 10", "Throughput"]

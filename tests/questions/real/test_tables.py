@@ -128,7 +128,7 @@ def test_what_lies_outside_is_named_with_its_reason(factor: float, late_us: int,
     emulated, real = made_up.runs(30, seed=4), made_up.confirmation()
     emulated.loc[emulated["trial"] == 3, THROUGHPUT] *= factor
     real.runs.loc[real.runs["trial"] == 3, "scheduling_delay_p99_us"] = late_us
-    rows = stage("real", emulated=emulated, confirmation=real)["agreement"]
+    rows = stage("real", agreement=emulated, confirmation=real)["agreement"]
     outside = rows[rows["inside"].eq(False) & (rows["metric"] == THROUGHPUT)]
     assert outside[["trial", "why"]].to_numpy().tolist() == [[3, why]]
     assert (rows.loc[~rows["inside"].eq(False), "why"] == "").all()

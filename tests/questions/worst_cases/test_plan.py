@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from kneepoint.runs.results import read_frame
+from tests.conftest import ROOT
 from tests.experiments import wire
+from tests.programs import run_kneepoint
 
 TRIALS = 4
 
@@ -47,3 +49,7 @@ def test_a_round_tunes_on_the_worst_cases_before_it(
     assert len(runs) == WANTED["repeats"] * each  # type: ignore[operator]
     worst = runs.groupby("trial")["network"].nunique().max()
     assert worst == 2
+    (on_case, *_) = runs.loc[runs["network"] != "wire", "run_id"]
+    alone = run_kneepoint("again", on_case, cwd=tmp_path, PYTHONPATH=str(ROOT))
+    assert alone.returncode == 2 and alone.stderr.count("\n") == 1
+    assert on_case[:16] in alone.stderr and "hardening/hard" in alone.stderr

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from kneepoint.analysis.results import Searched
-from kneepoint.config.settings import Hardening
 from kneepoint.config.study import (
     Rival,
     Sampler,
@@ -15,6 +14,7 @@ from kneepoint.config.study import (
     Study,
     WorstCase,
 )
+from kneepoint.questions.worst_cases import Hardening
 from kneepoint.questions.worst_cases.tables import HardeningRuns
 from kneepoint.runs.question import questions
 from tests.analysis import synthetic
