@@ -6,6 +6,12 @@ from kneepoint.runs.question import questions
 
 FINDINGS = "Findings"
 """The list on the first page, of no part."""
+DONE = "Done"
+"""What was done, in a word or two of the subtitle."""
+NETWORKS = "Networks"
+"""Titles of the networks that a report is about, one a line."""
+WORKS = "Works"
+"""Works on which methods are based, among the references."""
 AT_A_GLANCE = "At a glance"
 PUBLISHED = "What was published"
 FOUND = "What was found"

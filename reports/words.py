@@ -36,7 +36,7 @@ from kneepoint.common.tables import Tables
 from kneepoint.config.report import Report, Section
 from kneepoint.config.workflow import FOLDERS
 from kneepoint.engines.limits import LIMITS
-from kneepoint.reports import findings, parts
+from kneepoint.reports import parts
 from kneepoint.reports.document import (
     RUN_DIGITS,
     Document,
@@ -93,15 +93,12 @@ def compose(
     def every(name: str) -> list[Record]:
         return rows_of(tables[name]) if name in tables else []  # of a question that is not there
 
-    audited = {(row["table"], row["row"]): row for row in every("audit")}
-    truncated = where(every("audit_evidence"), kind="truncation")
+    digits = {(each["table"], each["row"], each["metric"]): each for each in every("printed")}
 
     def printed_in(table: str, row: int, metric: str, value: float) -> str:
-        """A published number, digit for digit if the audit has its row; whether it is cut off."""
-        of = audited.get((table, row))
-        text = as_printed(of, metric) if of else METRICS[metric].text(value)
-        is_cut_off = where(truncated, table=table, row=row, metric=metric)
-        return f"{text} (truncated)" if is_cut_off else text
+        """A published number, digit for digit if that is known; whether it is cut off."""
+        of = digits.get((table, row, metric))
+        return of["text"] if of else METRICS[metric].text(value)
 
     linked: dict[str, Record] = {}
 
@@ -225,7 +222,6 @@ def environment() -> jinja2.Environment:
             name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
         "in_prose": in_prose,
-        "leaders": findings.leaders,
         "farthest": lambda ratios: max(map(abs, ratios)),
         "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
     }

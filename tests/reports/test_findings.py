@@ -3,10 +3,6 @@
 import re
 from typing import Any
 
-import pytest
-
-from kneepoint.analysis.frames import Record
-from kneepoint.reports import findings
 from tests.analysis import synthetic
 from tests.reports.told import Told, plain, told, told_by
 
@@ -22,17 +18,6 @@ def said(report: Told) -> list[str]:
 
 def spoken(report: Told) -> str:
     return report.text("glance")
-
-
-@pytest.mark.parametrize(("second", "equals"), [(43.09, 1), (42.9, 0)])
-def test_an_equal_is_within_the_error_of_the_difference(second: float, equals: int) -> None:
-    def at(network: str, power: float, half_width: float = 0.17) -> Record:
-        return {"network": network, "power": power, "half_width": half_width}
-
-    rows = [at("a", second), at("b", 90.0), at("a", 43.23), at("a", 20.0, float("nan"))]
-    found = findings.leaders(rows)
-    assert [each["power"] for each in found] == [43.23, second][: 1 + equals]
-    assert findings.leaders([]) == []
 
 
 def test_the_first_page_says_what_was_reproduced_and_what_holds_elsewhere() -> None:

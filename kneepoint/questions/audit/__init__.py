@@ -9,7 +9,7 @@ from kneepoint.common.config_file import ConfigModel
 from kneepoint.common.errors import KneepointError
 from kneepoint.config.study import EMULATOR
 from kneepoint.config.workflow import Workflow
-from kneepoint.reports.parts import AT_A_GLANCE, FINDINGS, PUBLISHED
+from kneepoint.reports.parts import AT_A_GLANCE, DONE, FINDINGS, PUBLISHED
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
 ADDED_RUNS = "added_runs"
@@ -92,6 +92,7 @@ QUESTION = Question(
         Section(PUBLISHED, 10),
         Section(FINDINGS, 10, "finding"),
         Section(AT_A_GLANCE, 10, "glance"),
+        Section(DONE, 10, "done"),
     ),
     experiments=_experiments,
     settings=Settings,

@@ -18,6 +18,7 @@ from kneepoint.analysis.frames import (
     Record,
     constants_in,
     records,
+    select,
     together,
     with_constants,
 )
@@ -27,6 +28,7 @@ from kneepoint.analysis.metrics import (
     POWER,
     SIGNAL_DELAY,
     THROUGHPUT,
+    as_printed,
 )
 from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Column, Tables
@@ -398,3 +400,23 @@ def _why_not(row: Record, elsewhere: str) -> Record:
     if row["failed"]:
         return {"kind": "failed", "remark": row["failure"]}
     return {"kind": "elsewhere", "remark": elsewhere} if elsewhere else {"kind": "no run"}
+
+
+def printed(tables: Tables) -> pd.DataFrame:
+    """How a published number of a row is printed, and whether it is truncated there.
+
+    Returns:
+        Columns table, row, metric, text.
+    """
+    cut_off = select(tables["audit_evidence"], kind="truncation")
+    truncated = set(zip(cut_off["table"], cut_off["row"], cut_off["metric"], strict=True))
+    lines = []
+    for row in records(tables["audit"]):
+        for metric in METRICS:
+            place = row["table"], row["row"], metric
+            sign = " (truncated)" if place in truncated else ""
+            lines.append((*place, f"{as_printed(row, metric)}{sign}"))
+    return pd.DataFrame(lines, columns=["table", "row", "metric", "text"])
+
+
+DERIVED = {"printed": printed}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kneepoint.config.workflow import FOLDERS, Workflow
-from kneepoint.reports.parts import BEHAVES, TRUSTED
+from kneepoint.reports.parts import BEHAVES, TRUSTED, WORKS
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
 _COMPARISON = Kind("compare_settings", (), "Running the comparison", f"{__name__}.plan:plan")
@@ -28,7 +28,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 
 QUESTION = Question(
-    sections=(Section(BEHAVES, 20), Section(TRUSTED, 60, "kernel")),
+    sections=(Section(BEHAVES, 20), Section(TRUSTED, 60, "kernel"), Section(WORKS, 10, "works")),
     experiments=_experiments,
     folders=("comparisons", "kernel"),
     stages=(

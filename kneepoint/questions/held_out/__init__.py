@@ -9,7 +9,7 @@ from kneepoint.common.config_file import ConfigModel
 from kneepoint.common.errors import KneepointError
 from kneepoint.config import settings
 from kneepoint.config.workflow import Workflow
-from kneepoint.reports.parts import AT_A_GLANCE, ELSEWHERE, FINDINGS
+from kneepoint.reports.parts import AT_A_GLANCE, ELSEWHERE, FINDINGS, WORKS
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
 _HELD_OUT = Kind(
@@ -105,6 +105,7 @@ QUESTION = Question(
         Section(FINDINGS, 20, "finding"),
         Section(FINDINGS, 50, "taken"),
         Section(AT_A_GLANCE, 20, "glance"),
+        Section(WORKS, 30, "works"),
     ),
     experiments=_experiments,
     settings=Settings,

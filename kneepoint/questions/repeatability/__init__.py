@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.limits import LIMITS
-from kneepoint.reports.parts import TRUSTED
+from kneepoint.reports.parts import DONE, TRUSTED
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
 _REPLICATES = Kind("replicate_settings", (), "Replicating", f"{__name__}.plan:plan")
@@ -24,7 +24,11 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 
 QUESTION = Question(
-    sections=(Section(TRUSTED, 10), Section(TRUSTED, 30, "in_real_time")),
+    sections=(
+        Section(TRUSTED, 10),
+        Section(TRUSTED, 30, "in_real_time"),
+        Section(DONE, 30, "done"),
+    ),
     experiments=_experiments,
     folders=("repeats",),
     stages=(

@@ -1,6 +1,6 @@
 """What did searches find, how sure is that, and what do fits to published tables recover?"""
 
-from kneepoint.reports.parts import APPENDIX, FINDINGS, FOUND, TRUSTED
+from kneepoint.reports.parts import APPENDIX, DONE, FINDINGS, FOUND, NETWORKS, TRUSTED, WORKS
 from kneepoint.runs.question import Question, Section, Stage
 
 QUESTION = Question(
@@ -11,6 +11,9 @@ QUESTION = Question(
         Section(TRUSTED, 70, "fits"),
         Section(FINDINGS, 30, "finding"),
         Section(APPENDIX, 10, "explained"),
+        Section(DONE, 20, "done"),
+        Section(NETWORKS, 20, "networks"),
+        Section(WORKS, 20, "works"),
     ),
     stages=(
         Stage(

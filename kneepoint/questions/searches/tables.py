@@ -411,3 +411,37 @@ def _emulated_power(searches: pd.DataFrame) -> "pd.Series[float]":
     place = searches["controller"] + " " + searches["networks"].map(" ".join)
     tunings = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
     return place.map(tunings.groupby(place)[POWER].max()).astype(float)
+
+
+def leaders(tables: Tables) -> pd.DataFrame:
+    """The greatest power by tuning on the network with most tunings, and its equals.
+
+    Only searches of several parameters on one network count, by their power with fresh seeds. An
+    equal is less below the greatest than the half width of the 95 % interval of their difference,
+    as of independent means.
+
+    Returns:
+        The rows of search_networks with the column controller, the greatest power first.
+    """
+    searches = tables["searches"].set_index("search")
+    tuned = searches[
+        (searches["engine"] == EMULATOR)
+        & searches["tunes"]
+        & (searches["searched"] > 1)
+        & (searches["networks"].str.len() == 1)
+    ]
+    found = tables["search_networks"]
+    found = found[found["search"].isin(tuned.index) & (found["fresh_runs"] > 0)]
+    found = found.assign(controller=found["search"].map(tuned["controller"]))
+    if found.empty:
+        return found
+    most = found.groupby("network", sort=False).size().idxmax()
+    found = select(found, network=most).sort_values("power", ascending=False, kind="stable")
+    best = found.iloc[0]
+    width = np.hypot(found["half_width"], best["half_width"])
+    is_equal = best["power"] - found["power"] < width
+    equals: pd.DataFrame = found[is_equal | (found.index == best.name)]
+    return equals
+
+
+DERIVED = {"search_leaders": leaders}

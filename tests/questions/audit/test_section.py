@@ -69,7 +69,7 @@ def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> 
     tables = {"audit_evidence": [{**nothing, "constants": (), **PLACE, **piece}]}
     template = words.environment().get_template("questions/audit/section.md.jinja")
     of = {"rows": lambda name: tables.get(name, []), "printed_in": lambda *place: place[-1]}
-    module: Any = template.make_module({**of, "audited": []})
+    module: Any = template.make_module(of)
     said = Told(document(str(module.evidence("x", "X", "", [LINE])), "T"))
     ((name, *found),) = said.rows("audit-x")
     there = dict(zip(said.head("audit-x")[1:], found, strict=True))

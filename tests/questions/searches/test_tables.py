@@ -11,8 +11,8 @@ import pytest
 from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import StudyRuns
 from kneepoint.common.study_record import Failed
-from kneepoint.config.study import Bounded, Fit, Formula
-from kneepoint.questions.searches.tables import history
+from kneepoint.config.study import EMULATOR, Bounded, Fit, Formula
+from kneepoint.questions.searches.tables import history, leaders
 from tests.analysis import synthetic
 
 
@@ -128,3 +128,27 @@ def test_history_marks_improvements() -> None:
     assert past["failed"].tolist() == [False, True, False, False, True]
     least = history(trials, minimised=True)
     assert least["best_so_far"].tolist() == [1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(("second", "equals"), [(43.09, 1), (42.9, 0)])
+def test_an_equal_is_within_the_error_of_the_difference(second: float, equals: int) -> None:
+    columns = ["search", "network", "power", "half_width", "fresh_runs"]
+    rows = [
+        ("second", "a", second, 0.17, 5),
+        ("elsewhere", "b", 90.0, 0.17, 5),
+        ("best", "a", 43.23, 0.17, 5),
+        ("unsure", "a", 20.0, math.nan, 5),
+        ("selected", "a", 99.0, 0.17, 0),
+        ("single", "a", 99.0, 0.17, 5),
+    ]
+    networks = pd.DataFrame(rows, columns=columns)
+    tuned = {"controller": "fixed_window", "engine": EMULATOR, "tunes": True, "networks": ("a",)}
+    searches = pd.DataFrame(
+        {**tuned, "search": name, "searched": 1 if name == "single" else 2}
+        for name in networks["search"]
+    )
+    found = leaders({"searches": searches, "search_networks": networks})
+    assert found["search"].tolist() == ["best", "second"][: 1 + equals]
+    assert set(found["controller"]) == {"fixed_window"}
+    nothing = {"searches": searches, "search_networks": networks.iloc[:0]}
+    assert leaders(nothing).empty
