@@ -8,8 +8,14 @@ import click
 from kneepoint.cli import common_options_anywhere, print_result, subcommand
 from kneepoint.common import made_by
 from kneepoint.common.columns import columns
-from kneepoint.engines.built import EMULATE
-from kneepoint.engines.catalogue import Controller, load_catalogue
+from kneepoint.common.errors import KneepointError
+from kneepoint.engines.built import EMULATE, is_current
+from kneepoint.engines.catalogue import (
+    Controller,
+    load_catalogue,
+    own_sources,
+    require_valid_name,
+)
 from kneepoint.networks.config import known_networks, load_network
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
@@ -33,8 +39,7 @@ def command(kind: str | None, config: Path, as_json: bool) -> None:
 
 def _list(kind: str, config: Path) -> list[dict[str, Any]]:
     if kind == "controllers":
-        catalogue = load_catalogue(EMULATE)
-        return [_described(each) for each in catalogue.controllers.values()]
+        return _controllers(own_sources(config))
     if kind == "networks":
         names = known_networks(config)
         return [{"name": name, "title": load_network(config, name).title} for name in names]
@@ -50,12 +55,33 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
     ]
 
 
+def _controllers(own: Path) -> list[dict[str, Any]]:
+    """Lists all controllers that are built, and the project's others with why they are not."""
+    catalogue = load_catalogue(EMULATE)
+    problems = catalogue.broken | {
+        path.stem: problem for path in own.glob("*.cc") if (problem := _why_not_built(path))
+    }
+    found = {name: _described(each) for name, each in catalogue.controllers.items()}
+    for name, problem in problems.items():
+        found[name] = {"name": name, "summary": "", "constants": None, "problem": problem}
+    return [found[name] for name in sorted(found)]
+
+
+def _why_not_built(source: Path) -> str | None:
+    try:
+        require_valid_name(source)
+    except KneepointError as error:
+        return str(error)
+    return None if is_current(source.stem, source.parent) else f"{source}: not built yet"
+
+
 def _described(controller: Controller) -> dict[str, Any]:
     shown = ("name", "default", "low", "high", "unit", "meaning")
     constants = [
         {key: getattr(each, key) for key in shown} for each in controller.constants.values()
     ]
-    return {"name": controller.name, "summary": controller.summary, "constants": constants}
+    described = {"name": controller.name, "summary": controller.summary}
+    return {**described, "constants": constants, "problem": None}
 
 
 def _indented(rows: list[dict[str, Any]]) -> str:
@@ -66,6 +92,7 @@ def _indented(rows: list[dict[str, Any]]) -> str:
             if isinstance(value, list)
             else {True: "done", False: ""}.get(value, str(value))
             for value in row.values()
+            if value is not None
         ]
         cells.append(("  " + values[0], *values[1:]))
     return columns(cells) if cells else "  none"

@@ -141,10 +141,15 @@ def _enter(folder: Path) -> None:
 def _forget_removed_controllers() -> None:
     """Removes own controllers whose source is gone: they would stand in for shipped ones."""
     for listed in OWN_CONTROLLERS.glob("*.sources"):
-        _, _, source = listed.read_text(encoding="utf-8").partition("\n")[0].partition("  ")
-        if not Path(source).is_file():
+        if not source_listed_in(listed).is_file():
             listed.with_suffix(".so").unlink(missing_ok=True)
             listed.unlink(missing_ok=True)
+
+
+def source_listed_in(listed: Path) -> Path:
+    """Returns the source of an own controller, from the list of all that it was built of."""
+    _, _, source = listed.read_text(encoding="utf-8").partition("\n")[0].partition("  ")
+    return Path(source)
 
 
 def note_version() -> None:

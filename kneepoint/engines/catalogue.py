@@ -12,6 +12,7 @@ from typing import Any, Self
 from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import TOOL
+from kneepoint.common.project import source_listed_in
 from kneepoint.networks.declared import marks_packets
 
 
@@ -115,7 +116,7 @@ class Catalogue:
             )
             for entry in listing["controllers"]
         }
-        self.broken = {Path(entry["path"]).stem: entry["reason"] for entry in listing["broken"]}
+        self.broken = {Path(each["path"]).stem: _reason(**each) for each in listing["broken"]}
 
     def controller(self, name: str, where: str) -> Controller:
         """Returns a controller; raises KneepointError if it is unknown or broken."""
@@ -137,21 +138,24 @@ def own_sources(config: Path) -> Path:
 
 
 def require_sources(named: Mapping[str, str], own: Path) -> None:
-    """Raises KneepointError if a controller has no source, or an own one an invalid name.
+    """Raises KneepointError if a controller has no source, or its own source an invalid name.
 
     Args:
         named: the controllers, and the file that names each.
         own: folder of the configuration's own controllers.
     """
-    known = {path.stem: path for path in sorted(SOURCES.glob("*.cc"))}
-    for path in sorted(own.glob("*.cc")):
-        if not re.fullmatch(r"(?a:[a-z0-9]\w{0,99})", path.stem):
-            raise KneepointError(
-                f"{path}: invalid name of a controller; use lower-case letters, digits and _ only"
-            )
-        known[path.stem] = path
+    known = {path.stem: path for folder in (SOURCES, own) for path in sorted(folder.glob("*.cc"))}
     for name, where in named.items():
         _require_controller(name, where, known)
+        require_valid_name(known[name])
+
+
+def require_valid_name(source: Path) -> None:
+    """Raises KneepointError if a controller's source has an invalid name."""
+    if not re.fullmatch(r"(?a:[a-z0-9]\w{0,99})", source.stem):
+        raise KneepointError(
+            f"{source}: invalid name of a controller; use lower-case letters, digits and _ only"
+        )
 
 
 def load_catalogue(emulate: Path) -> Catalogue:
@@ -163,6 +167,12 @@ def load_catalogue(emulate: Path) -> Catalogue:
         raise KneepointError(f"{emulate}: not built; run `make build`") from None
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise KneepointError(f"{emulate} --list: {error}; run `make build` again") from None
+
+
+def _reason(path: str, reason: str) -> str:
+    """Returns why a controller was not loaded; names an own one's source, which its user knows."""
+    listed = Path(path).with_suffix(".sources")
+    return reason.replace(path, str(source_listed_in(listed))) if listed.is_file() else reason
 
 
 def _constant(item: Mapping[str, Any]) -> Constant:

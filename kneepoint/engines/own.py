@@ -66,8 +66,10 @@ def build_own(source: Path) -> None:
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
         if answer.returncode != 0:
             lines = [line for line in answer.stderr.splitlines() if "error" in line]
-            problem = lines[0].strip() if lines else f"{source}: the compiler failed"
-            raise KneepointError(problem)
+            ended = f"`{shlex.join(compiler())}` ended with exit status {answer.returncode}"
+            said = answer.stderr.strip().rpartition("\n")[2]
+            other = ": ".join(filter(None, (f"{source}: {ended}", said)))
+            raise KneepointError(lines[0].strip() if lines else other)
         built, place = made.read_bytes(), shared_object(name, source.parent)
         write_whole(place, built)
     noted += f"{sha256_of(built)}  {place.absolute()}\n"

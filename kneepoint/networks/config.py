@@ -378,11 +378,11 @@ def load_network(config: Path, name: str, named_in: str | None = None) -> Networ
 
     Raises KneepointError if there is none; the message names the file `named_in`, if that is known.
     """
-    path = network_file(config, name)
+    where = f"{named_in}: " if named_in else ""
     if not re.fullmatch(NAME, name):
-        raise KneepointError(f"{path}: invalid name; use {NAMES}")
-    require_known(name, known_networks(config), f"{named_in or path}: unknown network {name!r}")
-    return read_config(path, Network)
+        raise KneepointError(f"{where}network {name!r}: invalid name; use {NAMES}")
+    require_known(name, known_networks(config), f"{where}unknown network {name!r}")
+    return read_config(network_file(config, name), Network)
 
 
 def catalogue_files(config: Path) -> list[Path]:

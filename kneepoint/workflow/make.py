@@ -24,8 +24,8 @@ from kneepoint.workflow.view import follow
 
 LOG = LOGS / "workflow.log"
 """Snakemake's own output of the last workflow that showed its progress instead."""
-PREPARATION = "preparation-{}.log"
-"""That of a command that first makes what it needs, by its process id; kept if it fails."""
+PREPARATION = LOGS / "preparation.log"
+"""Snakemake's own output for the last command that first made what it needs."""
 VERBOSE = "KNEEPOINT_VERBOSE"
 OBJECTS = "KNEEPOINT_OBJECTS"
 """See kneepoint/workflow/build.smk."""
@@ -113,7 +113,7 @@ def _run_quietly(
     start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None, forecast: Forecast | None
 ) -> int:
     """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
-    path = LOG if shown else LOGS / PREPARATION.format(os.getpid())
+    path = LOG if shown else PREPARATION
     path.parent.mkdir(parents=True, exist_ok=True)
     look = partial(states_of, load_workflow(shown)) if shown else list
     if shown and not forecast:
@@ -137,8 +137,6 @@ def _run_quietly(
         raise
     if status != 0:
         print(*errors_in(path), sep="\n", file=sys.stderr, flush=True)
-    elif not shown:
-        path.unlink(missing_ok=True)
     return status
 
 
