@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kneepoint.common.errors import KneepointError, unusable
+from kneepoint.common.errors import KneepointError, unusable, writing
 from kneepoint.common.files import read_json
 from kneepoint.common.json_text import parse_json
 from kneepoint.runs.results import (
@@ -27,14 +27,15 @@ def open_log(
     folder: Path, study: str, known: Mapping[str, Any]
 ) -> Iterator[Callable[[FinishedTrial], None]]:
     """Starts the log of a study, of which something is known; provides what adds a trial."""
-    with (folder / LOG).open("w", encoding="utf-8", buffering=1) as file:
+    path = folder / LOG
+    with path.open("wb", buffering=0) as file:
 
-        def add(trial: FinishedTrial) -> None:
-            row = {**trial_row(study, trial), "reports": trial.reports}
-            file.write(json.dumps(row) + "\n")
+        def write(row: Mapping[str, Any]) -> None:
+            with writing(path):
+                file.write(f"{json.dumps(row)}\n".encode())
 
-        file.write(json.dumps(known) + "\n")
-        yield add
+        write(known)
+        yield lambda trial: write({**trial_row(study, trial), "reports": trial.reports})
 
 
 def read_trials(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

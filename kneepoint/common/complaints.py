@@ -3,11 +3,12 @@
 import errno
 import os
 import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_FSIZE, getrlimit
 
-from kneepoint.common.errors import lack_in, of_file
+from kneepoint.common.errors import MachineError, lack_in, of_file
 
 _LOG = re.compile(r"^    log: (.*) \(check log file\(s\) for error details\)$", re.MULTILINE)
 _ERROR = re.compile(r"^((\S[^\n]*:\d+:\d+: )?(fatal )?error: |CMake Error).*$", re.MULTILINE)
@@ -19,6 +20,8 @@ _PROTECTED = re.compile(
 """What a job would overwrite, but may not."""
 _MOST = 10
 _LAST = 40
+_LEAST_FREE_BYTES = 2**16
+"""Where less is free, a log may lack its last words."""
 
 
 def complaints(snakemake_logs: Iterable[str]) -> list[str]:
@@ -32,7 +35,8 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
     for log in dict.fromkeys(logs):
         text = _read(Path(log))
         errors = [match[0] for match in _ERROR.finditer(text)]
-        found += errors or [f"error: {lack_in(text) or 'a job failed'}; see {log}"]
+        why = f"{lack_in(text) or 'a job failed'}; see {log}"
+        found += errors or [f"error: {_no_room(Path(log)) or why}"]
     if not found:
         folders = dict.fromkeys(path for text in texts for path in _FOLDER.findall(text))
         in_the_way = (
@@ -46,6 +50,8 @@ def errors_in(log: Path) -> list[str]:
     """Returns the errors in a log, each once; without any, its end and its name."""
     text = _read(log)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
+    if (full := _no_room(log)) and not any(map(lack_in, errors)):
+        return [f"error: {full}"]
     if errors:
         return errors
     if log.is_file() and log.stat().st_size >= getrlimit(RLIMIT_FSIZE)[0] != RLIM_INFINITY:
@@ -57,6 +63,13 @@ def errors_in(log: Path) -> list[str]:
     if lack := lack_in(text):
         return [f"error: {lack}; see {log}"]
     return [*text.splitlines()[-_LAST:], f"error: Snakemake failed; see {log}"]
+
+
+def _no_room(log: Path) -> MachineError | None:
+    """Returns the error if a log, which may be missing for that reason, has no room to grow."""
+    if not log.parent.is_dir() or shutil.disk_usage(log.parent).free >= _LEAST_FREE_BYTES:
+        return None
+    return of_file(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(log)))
 
 
 def _read(path: Path) -> str:

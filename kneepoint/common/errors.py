@@ -113,6 +113,18 @@ def our_files() -> Iterator[None]:
         raise of_file(error) or error from None
 
 
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Within it, errors of the system name the file that is written: those of a write name none."""
+    try:
+        yield
+    except FileNotFoundError:  # as in /proc
+        raise MachineError(f"{path}: no file can be made there; choose another folder") from None
+    except OSError as error:
+        error.filename, error.filename2 = os.fspath(path), None
+        raise
+
+
 _LACKS = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
     *(errno.EAGAIN, errno.EACCES),

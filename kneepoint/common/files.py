@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from uuid import uuid4
 
-from kneepoint.common.errors import KneepointError, our_files
+from kneepoint.common.errors import KneepointError, our_files, writing
 from kneepoint.common.json_text import parse_json
 
 
@@ -36,19 +36,20 @@ def write_whole(path: Path, content: bytes | str, mode: int = 0o666) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     _remove_abandoned(path.parent)
-    temporary, descriptor = _make_owned(
-        path.parent, f".{_PRIVATE}{path.name}", partial(_make_file, mode=mode)
-    )
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    with writing(path):
+        temporary, descriptor = _make_owned(
+            path.parent, f".{_PRIVATE}{path.name}", partial(_make_file, mode=mode)
+        )
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
 
 
 def write_passing(path: Path, content: str) -> None:
@@ -58,8 +59,9 @@ def write_passing(path: Path, content: str) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_text(content)
-    part.replace(path)
+    with writing(path):
+        part.write_text(content)
+        part.replace(path)
 
 
 def write_folder(
@@ -72,10 +74,12 @@ def write_folder(
     folder.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(folder.parent)
     name = f".{_PRIVATE}{folder.name}"
-    unfinished, owner = _make_owned(folder.parent, name, partial(_make_folder, mode=0o777))
+    with writing(folder):
+        unfinished, owner = _make_owned(folder.parent, name, partial(_make_folder, mode=0o777))
     try:
         for path, text in texts.items():
-            write_whole(unfinished / path, text)
+            with writing(folder / path):
+                write_whole(unfinished / path, text)
         if check is not None:
             check(unfinished)
         unfinished.rename(folder)
@@ -298,9 +302,10 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
             raise LockHeldError(
                 f"{path}: process {holder} holds the lock; wait for it to finish or end it", holder
             ) from None
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
+    with our_files(), writing(path):
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
     return file
 
 

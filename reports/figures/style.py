@@ -33,6 +33,7 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
+from kneepoint.common.errors import writing
 from kneepoint.reports.document import RUN_DIGITS
 
 WIDTH_IN = 6.3
@@ -142,7 +143,8 @@ def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
     drawn = io.BytesIO()
     figure.savefig(drawn, format=path.suffix[1:], dpi=dpi, metadata=_UNDATED[path.suffix])
     content = drawn.getvalue()
-    path.write_bytes(_with_values(content, figure) if path.suffix == ".svg" else content)
+    with writing(path):
+        path.write_bytes(_with_values(content, figure) if path.suffix == ".svg" else content)
 
 
 def _lay_out(figure: Figure) -> None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -232,6 +233,21 @@ def test_a_log_that_was_cut_off_by_a_limit_says_so(
     monkeypatch.setattr("kneepoint.common.complaints.getrlimit", lambda _: (size, size))
     (line,) = errors_in(log)
     assert "ulimit -f" in line
+
+
+def test_a_log_without_room_says_so_and_hides_no_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, of_snakemake = tmp_path / "job.log", tmp_path / "snakemake.log"
+    of_snakemake.write_text(f"    log: {log} (check log file(s) for error details)\n")
+    usage = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    (line,) = errors_in(log)
+    assert str(log) in line and os.strerror(errno.ENOSPC) in line
+    assert complaints([str(of_snakemake)]) == [line]
+    named = f"error: a.csv: {os.strerror(errno.ENOSPC)}"
+    log.write_text(named)
+    assert errors_in(log) == [named]
 
 
 def test_reader_who_has_enough_gets_no_traceback() -> None:

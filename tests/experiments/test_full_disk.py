@@ -5,13 +5,14 @@ A limit on the size of files fails a write just as a full disk does, in the midd
 
 import json
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from kneepoint.common.errors import KneepointError
+from kneepoint.common.errors import KneepointError, of_file
+from kneepoint.common.files import hold_lock, write_folder, write_passing, write_whole
 from kneepoint.runs.journal import RunJournal
 from tests.conftest import ROOT
 from tests.experiments.fakes import measure, run_spec
@@ -36,6 +37,26 @@ def room_for(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.parametrize(
+    "write_to",
+    [
+        lambda path: write_whole(path, "text"),
+        lambda path: write_passing(path, "text"),
+        lambda path: write_folder(path.parent, {Path(path.name): "text"}),
+        hold_lock,
+    ],
+)
+def test_whatever_cannot_be_written_is_named(
+    tmp_path: Path, write_to: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "new/file"
+    with room_for(0), pytest.raises((OSError, KneepointError)) as error:
+        write_to(path)
+    said = error.value if isinstance(error.value, KneepointError) else of_file(error.value)
+    assert str(said).startswith(f"{path}: File too large; ")
+    assert {each.name for each in path.parent.glob("*")} <= {"file", "file.part"}
+
+
 @pytest.mark.parametrize("room", [0, 1, 100])
 def test_journal_on_a_full_disk_keeps_what_it_had(tmp_path: Path, room: int) -> None:
     path = tmp_path / "runs.jsonl"
@@ -54,11 +75,11 @@ def test_journal_on_a_full_disk_keeps_what_it_had(tmp_path: Path, room: int) -> 
         assert [journal.get(record.run_id) for record in RECORDS] == RECORDS
 
 
-@pytest.mark.parametrize(("runs", "name"), [(20, "runs.jsonl: "), (1, "")])
+@pytest.mark.parametrize("runs", [20, 1])
 def test_study_on_a_full_disk_ends_with_one_line(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], runs: int, name: str
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], runs: int
 ) -> None:
-    """First the journal of runs has no room, then the tables have none."""
+    """It is full during the trials, or when the best trial is repeated."""
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
     config = tmp_path / "config/config.yaml"
@@ -71,13 +92,13 @@ def test_study_on_a_full_disk_ends_with_one_line(
     printed = capfd.readouterr().err
     *_, last = printed.splitlines()
     assert last.startswith("error: ")
-    assert f"{name}File too large; {REMEDY}" in last
+    assert f"runs.jsonl: File too large; {REMEDY}" in last
     assert "Traceback" not in printed
     assert not (tmp_path / "out/windows/study.json").exists()
     journal = (tmp_path / "out/windows/runs.jsonl").read_text()
     _, *kept = journal.splitlines()
     assert all(json.loads(line)["record"]["status"] == "ok" for line in kept)
-    if name:  # all for which there was room
+    if runs > 1:  # all for which there was room
         assert len(journal) + max(map(len, kept)) > _ROOM_BYTES
     else:  # three trials, and five repetitions of the best
         assert len(kept) == 3 + 5

@@ -23,7 +23,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from kneepoint.cli.entries import open_builder
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.common.config_file import ConfigModel, complaint_of
-from kneepoint.common.errors import KneepointError, require_known
+from kneepoint.common.errors import KneepointError, require_known, writing
 from kneepoint.common.files import (
     LOCK_PATIENCE_S,
     hold_lock,
@@ -309,7 +309,7 @@ class Evaluator:
 
 def _append(log: Path, noted: Mapping[str, str]) -> None:
     line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="seconds"), **noted})
-    with log.open("a", encoding="utf-8") as file:
+    with writing(log), log.open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
         file.flush()
         os.fsync(file.fileno())
