@@ -20,7 +20,6 @@ from kneepoint.analysis.schema import STAGES
 from kneepoint.common.errors import unusable
 from kneepoint.common.files import read_json, sha256_of
 from kneepoint.common.made_by import (
-    changed_files,
     current_commit,
     read_made_by,
 )
@@ -82,8 +81,12 @@ def _root_of(path: Path) -> Path:
 
 def _state(folder: Path = TOOL) -> Record:
     """The commit of a folder's repository, and the files that differ from it."""
-    commit, changed = current_commit(folder), changed_files(folder)
-    return {"commit": commit.name, "committed": commit.date, "changed_files": changed}
+    found = current_commit(folder)
+    return {
+        "commit": found.name,
+        "committed": found.date,
+        "changed_files": list(found.changed_files),
+    }
 
 
 def _beside(config: Path) -> Record | None:

@@ -25,11 +25,11 @@ RUNNER = "kneepoint.runs.run"
 
 @dataclass(frozen=True)
 class Commit:
-    """The commit of a checkout, its date, and the number of files changed since; "" without git."""
+    """The commit of a checkout, its date, and the files changed since; "" without git."""
 
     name: str
     date: str
-    changed_files: int
+    changed_files: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def sign(
         engine_sha256=engine_sha256,
         controllers=dict(sorted((controllers or {}).items())),
         commit=commit.name,
-        changed_files=commit.changed_files,
+        changed_files=len(commit.changed_files),
         files={name: sha256_of((folder / name).read_bytes()) for name in sorted(files)},
         inputs=dict(sorted((inputs or {}).items())),
     )
@@ -132,13 +132,8 @@ def current_commit(folder: Path = TOOL) -> Commit:
     """Returns the commit of the checkout in a folder."""
     shown = _git(folder, "show", "--no-patch", "--format=%H %cs", "HEAD")
     name, _, date = shown.strip().partition(" ")
-    return Commit(name, date, len(changed_files(folder)))
-
-
-def changed_files(folder: Path = TOOL) -> list[str]:
-    """Returns the changed and untracked files of the checkout in a folder."""
     output = _git(folder, "status", "--porcelain", "--no-renames", "-z")
-    return sorted(entry[3:] for entry in output.split("\0") if entry)
+    return Commit(name, date, tuple(sorted(entry[3:] for entry in output.split("\0") if entry)))
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common import code
-from kneepoint.common.made_by import RUNNER, changed_files
+from kneepoint.common.made_by import RUNNER, current_commit
 from tests.conftest import ROOT
 
 HELD_OUT = "kneepoint.questions.held_out.plan"
@@ -150,7 +150,7 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
 
 def test_changed_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert changed_files(tmp_path) == []
+    assert current_commit(tmp_path).changed_files == ()
     subprocess.run(["git", "init", "--quiet"], check=True)
     (tmp_path / "a file.txt").touch()
-    assert changed_files(tmp_path) == ["a file.txt"]
+    assert current_commit(tmp_path).changed_files == ("a file.txt",)

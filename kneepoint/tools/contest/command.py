@@ -80,9 +80,18 @@ _COLUMNS = (
     help="CSV file of the aliases that stand for authors; missing ones are drawn and added.",
 )
 @click.option(
-    "--secret", type=PATH, help="File with the secret seed, to repeat a contest that is over."
+    "--secret",
+    "secrets",
+    type=PATH,
+    multiple=True,  # of two, click would take the last and say nothing
+    help="File with the secret seed, to repeat a contest that is over.",
 )
-@click.option("--reveal", "is_revealed", is_flag=True, help="Publish the secret seed on the page.")
+@click.option(
+    "--reveal",
+    "is_revealed",
+    is_flag=True,
+    help="Publish the secret seed on the page, where it stays.",
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option("--watch", "is_watching", is_flag=True, help="Score new entries as they arrive.")
 @trust_option
@@ -92,7 +101,7 @@ def command(
     rules: Path,
     into: Path | None,
     names: Path | None,
-    secret: Path | None,
+    secrets: tuple[Path, ...],
     is_revealed: bool,
     as_csv: bool,
     is_watching: bool,
@@ -110,13 +119,20 @@ def command(
         raise KneepointError("--csv --json: give only one of them")
     if is_watching and is_revealed:
         raise KneepointError("--watch --reveal: give --reveal alone, after the last entry")
+    if len(secrets) > 1:
+        raise KneepointError(f"--secret: names {len(secrets)} files; give only one")
     if names is not None:
         read_key(names)
     require_folder_of_entries(entries)
     contest = read_config(rules, Contest)
     folder = into or results_here(load_workflow(config).results) / "contests" / rules.stem
     contest_run = open_contest(
-        contest, config, folder, str(rules), is_trusting=trust_entries, secret=secret
+        contest,
+        config,
+        folder,
+        str(rules),
+        is_trusting=trust_entries,
+        secret=secrets[0] if secrets else None,
     )
     contest_run = replace(contest_run, key=names, is_revealed=is_revealed)
     if contest_run.secret:

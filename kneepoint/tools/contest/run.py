@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -82,7 +82,7 @@ class ContestRun:
         results: the configuration's, where a probe may have left the number of real-time slots.
         known: rules to which entries are compared; none: they are not.
         secret: the seed that disguises the final networks; "": they have none.
-        is_revealed: whether the page has it.
+        is_revealed: whether the page gets it, as it does once it has had it.
         key: file of the names that stand for authors; None: they have their own.
     """
 
@@ -141,7 +141,8 @@ class ContestRun:
         found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
         if self.secret:
             found["secret_sha256"] = digest_of(self.secret)
-            found["secret_seed"] = self.secret if self.is_revealed else None
+            is_public = self.is_revealed or self._has_revealed()
+            found["secret_seed"] = self.secret if is_public else None
         self._say_behaviour(found, scored)
         runs = self._draw_runs(scored)
         write_feedback(found, runs, into / FEEDBACK, self._made_of())
@@ -154,6 +155,11 @@ class ContestRun:
         write_whole(into / PAGE, page)
         write_whole(into / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return found
+
+    def _has_revealed(self) -> bool:
+        with suppress(OSError, ValueError, AttributeError):  # nothing is published yet
+            return bool(read_json(self.folder / JSON).get("secret_seed") == self.secret)
+        return False
 
     def _sound(self, scored: Sequence[Sender]) -> list[Sender]:
         """Finds, one by one, the entries with which a page fails; each becomes a row with why.

@@ -28,7 +28,8 @@ def command(train: bool, key: Path | None, trust_entries: bool, config: Path) ->
     """Evaluate the candidates on standard input, a JSON object a line.
 
     A candidate is a controller by its name, a rule, the source of a class, or an entry's path.
-    The answers, one a line in the same order, have score, figures and intervals, or a reason.
+    The answers, one a line in the same order, have score, figures and intervals, or a reason. The
+    exit status is 1 if a line was refused, because it is not JSON or not valid.
     """
     from kneepoint.tools.evaluate.evaluator import Evaluator  # scipy takes half a second
 
@@ -40,5 +41,8 @@ def command(train: bool, key: Path | None, trust_entries: bool, config: Path) ->
         key=key,
         trust_entries=trust_entries,
     ) as evaluator:
+        is_refused = False
         for answer in evaluator.evaluate(sys.stdin):
             click.echo(json.dumps(answer))
+            is_refused |= answer["status"] == "refused"
+    sys.exit(1 if is_refused else 0)

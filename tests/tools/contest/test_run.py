@@ -414,6 +414,18 @@ def test_late_submissions_are_marked(contest_run: ContestRun, entries: Path) -> 
     assert not any(row["late"] for row in found["ranking"])
 
 
+def test_a_seed_that_was_revealed_stays_on_the_page(contest_run: ContestRun, entries: Path) -> None:
+    kept = replace(contest_run, secret="0" * 32)
+    shown = [
+        replace(kept, is_revealed=is_revealed).score(entries, silent)["secret_seed"]
+        for is_revealed in (False, True, False)
+    ]
+    assert shown == [None, kept.secret, kept.secret]
+    assert kept.secret in (kept.folder / PAGE).read_text()
+    again = replace(kept, secret="1" * 32)  # another contest in this folder
+    assert again.score(entries, silent)["secret_seed"] is None
+
+
 def test_aliases_stand_for_names(contest_run: ContestRun, entries: Path) -> None:
     kit(entries / "anna@2", 6)
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return Anna;")

@@ -1,5 +1,6 @@
 """`kneepoint evaluate`: what it answers to candidates of every kind, and what it refuses."""
 
+import io
 import json
 import queue
 import re
@@ -21,7 +22,7 @@ from kneepoint.tools.evaluate import Evaluator
 from tests.conftest import ROOT
 from tests.entries.trees import PYTHON_CLASS
 from tests.experiments.wire import prepare_named, write
-from tests.kneepoint.conftest import NETWORK, answer, refused
+from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
 CLASS = """
 #include "algorithms/registry.hh"
@@ -265,6 +266,20 @@ def test_the_command_refuses_what_it_cannot_serve(workspace: Path) -> None:
     write(workspace / "config/bare.yaml", {"seed": 1, "studies": ["tuned"]})
     bare = ("evaluate", "--train", "--config", "config/bare.yaml")
     assert "config/bare.yaml: has no hold_out" in refused(workspace, *bare)
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [("", 0), ('{"rule": "w = w * ((rtt - rtt) / (rtt - rtt))"}', 0), ("{no JSON", 1)],
+)
+def test_the_exit_status_tells_that_a_line_was_refused(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, lines: str, status: int
+) -> None:
+    good = '{"controller": "fixed_window", "seeds": [1]}'
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{lines}\n{good}\n"))
+    result = ask(workspace, "evaluate")
+    assert result.returncode == status
+    assert json.loads(result.stdout.splitlines()[-1])["status"] == "ok"
 
 
 def test_the_page_s_search_improves_on_where_it_begins(
