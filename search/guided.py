@@ -54,9 +54,9 @@ from kneepoint.search.study import (
     failures,
     plan_of,
 )
+from kneepoint.stats import Floats
 from kneepoint.stats.posterior import (
     LEAST_NOISE,
-    Array,
     Hypothesis,
     Measured,
     Posterior,
@@ -116,7 +116,7 @@ class Guide:
     """
 
     settings: tuple[Setting, ...]
-    at: Array
+    at: Floats
     paths: tuple[Posterior, ...]
     throughputs: tuple[Hypothesis, ...]
 
@@ -244,7 +244,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
 
 
 def _known(
-    path: StudyPlan, settings: Sequence[Setting], at: Array, asked: Sequence[tuple[int, int]]
+    path: StudyPlan, settings: Sequence[Setting], at: Floats, asked: Sequence[tuple[int, int]]
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[Posterior, Hypothesis]]:
     """Repeats settings on a path: says what is known of their values and of their throughputs."""
     found, runs = yield from measure(path, settings, asked)
@@ -394,7 +394,7 @@ def _candidates(plan: StudyPlan, guide: Guide, settled: Settled) -> pa.Table:
     Values are logarithms.
     """
     emulated, posterior, real = guide.calibrated, settled.posterior, settled.measured
-    columns: dict[str, Array] = {
+    columns: dict[str, Floats] = {
         "emulated": emulated.mean,
         "emulated_deviation": emulated.deviation,
         "measurements": real.counts,

@@ -1,4 +1,4 @@
-"""Spread of values, t intervals of their means, and what chance explains of a difference."""
+"""Spread of values, t intervals of their means, prediction intervals, and chance differences."""
 
 import math
 import statistics
@@ -11,6 +11,11 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 
+def t_quantile(degrees: ArrayLike, level: float = 0.95) -> Any:
+    """The quantile of Student's t that bounds a two-sided interval of this level."""
+    return stdtrit(degrees, (1 + level) / 2)
+
+
 def spread(values: ArrayLike) -> dict[str, Any]:
     """n, mean, standard_deviation (of a sample), cv, low, high: a 95 % t interval of the mean.
 
@@ -21,7 +26,7 @@ def spread(values: ArrayLike) -> dict[str, Any]:
     n = len(numbers)
     mean = float(numbers.mean()) if n else math.nan
     deviation = float(numbers.std(ddof=1)) if n > 1 else math.nan
-    half = float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n) if n > 1 else math.nan
+    half = float(t_quantile(n - 1)) * deviation / math.sqrt(n) if n > 1 else math.nan
     return {
         "n": n,
         "mean": mean,
@@ -42,8 +47,23 @@ def t_interval(name: str, values: Sequence[float]) -> dict[str, float | None]:
     mean, n = statistics.fmean(values), len(values)
     if n == 1:
         return {name: mean, "low": None, "high": None}
-    half = stdtrit(n - 1, 0.975) * statistics.stdev(values) / math.sqrt(n)
+    half = t_quantile(n - 1) * statistics.stdev(values) / math.sqrt(n)
     return {name: mean, "low": mean - half, "high": mean + half}
+
+
+def prediction_interval(values: ArrayLike, further: int, level: float) -> tuple[float, float]:
+    """The interval of the mean of further values, from a sample of the same normal distribution.
+
+    Hahn and Meeker, Statistical Intervals, section 4.7. Both ends are NaN if the sample has no
+    spread, or if there are no further values.
+    """
+    numbers = np.asarray(values, dtype=float)
+    n = numbers.size
+    if n < 2 or further < 1:
+        return math.nan, math.nan
+    mean, deviation = float(numbers.mean()), float(numbers.std(ddof=1))
+    half = t_quantile(n - 1, level) * deviation * math.sqrt(1 / n + 1 / further)
+    return mean - half, mean + half
 
 
 @dataclass(frozen=True)
@@ -60,4 +80,4 @@ class Chance:
         """The relative difference of two means that chance explains (95 %)."""
         if self.degrees == 0:
             return math.nan
-        return float(stdtrit(self.degrees, 0.975)) * self.cv * math.sqrt(1 / n + 1 / other_n)
+        return float(t_quantile(self.degrees)) * self.cv * math.sqrt(1 / n + 1 / other_n)

@@ -10,16 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import NormalDist
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from numpy.typing import ArrayLike
 
-Floats: TypeAlias = NDArray[np.float64]
+from kneepoint.stats import Floats
+from kneepoint.stats.bootstrap import RESAMPLES, bootstrap_interval
+from kneepoint.stats.intervals import t_quantile
 
-RESAMPLES = 10_000
 FLIPS = 99_999
 MOST_EXACT_PAIRS = 16
 """Up to this many pairs that differ, all sign patterns (at most 65,536) are counted."""
@@ -96,7 +94,7 @@ def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> R
     center, n = float(means.mean()), len(means)
     half = p = math.nan
     if n > 2:
-        half = float(stdtrit(n - 1, (1 + level) / 2)) * float(means.std(ddof=1)) / math.sqrt(n)
+        half = float(t_quantile(n - 1, level)) * float(means.std(ddof=1)) / math.sqrt(n)
         p = sign_flip_test([means], seed)
     return Ratio(
         ratio=math.exp(center),
@@ -106,31 +104,6 @@ def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> R
         networks=n,
         pairs=sum(each.size for each in strata),
     )
-
-
-def bootstrap_interval(
-    strata: Sequence[Floats], seed: int, level: float = 0.95, resamples: int = RESAMPLES
-) -> tuple[float, float]:
-    """The stratified bootstrap interval of the mean over strata of their means.
-
-    Of n values n - 1 are drawn, so that the variance is not underestimated by the factor
-    (n - 1) / n (Rao and Wu, JASA 1988), and the percentiles are those that a t distribution has in
-    place of a normal one (Hesterberg, The American Statistician 2015), with the degrees of freedom
-    of Welch and Satterthwaite. No interval leaves the range of the resampled means: of fewer than
-    six values it may be too narrow.
-
-    Returns:
-        Low and high; NaN if a stratum has a single value.
-    """
-    if any(each.size < 2 for each in strata):
-        return math.nan, math.nan
-    generator = np.random.default_rng(seed)
-    means = np.zeros(resamples)
-    for each in strata:
-        means += generator.choice(each, (resamples, each.size - 1)).mean(axis=1)
-    tail = NormalDist().cdf(-stdtrit(_degrees_of_freedom(strata), (1 + level) / 2))
-    low, high = np.quantile(means / len(strata), [tail, 1 - tail])
-    return float(low), float(high)
 
 
 def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> float:
@@ -191,12 +164,3 @@ def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats:
         raise ValueError("a ratio needs values above 0")
     ratios: Floats = np.log(ours / theirs)
     return ratios
-
-
-def _degrees_of_freedom(strata: Sequence[Floats]) -> int:
-    """Of the mean of the strata's means (Welch 1947), rounded down; at least 1."""
-    variances = np.array([each.var(ddof=1) / each.size for each in strata])
-    free = np.array([each.size - 1 for each in strata])
-    if not variances.any():
-        return int(free.sum())
-    return max(1, int(variances.sum() ** 2 / (variances**2 / free).sum()))

@@ -21,8 +21,7 @@ from scipy.linalg import cho_solve, cholesky, orth, solve_triangular
 from scipy.special import chdtrc, logsumexp
 
 from kneepoint.runs.seeds import derive_seed
-
-Array = NDArray[np.float64]
+from kneepoint.stats import Floats
 
 WITHIN = 0.01
 """A setting is as good as the best if its value is within this share of it."""
@@ -45,9 +44,9 @@ class Measured:
         squares: sums of the squared deviations from the means.
     """
 
-    counts: Array
-    means: Array
-    squares: Array
+    counts: Floats
+    means: Floats
+    squares: Floats
 
     @classmethod
     def nothing(cls, settings: int) -> Self:
@@ -83,9 +82,9 @@ class Hypothesis:
         weight: prior probability.
     """
 
-    mean: Array
-    covariance: Array
-    noise: Array
+    mean: Floats
+    covariance: Floats
+    noise: Floats
     weight: float = 1.0
 
     def evidence(self, measured: Measured) -> float:
@@ -110,7 +109,7 @@ class Hypothesis:
         covariance = self.covariance - gain @ known
         return replace(self, mean=self.mean + gain @ residual, covariance=covariance)
 
-    def surprise(self, measured: Measured, along: Array | None = None) -> float:
+    def surprise(self, measured: Measured, along: Floats | None = None) -> float:
         """Returns the probability of means at least so far from this prior, if it is right.
 
         Args:
@@ -123,7 +122,7 @@ class Hypothesis:
             standard = orth(solve_triangular(root, along[at], lower=True)).T @ standard
         return float(chdtrc(len(standard), standard @ standard))
 
-    def _conditions(self, measured: Measured) -> tuple[NDArray[np.intp], Array, Array]:
+    def _conditions(self, measured: Measured) -> tuple[NDArray[np.intp], Floats, Floats]:
         """Which settings are measured, the root of the covariance of their means, residuals."""
         at = np.flatnonzero(measured.counts)
         covariance = self.covariance[np.ix_(at, at)].copy()
@@ -143,7 +142,7 @@ class Verdict:
 
     recommended: int
     within: float
-    best: Array
+    best: Floats
 
 
 @dataclass(frozen=True)
@@ -163,12 +162,12 @@ class Posterior:
         return cls(tuple(part.told(measured) for part in parts))
 
     @cached_property
-    def mean(self) -> Array:
+    def mean(self) -> Floats:
         """Shape (m,)."""
         return _sum(part.weight * part.mean for part in self.parts)
 
     @cached_property
-    def covariance(self) -> Array:
+    def covariance(self) -> Floats:
         """Shape (m, m)."""
         differences = [part.mean - self.mean for part in self.parts]
         return _sum(
@@ -177,13 +176,13 @@ class Posterior:
         )
 
     @cached_property
-    def deviation(self) -> Array:
+    def deviation(self) -> Floats:
         """Standard deviations, shape (m,)."""
-        variances: Array = np.maximum(np.diag(self.covariance), 0)
+        variances: Floats = np.maximum(np.diag(self.covariance), 0)
         return np.sqrt(variances)
 
     @property
-    def noise(self) -> Array:
+    def noise(self) -> Floats:
         """The mean variance of a measurement of each setting, shape (m,)."""
         return _sum(part.weight * part.noise for part in self.parts)
 
@@ -205,7 +204,7 @@ class Posterior:
         """Returns the settings with the greatest means, best first."""
         return [int(k) for k in np.argsort(-self.mean, kind="stable")[:most]]
 
-    def draws(self, seed: int, count: int = DRAWS) -> Array:
+    def draws(self, seed: int, count: int = DRAWS) -> Floats:
         """Draws values of all settings, shape (count, m)."""
         random = np.random.default_rng(seed)
         chosen = random.choice(len(self.parts), count, p=[part.weight for part in self.parts])
@@ -215,7 +214,7 @@ class Posterior:
             normal[chosen == k] = part.mean + normal[chosen == k] @ root.T
         return normal
 
-    def verdict(self, seed: int, among: Array | None = None) -> Verdict:
+    def verdict(self, seed: int, among: Floats | None = None) -> Verdict:
         """Returns what it says of the best setting; recommended is one of `among`, a mask."""
         drawn = self.draws(seed)
         is_known = np.ones(len(self.mean), bool) if among is None or not among.any() else among > 0
@@ -250,7 +249,7 @@ def rounded(value: float) -> float:
 
 def coordinates(
     space: Mapping[str, BaseDistribution], points: Sequence[Mapping[str, float]]
-) -> Array:
+) -> Floats:
     """Returns points as the smooth residual sees them, shape (m, d).
 
     Logarithmic where the search is; each with the deviation 1, so that distances count in the
@@ -261,19 +260,19 @@ def coordinates(
         if getattr(distribution, "log", False):
             at[:, k] = np.log(at[:, k])
     spread = at.std(axis=0)
-    scaled: Array = (at - at.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    scaled: Floats = (at - at.mean(axis=0)) / np.where(spread > 0, spread, 1)
     return scaled
 
 
-def smooth(at: Array, length: float) -> Array:
+def smooth(at: Floats, length: float) -> Floats:
     """Returns the correlation of a smooth function: Matern's with 5/2, shape (m, m)."""
     squares = ((at[:, None, :] - at[None, :, :]) ** 2).sum(axis=2)
     r = np.sqrt(5 * squares) / length
-    correlation: Array = (1 + r + r**2 / 3) * np.exp(-r)
+    correlation: Floats = (1 + r + r**2 / 3) * np.exp(-r)
     return correlation
 
 
-def _sum(arrays: Iterable[Array]) -> Array:
+def _sum(arrays: Iterable[Floats]) -> Floats:
     return functools.reduce(np.add, arrays)
 
 
@@ -285,7 +284,7 @@ _ENOUGH = 30
 """Degrees of freedom of repeats that tell the noise."""
 
 
-def hypotheses_of_search(at: Array, measured: Measured) -> list[Hypothesis]:
+def hypotheses_of_search(at: Floats, measured: Measured) -> list[Hypothesis]:
     """Returns hypotheses on the values of settings in a search, around their median."""
     m, degrees = len(at), float(np.maximum(measured.counts - 1, 0).sum())
     level = float(np.median(measured.means))

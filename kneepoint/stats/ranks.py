@@ -1,7 +1,4 @@
-"""How many runs are enough? As CONFIRM answers it, without assuming a distribution.
-
-Maricq, Duplyakin, Jimenez, Maltzahn, Stutsman and Ricci, Taming Performance Variability, OSDI 2018.
-"""
+"""Statistics of ranks, which assume no distribution: medians, correlation, sufficient runs."""
 
 import math
 from dataclasses import dataclass
@@ -38,6 +35,27 @@ def median_ranks(n: int, level: float = 0.95) -> tuple[int, int] | None:
     return (rank, n + 1 - rank) if rank else None
 
 
+def median_interval(values: ArrayLike) -> tuple[float, float, float]:
+    """The median of values and its 95 % interval, of order statistics (see `median_ranks`).
+
+    Of a single value there is no median, of fewer than six no interval: NaN.
+    """
+    ordered = np.sort(np.asarray(values, dtype=float))
+    ranks = median_ranks(len(ordered))
+    low, high = (float(ordered[rank - 1]) for rank in ranks) if ranks else (math.nan, math.nan)
+    return float(np.median(ordered)) if len(ordered) > 1 else math.nan, low, high
+
+
+def rank_correlation(one: ArrayLike, other: ArrayLike) -> float:
+    """Spearman's correlation: NaN for fewer than three values, or if one side is constant."""
+    from scipy.stats import spearmanr  # slow to import
+
+    pairs = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    if pairs[0].size < 3 or any(np.unique(each).size < 2 for each in pairs):
+        return math.nan
+    return float(spearmanr(*pairs).statistic)
+
+
 def enough_runs(
     values: ArrayLike,
     seed: int,
@@ -45,11 +63,12 @@ def enough_runs(
     level: float = 0.95,
     subsets: int = SUBSETS,
 ) -> Enough:
-    """The least number of runs that determines the median to within `within`.
+    """The least number of runs that determines the median to within `within`, as in CONFIRM.
 
-    For each number of runs, subsets of that size are drawn without replacement from the measured
-    runs. It is enough if the mean lower and the mean upper limit of the subsets' intervals of the
-    median lie within the given part of the median of all that was measured.
+    Maricq, Duplyakin, Jimenez, Maltzahn, Stutsman and Ricci, Taming Performance Variability, OSDI
+    2018. For each number of runs, subsets of that size are drawn without replacement from the
+    measured runs. It is enough if the mean lower and the mean upper limit of the subsets' intervals
+    of the median lie within the given part of the median of all measured runs.
 
     Args:
         values: one of each run.

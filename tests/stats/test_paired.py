@@ -1,8 +1,7 @@
-"""Paired comparisons, and how many runs are enough: by hand, by tables, by simulation."""
+"""Paired comparisons: by hand, by SciPy, by simulation."""
 
 import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,18 +9,11 @@ import scipy.stats
 
 from kneepoint.stats import paired
 from kneepoint.stats.paired import (
-    Floats,
     Ratio,
-    bootstrap_interval,
     holm,
     over_networks,
     paired_ratio,
     sign_flip_test,
-)
-from kneepoint.stats.ranks import (
-    Enough,
-    enough_runs,
-    median_ranks,
 )
 
 
@@ -43,35 +35,6 @@ def test_two_networks_say_nothing_of_others() -> None:
     assert (math.log(three.low), math.log(three.high)) == pytest.approx((low, high))
 
 
-DRAWS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
-    "normal": lambda generator, size: generator.normal(size=size),
-    "skewed": lambda generator, size: generator.exponential(size=size) - 1,
-    "whole": lambda generator, size: generator.integers(-2, 3, size).astype(float),  # many ties
-}
-
-
-@pytest.mark.parametrize(
-    ("networks", "n", "least"), [(1, 8, 0.92), (5, 8, 0.93), (5, 3, 0.93), (1, 30, 0.93)]
-)
-@pytest.mark.parametrize("shape", DRAWS)
-def test_interval_covers_the_truth(networks: int, n: int, least: float, shape: str) -> None:
-    generator = np.random.default_rng(181124)
-    spread = np.linspace(0.5, 2, networks)
-    trials, hits = 600, 0
-    for trial in range(trials):
-        strata = [scale * DRAWS[shape](generator, n) for scale in spread]
-        low, high = bootstrap_interval(strata, seed=trial, resamples=1000)
-        hits += low <= 0 <= high
-    # The mean of eight exponential values is itself skewed: of that nothing here takes care.
-    allowed = 0.05 if shape == "skewed" else 0
-    assert least - allowed <= hits / trials < 0.99
-
-
-def test_networks_are_fixed() -> None:
-    # Networks far apart, each without spread between its seeds: no uncertainty.
-    assert bootstrap_interval([np.full(4, -3.0), np.full(4, 5.0)], seed=1) == (1, 1)
-
-
 @pytest.mark.parametrize(
     ("values", "p"),
     [
@@ -82,6 +45,14 @@ def test_networks_are_fixed() -> None:
 )
 def test_sign_flip_test_is_exact_for_few_pairs(values: list[float], p: float) -> None:
     assert sign_flip_test([np.array(values, dtype=float)], seed=1) == pytest.approx(p)
+
+
+def test_sign_flips_are_those_of_scipy() -> None:
+    differences = np.random.default_rng(3).normal(0.4, 1, 11)
+    found = scipy.stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
+    assert sign_flip_test([differences], seed=1) == pytest.approx(found.pvalue)
 
 
 def test_every_network_weighs_the_same_in_the_test() -> None:
@@ -135,33 +106,3 @@ def test_ratio_is_printed(numbers: tuple[float, float, float], text: str) -> Non
 def test_what_cannot_be_related_is_refused(pairs: list[tuple[list[float], list[float]]]) -> None:
     with pytest.raises(ValueError, match=r"pair|above 0"):
         paired_ratio(pairs, seed=1)
-
-
-# Enough runs ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("n", "ranks"),  # Conover's and Le Boudec's tables
-    [(5, None), (6, (1, 6)), (8, (1, 8)), (9, (2, 8)), (10, (2, 9)), (20, (6, 15)), (70, (27, 44))],
-)
-def test_ranks_are_the_printed_ones(n: int, ranks: tuple[int, int] | None) -> None:
-    assert median_ranks(n) == ranks
-
-
-def test_all_runs_together_are_the_largest_subset() -> None:
-    # Of nine the interval is from the second to the eighth: 99 to 101, just within 1 %.
-    values = [90, 99, 99.5, 100, 100, 100, 100.5, 101, 110]
-    assert enough_runs(values, seed=1, within=0.01).runs == 9
-    assert enough_runs(values, seed=1, within=0.0099).runs is None
-    equal = enough_runs([7.0] * 9, seed=1)  # enough once there is an interval
-    assert equal == Enough(6, 9) and str(equal) == "6"
-
-
-def test_twice_the_precision_takes_four_times_the_runs() -> None:
-    values = np.random.default_rng(11).normal(100, 2, 800)
-    once, twice = (enough_runs(values, seed=1, within=within).runs for within in (0.01, 0.005))
-    assert once is not None and twice is not None
-    # Half the width of the interval is about 1.96 * 1.25 * 2 / sqrt(n): 24 runs, and more for ranks
-    # that are whole and a centre that is not quite the median.
-    assert 24 <= once <= 40
-    assert twice / once == pytest.approx(4, rel=0.4)

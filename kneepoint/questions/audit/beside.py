@@ -33,7 +33,7 @@ from kneepoint.common.json_text import parse_json
 from kneepoint.engines.base import SHARES
 from kneepoint.questions.audit import audited
 from kneepoint.questions.audit.nearness import Selection, figures, on_own_host
-from kneepoint.stats.paired import Floats
+from kneepoint.stats import Floats
 
 MOST_LOST = 0.5
 """The greatest share of packets that queues may drop."""

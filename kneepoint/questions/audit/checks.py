@@ -31,6 +31,7 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
     resolution,
 )
+from kneepoint.stats.robust import qn
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
@@ -49,8 +50,6 @@ LEVEL = 0.01
 """The probability that a table without a wrong row has one that is called improbable."""
 EFFICIENCY = 0.6
 """A robust standard deviation is at least as sure as the plain one of this share of the values."""
-_FEW = {4: 0.512, 5: 0.844, 6: 0.611, 7: 0.857, 8: 0.669, 9: 0.872}
-"""What makes `_qn` unbiased for few values."""
 
 
 @dataclass(frozen=True)
@@ -314,7 +313,7 @@ class _Rest:
     """How near the other rows of a table are, and how far off one more such row may be.
 
     Distances are differences of logarithms. `scale` is a standard deviation: the greater of that of
-    the other rows about their `middle` (`_qn`), and that of our own runs. It is as sure as the
+    the other rows about their `middle` (see `qn`), and that of our own runs. It is as sure as the
     other rows are many: it has so many `degrees` of freedom. `usual` is the median size of their
     relative difference. A table has so many `numbers`, any of which may be the farthest.
     """
@@ -330,7 +329,7 @@ class _Rest:
         """That of these rows, where our runs vary by chance."""
         n, middle = len(others), float(np.median(others))
         usual = float(np.median(abs(np.expm1(others))))
-        spread = _qn(others)
+        spread = qn(others)
         scale = max(spread, chance) * math.sqrt(1 + 1 / n)
         return cls(middle, usual, scale, max(1, int(EFFICIENCY * (n - 1))), numbers)
 
@@ -348,18 +347,6 @@ class _Rest:
             return 0.0
         p = 2 * self.numbers * (1 - float(stdtr(self.degrees, size / self.scale)))
         return p if p <= LEVEL else math.nan
-
-
-def _qn(values: "np.ndarray[Any, Any]") -> float:
-    """The standard deviation of normal values, which wrong ones hardly move.
-
-    It is the quarter quantile of all differences (Rousseeuw and Croux, JASA 88, 1993).
-    """
-    n = len(values)
-    first, second = np.triu_indices(n, 1)
-    quarter = math.comb(n // 2 + 1, 2) - 1
-    gap = float(np.partition(abs(values[first] - values[second]), quarter)[quarter])
-    return 2.2219 * _FEW.get(n, n / (n + 1.4) if n % 2 else n / (n + 3.8)) * gap
 
 
 def _is_hosts(row: "pd.Series[Any]", metric: str, digits: float) -> bool:

@@ -19,7 +19,7 @@ from kneepoint.analysis.statistics import succeeded
 from kneepoint.config.published import TableDescription
 from kneepoint.questions.audit.checks import CLOSE, logarithms
 from kneepoint.runs.seeds import derive_seed
-from kneepoint.stats.paired import Floats
+from kneepoint.stats import Floats
 
 LEVEL = 0.99
 """The probability with which a prediction interval holds a further run."""

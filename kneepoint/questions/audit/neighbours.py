@@ -22,7 +22,7 @@ from kneepoint.questions.audit.checks import (
     far,
     logarithms,
 )
-from kneepoint.stats.paired import Floats
+from kneepoint.stats import Floats
 
 LEAST_NEIGHBOURS = 3
 """The fewest neighbours that define what is allowed: one of them may be wrong."""

@@ -9,30 +9,24 @@ between settings has an interval over networks (`paired.over_networks`) as well.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from kneepoint.analysis.frames import records
 from kneepoint.analysis.metrics import POWER
 from kneepoint.runs.seeds import derive_seed
-from kneepoint.stats.paired import (
-    Floats,
-    Ratio,
-    bootstrap_interval,
-    holm,
-    over_networks,
-)
-from kneepoint.stats.ranks import median_ranks
+from kneepoint.stats import Floats
+from kneepoint.stats.bootstrap import bootstrap_interval, percentile_interval
+from kneepoint.stats.paired import Ratio, holm, over_networks
+from kneepoint.stats.robust import interquartile_means
 
 FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
 """Factors from the best at which performance profiles are evaluated."""
 SEED = derive_seed("held_out")
 """Of every bootstrap here."""
-RESAMPLES = 2_000
 
 
 def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[float]") -> Floats:
@@ -68,7 +62,7 @@ def intervals(values: Floats, trials: Sequence[int], bounds: "pd.Series[float]")
     with np.errstate(divide="ignore"):
         logs = np.log(values * bounds.to_numpy(dtype=float)[None, :, None])
     of_logs = np.array([_interval(list(of_setting)) for of_setting in logs])
-    middle, low, high = _bootstrapped(_middle_means, values)
+    middle, low, high = percentile_interval(interquartile_means, values, SEED)
     return pd.DataFrame(
         {
             "trial": trials,
@@ -92,26 +86,8 @@ def profiles(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
     Programming 91, 2002. On a network where every setting fails, none is within any factor.
     """
     places = pd.MultiIndex.from_product([trials, FACTORS], names=["trial", "factor"])
-    found = zip(("share", "low", "high"), _bootstrapped(_shares, values), strict=True)
+    found = zip(("share", "low", "high"), percentile_interval(_shares, values, SEED), strict=True)
     return pd.DataFrame({name: each.ravel() for name, each in found}, places).reset_index()
-
-
-def _bootstrapped(statistic: Callable[[Floats], Floats], runs: Floats) -> list[Floats]:
-    """A statistic, and the low and the high end of its percentile interval.
-
-    Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice, NeurIPS
-    2021.
-    """
-    found, (_, networks, n) = statistic(runs), runs.shape
-    if n == 1:
-        return [found, np.full_like(found, math.nan), np.full_like(found, math.nan)]
-    generator = np.random.default_rng(SEED)
-    draws = (generator.integers(0, n, (1, networks, n)) for _ in range(RESAMPLES))
-    drawn = [
-        statistic(np.take_along_axis(runs, np.broadcast_to(chosen, runs.shape), axis=2))
-        for chosen in draws
-    ]
-    return [found, *np.quantile(drawn, [0.025, 0.975], axis=0)]
 
 
 def _shares(runs: Floats) -> Floats:
@@ -120,14 +96,6 @@ def _shares(runs: Floats) -> Floats:
     behind = np.divide(means.max(axis=0), means, out=np.full_like(means, math.inf), where=means > 0)
     within: Floats = (behind[:, :, None] <= FACTORS * (1 + 1e-12)).mean(axis=1)
     return within
-
-
-def _middle_means(runs: Floats) -> Floats:
-    """The means without a quarter of the values at either end, as scipy's trim_mean counts it."""
-    ordered = np.sort(runs.reshape(runs.shape[0], -1), axis=1)
-    cut = ordered.shape[1] // 4
-    means: Floats = ordered[:, cut : ordered.shape[1] - cut].mean(axis=1)
-    return means
 
 
 def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> pd.DataFrame:
@@ -186,17 +154,6 @@ def duels(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
         for one, other in ((i, j), (j, i))
     ]
     return pd.DataFrame(rows, columns=["trial", "other", "networks", "ahead", "p"])
-
-
-def median_over_controllers(gains: ArrayLike) -> tuple[float, float, float]:
-    """The median of gains and its interval, of order statistics (see `enough.median_ranks`).
-
-    Of a single gain there is no median, of fewer than six no interval: NaN.
-    """
-    ordered = np.sort(np.asarray(gains, dtype=float))
-    ranks = median_ranks(len(ordered))
-    ends = [float(ordered[rank - 1]) for rank in ranks] if ranks else [math.nan] * 2
-    return (float(np.median(ordered)) if len(ordered) > 1 else math.nan, ends[0], ends[1])
 
 
 def _differences(one: Sequence[Floats], other: Sequence[Floats]) -> list[Floats]:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.columns import table
@@ -30,8 +29,10 @@ from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR
 from kneepoint.questions.held_out import across, planes
 from kneepoint.questions.held_out.across import SEED, relative_runs
-from kneepoint.stats.intervals import Chance
-from kneepoint.stats.paired import Floats, holm, over_networks, paired_ratio
+from kneepoint.stats import Floats
+from kneepoint.stats.intervals import Chance, t_quantile
+from kneepoint.stats.paired import holm, over_networks, paired_ratio
+from kneepoint.stats.ranks import median_interval, rank_correlation
 
 TABLES = (
     table(
@@ -203,7 +204,7 @@ def summary(tables: Tables) -> pd.DataFrame:
 
     `unseen` are held-out networks that no study searched. `surely_better` and `surely_worse` are
     beyond chance over networks (p at most SURE after Holm's correction). The medians' intervals are
-    over controllers: see `across.median_over_controllers`.
+    over controllers: see `kneepoint.stats.ranks.median_interval`.
     """
     networks, settings = tables["held_out_networks"], tables["held_out_settings"]
     if networks.empty:
@@ -225,7 +226,7 @@ def summary(tables: Tables) -> pd.DataFrame:
         "worse": (compared["held_out_gain"] < 0).sum(),
     }
     for name in ("training_gain", "held_out_gain"):
-        median = across.median_over_controllers(compared[name])
+        median = median_interval(compared[name])
         found |= dict(zip((name, f"{name}_low", f"{name}_high"), median, strict=True))
     return pd.DataFrame([found])
 
@@ -287,7 +288,7 @@ def with_fresh(
         if there := stated.get((row["controller"], row["constants"])):
             here = (table["trial"] == row["trial"]) & (table["network"] == training)
             runs, half = int(there["runs"]), (there["high"] - there["low"]) / 2
-            deviation = half * math.sqrt(runs) / float(stdtrit(runs - 1, 0.975))
+            deviation = half * math.sqrt(runs) / float(t_quantile(runs - 1))
             figures = {"runs": runs, POWER: there[POWER], "standard_deviation": deviation}
             table.loc[here, [*figures, "relative"]] = *figures.values(), there[POWER] / bound
     return table
@@ -316,13 +317,6 @@ def ranks(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("training_rank", kind="stable", ignore_index=True)
 
 
-def rank_correlation(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
-    """Spearman's correlation: NaN for fewer than three values, or if one side is constant."""
-    if len(one) < 3 or one.nunique() < 2 or other.nunique() < 2:
-        return math.nan
-    return float(one.rank().corr(other.rank()))
-
-
 def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
     """The change from each controller's best published setting to each tuned one.
 
@@ -340,7 +334,7 @@ def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame
     training = networks.loc[networks["is_training"], "network"].iloc[0]
     there = relative[relative["network"] == training].set_index("trial")
     n, spread = there["runs"].astype(int), there["standard_deviation"]
-    half_width = stdtrit((n - 1).where(n > 1), 0.975) * spread / np.sqrt(n)
+    half_width = t_quantile((n - 1).where(n > 1)) * spread / np.sqrt(n)
     powers = there[[POWER]].assign(half_width=half_width).reset_index()
     best = settings[settings["best"]].merge(powers, on="trial").set_index("controller")
     published, tuned = (

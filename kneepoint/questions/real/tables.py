@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.columns import table
@@ -25,7 +24,7 @@ from kneepoint.common.tables import Tables
 from kneepoint.questions.real.confirmed import CALIBRATION, TUNED, confirmed
 from kneepoint.questions.real.plan import AGREEMENT, UNEXPLAINED
 from kneepoint.questions.real.results import Confirmation, confirmation
-from kneepoint.stats.intervals import spread
+from kneepoint.stats.intervals import prediction_interval, spread
 
 GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}
 """The goal for the emulator's mean relative error."""
@@ -99,19 +98,6 @@ def _named(found: Confirmation) -> pd.DataFrame:
     return settings
 
 
-def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, float]:
-    """The 99 % prediction interval of the mean of further runs, from a sample of such runs.
-
-    Both ends are NaN if the sample has at most one value and so no spread.
-    """
-    n, mean = len(values), float(values.mean())
-    if n < 2 or runs < 1:
-        return math.nan, math.nan
-    quantile = stdtrit(n - 1, (1 + CERTAINTY) / 2)
-    half = quantile * float(values.std(ddof=1)) * math.sqrt(1 / n + 1 / runs)
-    return mean - half, mean + half
-
-
 def beside_real(
     settings: pd.DataFrame, real: pd.DataFrame | None, emulated: pd.DataFrame | None
 ) -> pd.DataFrame:
@@ -149,7 +135,7 @@ def _runs_of(setting: Record, runs: pd.DataFrame | None) -> pd.DataFrame:
 
 def _compared(emulated: pd.DataFrame, real: pd.DataFrame, metric: str) -> Record:
     theirs, ours = (spread(runs[metric].astype(float)) for runs in (real, emulated))
-    low, high = prediction_interval(emulated[metric].astype(float), len(real))
+    low, high = prediction_interval(emulated[metric].astype(float), len(real), CERTAINTY)
     slack = _half_tick(metric, emulated)
     difference = ours["mean"] - theirs["mean"]
     known = not math.isnan(theirs["mean"]) and not math.isnan(low)

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kneepoint.common.json_text import Json
+from kneepoint.stats.bootstrap import bootstrap_interval
 from kneepoint.stats.means import Floats, scaled, unscaled
 from kneepoint.stats.paired import (
-    bootstrap_interval,
     holm,
     sign_flip_test,
 )

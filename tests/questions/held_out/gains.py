@@ -18,7 +18,7 @@ from scipy import stats
 
 from kneepoint.questions.held_out import across
 from kneepoint.questions.held_out.tables import SURE
-from kneepoint.stats.paired import Floats
+from kneepoint.stats import Floats
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 SHAPES: dict[str, Draw] = {

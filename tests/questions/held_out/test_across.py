@@ -84,21 +84,6 @@ def test_settings_are_behind_the_one_of_the_greatest_geometric_mean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gains", "found"),
-    [
-        ([0.3], (math.nan,) * 3),
-        ([0.3, 0.1, 0.2], (0.2, math.nan, math.nan)),
-        ([0.6, 0.1, 0.2, 0.3, 0.5, 0.4], (0.35, 0.1, 0.6)),
-        ([0.9, 0.1, 0.2, 0.3, 0.5, 0.4, 0.6, 0.7, 0.8], (0.5, 0.2, 0.8)),  # Conover's ranks 2, 8
-    ],
-)
-def test_a_median_over_controllers_takes_two_of_them_and_its_interval_six(
-    gains: list[float], found: tuple[float, ...]
-) -> None:
-    assert across.median_over_controllers(gains) == pytest.approx(found, nan_ok=True)
-
-
-@pytest.mark.parametrize(
     ("values", "at_the_best", "within_twice"),
     [
         ([[[3, 5], [2, 2], [0, 0]], [[2, 2], [1, 3], [5, 5]]], [2 / 3, 2 / 3], [2 / 3, 1]),

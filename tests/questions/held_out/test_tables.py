@@ -58,13 +58,6 @@ def test_scores_are_geometric_means_of_power_over_the_bound() -> None:
     assert scored["held_out"].tolist() == pytest.approx([math.sqrt(0.04), math.sqrt(0.016)])
 
 
-def test_rank_correlation() -> None:
-    pairs = (([1.0, 2, 3, 4], [1.0, 3, 2, 4]), ([1.0, 2], [1.0, 2]), ([1.0, 1, 1], [1.0, 2, 3]))
-    found = [held_out.rank_correlation(pd.Series(a), pd.Series(b)) for a, b in pairs]
-    # 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15); two values or equal ones tell nothing.
-    assert found == pytest.approx([0.8, math.nan, math.nan], nan_ok=True)
-
-
 def test_distinct_settings_keep_the_best_of_equals_and_say_where_it_comes_from() -> None:
     table = held_out.distinct_settings(
         settings_of(

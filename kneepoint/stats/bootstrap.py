@@ -1,0 +1,78 @@
+"""Bootstrap intervals: of a mean over strata, and of any statistic of repeated runs."""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from kneepoint.stats import Floats
+from kneepoint.stats.intervals import t_quantile
+
+RESAMPLES = 10_000
+"""Resamples of an interval of a mean."""
+
+
+def bootstrap_interval(
+    strata: Sequence[Floats], seed: int, level: float = 0.95, resamples: int = RESAMPLES
+) -> tuple[float, float]:
+    """The stratified bootstrap interval of the mean over strata of their means.
+
+    Of n values n - 1 are drawn, so that the variance is not underestimated by the factor
+    (n - 1) / n (Rao and Wu, JASA 1988), and the percentiles are those that a t distribution has in
+    place of a normal one (Hesterberg, The American Statistician 2015), with the degrees of freedom
+    of Welch and Satterthwaite. No interval leaves the range of the resampled means: of fewer than
+    six values it may be too narrow.
+
+    Returns:
+        Low and high; NaN if a stratum has a single value.
+    """
+    if any(each.size < 2 for each in strata):
+        return math.nan, math.nan
+    generator = np.random.default_rng(seed)
+    means = np.zeros(resamples)
+    for each in strata:
+        means += generator.choice(each, (resamples, each.size - 1)).mean(axis=1)
+    tail = NormalDist().cdf(-t_quantile(_degrees_of_freedom(strata), level))
+    low, high = np.quantile(means / len(strata), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def percentile_interval(
+    statistic: Callable[[Floats], Floats], runs: Floats, seed: int, resamples: int = 2_000
+) -> tuple[Floats, Floats, Floats]:
+    """A statistic of runs, and the ends of its 95 % percentile interval.
+
+    Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice, NeurIPS
+    2021.
+
+    Args:
+        statistic: computes the statistic from runs.
+        runs: shape (settings, networks, n); the n runs are resampled within each network, the same
+            for all settings.
+        seed: of the bootstrap.
+        resamples: their number.
+
+    Returns:
+        The statistic, low and high; these are NaN if n is 1.
+    """
+    found, (_, networks, n) = statistic(runs), runs.shape
+    if n == 1:
+        return found, np.full_like(found, math.nan), np.full_like(found, math.nan)
+    generator = np.random.default_rng(seed)
+    draws = (generator.integers(0, n, (1, networks, n)) for _ in range(resamples))
+    drawn = [
+        statistic(np.take_along_axis(runs, np.broadcast_to(chosen, runs.shape), axis=2))
+        for chosen in draws
+    ]
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    return found, low, high
+
+
+def _degrees_of_freedom(strata: Sequence[Floats]) -> int:
+    """Of the mean of the strata's means (Welch 1947), rounded down; at least 1."""
+    variances = np.array([each.var(ddof=1) / each.size for each in strata])
+    free = np.array([each.size - 1 for each in strata])
+    if not variances.any():
+        return int(free.sum())
+    return max(1, int(variances.sum() ** 2 / (variances**2 / free).sum()))
