@@ -37,7 +37,7 @@ BETWEEN = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
 def sections(part: str) -> list[tuple[str, str]]:
     """Returns the sections of a part, or the findings, in their order: template and macro."""
     found = [
-        (each.place, (f"questions/{name}/section.md.jinja", each.says))
+        (each.order, (f"questions/{name}/section.md.jinja", each.says))
         for name, question in questions().items()
         for each in question.sections
         if each.part == part

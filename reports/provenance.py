@@ -122,7 +122,7 @@ def _references(workflow: Workflow) -> list[Record]:
 def input_files(workflow: Workflow) -> dict[str, Path]:
     """Files of the configuration, the main one first, and controllers' sources, by public paths."""
     folder, traces = workflow.path.parent, catalogue_files(workflow.path)
-    read = [path for each in experiments_of(workflow).values() for path in each.reads]
+    read = [path for each in experiments_of(workflow).values() for path in each.config_files]
     read += [folder / f"published/{name}.{end}" for name in workflow.tables for end in _PUBLISHED]
     for name in workflow.controllers:
         read += sources_of(name, workflow.own_sources)

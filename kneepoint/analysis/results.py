@@ -234,7 +234,7 @@ class Results:
     def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
         """A table of an experiment, if the configuration has it and, in real time, it is there."""
         wanted, file = self.experiments.get(experiment), f"{experiment}/{name}.parquet"
-        if wanted is None or (wanted.is_real and self.real_file(file) is None):
+        if wanted is None or (wanted.needs_confirm and self.real_file(file) is None):
             return None
         return read(self.folder / file)
 

@@ -16,7 +16,7 @@ NAMES = "names"
 """The table that every figure reads besides its own."""
 
 _INVENTORY = Stage(
-    results=("studies", "real_studies", *(name for each in counts() for name in each.results)),
+    groups=("studies", "real_studies", *(name for each in counts() for name in each.groups)),
     tables=("inventory", "constants", NAMES, "exclusions", "settings_run"),
     module="kneepoint.analysis.inventory",
 )

@@ -55,7 +55,7 @@ class Workflow:
     tables: Mapping[str, PublishedTable]
     networks: Mapping[str, Network]
     sections: Mapping[str, Section]
-    named: Sequence[tuple[str, Setting]] = ()
+    named_settings: Sequence[tuple[str, Setting]] = ()
     """Settings that keys of the main file name, with those keys."""
 
     @property
@@ -191,7 +191,7 @@ class Workflow:
                 if flow.controller is not None:
                     beside = Setting(controller=flow.controller, constants=flow.constants)
                     yield self.file("traffic", name), beside, (flow,)
-        for key, setting in self.named:
+        for key, setting in self.named_settings:
             yield f"{self.path}, {key}", setting, alone
 
     def file(self, folder: str, name: str) -> str:

@@ -70,8 +70,9 @@ def load_workflow(config: Path) -> Workflow:
     workflow = Workflow(
         config, settings, studies, repeats, comparisons, traffic, tables, {}, sections
     )
-    named = [each for question in questions().values() for each in question.named(workflow)]
-    workflow = replace(workflow, named=named)
+    every = questions().values()
+    named = [each for question in every for each in question.named_settings(workflow)]
+    workflow = replace(workflow, named_settings=named)
     _check_studies(workflow)
     workflow = replace(workflow, networks=_load_networks(workflow))
     _check_searched_networks(workflow)
@@ -79,7 +80,7 @@ def load_workflow(config: Path) -> Workflow:
     _check_starts(workflow)
     _check_published_figures(workflow)
     _check_real_flows(workflow)
-    for question in questions().values():
+    for question in every:
         question.check(workflow)
     return workflow
 

@@ -4,15 +4,17 @@ A folder of kneepoint/questions is a question: see there.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cache
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 
 from kneepoint.common.config_file import ConfigModel
+from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.config.study import EMULATOR, Engine, Setting
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.limits import LIMITS
@@ -47,7 +49,7 @@ class Kind:
         message: of its job.
         planner: the function that plans it, `module:function`.
         phase: of `make confirm`; None: EMULATED or REAL, by the engine of its experiment.
-        takes_all: whether each of its jobs needs the whole host.
+        needs_whole_host: whether no other job may run beside one of its jobs.
         network_of: the network of a recorded run, where it is not that of the run's name:
             `module:function` of the job and the row of runs.parquet.
     """
@@ -57,7 +59,7 @@ class Kind:
     message: str
     planner: str
     phase: Phase | None = None
-    takes_all: bool = False
+    needs_whole_host: bool = False
     network_of: str = ""
 
     @property
@@ -77,12 +79,11 @@ class Experiment:
         controllers: that it runs.
         networks: that it runs on.
         needs: experiments whose results it reads.
-        lists: further files of the results that it reads.
-        reads: files of the configuration, besides the main one, that it reads: those of its
-            networks, too.
+        tables: of the analysis that it reads; their stages feed experiments.
+        config_files: that it reads besides the main one: those of its networks, too.
         settings: its settings in the main one, as text.
         file: of the configuration, that describes it.
-        results: the group of results to which the analysis counts it; "": its own name.
+        group: of results to which the analysis counts it; "": its own name.
         is_extra: whether its engine must have its networks only if others run there, too.
     """
 
@@ -92,11 +93,11 @@ class Experiment:
     controllers: Sequence[str] = ()
     networks: Sequence[str] = ()
     needs: Sequence[str] = ()
-    lists: Sequence[str] = ()
-    reads: Sequence[Path] = ()
+    tables: Sequence[str] = ()
+    config_files: Sequence[Path] = ()
     settings: str = ""
     file: Path = Path()
-    results: str = ""
+    group: str = ""
     is_extra: bool = False
 
     @property
@@ -106,19 +107,14 @@ class Experiment:
         return by_engine if self.kind.phase is None else self.kind.phase
 
     @property
-    def is_real(self) -> bool:
-        """Whether it runs in real time or depends on real-time runs."""
+    def needs_confirm(self) -> bool:
+        """Whether `make confirm` alone makes it: in real time, or from results of real time."""
         return self.phase > Phase.EMULATED
 
     @property
     def rule(self) -> str:
         """The rule that makes it; runs outside the emulator have one of their own."""
         return self.kind.rule if self.engine == EMULATOR else f"{self.kind.rule}_real"
-
-    @property
-    def group(self) -> str:
-        """The group of results to which the analysis counts it."""
-        return self.results or self.name
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -131,18 +127,24 @@ class Stage:
     """A step of the analysis.
 
     Args:
-        results: groups of results that it reads: see `Experiment`, and `published`.
         tables: names of those that it makes.
-        reads: tables of other stages.
-        is_alone: whether experiments read its tables, so that it waits for no other stage.
+        groups: of results that it reads: see `Experiment`, and `published`.
+        from_tables: those of other stages that it reads, by their questions; without a question
+            its tables are empty.
+        feeds_experiments: whether experiments read its tables, so that it waits for no other stage.
         module: with TABLES and `compute`, in its question's folder; of `stages`, its whole name.
     """
 
-    results: tuple[str, ...]
     tables: tuple[str, ...]
-    reads: tuple[str, ...] = ()
-    is_alone: bool = False
+    groups: tuple[str, ...] = ()
+    from_tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    feeds_experiments: bool = False
     module: str = "tables"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All tables of other stages that it reads."""
+        return tuple(chain.from_iterable(self.from_tables.values()))
 
 
 @dataclass(frozen=True)
@@ -150,14 +152,14 @@ class Counted:
     """Runs that the inventory counts.
 
     Args:
-        place: their order among those of all questions.
-        results: groups of results in which they are.
+        order: among those of all questions.
+        groups: of results in which they are.
         function: yields them from Results, each lot with what it is (see
             `kneepoint.analysis.inventory`); `module:function` in its question's folder.
     """
 
-    place: int
-    results: tuple[str, ...]
+    order: int
+    groups: tuple[str, ...]
     function: str = "tables:made"
 
 
@@ -169,7 +171,7 @@ class Section:
     """
 
     part: str
-    place: int
+    order: int
     says: str = "section"
 
 
@@ -190,12 +192,12 @@ class Question:
         experiments: those of a configuration.
         settings: the model of its keys of config.yaml: a further key, or one of the core with more
             keys of its own.
-        named: settings of controllers that these keys name, each with its key.
+        named_settings: of controllers, as these keys name them, each with its key.
         folders: that these have in the results, which studies may not use.
         stages: of the analysis.
         figures: their kinds.
         counts: runs in the inventory.
-        place: its order among all questions, by which experiments are listed.
+        order: among all questions, by which experiments are listed.
         check: raises KneepointError if its settings contradict others of a configuration.
         words: a module whose names its templates call by the question's, as `audit.SURE`.
     """
@@ -203,24 +205,69 @@ class Question:
     sections: tuple[Section, ...] = ()
     experiments: Callable[[Workflow], Iterable[Experiment]] = _none
     settings: type[ConfigModel] | None = None
-    named: Callable[[Workflow], Iterable[tuple[str, Setting]]] = _none
+    named_settings: Callable[[Workflow], Iterable[tuple[str, Setting]]] = _none
     folders: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     figures: tuple[str, ...] = ()
     counts: tuple[Counted, ...] = ()
-    place: int = 100
+    order: int = 100
     check: Callable[[Workflow], None] = _refuses_nothing
     words: str = ""
 
 
 @cache
 def questions() -> Mapping[str, Question]:
-    """All questions by the names of their folders, in their order."""
+    """All questions by the names of their folders, in their order.
+
+    Raises:
+        KneepointError: a folder declares none, or two declare the same.
+    """
     folders = import_module(PACKAGE).__path__
-    found = [each.name for each in iter_modules(folders) if each.ispkg]
-    every = [(import_module(f"{PACKAGE}.{name}").QUESTION, name) for name in found]
-    every.sort(key=lambda each: (each[0].place, each[1]))
-    return {name: question for question, name in every}
+    found = {each.name: _question(each.name) for each in iter_modules(folders) if each.ispkg}
+    ordered = dict(sorted(found.items(), key=lambda each: (each[1].order, each[0])))
+    _check_names(ordered)
+    _check_tables(ordered)
+    return ordered
+
+
+def _question(name: str) -> Question:
+    found = getattr(import_module(f"{PACKAGE}.{name}"), "QUESTION", None)
+    if not isinstance(found, Question):
+        raise KneepointError(
+            f"{FOLDER / name}/__init__.py: declares no QUESTION; add it, or remove the folder"
+        )
+    return found
+
+
+def _check_names(questions: Mapping[str, Question]) -> None:
+    """Refuses what two questions declare by the same name."""
+    owners: dict[tuple[str, str], str] = {}
+    for name, question in questions.items():
+        for declared in (
+            *(("table", table) for stage in question.stages for table in stage.tables),
+            *(("figure", figure) for figure in question.figures),
+            *(("folder of results", folder) for folder in question.folders),
+        ):
+            other = owners.setdefault(declared, name)
+            if other != name:
+                raise KneepointError(
+                    f"{FOLDER / name}/__init__.py: the {declared[0]} {declared[1]!r} is one of "
+                    f"{other}, too; rename it"
+                )
+
+
+def _check_tables(questions: Mapping[str, Question]) -> None:
+    """Refuses tables that a question which is there does not make."""
+    made = {
+        name: [table for stage in question.stages for table in stage.tables]
+        for name, question in questions.items()
+    }
+    for name, question in questions.items():
+        for stage in question.stages:
+            for other in stage.from_tables.keys() & made.keys():
+                for table in stage.from_tables[other]:
+                    problem = f"{FOLDER / name}/__init__.py: {other} makes no table {table!r}"
+                    require_known(table, made[other], problem)
 
 
 @cache
@@ -228,6 +275,9 @@ def stages() -> Mapping[str, Stage]:
     """All stages by their names, none before one whose tables it reads.
 
     The stage of a question's module `tables` has the question's name.
+
+    Raises:
+        KneepointError: stages read each other's tables.
     """
     found = {
         name if stage.module == "tables" else f"{name}.{stage.module}": replace(
@@ -241,7 +291,12 @@ def stages() -> Mapping[str, Stage]:
         name: [made_in[table] for table in stage.reads if table in made_in]
         for name, stage in found.items()
     }
-    return {name: found[name] for name in TopologicalSorter(before).static_order()}
+    try:
+        return {name: found[name] for name in TopologicalSorter(before).static_order()}
+    except CycleError as error:
+        raise KneepointError(
+            f"{FOLDER}: stages read tables in a circle, {' of '.join(error.args[1])}; cut it"
+        ) from None
 
 
 def words() -> Mapping[str, str]:
@@ -267,4 +322,4 @@ def counts() -> list[Counted]:
         for name, question in questions().items()
         for counted in question.counts
     ]
-    return sorted(found, key=lambda counted: counted.place)
+    return sorted(found, key=lambda counted: counted.order)

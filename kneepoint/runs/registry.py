@@ -56,7 +56,7 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *_studies(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
     ]
-    found.sort(key=lambda experiment: experiment.is_real)
+    found.sort(key=lambda experiment: experiment.needs_confirm)
     names = {each.name for each in found}
     return {each.name: _completed(each, names, workflow.path) for each in found}
 
@@ -74,9 +74,15 @@ def check_results(workflow: Workflow) -> None:
 def _completed(experiment: Experiment, names: Container[str], config: Path) -> Experiment:
     """With the files of its networks, without needs of questions that are not there."""
     described = [network_file(config, network) for network in experiment.networks]
-    file = config if experiment.settings else experiment.reads[0]
+    file = config if experiment.settings else experiment.config_files[0]
     needs = [name for name in experiment.needs if name in names]
-    return replace(experiment, needs=needs, reads=[*experiment.reads, *described], file=file)
+    return replace(
+        experiment,
+        needs=needs,
+        config_files=[*experiment.config_files, *described],
+        group=experiment.group or experiment.name,
+        file=file,
+    )
 
 
 def _studies(workflow: Workflow) -> Iterator[Experiment]:
@@ -93,8 +99,8 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
             [study.controller, *workflow.controllers_beside(study.traffic), *opponent],
             study.networks,
             needs=[*study.start.studies, *([CALIBRATED] if study.guide else [])],
-            reads=[config / f"studies/{name}.yaml", *traffic, *tables],
-            results="real_studies" if LIMITS[study.engine].is_real_time else "studies",
+            config_files=[config / f"studies/{name}.yaml", *traffic, *tables],
+            group="real_studies" if LIMITS[study.engine].is_real_time else "studies",
         )
 
 
@@ -108,8 +114,8 @@ def inputs_of(
     seed and the settings in use count.
     """
     config, results = workflow.path.parent, workflow.results
-    shipped = [path for path in experiment.reads if path.is_relative_to(SHIPPED)]
-    own = [path for path in experiment.reads if path not in shipped]
+    shipped = [path for path in experiment.config_files if path.is_relative_to(SHIPPED)]
+    own = [path for path in experiment.config_files if path not in shipped]
     settings = f"{workflow.settings.seed} {experiment.settings}"
     others = experiments_of(workflow)
     # Without the provenance, whose commit may change alone.
@@ -119,7 +125,7 @@ def inputs_of(
         for base, paths in (
             (SHIPPED, shipped),
             (config, own),
-            (results, [results / name for name in experiment.lists]),
+            (results, [results / f"{table}.parquet" for table in experiment.tables]),
             (results, made),
         )
         for path in paths

@@ -1,11 +1,11 @@
 # From results to checked tables, such as results/audit.parquet. A stage whose table an experiment reads is
 # a job of its own; all others are one.
-ALONE = [name for name in STAGES if STAGES[name].is_alone]
+ALONE = [name for name in STAGES if STAGES[name].feeds_experiments]
 TOGETHER = [name for name in STAGES if name not in ALONE]
 
 for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse", TOGETHER)]:
     written = [table for stage in stages for table in STAGES[stage].tables]
-    groups = {group for stage in stages for group in STAGES[stage].results}
+    groups = {group for stage in stages for group in STAGES[stage].groups}
     read = {table for stage in stages for table in STAGES[stage].reads}.difference(written)
 
     rule:

@@ -109,7 +109,7 @@ def behind(*experiments):
     """Returns the controllers of experiments and of all those whose results they depend on."""
     found = set()
     for experiment in map(EXPERIMENTS.get, experiments):
-        if experiment.is_real or experiment.lists:
+        if experiment.needs_confirm or experiment.tables:
             return set(WORKFLOW.controllers)
         fits = [fit for network in experiment.networks for fit in fits_for(network)]
         found |= {*experiment.controllers, *behind(*experiment.needs, *fits)}
@@ -177,7 +177,7 @@ def is_confirming():
 
 def names(is_real):
     """Returns the names of experiments."""
-    return [each.name for each in EXPERIMENTS.values() if each.is_real == is_real]
+    return [each.name for each in EXPERIMENTS.values() if each.needs_confirm == is_real]
 
 
 def before(experiment):
@@ -241,8 +241,8 @@ def wanted_in_real_time():
 def results_in(*groups):
     """Returns the files of groups of results (see kneepoint.analysis.schema)."""
     chosen = [each for each in EXPERIMENTS.values() if each.group in groups]
-    real = [each.name for each in chosen if each.is_real]
-    files = made_results_of(*(each.name for each in chosen if not each.is_real))
+    real = [each.name for each in chosen if each.needs_confirm]
+    files = made_results_of(*(each.name for each in chosen if not each.needs_confirm))
     files += [PUBLISHED] if "published" in groups else []
     if real and not wanted_in_real_time():
         return [*files, REAL_NOTE]

@@ -16,9 +16,9 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
             ),
             controllers=lambda wildcards: built(*of(wildcards).controllers),
             networks=lambda wildcards: prepared(*of(wildcards).networks),
-            configuration=lambda wildcards: noted(of(wildcards).reads),
+            configuration=lambda wildcards: noted(of(wildcards).config_files),
             results=lambda wildcards: made_results_of(*of(wildcards).needs),
-            lists=lambda wildcards: [f"{RESULTS}/{each}" for each in of(wildcards).lists],
+            tables=lambda wildcards: [f"{RESULTS}/{each}.parquet" for each in of(wildcards).tables],
             before=lambda wildcards: before(of(wildcards)),
             intact=lambda wildcards: noted_made(wildcards.experiment),
         output:
@@ -31,7 +31,7 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
             experiment="|".join(map(re.escape, known)),
         conda:
             str(TOOL / "environment.yml")
-        threads: workflow.cores if kind.takes_all else 1
+        threads: workflow.cores if kind.needs_whole_host else 1
         params:
             config=CONFIG,
             cluster=CLUSTER,

@@ -44,7 +44,7 @@ def states_of(workflow: Workflow, with_real: bool = False) -> list[State]:
     return [
         _state_of(name, workflow.results / name)
         for name, experiment in experiments_of(workflow).items()
-        if with_real or not experiment.is_real or (workflow.results / name).exists()
+        if with_real or not experiment.needs_confirm or (workflow.results / name).exists()
     ]
 
 

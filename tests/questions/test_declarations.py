@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import SHIPPED
-from kneepoint.runs import registry
+from kneepoint.runs import question, registry
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.question import FOLDER, PACKAGE, questions, stages
 
@@ -16,13 +19,13 @@ QUESTIONS = questions()
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_question_has_what_it_declares(name: str) -> None:
-    question = QUESTIONS[name]
-    assert question.sections
-    for section in question.sections:
+    declared = QUESTIONS[name]
+    assert declared.sections
+    for section in declared.sections:
         text = (FOLDER / name / "section.md.jinja").read_text()
         assert f"{{% macro {section.says}() %}}" in text
-    if question.figures:
-        assert set(import_module(f"{PACKAGE}.{name}.figures").FIGURES) == set(question.figures)
+    if declared.figures:
+        assert set(import_module(f"{PACKAGE}.{name}.figures").FIGURES) == set(declared.figures)
 
 
 @pytest.mark.parametrize("name", stages())
@@ -52,3 +55,61 @@ def test_declarations_import_no_slow_package() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == []
+
+
+STAGE = 'Stage(tables=("scores",))'
+
+
+@pytest.mark.parametrize(
+    ("declared", "complaint"),
+    [
+        ("", r"declares no QUESTION; add it"),
+        (f"QUESTION = Question(stages=({STAGE},))", "the table 'scores' is one of first, too"),
+        ('QUESTION = Question(figures=("slope",))', "the figure 'slope' is one of first, too"),
+        ('QUESTION = Question(folders=("lab",))', "the folder of results 'lab' is one of first"),
+        (
+            "QUESTION = Question(stages=(Stage(('x',), (), {'first': ('score',)}),))",
+            "first makes no table 'score'; did you mean 'scores'?",
+        ),
+    ],
+)
+def test_a_wrong_declaration_is_named(
+    declared: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = f"QUESTION = Question(stages=({STAGE},), figures=('slope',), folders=('lab',), order=1)"
+    with pytest.raises(KneepointError, match=rf"second/__init__\.py: .*{complaint}"):
+        _declared(tmp_path, monkeypatch, first=first, second=declared)
+
+
+def test_tables_of_a_question_that_is_not_there_are_no_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = "QUESTION = Question(stages=(Stage(('x',), (), {'gone': ('scores',)}),))"
+    assert list(_declared(tmp_path, monkeypatch, reader=reader)) == ["reader"]
+
+
+def test_stages_in_a_circle_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = {
+        name: f"QUESTION = Question(stages=(Stage(('{name}',), (), {{'{other}': ('{other}',)}}),))"
+        for name, other in (("egg", "hen"), ("hen", "egg"))
+    }
+    found = _declared(tmp_path, monkeypatch, **declared)
+    monkeypatch.setattr(question, "questions", lambda: found)
+    with pytest.raises(KneepointError, match="in a circle, .*(egg of hen|hen of egg)"):
+        stages.__wrapped__()
+
+
+def _declared(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, **declarations: str
+) -> Mapping[str, question.Question]:
+    """The questions of a package with these declarations."""
+    package = f"questions_{folder.name}"
+    for name, declaration in declarations.items():
+        (folder / package / name).mkdir(parents=True)
+        (folder / package / name / "__init__.py").write_text(
+            f"from kneepoint.runs.question import Question, Stage\n{declaration}\n"
+        )
+    (folder / package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(question, "PACKAGE", package)
+    return question.questions.__wrapped__()

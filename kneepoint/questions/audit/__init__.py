@@ -82,7 +82,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
             controllers=list(dict.fromkeys(study.controller for study in studies)),
             networks=list(dict.fromkeys(name for study in studies for name in study.networks)),
             needs=names,
-            reads=workflow.files_of_tables(tables),
+            config_files=workflow.files_of_tables(tables),
             settings=str(workflow.settings.part(Settings).audit),
         )
 
@@ -100,13 +100,13 @@ QUESTION = Question(
     folders=(ADDED_RUNS,),
     stages=(
         Stage(
-            results=("studies", "published", "added_runs"),
+            groups=("studies", "published", "added_runs"),
             tables=("audit", "audit_evidence", "audit_tables"),
-            is_alone=True,
+            feeds_experiments=True,
         ),
     ),
     figures=("at-a-glance", "published-against-ours"),
     words="words",
     counts=(Counted(60, ("added_runs",)),),
-    place=50,
+    order=50,
 )

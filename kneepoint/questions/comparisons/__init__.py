@@ -22,8 +22,8 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
                 engine,
                 [*under_study, *beside],
                 comparison.networks_on(engine),
-                reads=[config / f"comparisons/{name}.yaml", *traffic],
-                results=FOLDERS[engine],
+                config_files=[config / f"comparisons/{name}.yaml", *traffic],
+                group=FOLDERS[engine],
             )
 
 
@@ -33,7 +33,7 @@ QUESTION = Question(
     folders=("comparisons", "kernel"),
     stages=(
         Stage(
-            results=("comparisons", "kernel", "studies"),
+            groups=("comparisons", "kernel", "studies"),
             tables=(
                 "traffic_figures",
                 "comparison_published",
@@ -47,5 +47,5 @@ QUESTION = Question(
         "network-sweep",
     ),
     counts=(Counted(30, ("comparisons", "kernel")),),
-    place=40,
+    order=40,
 )

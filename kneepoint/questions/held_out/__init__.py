@@ -113,7 +113,7 @@ QUESTION = Question(
     check=_check,
     stages=(
         Stage(
-            results=("hold_out", "studies", "published"),
+            groups=("hold_out", "studies", "published"),
             tables=(
                 "held_out_settings",
                 "held_out_gains",
@@ -127,5 +127,5 @@ QUESTION = Question(
     ),
     figures=("plane", "held-out-gain", "held-out-map"),
     counts=(Counted(40, ("hold_out",)),),
-    place=60,
+    order=60,
 )

@@ -58,15 +58,15 @@ QUESTION = Question(
     sections=(Section(BEHAVES, 10),),
     experiments=_experiments,
     settings=Settings,
-    named=_named,
+    named_settings=_named,
     folders=("showcase", REAL),
     stages=(
         Stage(
-            results=("showcase", "real_showcase", "comparisons", "kernel", "studies"),
+            groups=("showcase", "real_showcase", "comparisons", "kernel", "studies"),
             tables=("showcase", "series"),
-            reads=("comparison_runs", "worst_cases"),
+            from_tables={"comparisons": ("comparison_runs",), "worst_cases": ("worst_cases",)},
         ),
     ),
     figures=("run-over-time",),
-    place=70,
+    order=70,
 )

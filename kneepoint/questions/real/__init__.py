@@ -23,7 +23,7 @@ _PROBE = Kind(
     "Measuring how many real-time runs this host sustains at once",
     f"{__name__}.probe:plan",
     phase=Phase.HOST,
-    takes_all=True,
+    needs_whole_host=True,
 )
 _CONFIRMATION = Kind(
     "confirm_settings",
@@ -64,12 +64,12 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
     if not wanted:
         return
     held = ["hold_out"] if workflow.settings.hold_out and makes("held_out_settings") else []
-    audited = ["audit.parquet"] if wanted.contradicted and makes("audit") else []
-    for name, kind, engine, needs, lists in (
+    audited = ["audit"] if wanted.contradicted and makes("audit") else []
+    for name, kind, engine, needs, tables in (
         ("confirm", _CONFIRMATION, MAHIMAHI, held, audited),
         (CALIBRATED, _CALIBRATION, EMULATOR, ["confirm"], []),
         ("agreement", _AGREEMENT, EMULATOR, ["confirm", CALIBRATED], []),
-        ("again", _FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement.parquet"]),
+        ("again", _FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement"]),
     ):
         yield Experiment(
             name,
@@ -78,9 +78,9 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
             controllers(workflow),
             [wanted.network],
             needs,
-            lists,
+            tables,
             settings=str(wanted),
-            results=CALIBRATED if kind is _AGREEMENT else name,
+            group=CALIBRATED if kind is _AGREEMENT else name,
         )
 
 
@@ -92,25 +92,25 @@ QUESTION = Question(
     ),
     experiments=_experiments,
     settings=Settings,
-    named=named,
+    named_settings=named,
     check=check,
     folders=("probe", "confirm", CALIBRATED, "agreement", "again"),
     stages=(
-        Stage(results=("confirm", "calibration"), tables=("agreement",), is_alone=True),
+        Stage(groups=("confirm", "calibration"), tables=("agreement",), feeds_experiments=True),
         Stage(
-            results=("calibration", "again"),
+            groups=("calibration", "again"),
             tables=("again",),
-            reads=("agreement",),
+            from_tables={"real": ("agreement",)},
             module="again",
         ),
         Stage(
-            results=("probe", "calibration"),
+            groups=("probe", "calibration"),
             tables=("probe", "scheduling_delays", "calibration", "wake_spread"),
             module="host",
         ),
     ),
     figures=("agreement",),
     counts=(Counted(70, ("probe", "confirm"), "results:made"),),
-    place=80,
+    order=80,
     words="words",
 )

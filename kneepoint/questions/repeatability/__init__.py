@@ -18,8 +18,8 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
             repeat.engine,
             [setting.controller for setting in repeat.settings],
             [repeat.network],
-            reads=[workflow.path.parent / f"repeats/{name}.yaml"],
-            results="real_repeats" if LIMITS[repeat.engine].is_real_time else "repeats",
+            config_files=[workflow.path.parent / f"repeats/{name}.yaml"],
+            group="real_repeats" if LIMITS[repeat.engine].is_real_time else "repeats",
         )
 
 
@@ -33,11 +33,11 @@ QUESTION = Question(
     folders=("repeats",),
     stages=(
         Stage(
-            results=("repeats", "real_repeats", "calibration"),
+            groups=("repeats", "real_repeats", "calibration"),
             tables=("repeatability_runs", "repeatability_published"),
         ),
     ),
     figures=("repeatability",),
     counts=(Counted(20, ("repeats", "real_repeats")),),
-    place=30,
+    order=30,
 )

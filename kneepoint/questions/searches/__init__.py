@@ -17,7 +17,7 @@ QUESTION = Question(
     ),
     stages=(
         Stage(
-            results=(
+            groups=(
                 *("studies", "published", "repeats", "hold_out"),
                 *("real_studies", "real_repeats"),
             ),

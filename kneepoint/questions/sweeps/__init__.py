@@ -11,7 +11,7 @@ QUESTION = Question(
     ),
     stages=(
         Stage(
-            results=("studies", "published", "repeats", "hold_out"),
+            groups=("studies", "published", "repeats", "hold_out"),
             tables=("sweeps", "sweep_points", "grid_cells", "grid_effects"),
         ),
     ),

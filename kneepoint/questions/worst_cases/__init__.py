@@ -79,9 +79,9 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
             controllers=[*controllers, *(each.controller for each in opponents if each)],
             networks=list(dict.fromkeys(n for each in both.values() for n in each.networks)),
             needs=[each for study in both.values() for each in study.start.studies],
-            reads=[studies / f"{each}.yaml" for each in both],
+            config_files=[studies / f"{each}.yaml" for each in both],
             settings=str(wanted),
-            results="hardening",
+            group="hardening",
         )
 
 
@@ -92,11 +92,11 @@ QUESTION = Question(
     folders=("hardening",),
     stages=(
         Stage(
-            results=("studies", "published", "hardening"),
+            groups=("studies", "published", "hardening"),
             tables=("worst_cases", "hardening_rounds"),
         ),
     ),
     figures=("worst-case",),
     counts=(Counted(50, ("hardening",)),),
-    place=35,
+    order=35,
 )

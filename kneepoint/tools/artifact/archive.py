@@ -82,7 +82,7 @@ def _provenance(workflow: Workflow) -> Mapping[str, Any]:
         if not (folder / name).is_file():
             raise KneepointError(f"{folder / name}: no report yet; `kneepoint report` makes it")
     for name, experiment in experiments_of(workflow).items():
-        if not experiment.is_real and not (folder / name / MADE_BY).is_file():
+        if not experiment.needs_confirm and not (folder / name / MADE_BY).is_file():
             raise KneepointError(f"{folder / name}: not finished; `kneepoint report` finishes it")
     provenance: Mapping[str, Any] = read_json(folder / "provenance.json")
     made_of = {
