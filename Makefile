@@ -18,6 +18,7 @@ endif
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --require-hashes -r
 STAMP := $(VENV)/.kneepoint-requirements
 INCOMPLETE := $(VENV).incomplete
+LOCK := $(VENV).lock
 COMMAND := $(VENV)/bin/kneepoint
 SITE_STAMP := $(VENV)/.kneepoint-site-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
@@ -37,8 +38,9 @@ SMK = Snakefile kneepoint/workflow/*.smk
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
-setup: $(STAMP) $(COMMAND) ## Python packages at their locked versions, in .venv or an activated conda environment
-	@:
+# Of two at once, the second finds what the first has made.
+setup: ## Python packages at their locked versions, in .venv or an activated conda environment
+	@flock $(LOCK) $(MAKE) --no-print-directory $(STAMP) $(COMMAND)
 
 # A controller that fails to compile does not prevent other targets.
 build: setup compiler ## the emulator, the controllers and everything else in C++

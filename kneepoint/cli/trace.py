@@ -18,6 +18,7 @@ from kneepoint.cli import (
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
+    open_file,
     read_bytes,
     sha256_of,
     write_whole,
@@ -39,7 +40,6 @@ from kneepoint.networks.recordings import (
 from kneepoint.networks.traces import (
     InvalidTraceError,
     format_trace,
-    open_trace,
     parse_trace,
     read_trace,
     times_of,
@@ -129,7 +129,7 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
         raise KneepointError(
             f"trace cut, from {from_s:g} to {to_s:g}: {what}; correct it"
         ) from None
-    with open_trace(file) as content:
+    with open_file(file) as content:
         times_ms = times_of(cut_trace(content, str(file), part))
     _write(times_ms, into, as_json)
 

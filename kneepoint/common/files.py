@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 from uuid import uuid4
 
 from kneepoint.common.errors import KneepointError, our_files, writing
@@ -187,12 +187,23 @@ def _remove(path: Path) -> None:
     subprocess.run(["rm", "-rf", "--", path], check=False)
 
 
-def read_bytes(path: Path, remedy: str = "check the path") -> bytes:
-    """Returns a file's content; raises KneepointError, with a remedy, if it cannot be read."""
+def open_file(path: Path, remedy: str = "check the path") -> BinaryIO:
+    """Opens a file; raises KneepointError, with a remedy, if it cannot be read.
+
+    A pipe is refused: without a writer, opening it would never end.
+    """
     try:
-        return path.read_bytes()
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise KneepointError(f"{path}: not a file; {remedy}")
+        return path.open("rb")
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; {remedy}") from None
+
+
+def read_bytes(path: Path, remedy: str = "check the path") -> bytes:
+    """Returns a file's content; raises KneepointError, with a remedy, if it cannot be read."""
+    with open_file(path, remedy) as file:
+        return file.read()
 
 
 def read_text(path: Path, most_bytes: int) -> str:
@@ -200,13 +211,8 @@ def read_text(path: Path, most_bytes: int) -> str:
 
     Raises KneepointError if there is no such file, or it is too large or not UTF-8.
     """
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise KneepointError(f"{path}: not a file; check the path")
-        with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
-    except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; check the path") from None
+    with open_file(path) as file:
+        content = file.read(most_bytes + 1)
     if content.startswith(b"\x1f\x8b"):
         raise KneepointError(f"{path}: compressed by gzip; unpack it: gunzip")
     if len(content) > most_bytes:

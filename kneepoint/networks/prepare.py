@@ -14,7 +14,7 @@ from kneepoint.common.errors import (
     run_command_line,
     unusable,
 )
-from kneepoint.common.files import sha256_of, write_whole
+from kneepoint.common.files import open_file, sha256_of, write_whole
 from kneepoint.common.notes import seal
 from kneepoint.common.places import BUILT, TRACES
 from kneepoint.common.programs import run_built
@@ -38,7 +38,6 @@ from kneepoint.networks.traces import (
     changing_rate_trace,
     constant_rate_trace,
     format_trace,
-    open_trace,
     parse_trace,
     part_of_trace,
     times_of,
@@ -79,7 +78,7 @@ def _content(link: LinkTrace, duration_s: float | None, build: Path) -> bytes:
     if link.synthetic is not None:
         return _synthesize(link.synthetic, build / "synthesize")
     path = TRACES / str(link.trace)
-    with open_trace(path, "fetch it first") as file:
+    with open_file(path, "fetch it first") as file:
         return cut_trace(file, str(path), link.cut) if link.cut else file.read()
 
 

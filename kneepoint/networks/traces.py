@@ -1,14 +1,14 @@
 """Traces: their files, which build/check_trace validates, and those of constant rates."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import read_bytes
 from kneepoint.common.places import BUILT
 from kneepoint.common.programs import run_built
 
@@ -54,18 +54,7 @@ def times_of(content: bytes) -> list[int]:
 
 def read_trace(path: Path) -> list[int]:
     """Reads and validates a trace file; returns its opportunities (ms)."""
-    with open_trace(path) as file:
-        return parse_trace(file.read(), str(path))
-
-
-@contextmanager
-def open_trace(path: Path, remedy: str = "check the path") -> Iterator[BinaryIO]:
-    """Opens a file; raises KneepointError, with a remedy, if it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise KneepointError(f"trace {path} cannot be read: {error.strerror}; {remedy}") from None
+    return parse_trace(read_bytes(path), str(path))
 
 
 def format_trace(times_ms: list[int]) -> bytes:

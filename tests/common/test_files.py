@@ -8,6 +8,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
     hold_lock,
+    open_file,
     read_json,
     runtime_folder,
     write_whole,
@@ -24,6 +25,14 @@ def test_write_whole_leaves_nothing_behind_when_it_fails(
     with pytest.raises(OSError, match="No space left"):
         write_whole(tmp_path / "a", "content")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["pipe", "folder", "absent"])
+def test_only_a_file_is_opened(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(KneepointError, match=f"{tmp_path / name}: .*; make one"):
+        open_file(tmp_path / name, "make one")
 
 
 def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Path) -> None:

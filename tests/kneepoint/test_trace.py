@@ -86,7 +86,9 @@ def test_plot_draws_each_trace(trace: Path, tmp_path: Path) -> None:
             "trace cut, from 2 to 1: end_s 1 must be greater than start_s 2; correct it",
         ),
         (["cut", "{trace}", "--to-s", "nan", "--into", "{folder}/x"], "--to-s"),
-        (["cut", "/dev/null", "--to-s", "1", "--into", "{folder}/x"], "/dev/null is empty"),
+        (["cut", "/dev/null", "--to-s", "1", "--into", "{folder}/x"], "/dev/null: not a file"),
+        (["cut", "{trace}", "--to-s", "1", "--into", "/proc/x.down"], "/proc/x.down: "),
+        (["plot", "{trace}", "--into", "/proc/x.svg"], "/proc/x.svg: "),
         (
             ["cut", "{trace}", "--to-s", "1", "--into", "{trace}"],
             "mine.down: exists already; choose another name",

@@ -143,7 +143,7 @@ def test_what_changes_within_a_run_reaches_the_emulator(tmp_path: Path, prepare:
 @pytest.mark.parametrize(
     ("uplink", "message"),
     [
-        ("{trace: absent}", "uplink: trace {path}/traces/absent cannot be read: No such file"),
+        ("{trace: absent}", "uplink: {path}/traces/absent: No such file"),
         ("{trace: bad}", "uplink: trace bad, line 2: 4 ms follows 5 ms; times must not decrease"),
         ("{trace: bad, cut: {end_s: 1}}", "line 2: 4 ms follows 5 ms; times must not decrease"),
         (

@@ -55,7 +55,7 @@ def test_program_that_is_not_built_is_named(
 
 
 def test_read_trace_names_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(KneepointError, match=r"absent\.up cannot be read: No such file"):
+    with pytest.raises(KneepointError, match=r"absent\.up: No such file"):
         read_trace(tmp_path / "absent.up")
 
 

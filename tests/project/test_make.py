@@ -72,6 +72,27 @@ def test_an_environment_that_was_interrupted_is_made_anew(tmp_path: Path) -> Non
     assert (environment / "mine").exists()  # what was whole is only brought up to date
 
 
+def test_of_two_setups_one_waits(tmp_path: Path) -> None:
+    environment, busy = tmp_path / "env", tmp_path / "busy"
+    (environment / "bin").mkdir(parents=True)
+    program(environment / "bin/python", f'[ "$2" = pip ] && exit 1; echo {tmp_path}')
+    program(
+        tmp_path / "uv", f"mkdir {busy} && echo >> {tmp_path}/installed && sleep 1; rmdir {busy}"
+    )
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VENV": str(environment)}
+    both = [
+        subprocess.Popen(
+            ["make", "setup", f"PYTHON={sys.executable}"],
+            cwd=ROOT,
+            env=os.environ | {"CONDA_DEFAULT_ENV": "", "MAKEFLAGS": ""} | variables,
+            stdout=subprocess.DEVNULL,
+        )
+        for _ in range(2)
+    ]
+    assert [each.wait() for each in both] == [0, 0]
+    assert (tmp_path / "installed").read_text() == "\n"
+
+
 def test_setup_refuses_a_python_that_is_not_there(tmp_path: Path) -> None:
     result = make("setup", "PYTHON=python-absent", f"VENV={tmp_path / 'venv'}")
     assert result.returncode == 2

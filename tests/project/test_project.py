@@ -67,6 +67,15 @@ def test_a_link_to_a_trusted_configuration_is_as_its_owner(tmp_path: Path) -> No
         project.find_config(below)
 
 
+def test_the_project_of_a_link_is_where_the_link_is(called_from: Path) -> None:
+    write_config(called_from / "shared")
+    path = called_from / "mine/config.yaml"
+    path.parent.mkdir()
+    path.symlink_to("../shared/config.yaml")
+    assert project.enter(path) == Path("config.yaml")
+    assert Path.cwd() == path.parent
+
+
 def test_another_users_own_folder_is_entered_on_purpose(tmp_path: Path) -> None:
     path = write_config(tmp_path / "theirs", owner=OTHER)
     os.chown(path.parent, OTHER, -1)

@@ -17,6 +17,7 @@ import pandas as pd
 
 from kneepoint.analysis import over_time
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.files import open_file
 from kneepoint.common.json_text import (
     UNIQUE,
     first_object,
@@ -84,7 +85,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         with ExitStack() as stack:
-            content: Any = stack.enter_context(path.open("rb"))
+            content: Any = stack.enter_context(open_file(path, "name a file"))
             for _ in range(_MOST_LAYERS + 1):
                 if (head := content.peek(4)[:4])[:2] != b"\x1f\x8b":
                     break
@@ -99,8 +100,6 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise KneepointError(f"{path}: cannot be unpacked: {error}; was it cut off?") from None
     except UnicodeError as error:
         raise KneepointError(f"{path}: cannot be decoded: {error}; save it as UTF-8") from None
-    except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; name a file") from None
 
 
 def read_object(
