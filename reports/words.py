@@ -5,7 +5,6 @@ import statistics
 import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from kneepoint.analysis.frames import (
     Record,
     records,
 )
+from kneepoint.analysis.labels import fixed, is_known, plus_minus
 from kneepoint.analysis.metrics import (
     FIGURES,
     METRICS,
@@ -49,8 +49,7 @@ from kneepoint.reports.templating import (
     literal,
     templates_in,
 )
-from kneepoint.runs.question import FOLDER
-from kneepoint.runs.question import words as of_questions
+from kneepoint.runs.question import FOLDER, in_tables
 from kneepoint.stats.paired import least_pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -241,7 +240,7 @@ def environment() -> jinja2.Environment:
         "folder_of": FOLDERS.get,
         "name_of": lambda engine: LIMITS[engine].title,
         "BIN_MS": link_log.BIN_MS,
-        **{name: import_module(module) for name, module in of_questions().items()},
+        **in_tables("WORDS"),
     }
     return environment
 
@@ -252,11 +251,6 @@ def rows_of(frame: pd.DataFrame) -> list[Record]:
         {name: None if value is pd.NA else value for name, value in row.items()}
         for row in records(frame)
     ]
-
-
-def is_known(value: Any) -> bool:
-    """Whether there is a value."""
-    return value is not None and value == value
 
 
 def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
@@ -291,25 +285,12 @@ def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
     return [name.removeprefix(CONSTANT) for name, count in counts.items() if count >= least]
 
 
-def fixed(value: float, decimals: int, sign: str = "") -> str:
-    """A number with this many decimals and a true minus sign; a dash for a missing one."""
-    return labels.minus(f"{value:{sign}.{decimals}f}") if is_known(value) else labels.DASH
-
-
 def other_values(values: Iterable[float]) -> str:
     """Values in prose; of more than _MOST_LISTED, their number and range."""
     numbers = [labels.number(value) for value in sorted(values)]
     if len(numbers) <= _MOST_LISTED:
         return joined(numbers)
     return f"{len(numbers)} values, from {numbers[0]} to {numbers[-1]}"
-
-
-def plus_minus(mean: float, half_width: float, decimals: int) -> str:
-    """A mean and half the width of its interval, where these are known."""
-    text = fixed(mean, decimals)
-    if not (is_known(mean) and is_known(half_width)):
-        return text
-    return f"{text}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half_width:.{decimals}f}"
 
 
 def in_prose(title: str) -> str:

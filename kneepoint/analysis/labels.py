@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 _ACRONYMS = (
     *("aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"),
@@ -132,6 +133,24 @@ def minus(text: str) -> str:
     if float(text) == 0:
         text = text.lstrip("+-")
     return text.replace("-", MINUS)
+
+
+def is_known(value: Any) -> bool:
+    """Whether there is a value."""
+    return value is not None and value == value
+
+
+def fixed(value: float, decimals: int, sign: str = "") -> str:
+    """A number with this many decimals and a real minus sign; a dash for a missing one."""
+    return minus(f"{value:{sign}.{decimals}f}") if is_known(value) else DASH
+
+
+def plus_minus(mean: float, half_width: float, decimals: int) -> str:
+    """A mean and half the width of its interval, where these are known."""
+    text = fixed(mean, decimals)
+    if not (is_known(mean) and is_known(half_width)):
+        return text
+    return f"{text}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half_width:.{decimals}f}"
 
 
 def count(n: int, noun: str, plural: str = "") -> str:

@@ -5,10 +5,10 @@ because every start of the workflow reads it. Beside it are
 
 - `plan.py`: what its experiments run;
 - `tables.py`: TABLES, the schemas of its tables, `compute`, which makes them of results and of the
-  tables that it reads, and DERIVED, what its section computes of tables;
+  tables that it reads, DERIVED, what its section computes of tables, and WORDS, what its section
+  calls by the question's name, as `audit.SURE`;
 - `figures.py`: FIGURES, by their kinds (see kneepoint.reports.figures);
-- `section.md.jinja`: what it says in the report, a macro for each section, and `words.py`: what
-  these call by the question's name.
+- `section.md.jinja`: what it says in the report, a macro for each section.
 
 A question uses another's tables where it declares so, and never its code.
 """

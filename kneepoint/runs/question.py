@@ -9,9 +9,11 @@ from enum import IntEnum
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
 from kneepoint.common.config_file import ConfigModel
 from kneepoint.common.errors import KneepointError, require_known
@@ -199,7 +201,6 @@ class Question:
         counts: runs in the inventory.
         order: among all questions, by which experiments are listed.
         check: raises KneepointError if its settings contradict others of a configuration.
-        words: a module whose names its templates call by the question's, as `audit.SURE`.
     """
 
     sections: tuple[Section, ...] = ()
@@ -212,7 +213,6 @@ class Question:
     counts: tuple[Counted, ...] = ()
     order: int = 100
     check: Callable[[Workflow], None] = _refuses_nothing
-    words: str = ""
 
 
 @cache
@@ -299,10 +299,11 @@ def stages() -> Mapping[str, Stage]:
         ) from None
 
 
-def words() -> Mapping[str, str]:
-    """The module of each question's words, by the question's name."""
-    found = {name: question.words for name, question in questions().items()}
-    return {name: f"{PACKAGE}.{name}.{module}" for name, module in found.items() if module}
+def in_tables(what: str) -> Mapping[str, Mapping[str, Any]]:
+    """DERIVED or WORDS of each question's `tables`, by the question's name, if it has them."""
+    paths = {name: f"{PACKAGE}.{name}.tables" for name in questions()}
+    modules = {name: import_module(path) for name, path in paths.items() if find_spec(path)}
+    return {name: vars(module)[what] for name, module in modules.items() if what in vars(module)}
 
 
 def reserved() -> list[str]:

@@ -106,7 +106,6 @@ QUESTION = Question(
         ),
     ),
     figures=("at-a-glance", "published-against-ours"),
-    words="words",
     counts=(Counted(60, ("added_runs",)),),
     order=50,
 )

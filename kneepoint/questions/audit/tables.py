@@ -36,6 +36,8 @@ from kneepoint.config.published import TableDescription
 from kneepoint.config.study import EMULATOR
 from kneepoint.questions.audit import ADDED_RUNS, adds_runs
 from kneepoint.questions.audit.beside import (
+    MOST_LOST,
+    MOST_OF_TIME,
     beside,
     fitted_host,
     replayed,
@@ -44,6 +46,8 @@ from kneepoint.questions.audit.beside import (
 )
 from kneepoint.questions.audit.checks import (
     CAPACITY,
+    CLOSE,
+    FACTOR,
     Finding,
     arithmetic,
     capacities,
@@ -53,6 +57,8 @@ from kneepoint.questions.audit.checks import (
     truncations,
 )
 from kneepoint.questions.audit.nearness import (
+    DRAWS,
+    LEVEL,
     OFF,
     WITHIN_SPREAD,
     Selection,
@@ -419,4 +425,39 @@ def printed(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["table", "row", "metric", "text"])
 
 
+def worst(rows: Sequence[Record]) -> Record | None:
+    """The contradicted row whose wrong number is the farthest from ours by ratio; None without one.
+
+    Its `metric` is that number's. Of a row without one wrong number it is the one that is the
+    farthest from ours.
+    """
+    found = [
+        (_apart(row, metric), {**row, "metric": metric})
+        for row in rows
+        if row["verdict"] == CONTRADICTED
+        for metric in ([row["wrong"]] if row["wrong"] in METRICS else METRICS)
+    ]
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _apart(row: Record, metric: str) -> float:
+    """How far ours is from what is published, as the size of the logarithm; -1 if unknown."""
+    ours, published = row[f"ours_{metric}"], row[f"published_{metric}"]
+    if not (ours > 0 and published > 0):
+        return math.inf if ours == 0 or published == 0 else -1.0
+    return abs(math.log(ours / published))
+
+
 DERIVED = {"printed": printed}
+WORDS = {
+    "AGREEING": AGREEING,
+    "CLOSE": CLOSE,
+    "DRAWS": DRAWS,
+    "FACTOR": FACTOR,
+    "LEVEL": LEVEL,
+    "MOST_LOST": MOST_LOST,
+    "MOST_OF_TIME": MOST_OF_TIME,
+    "SURE": SURE,
+    "VERDICTS": VERDICTS,
+    "worst": worst,
+}

@@ -112,5 +112,4 @@ QUESTION = Question(
     figures=("agreement",),
     counts=(Counted(70, ("probe", "confirm"), "results:made"),),
     order=80,
-    words="words",
 )

@@ -92,6 +92,3 @@ def probe_levels(tables: Tables) -> pd.DataFrame:
             line[f"furthest_{metric}"] = relative.abs().max()
         lines.append(line | {_LATE: runs[_LATE].max()})
     return pd.DataFrame(lines)
-
-
-DERIVED = {"probe_levels": probe_levels}

@@ -21,7 +21,8 @@ from kneepoint.analysis.metrics import (
 from kneepoint.analysis.results import Results
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.tables import Tables
-from kneepoint.questions.real.confirmed import CALIBRATION, TUNED, confirmed
+from kneepoint.questions.real.confirmed import CALIBRATION, NEAR, TUNED, confirmed
+from kneepoint.questions.real.host import probe_levels
 from kneepoint.questions.real.plan import AGREEMENT, UNEXPLAINED
 from kneepoint.questions.real.results import Confirmation, confirmation
 from kneepoint.stats.intervals import prediction_interval, spread
@@ -228,4 +229,12 @@ DERIVED = {
     "agreement_accuracy": accuracy,
     "agreement_settings": settings,
     "confirmed": confirmed,
+    "probe_levels": probe_levels,
+}
+WORDS = {
+    "CALIBRATION": CALIBRATION,
+    "CERTAINTY": CERTAINTY,
+    "GOAL": GOAL,
+    "GOAL_MS": GOAL_MS,
+    "NEAR": NEAR,
 }

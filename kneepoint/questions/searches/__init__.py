@@ -32,5 +32,4 @@ QUESTION = Question(
         ),
     ),
     figures=("searches", "search-front", "search-pair", "search-slices"),
-    words="words",
 )

@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis import statistics
+from kneepoint.analysis import labels, statistics
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     CONSTANT,
@@ -20,12 +20,13 @@ from kneepoint.analysis.frames import (
 )
 from kneepoint.analysis.luck import Luck
 from kneepoint.analysis.metrics import (
+    FIGURES,
     POWER,
     SHOWN,
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.recovery import disagreements, recovery
+from kneepoint.analysis.recovery import CHANCE, DRAWS, disagreements, recovery
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.common.study_record import (
     BestTrial,
@@ -36,6 +37,7 @@ from kneepoint.common.tables import Tables
 from kneepoint.config.study import (
     EMULATOR,
     MAHIMAHI,
+    POWERS,
     Bounded,
     Fit,
     Flows,
@@ -48,6 +50,7 @@ from kneepoint.config.study import (
 )
 from kneepoint.questions.searches.importances import importances
 from kneepoint.runs.results import OBJECTIVES, VIOLATION
+from kneepoint.search.objective import MISFIT_SCALE
 from kneepoint.stats.intervals import Chance
 
 ONE_PEAK = ("ternary", "golden")
@@ -444,4 +447,35 @@ def leaders(tables: Tables) -> pd.DataFrame:
     return equals
 
 
+def _best_of(constants: Sequence[Record], search: str) -> dict[str, float]:
+    """The best value of each parameter of a search, from rows of search_constants."""
+    return {row["constant"]: row["best"] for row in constants if row["search"] == search}
+
+
+def _stated(search: Record) -> str:
+    """The value of a search's best as it is named everywhere: with fresh seeds, if it has them."""
+    read = math.exp if search["is_logarithm"] else float
+    value, low, high = (read(search[name]) for name in ("best_value", "best_low", "best_high"))
+    if math.isnan(low):
+        return f"{value:.4g}"
+    half = (high - low) / 2
+    places = 2 if search["objective"] in POWERS or not half else -math.floor(math.log10(half)) + 1
+    return labels.plus_minus(value, half, min(max(places, 0), 6))
+
+
+def _bounds_kept(bounds: Mapping[str, float]) -> str:
+    """What a search for the smallest value keeps."""
+    named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
+    return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
+
+
 DERIVED = {"search_leaders": leaders}
+WORDS = {
+    "CHANCE": CHANCE,
+    "DRAWS": DRAWS,
+    "MISFIT_SCALE": MISFIT_SCALE,
+    "NEAR": NEAR,
+    "best_of": _best_of,
+    "bounds_kept": _bounds_kept,
+    "stated": _stated,
+}

@@ -29,8 +29,7 @@ from kneepoint.questions.audit import checks
 from kneepoint.questions.audit.beside import KINDS, LIMITS
 from kneepoint.questions.audit.checks import Finding
 from kneepoint.questions.audit.neighbours import neighbours
-from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit
-from kneepoint.questions.audit.words import worst
+from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit, worst
 from tests.analysis import synthetic
 from tests.questions.audit import planted, published, strangers
 
