@@ -1,6 +1,6 @@
 """Real-time slots, which limit the real runs in progress at once on this host.
 
-The probe measures their number (kneepoint.questions.real.probe); an unprobed host offers one per
+The probe measures their number (kneepoint.questions.probe.plan); an unprobed host offers one per
 core. A slot is a locked file: all jobs of a user share them, and a job that ends, however it ends,
 releases its own. So a job admits its runs itself, by the probe's result when it begins.
 """

@@ -63,7 +63,7 @@ OF_REAL_RUNS = {
 }
 
 
-@with_all("audit", "over_time", "real", "repeatability", "searches", "sweeps")
+@with_all("audit", "over_time", "probe", "real", "repeatability", "searches", "sweeps")
 def test_real_results_mix_with_no_other_section() -> None:
     emulated = told(synthetic.results())
     report = told(synthetic.results(**synthetic.of_questions("real_parts")))

@@ -6,7 +6,6 @@ from kneepoint.analysis.columns import table
 from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Tables
 from kneepoint.questions.real.plan import UNEXPLAINED
-from kneepoint.questions.real.results import again
 from kneepoint.questions.real.tables import COLUMNS, beside_real, settings
 
 NOT_AGAIN = "not again"
@@ -20,6 +19,11 @@ TABLES = (
         "again_mean",
     ),
 )
+
+
+def again(results: Results) -> pd.DataFrame | None:
+    """Further real runs of settings that the emulator does not predict."""
+    return results.table("again")
 
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:

@@ -13,8 +13,8 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
 )
 from kneepoint.common.tables import Tables
-from kneepoint.questions.real.confirmed import CALIBRATION
 from kneepoint.reports.figures import Drawn, only, style
+from kneepoint.runs.confirmed import CALIBRATION
 
 _WIDEST = 4.0
 """The axis shows at most this many times the third quartile of the bars' reach."""

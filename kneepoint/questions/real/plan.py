@@ -1,61 +1,41 @@
 """Runs the settings that matter in real mahimahi, and again where the emulator disagrees.
 
-The trial numbers of all runs count the settings, which settings.parquet lists.
+settings.parquet lists the settings (see kneepoint.runs.confirmed).
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pydantic import Field
-
 from kneepoint.common.errors import unusable
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.tables import Column, read_rows
+from kneepoint.config.confirm import Confirm, calibrating
 from kneepoint.config.published import PublishedRow, PublishedTable
 from kneepoint.config.study import Setting
 from kneepoint.config.workflow import CALIBRATED
-from kneepoint.engines.base import EngineSettings, canonical_json
+from kneepoint.engines.base import canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.questions.real.settings import Confirm, Settings, calibrating
+from kneepoint.runs.confirmed import (
+    CALIBRATION,
+    NAME,
+    SETTINGS_SCHEMA,
+    ConfirmedSetting,
+    configured,
+    plan_settings,
+    read_confirmed,
+)
 from kneepoint.runs.exchanged import AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
 from kneepoint.runs.question import makes
-from kneepoint.runs.results import (
-    PlannedRun,
-    make_table,
-    read_table,
-    required,
-)
-from kneepoint.runs.seeds import derive_seed
+from kneepoint.runs.results import make_table, read_table
 
-NAME = "confirm"
 AGREEMENT = (Column("trial", "whole"), Column("why", "text"))
 """Of agreement.parquet: a setting, and why a real mean lies outside its interval."""
 UNEXPLAINED = "unexplained"
 """The setting runs again."""
-
-# Origins, comma-separated: calibration, listed, published, tuned, contradicted. Rows of published
-# tables likewise: "TABLE ROW".
-SETTINGS_SCHEMA = pa.schema(
-    [*required("int64", "trial"), *required("string", "controller", "constants", "origins", "rows")]
-)
-
-
-class ConfirmedSetting(Setting):
-    """A setting with all its parameters, its origins and its rows of published tables."""
-
-    constants: Mapping[str, int | float]  # whole ones are written as such
-    origins: list[str] = Field(default=[])
-    rows: list[str] = Field(default=[])
-
-    @property
-    def calibrates(self) -> bool:
-        """Whether the emulated host is fitted to it."""
-        return "calibration" in self.origins
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -131,13 +111,6 @@ def plan_further_runs(job: Job, _name: str) -> Plan:
     return plan_list(engine, planned, message)
 
 
-def configured(job: Job) -> Confirm:
-    """Returns the configured confirmation, which these experiments require."""
-    wanted = job.workflow.settings.part(Settings).confirm
-    assert wanted is not None
-    return wanted
-
-
 def list_settings(job: Job) -> list[ConfirmedSetting]:
     """Returns the settings, each once, in the order of their controllers' first studies.
 
@@ -157,48 +130,11 @@ def list_settings(job: Job) -> list[ConfirmedSetting]:
     return sorted(found.values(), key=lambda setting: order.index(setting.controller))
 
 
-def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any]]]:
-    """Returns the settings that ran in real mahimahi, and their runs."""
-    folder = job.workflow.results / NAME
-    settings = [
-        ConfirmedSetting(
-            controller=row["controller"],
-            constants=parse_json(row["constants"]),
-            origins=row["origins"].split(","),
-            rows=row["rows"].split(","),
-        )
-        for row in read_table(folder / "settings.parquet").to_pylist()
-    ]
-    return settings, read_table(folder / "runs.parquet").to_pylist()
-
-
-def plan_settings(
-    job: Job,
-    settings: list[ConfirmedSetting],
-    engine: EngineSettings,
-    network: PreparedNetwork,
-    repeats: int,
-    stream: str,
-) -> list[PlannedRun]:
-    """Returns the runs of settings on a network: the first replicate of all, then the second.
-
-    So an early interruption leaves some runs of every setting. In real time the seed only numbers
-    the replicates.
-    """
-    root = derive_seed(job.workflow.settings.seed, stream)
-    seeds = [derive_seed(root, network.name, repeat) for repeat in range(repeats)]
-    return [
-        PlannedRun(trial, repeat, None, job.spec(engine, setting, network, seed, stream))
-        for repeat, seed in enumerate(seeds)
-        for trial, setting in enumerate(settings)
-    ]
-
-
 def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]:
     """Yields the settings to confirm, each with its origin and its row of a published table."""
     results = job.workflow.results
     for setting in calibrating(wanted):
-        yield setting, "calibration", ""
+        yield setting, CALIBRATION, ""
     for setting in wanted.settings:
         yield setting, "listed", ""
     if wanted.best and job.workflow.settings.hold_out and makes("held_out_settings"):

@@ -1,6 +1,8 @@
-"""The emulator against real mahimahi: do real means lie where the emulator predicts?"""
+"""The emulator against real mahimahi: do real means lie where it predicts, what do they confirm?"""
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,20 +13,23 @@ from kneepoint.analysis.frames import (
     Record,
     constants_in,
     records,
+    select,
 )
+from kneepoint.analysis.inventory import Found, not_run, what
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.results import Results
+from kneepoint.analysis.results import Results, read
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.tables import Tables
-from kneepoint.questions.real.confirmed import CALIBRATION, NEAR, TUNED, confirmed
-from kneepoint.questions.real.host import probe_levels
+from kneepoint.config.confirm import Confirming
+from kneepoint.config.study import MAHIMAHI
 from kneepoint.questions.real.plan import AGREEMENT, UNEXPLAINED
-from kneepoint.questions.real.results import Confirmation, confirmation
+from kneepoint.runs.confirmed import CALIBRATION, PUBLISHED, TUNED
+from kneepoint.runs.exchanged import CONTRADICTED, REPORTS
 from kneepoint.stats.intervals import prediction_interval, spread
 
 GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}
@@ -38,6 +43,12 @@ BUSIER, QUIETER, SMALL = "busier", "quieter", "small"
 """Beside UNEXPLAINED, why a real mean may lie outside its prediction interval."""
 _OTHER_HOST = 0.15
 """Relative difference from the usual scheduling delay beyond which the host counts as different."""
+
+NEAR = 0.05
+"""Relative difference of a real mean from a published number that another host may explain."""
+CONFIRMED, REFUTED, TOO_NEAR, NEITHER = "yes", "no", "too near to tell", "neither"
+BY_ARITHMETIC = "needs no run"
+"""Whether a real run agrees with the audit on a published number."""
 
 _TICK_MS = 1.0
 """Delays are whole milliseconds."""
@@ -59,6 +70,38 @@ TABLES = (
         *COLUMNS,
     ),
 )
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Settings that were run in real mahimahi.
+
+    `settings` has columns trial, controller, constants, origins, rows (of published tables,
+    as "TABLE ROW") and constant_<name>; `runs` has the setting as its trial.
+    """
+
+    settings: pd.DataFrame
+    runs: pd.DataFrame
+
+
+def made(results: Results) -> Iterator[Found]:
+    """The runs of confirmed settings."""
+    found = results.part(confirmation)
+    if found is not None:
+        settings = len(found.settings)
+        yield what("confirm", "confirm", MAHIMAHI, settings=settings), found.runs
+    elif results.workflow.settings.part(Confirming).confirm:
+        yield not_run("confirm")
+
+
+def confirmation(results: Results) -> Confirmation | None:
+    """The settings that ran in real mahimahi."""
+    settings = results.table("confirm", "settings")
+    if settings is None:
+        return None
+    for column in ("origins", "rows"):
+        settings[column] = [tuple(filter(None, text.split(","))) for text in settings[column]]
+    return Confirmation(settings, read(results.folder / "confirm" / "runs.parquet"))
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
@@ -225,11 +268,73 @@ def accuracy(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame([found])
 
 
+def confirmed(tables: Tables) -> pd.DataFrame:
+    """Best settings and contradicted rows in real mahimahi: what was published, and a verdict.
+
+    A row's `origin` is PUBLISHED or TUNED, of a best setting by its power, or CONTRADICTED, of the
+    number that the audit finds wrong.
+    """
+    audited = tables.get("audit")  # of a question that may be missing
+    rows = [] if audited is None else records(select(audited, comparison=REPORTS))
+    printed = {f"{row['table']} {row['row']}": row for row in rows}
+    beside = tables["agreement"].drop(columns=["scheduling_ms", "usual_ms", "why"])
+    lines = []
+    for _, of_setting in beside.groupby("trial"):
+        measured = {row["metric"]: row for row in records(of_setting)}
+        power = measured[POWER]
+        replayed = [printed[name] for name in power["rows"] if name in printed]
+        for origin in (PUBLISHED, TUNED):
+            if origin in power["origins"]:
+                row = replayed[0] if replayed and origin == PUBLISHED else {}
+                lines.append(_line(power, row, origin))
+        for row in replayed:
+            if row["verdict"] == CONTRADICTED:
+                lines.append(_line(measured[row["wrong"]], row, CONTRADICTED))
+    return pd.DataFrame(lines)
+
+
+def _line(measured: Record, row: Record, origin: str) -> Record:
+    """A setting's metric beside the published row, if there is one, that it replays."""
+    published = float(row.get(f"published_{measured['metric']}", math.nan))
+    emulated, real = measured["emulated_mean"], measured["real_mean"]
+    is_wrong = origin == CONTRADICTED
+    return {
+        **measured,
+        "origin": origin,
+        "row": row.get("name", ""),
+        "printed_table": row.get("table", ""),
+        "printed_row": row.get("row", math.nan),
+        "published": published,
+        "from_published": real / published - 1,
+        "from_emulator": real / emulated - 1,
+        "verdict": verdict(published, emulated, real, row["checks"]) if is_wrong else "",
+    }
+
+
+def verdict(published: float, emulated: float, real: float, checks: str) -> str:
+    """The verdict of a real mean on a published number that the audit contradicts by these checks.
+
+    Returns:
+        CONFIRMED (it is not near the published number, and nearer to the emulator's), NEITHER (not
+        nearer), REFUTED (it is near the published number only), TOO_NEAR (near both),
+        BY_ARITHMETIC (the row contradicts itself, and nothing else does), or nothing where a number
+        is missing.
+    """
+    if checks == "arithmetic":
+        return BY_ARITHMETIC
+    if any(math.isnan(value) for value in (published, emulated, real)):
+        return ""
+    as_published, as_emulated = (abs(math.log(value / real)) for value in (published, emulated))
+    near = math.log1p(NEAR)
+    if as_published <= near:
+        return TOO_NEAR if as_emulated <= near else REFUTED
+    return CONFIRMED if as_emulated < as_published else NEITHER
+
+
 DERIVED = {
     "agreement_accuracy": accuracy,
     "agreement_settings": settings,
     "confirmed": confirmed,
-    "probe_levels": probe_levels,
 }
 WORDS = {
     "CALIBRATION": CALIBRATION,

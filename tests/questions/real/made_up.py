@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.metrics import METRICS
-from kneepoint.analysis.results import Repeats, Searched, StudyRuns
-from kneepoint.config.study import MAHIMAHI, Fit
-from kneepoint.questions.real.results import Confirmation
+from kneepoint.analysis.results import Repeats
+from kneepoint.config.study import MAHIMAHI
+from kneepoint.questions.real.tables import Confirmation
 from tests.analysis import synthetic
 from tests.analysis.synthetic import run_row
 
@@ -72,69 +72,6 @@ def confirmation() -> Confirmation:
     return Confirmation(settings, real)
 
 
-HOST = {"slots": 8, "cores": 4, "busy_us": 5000.0}
-
-
-def probe() -> pd.DataFrame:
-    """Up to eight runs at once give what a lone one gives, sixteen do not."""
-    random = np.random.default_rng(2)
-    rows = [
-        run_row(
-            *("delay_threshold", THRESHOLD),
-            (3.5 if n > 8 else 3.85) * (1 + 0.002 * random.normal()),
-            149 * (1 + 0.005 * random.normal()),
-            **{"trial": level, "run": run, "study": "probe", "concurrency": n, "agrees": n <= 8},
-            level_reason="" if n <= 8 else "with 16 at once throughput_mbps is 3.5",
-            scheduling_delay_p99_us=(9000.0 if n > 8 else 150.0) * random.uniform(0.5, 2),
-            **HOST,
-        )
-        for level, n in enumerate((1, 2, 4, 8, 16))
-        for run in range(5 if n == 1 else n)
-    ]
-    return pd.DataFrame(rows)
-
-
-def calibration() -> StudyRuns:
-    """A fit of two settings of the host to two windows, on a grid."""
-    hosts = [(latency, wake) for latency in (0, 100) for wake in (50, 100, 200)]
-    names = ("host_latency_us", "host_wake_mean_us")
-    rows = [
-        run_row("fixed_window", {"window": window}, 1.0 + row, 100.0, trial=trial, row=row)
-        | {f"constant_{name}": value for name, value in zip(names, host, strict=True)}
-        for trial, host in enumerate(hosts)
-        for row, window in enumerate((5.0, 12.0))
-    ]
-    searched = (Searched(names[0], 0, 100), Searched(names[1], 50, 200))
-    objective = Fit(fit=("confirm",))
-    found = synthetic.study("calibration", rows, searched=searched, objective=objective)
-    trials = found.trials.drop_duplicates("trial").reset_index(drop=True)
-    trials["value"] = 1e-4 * (1 + trials["trial"])
-    return replace(found, trials=trials)
-
-
-def delays() -> pd.DataFrame:
-    """Waits of eight runs; one is too short to tell of the rarest."""
-    mean_us = 10.0 * 1.9 ** np.arange(11)
-    return pd.DataFrame(
-        {
-            **{"one_in": [2**k for k in range(11)], "n_runs": [8] * 10 + [7]},
-            **{"delay_us": mean_us, "least_us": 0.8 * mean_us, "greatest_us": 1.5 * mean_us},
-        }
-    )
-
-
-def spread() -> pd.DataFrame:
-    """Three spreads of the host's lateness, of which the second fits."""
-    return pd.DataFrame(
-        {
-            "wake_spread": [0.0, 0.3, 0.5],
-            "emulated_deviation": [0.001, 0.0049, 0.0081],
-            "real_deviation": 0.0052,
-            "is_best": [False, True, False],
-        }
-    )
-
-
 def repeats() -> Repeats:
     """The best window ten times for real."""
     whole = synthetic.repeats()
@@ -154,11 +91,7 @@ def real_parts() -> dict[str, Any]:
         "is_real": True,
         "real_studies": (replace(search, name="real-best-window"),),
         "real_repeats": (repeats(),),
-        "probe": probe(),
         "confirmation": confirmation(),
-        "calibration": calibration(),
-        "delays": delays(),
-        "spread": spread(),
         "agreement": runs(30, seed=4),
     }
 

@@ -1,4 +1,4 @@
-"""The emulator against real mahimahi, the host of real runs, and rows that these confirm."""
+"""The emulator against real mahimahi, and rows that real runs confirm."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.questions.real import confirmed, host, tables
+from kneepoint.questions.real import tables
 from tests.analysis import synthetic
 from tests.analysis.synthetic import run_row
 from tests.questions.real import made_up
@@ -137,38 +137,18 @@ def test_what_lies_outside_is_named_with_its_reason(factor: float, late_us: int,
 @pytest.mark.parametrize(
     ("published", "emulated", "real", "checks", "said"),
     [
-        (142, 212, 213, "neighbours, replay", confirmed.CONFIRMED),
-        (213, 150, 212, "replay", confirmed.REFUTED),
-        (22.26, 22.9, 22.8, "replay", confirmed.TOO_NEAR),
-        (100, 300, 200, "replay", confirmed.CONFIRMED),  # nearer to the emulator's, if not near
-        (150, 300, 200, "replay", confirmed.NEITHER),
+        (142, 212, 213, "neighbours, replay", tables.CONFIRMED),
+        (213, 150, 212, "replay", tables.REFUTED),
+        (22.26, 22.9, 22.8, "replay", tables.TOO_NEAR),
+        (100, 300, 200, "replay", tables.CONFIRMED),  # nearer to the emulator's, if not near
+        (150, 300, 200, "replay", tables.NEITHER),
         (math.nan, 212, 213, "replay", ""),
         (142, math.nan, 213, "replay", ""),
-        (20, 30, 31, "arithmetic", confirmed.BY_ARITHMETIC),
-        (20, 30, 31, "arithmetic, replay", confirmed.CONFIRMED),
+        (20, 30, 31, "arithmetic", tables.BY_ARITHMETIC),
+        (20, 30, 31, "arithmetic, replay", tables.CONFIRMED),
     ],
 )
 def test_a_real_run_confirms_a_contradiction_or_does_not(
     published: float, emulated: float, real: float, checks: str, said: str
 ) -> None:
-    assert confirmed.verdict(published, emulated, real, checks) == said
-
-
-def test_probe_levels_worked_by_hand() -> None:
-    lone = [(2.0, 100.0, 100.0), (4.0, 100.0, 200.0)]
-    together = [(3.0, 110.0, 900.0), (3.3, 90.0, 50.0)]
-    rows = [
-        run_row("c", {}, *pair, trial=level, scheduling_delay_p99_us=late)
-        for level, runs in enumerate((lone, together))
-        for *pair, late in runs
-    ]
-    rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1})
-    level: dict[str, Any] = {"concurrency": 1, "agrees": True, "level_reason": ""}
-    table = host.probe(pd.DataFrame(rows).assign(**level, **made_up.HOST))
-    assert table is not None
-    found = host.probe_levels({"probe": table})
-    assert found[["runs", "failed"]].to_numpy().tolist() == [[2, 0], [2, 1]]
-    assert found[f"relative_{THROUGHPUT}"].tolist() == pytest.approx([0, 0.05])
-    assert found[f"furthest_{THROUGHPUT}"].tolist() == pytest.approx([1 / 3, 0.1])
-    assert found[f"furthest_{SIGNAL_DELAY}"].tolist() == pytest.approx([0, 0.1])
-    assert found["scheduling_delay_p99_us"].tolist() == [200, 900]
+    assert tables.verdict(published, emulated, real, checks) == said

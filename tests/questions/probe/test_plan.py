@@ -9,12 +9,12 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
-from kneepoint.questions.real.probe import (
+from kneepoint.questions.probe import HostProbe
+from kneepoint.questions.probe.plan import (
     Level,
     climb,
     difference,
 )
-from kneepoint.questions.real.settings import HostProbe
 from kneepoint.runs.results import FinishedRun, PlannedRun
 from tests.experiments.fakes import measure, run_spec
 

@@ -1,13 +1,20 @@
-"""The host of real runs: its slots, its scheduling delays, and the fit to it."""
+"""The runs of the probe against runs that had the host alone."""
+
+from collections.abc import Iterator
 
 import pandas as pd
 
 from kneepoint.analysis.columns import table
-from kneepoint.analysis.frames import CONSTANT, records
+from kneepoint.analysis.frames import records
+from kneepoint.analysis.inventory import Found, not_run, what
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from kneepoint.analysis.results import Results, StudyRuns
+from kneepoint.analysis.results import Results
+from kneepoint.common.errors import unusable
+from kneepoint.common.files import read_json
 from kneepoint.common.tables import Tables
-from kneepoint.questions.real import results as real
+from kneepoint.config.study import MAHIMAHI
+from kneepoint.questions.probe import Settings
+from kneepoint.runs.results import read_frame
 
 _LATE = "scheduling_delay_p99_us"
 
@@ -21,50 +28,45 @@ TABLES = (
         "relative_throughput_mbps relative_signal_delay_p95_ms scheduling_delay_p99_us busy_us "
         "slots:whole cores:whole",
     ),
-    table(
-        "scheduling_delays",
-        "the scheduling delay that one wake-up in `one_in` reaches or exceeds",
-        "one_in:whole delay_us least_us greatest_us n_runs:whole",
-    ),
-    table(
-        "calibration",
-        "a trial of the fit of the emulated host to so many rows, the best first",
-        "trial:whole value controller:text rows:whole constant_*",
-    ),
-    table(
-        "wake_spread",
-        "how much runs vary, by the spread of the host's scheduling delay",
-        "wake_spread emulated_deviation real_deviation is_best:flag",
-    ),
 )
 
 
+def made(results: Results) -> Iterator[Found]:
+    """The runs of the probe."""
+    found = results.part(probe)
+    if found is not None:
+        yield what("probe", "probe", MAHIMAHI), found
+    elif results.workflow.settings.part(Settings).real_time.probe:
+        yield not_run("probe")
+
+
+def probe(results: Results) -> pd.DataFrame | None:
+    """The runs that show how many real runs the host takes at once: see the table probe.
+
+    The first level is of runs that had the host alone.
+    """
+    path = results.real_file("probe/probe.json")
+    if path is None:
+        return None
+    try:
+        found = read_json(path)
+        levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
+        levels = levels.assign(slots=int(found["slots"]), cores=int(found["cores"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise unusable(path, "it is damaged") from None
+    levels = levels.rename(columns={"reason": "level_reason"})
+    runs = read_frame(path.with_name("runs.parquet")).join(levels, on="trial")
+    return runs.assign(busy_us=float(results.workflow.settings.real_time.busy_us))
+
+
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables; none without real runs."""
-    found = {
-        "probe": probe(results.part(real.probe)),
-        "scheduling_delays": results.part(real.delays),
-        "calibration": calibration(results.part(real.calibration)),
-        "wake_spread": results.part(real.spread),
-    }
-    return {name: table for name, table in found.items() if table is not None}
+    """The table; none without real runs."""
+    runs = results.part(probe)
+    return {} if runs is None else {"probe": beside_lone(runs)}
 
 
-def calibration(fit: StudyRuns | None) -> pd.DataFrame | None:
-    """The trials of the fit, the best first."""
-    if fit is None:
-        return None
-    names = [CONSTANT + each.name for each in fit.searched]
-    trials = fit.trials.sort_values("value", kind="stable")
-    best = fit.runs[fit.runs["trial"] == trials["trial"].iloc[0]]
-    found = trials[["trial", "value", *names]].astype(dict.fromkeys(names, float))
-    return found.assign(controller=fit.config.controller, rows=best["row"].nunique())
-
-
-def probe(runs: pd.DataFrame | None) -> pd.DataFrame | None:
+def beside_lone(runs: pd.DataFrame) -> pd.DataFrame:
     """Each run of a probe against the runs alone on the host: those of its first level."""
-    if runs is None:
-        return None
     names = {"trial": "level", "level_reason": "reason"}
     columns = ["trial", "controller", _LATE, "concurrency", "agrees", "level_reason"]
     found = runs[columns].rename(columns=names).assign(failed=runs["status"] != "ok")
@@ -92,3 +94,6 @@ def probe_levels(tables: Tables) -> pd.DataFrame:
             line[f"furthest_{metric}"] = relative.abs().max()
         lines.append(line | {_LATE: runs[_LATE].max()})
     return pd.DataFrame(lines)
+
+
+DERIVED = {"probe_levels": probe_levels}

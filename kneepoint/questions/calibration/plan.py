@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.config.confirm import Confirm
 from kneepoint.config.published import (
     Column,
     PublishedRow,
@@ -22,14 +23,14 @@ from kneepoint.config.published import (
 )
 from kneepoint.networks.measured_delays import pooled_delays, with_delays
 from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.questions.real.plan import NAME as CONFIRM
-from kneepoint.questions.real.plan import (
+from kneepoint.questions.calibration import study_of_calibration
+from kneepoint.runs.confirmed import NAME as CONFIRM
+from kneepoint.runs.confirmed import (
     ConfirmedSetting,
     configured,
     plan_settings,
     read_confirmed,
 )
-from kneepoint.questions.real.settings import Confirm, study_of_calibration
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, Steps
 from kneepoint.runs.results import FinishedRun, make_table

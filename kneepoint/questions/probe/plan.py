@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import EngineSettings, RunRecord
-from kneepoint.questions.real.settings import HostProbe, Settings
+from kneepoint.questions.probe import HostProbe, Settings
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import (
     Outcome,

@@ -18,6 +18,9 @@ from kneepoint.runs.results import read_frame
 from tests.experiments.calibrated import CONFIRM
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, measure, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
+from tests.questions.test_together import with_all
+
+pytestmark = with_all("real")
 
 PLANTED_US = 150
 

@@ -4,11 +4,12 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 
-from kneepoint.questions.real.plan import SETTINGS_SCHEMA
+from kneepoint.runs.confirmed import SETTINGS_SCHEMA
 from kneepoint.runs.results import write_table
-from tests.questions.real import made_up
 
 REAL = """
         real_time: {busy_us: 2000, probe: {controller: fixed_window, network: contest}}
@@ -54,5 +55,28 @@ def run_for_real(results: Path) -> None:
     table = pa.Table.from_pydict(settings, schema=SETTINGS_SCHEMA)
     write_table(results / "confirm" / "settings.parquet", table)
     calibration = results / "calibration"
-    for name, frame in (("delays", made_up.delays()), ("spread", made_up.spread())):
+    for name, frame in (("delays", delays()), ("spread", spread())):
         write_table(calibration / f"{name}.parquet", pa.Table.from_pandas(frame))
+
+
+def delays() -> pd.DataFrame:
+    """Waits of eight runs; one is too short to tell of the rarest."""
+    mean_us = 10.0 * 1.9 ** np.arange(11)
+    return pd.DataFrame(
+        {
+            **{"one_in": [2**k for k in range(11)], "n_runs": [8] * 10 + [7]},
+            **{"delay_us": mean_us, "least_us": 0.8 * mean_us, "greatest_us": 1.5 * mean_us},
+        }
+    )
+
+
+def spread() -> pd.DataFrame:
+    """Three spreads of the host's lateness, of which the second fits."""
+    return pd.DataFrame(
+        {
+            "wake_spread": [0.0, 0.3, 0.5],
+            "emulated_deviation": [0.001, 0.0049, 0.0081],
+            "real_deviation": 0.0052,
+            "is_best": [False, True, False],
+        }
+    )

@@ -1,0 +1,66 @@
+"""The fit of the emulated host to real runs: delays, latencies, and how much runs vary."""
+
+import pandas as pd
+
+from kneepoint.analysis.columns import table
+from kneepoint.analysis.frames import CONSTANT
+from kneepoint.analysis.results import Results, StudyRuns
+from kneepoint.common.tables import Tables
+from kneepoint.config.workflow import CALIBRATED
+from kneepoint.questions.calibration import study_of_calibration, wanted_of
+
+TABLES = (
+    table(
+        "scheduling_delays",
+        "the scheduling delay that one wake-up in `one_in` reaches or exceeds",
+        "one_in:whole delay_us least_us greatest_us n_runs:whole",
+    ),
+    table(
+        "calibration",
+        "a trial of the fit of the emulated host to so many rows, the best first",
+        "trial:whole value controller:text rows:whole constant_*",
+    ),
+    table(
+        "wake_spread",
+        "how much runs vary, by the spread of the host's scheduling delay",
+        "wake_spread emulated_deviation real_deviation is_best:flag",
+    ),
+)
+
+
+def calibration(results: Results) -> StudyRuns | None:
+    """The fit of the emulated host to real fixed windows, which no file describes."""
+    wanted = wanted_of(results.workflow)
+    if wanted is None or not results.real_file("calibration/study.json"):
+        return None
+    return results.study(CALIBRATED, study_of_calibration(wanted))
+
+
+def delays(results: Results) -> pd.DataFrame | None:
+    """The waits for the processor that the calibration takes over (see `calibration`)."""
+    return results.table(CALIBRATED, "delays")
+
+
+def spread(results: Results) -> pd.DataFrame | None:
+    """The fit of the differences between runs (see `calibration`)."""
+    return results.table(CALIBRATED, "spread")
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The tables; none without real runs."""
+    fit = results.part(calibration)
+    found = {
+        "scheduling_delays": results.part(delays),
+        "calibration": None if fit is None else trials(fit),
+        "wake_spread": results.part(spread),
+    }
+    return {name: table for name, table in found.items() if table is not None}
+
+
+def trials(fit: StudyRuns) -> pd.DataFrame:
+    """The trials of the fit, the best first."""
+    names = [CONSTANT + each.name for each in fit.searched]
+    ordered = fit.trials.sort_values("value", kind="stable")
+    best = fit.runs[fit.runs["trial"] == ordered["trial"].iloc[0]]
+    found = ordered[["trial", "value", *names]].astype(dict.fromkeys(names, float))
+    return found.assign(controller=fit.config.controller, rows=best["row"].nunique())
