@@ -22,12 +22,12 @@ from kneepoint.analysis import labels
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.inventory import Found, what
-from kneepoint.analysis.metrics import POWER
+from kneepoint.analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.results import Results, StudyRuns
-from kneepoint.analysis.statistics import counted
+from kneepoint.analysis.statistics import counted, on_front, succeeded
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR
-from kneepoint.questions.held_out import across, planes
+from kneepoint.questions.held_out import across
 from kneepoint.questions.held_out.across import SEED, relative_runs
 from kneepoint.stats import Floats
 from kneepoint.stats.intervals import Chance, t_quantile
@@ -169,7 +169,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     gained = gains(found.settings, relative, networks)
     is_tuned = (ranked["origin"] != PUBLISHED).to_numpy()
     on_networks = wide.reset_index().melt("trial", var_name="network", value_name="relative")
-    for more in (relative.drop(columns="relative"), planes.compute(found.runs, trials)):
+    for more in (relative.drop(columns="relative"), planes(found.runs, trials)):
         on_networks = on_networks.merge(more, on=["trial", "network"], how="left")
     return {
         "held_out_settings": settings,
@@ -180,6 +180,31 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         "held_out_power": on_networks,
         "generality": generality(results, found),
     }
+
+
+_SPREAD = (THROUGHPUT, SIGNAL_DELAY)
+
+
+def planes(runs: pd.DataFrame, trials: Sequence[int]) -> pd.DataFrame:
+    """Where the successful runs of settings lie on each network, the Pareto front, and its knee.
+
+    The knee is the point of greatest power on the front (Kleinrock 1979).
+    """
+    good = succeeded(runs[runs["trial"].isin(trials)])
+    groups = good.groupby(["network", "trial"])
+    points = groups[list(_SPREAD)].mean()
+    spreads = groups[list(_SPREAD)].cov().unstack()
+    points["throughput_variance"] = spreads[THROUGHPUT, THROUGHPUT]
+    points["covariance"] = spreads[THROUGHPUT, SIGNAL_DELAY]
+    points["delay_variance"] = spreads[SIGNAL_DELAY, SIGNAL_DELAY]
+    points.insert(0, "succeeded", groups.size())
+    points["succeeded_power"] = groups[POWER].mean()
+    parts = []
+    for _, plane in points.reset_index().groupby("network"):
+        is_on_front = on_front(plane[THROUGHPUT], plane[SIGNAL_DELAY])
+        power = plane["succeeded_power"].where(is_on_front)
+        parts.append(plane.assign(on_front=is_on_front, knee=power == power.max()))
+    return pd.concat(parts, ignore_index=True)
 
 
 def standings(tables: Tables) -> pd.DataFrame:

@@ -14,8 +14,8 @@ from kneepoint.analysis.frames import (
 )
 from kneepoint.analysis.luck import Luck
 from kneepoint.common.study_record import BestTrial
-from kneepoint.questions.held_out import planes
 from kneepoint.questions.held_out import tables as held_out
+from kneepoint.questions.held_out.tables import planes
 from tests.analysis import synthetic
 
 NETWORKS = pd.DataFrame(
@@ -132,7 +132,7 @@ def test_planes_have_means_covariances_and_a_knee() -> None:
         for point in every
     ]
     failed = {**synthetic.failed_row("c", {}, "no"), "trial": 7}
-    found = planes.compute(pd.DataFrame([*runs, failed]), [7, 8, 9]).set_index("trial")
+    found = planes(pd.DataFrame([*runs, failed]), [7, 8, 9]).set_index("trial")
     assert found["succeeded"].tolist() == [2, 1, 1]
     means = ["throughput_mbps", "signal_delay_p95_ms"]
     variances = ["throughput_variance", "covariance", "delay_variance"]
