@@ -1,23 +1,23 @@
 """Evidence against a published row: its arithmetic, the other rows, our runs of it.
 
-Every check takes rows of `beside` and yields findings; that of the rows around a row is
-in `neighbours`. No finding rests on a tolerance alone: a number is found where it is off
-by more than twice the tolerance CLOSE, or by more than CLOSE and improbably far, and in any case by
-more than FACTOR times what is typical of the other rows of its table. The typical size is a median,
-which wrong rows hardly move. Sizes are differences of natural logarithms.
+Every check takes rows of `beside` and yields findings. No finding rests on a tolerance alone: a
+number is found where it is off by more than twice the tolerance CLOSE, or by more than CLOSE and
+improbably far, and in any case by more than FACTOR times what is typical of the other rows of its
+table. The typical size is a median, which wrong rows hardly move. Sizes are differences of natural
+logarithms.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
 
 from kneepoint.analysis.frames import (
+    CONSTANT,
     Record,
     constants_in,
     records,
@@ -31,13 +31,11 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
     resolution,
 )
-from kneepoint.stats.robust import qn
+from kneepoint.stats.outliers import FACTOR, LEAST_NEIGHBOURS, Rest, outside
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
 CAPACITY = "capacity_mbps"
-FACTOR = 6.0
-"""Multiple of the typical size that counts as far."""
 LEAST_OTHERS = 4
 """The fewest other numbers that define what is typical."""
 SIGMA = 1.4826
@@ -46,10 +44,6 @@ CONVINCING = 2.0
 """How many times nearer to our runs a correction of the blamed number must bring the row."""
 UNSURE = "any of the three may be the wrong one"
 """The remark on three inconsistent numbers if ours cannot tell which one is wrong."""
-LEVEL = 0.01
-"""The probability that a table without a wrong row has one that is called improbable."""
-EFFICIENCY = 0.6
-"""A robust standard deviation is at least as sure as the plain one of this share of the values."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +277,7 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
 
     A row that is nearer to ours than the median of the others is none. The distance counts from
     zero or from the median of the other rows, whichever is nearer. One below `far`, but not close,
-    counts only if it is improbable: see `_Rest`.
+    counts only if it is improbable: see `Rest`.
     """
     variation = {metric: variations(rows, metric) for metric in METRICS}
     published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
@@ -299,54 +293,13 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
                     continue
                 row = table.loc[label]
                 chance = float(variation[metric][label])
-                rest = _Rest.of(others, chance, int(of_table.notna().to_numpy().sum()))
+                rest = Rest.of(others, chance, int(of_table.notna().to_numpy().sum()))
                 digits = float(np.nan_to_num(half[label]))
                 size = min(abs(distance), abs(distance - rest.middle))
-                limit = rest.limit(metric) + digits
+                limit = rest.limit(close(metric), far(metric)) + digits
                 if size > limit and not _is_hosts(row, metric, digits):
                     more = {"variation": chance, "usual": rest.usual, "p": rest.p(size - digits)}
                     yield Finding(row["table"], row["row"], "replay", metric, size, limit, more)
-
-
-@dataclass(frozen=True)
-class _Rest:
-    """How near the other rows of a table are, and how far off one more such row may be.
-
-    Distances are differences of logarithms. `scale` is a standard deviation: the greater of that of
-    the other rows about their `middle` (see `qn`), and that of our own runs. It is as sure as the
-    other rows are many: it has so many `degrees` of freedom. `usual` is the median size of their
-    relative difference. A table has so many `numbers`, any of which may be the farthest.
-    """
-
-    middle: float
-    usual: float
-    scale: float
-    degrees: int
-    numbers: int
-
-    @classmethod
-    def of(cls, others: "np.ndarray[Any, Any]", chance: float, numbers: int) -> Self:
-        """That of these rows, where our runs vary by chance."""
-        n, middle = len(others), float(np.median(others))
-        usual = float(np.median(abs(np.expm1(others))))
-        spread = qn(others)
-        scale = max(spread, chance) * math.sqrt(1 + 1 / n)
-        return cls(middle, usual, scale, max(1, int(EFFICIENCY * (n - 1))), numbers)
-
-    def limit(self, metric: str) -> float:
-        """The least size that is evidence."""
-        improbable = self.scale * float(stdtrit(self.degrees, 1 - LEVEL / self.numbers / 2))
-        return max(FACTOR * self.scale, min(far(metric), max(close(metric), improbable)))
-
-    def p(self, size: float) -> float:
-        """The probability that any of the table's numbers is so far off, were all of one kind.
-
-        NaN above LEVEL: few rows say little of others, and a number may be far by any measure.
-        """
-        if self.scale == 0:
-            return 0.0
-        p = 2 * self.numbers * (1 - float(stdtr(self.degrees, size / self.scale)))
-        return p if p <= LEVEL else math.nan
 
 
 def _is_hosts(row: "pd.Series[Any]", metric: str, digits: float) -> bool:
@@ -354,6 +307,137 @@ def _is_hosts(row: "pd.Series[Any]", metric: str, digits: float) -> bool:
     published = float(row[f"published_{metric}"])
     low, high = (float(row[f"host_{end}_{metric}"]) for end in ("low", "high"))
     return low <= published * (1 + digits) and published * (1 - digits) <= high
+
+
+# Rows that are outliers in a sweep, or in the relation of delay to throughput --------------------
+
+Values = Mapping[str, "pd.Series[float]"]
+"""From `logarithms`, of the rows of all tables."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A metric over rows that differ in one constant, or over throughput.
+
+    `points` has for each row place and value, printed and ours (our_place, our_value): values are
+    logarithms, and so are places above zero. Ours are NaN in all rows if they are in any.
+    """
+
+    metric: str
+    along: str
+    points: pd.DataFrame
+
+    @property
+    def kind(self) -> tuple[str, bool]:
+        """Lines of one kind have a typical bend."""
+        return self.metric, self.along == THROUGHPUT
+
+
+@dataclass(frozen=True)
+class Jump:
+    """How far a value lies outside the range that its neighbours allow, and ours in its place.
+
+    `ours` is None where we have no runs, and NaN where ours has no neighbours. `edge` is the bound
+    that the value passes, `bend` its distance from the line through the nearest on each side;
+    `close` says that ours is near.
+    """
+
+    line: Line
+    row: int
+    size: float
+    ours: float | None
+    edge: float
+    bend: float
+    close: bool
+
+
+def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows that jump, where ours do not and are not close.
+
+    Neighbours are the rows that differ in one constant, and for the delay also those of like
+    throughput. The two on each side allow whatever lies between any lines through two of them, so
+    that a bend accuses no row, and a wrong neighbour hardly. Typical is the median distance
+    of the table's other rows from the line through their nearest neighbours. The farthest row is
+    found and left out before the next is looked for.
+    """
+    rows = rows.reset_index(drop=True)
+    values = logarithms(rows, "published"), logarithms(rows, "ours")
+    for _, table in rows.groupby("table", sort=False):
+        lines = [*_along_constants(table, *values), _along_throughput(table, *values)]
+        while True:
+            jumps = [jump for line in lines for jump in _jumps(line)]
+            found = [(jump, limit) for jump in jumps if (limit := _limit(jump, jumps))]
+            if not found:
+                break
+            worst = max(found, key=lambda pair: abs(pair[0].size) / pair[1])[0].row
+            for jump, limit in found:
+                if jump.row == worst:
+                    yield _finding(table, jump, limit)
+            lines = [
+                replace(line, points=line.points.drop(worst, errors="ignore")) for line in lines
+            ]
+
+
+def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
+    """The least size of a jump that is evidence; None if this one is not."""
+    if jump.close or abs(jump.size) <= far(jump.line.metric):
+        return None
+    alike = (each for each in jumps if each.line.kind == jump.line.kind)
+    others = [abs(each.bend) for each in alike if each.row != jump.row]
+    if len(others) < LEAST_OTHERS:
+        return None
+    limit = max(far(jump.line.metric), FACTOR * float(np.median(others)))
+    ours_stays = jump.ours is None or abs(jump.size - jump.ours) > limit
+    return limit if abs(jump.size) > limit and ours_stays else None
+
+
+def _finding(table: pd.DataFrame, jump: Jump, limit: float) -> Finding:
+    where = str(table["table"][jump.row]), int(table["row"][jump.row])
+    more = {"along": jump.line.along, "high" if jump.size > 0 else "low": math.exp(jump.edge)}
+    return Finding(*where, "neighbours", jump.line.metric, abs(jump.size), limit, more)
+
+
+def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> Iterator[Line]:
+    constants = constants_in(table, varied=True)
+    for constant in constants:
+        place = table[constant].astype(float)
+        if (place.dropna() > 0).all():
+            place = place.map(math.log, na_action="ignore")
+        others = [each for each in constants if each != constant]
+        groups = [table.index]
+        if others:
+            groups = [each.index for _, each in table.groupby(others, dropna=False)]
+        along = constant.removeprefix(CONSTANT)
+        for group in groups:
+            for metric in METRICS if len(group) > LEAST_NEIGHBOURS else ():
+                x, y, z = place[group], published[metric][group], ours[metric][group]
+                yield _line(metric, along, x, y, x, z)
+
+
+def _along_throughput(table: pd.DataFrame, published: Values, ours: Values) -> Line:
+    places = [(values, m) for values in (published, ours) for m in (THROUGHPUT, SIGNAL_DELAY)]
+    columns = (values[metric][table.index] for values, metric in places)
+    return _line(SIGNAL_DELAY, THROUGHPUT, *columns)
+
+
+def _line(metric: str, along: str, *columns: "pd.Series[float]") -> Line:
+    names = ("place", "value", "our_place", "our_value")
+    points = pd.DataFrame(dict(zip(names, columns, strict=True)))
+    points = points.dropna(subset=["place", "value"])
+    if points.isna().any(axis=None):
+        points[["our_place", "our_value"]] = math.nan
+    return Line(metric, along, points)
+
+
+def _jumps(line: Line) -> Iterator[Jump]:
+    x, y, our_x, our_y = line.points.to_numpy(dtype=float).T
+    apart = np.abs([our_x - x, our_y - y])
+    is_close = (apart[0] <= close(THROUGHPUT)) & (apart[1] <= close(line.metric))
+    for i, row in enumerate(line.points.index):
+        size, edge, bend = outside(x, y, i)
+        if not math.isnan(size):
+            ours = None if np.isnan(our_x).any() else outside(our_x, our_y, i)[0]
+            yield Jump(line, int(row), size, ours, edge, bend, bool(is_close[i]))
 
 
 # What checks share ----------------------------------------------------------------------------

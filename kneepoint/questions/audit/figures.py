@@ -19,7 +19,7 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
 )
 from kneepoint.common.tables import Tables
-from kneepoint.questions.audit.nearness import WITHIN_SPREAD
+from kneepoint.questions.audit.beside import WITHIN_SPREAD
 from kneepoint.questions.audit.tables import NO_EVIDENCE
 from kneepoint.reports.figures import Drawn, each, only, style
 from kneepoint.runs.exchanged import AGREEING, CONTRADICTED, REPORTS

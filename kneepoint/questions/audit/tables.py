@@ -1,7 +1,7 @@
 """A verdict on every row of published tables, with its evidence.
 
-`checks` and `neighbours` find the evidence against a row, `beside` our runs of it and whether they
-are any for it, `nearness` how near they come.
+`checks` finds the evidence against a row, `beside` our runs of it, whether they are any for it,
+and how near they come.
 """
 
 import json
@@ -22,6 +22,7 @@ from kneepoint.analysis.frames import (
     together,
     with_constants,
 )
+from kneepoint.analysis.further_run import LEVEL, Selection
 from kneepoint.analysis.inventory import Found, what
 from kneepoint.analysis.metrics import (
     METRICS,
@@ -36,40 +37,36 @@ from kneepoint.config.published import TableDescription
 from kneepoint.config.study import EMULATOR
 from kneepoint.questions.audit import ADDED_RUNS, adds_runs
 from kneepoint.questions.audit.beside import (
+    DRAWS,
     MOST_LOST,
     MOST_OF_TIME,
+    OFF,
+    WITHIN_SPREAD,
+    agreements,
     beside,
     fitted_host,
+    is_within,
+    not_close,
     replayed,
     runs_of,
+    sureness,
     unfit,
 )
 from kneepoint.questions.audit.checks import (
     CAPACITY,
     CLOSE,
-    FACTOR,
     Finding,
     arithmetic,
     capacities,
     conflicts,
+    neighbours,
     repetitions,
     replays,
     truncations,
 )
-from kneepoint.questions.audit.nearness import (
-    DRAWS,
-    LEVEL,
-    OFF,
-    WITHIN_SPREAD,
-    Selection,
-    agreements,
-    is_within,
-    not_close,
-    sureness,
-)
-from kneepoint.questions.audit.neighbours import neighbours
 from kneepoint.runs.exchanged import AGREEING, AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.results import read_frame
+from kneepoint.stats.outliers import FACTOR
 
 OF_PRINT = (arithmetic, capacities)
 """Checks that need no run of the row."""
@@ -264,7 +261,7 @@ def audit(
 
     Args:
         rows: from `beside.beside`, with columns step_<metric> where the digits are known, and
-            sure (see `nearness.sureness`);
+            sure (see `beside.sureness`);
             capacity_mbps, of their links, is not returned.
         sources: of the tables; `fitted` of one has the host's settings, too.
         elsewhere: for some tables, other networks than their own on which they were replayed.

@@ -18,6 +18,7 @@ from kneepoint.analysis.frames import (
     Record,
     records,
 )
+from kneepoint.analysis.further_run import Selection
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
@@ -26,7 +27,6 @@ from kneepoint.analysis.metrics import (
     resolution,
 )
 from kneepoint.analysis.results import Results
-from kneepoint.questions.audit.nearness import Selection
 from kneepoint.questions.audit.plan import until_clear
 from kneepoint.questions.audit.tables import added_runs, compute
 from tests.analysis import synthetic

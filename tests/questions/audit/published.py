@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.frames import STEP
+from kneepoint.analysis.further_run import figures
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
@@ -19,7 +20,6 @@ from kneepoint.analysis.metrics import (
 from kneepoint.analysis.results import published_frame
 from kneepoint.config.published import load_table
 from kneepoint.questions.audit.beside import LIMITS
-from kneepoint.questions.audit.nearness import figures
 
 CONFIG = Path("config/config.yaml")
 

@@ -22,13 +22,13 @@ from kneepoint.analysis.frames import (
     STEP,
     records,
 )
+from kneepoint.analysis.further_run import figures
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.questions.audit.nearness import figures
 from kneepoint.questions.audit.tables import audit
 from tests.analysis import synthetic
 from tests.questions.audit import planted, published

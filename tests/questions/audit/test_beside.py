@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kneepoint.analysis.further_run import LEVEL, Selection, figures
 from kneepoint.analysis.metrics import (
     POWER,
     QUEUEING_DELAY,
@@ -15,7 +16,6 @@ from kneepoint.analysis.metrics import (
 )
 from kneepoint.analysis.results import StudyRuns
 from kneepoint.questions.audit.beside import beside, runs_of
-from kneepoint.questions.audit.nearness import LEVEL, Selection, figures
 from tests.analysis import synthetic
 
 

@@ -27,9 +27,9 @@ from kneepoint.analysis.results import Searched
 from kneepoint.config.study import Fit
 from kneepoint.questions.audit import checks
 from kneepoint.questions.audit.beside import KINDS, LIMITS
-from kneepoint.questions.audit.checks import Finding
-from kneepoint.questions.audit.neighbours import neighbours
+from kneepoint.questions.audit.checks import Finding, neighbours
 from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit, worst
+from kneepoint.stats.outliers import LEVEL
 from tests.analysis import synthetic
 from tests.questions.audit import planted, published, strangers
 
@@ -263,7 +263,7 @@ def test_a_row_a_little_off_is_evidence_where_the_rest_of_its_table_is_near() ->
     assert (found.row, found.metric) == (6, SIGNAL_DELAY)
     assert found.size == pytest.approx(math.log(1.08), abs=0.002)
     assert found.more["usual"] < 0.004
-    assert 0 < found.more["p"] < checks.LEVEL
+    assert 0 < found.more["p"] < LEVEL
     assert list(checks.replays(table(0.004, 1.04))) == []  # close to ours
     assert list(checks.replays(table(0.03, 1.08))) == []
     assert list(checks.replays(table(0.004, 1.08, others=4))) == []  # these show too little

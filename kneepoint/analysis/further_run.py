@@ -1,0 +1,116 @@
+"""What one more run of a setting may be, or one that was selected, given the runs that were made.
+
+Arrays have the shape (draws, n): n runs as they were, or many draws of them. Runs need not be
+normally distributed: an interval holds both that of Student's t and that of the order statistics.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+from scipy.special import stdtrit
+
+from kneepoint.analysis.metrics import METRICS, POWER
+from kneepoint.config.published import TableDescription
+from kneepoint.stats import Floats
+
+LEVEL = 0.99
+"""The probability with which a prediction interval holds a further run."""
+MOST_SELECTED = 30
+"""Of how many runs a row was selected at most, where its report does not say."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A row was printed because its power was the best or the worst of `least` to `most` runs."""
+
+    extreme: Literal["best", "worst"]
+    least: int = 2
+    most: int = MOST_SELECTED
+
+    @classmethod
+    def of(cls, table: TableDescription) -> Self | None:
+        """How a published table's rows were selected, if they were."""
+        return cls(table.selected, *table.selected_of or ()) if table.selected else None
+
+
+def figures(runs: Mapping[str, Floats], selection: Selection | None = None) -> dict[str, Floats]:
+    """What the runs of a setting predict for each metric.
+
+    Args:
+        runs: for each metric an array of the shape (draws, n).
+        selection: how the run to compare with was selected, if it was.
+
+    Returns:
+        Arrays of the shape (draws,): ours_<metric>, the mean or, with a selection, the expected
+        value of the run selected; deviation_<metric>, the standard deviation; least_<metric> and
+        greatest_<metric>; low_<metric> and high_<metric>, which hold one more run (or one selected)
+        with probability LEVEL, NaN for a single run.
+    """
+    names = ("ours", "deviation", "least", "greatest", "low", "high")
+    draws, n = runs[POWER].shape
+    nothing = np.full(draws, math.nan)
+    found = {f"{name}_{metric}": nothing for metric in runs for name in names}
+    if n == 0:
+        return found
+    weights = _weights(runs[POWER], selection) if selection else np.full((draws, n), 1 / n)
+    for metric, values in runs.items():
+        found[f"ours_{metric}"] = (weights * values).sum(axis=1)
+        found[f"least_{metric}"] = values.min(axis=1)
+        found[f"greatest_{metric}"] = values.max(axis=1)
+        if n > 1:
+            (low, high), half = _shares(metric, selection), METRICS[metric].step / 2
+            found[f"deviation_{metric}"] = values.std(axis=1, ddof=1)
+            found[f"low_{metric}"] = (_outward(values, low, is_low=True) - half).clip(min=0)
+            found[f"high_{metric}"] = _outward(values, high, is_low=False) + half
+    return found
+
+
+def _weights(power: Floats, selection: Selection) -> Floats:
+    """The probability of each run to be the one selected, all numbers of runs being as likely.
+
+    The best of k runs drawn from n is the i-th by power with probability (i/n)^k - ((i-1)/n)^k.
+    """
+    n = power.shape[1]
+    places = np.arange(n + 1)[:, None] / n
+    numbers = np.arange(selection.least, selection.most + 1)
+    of_rank = np.diff(places**numbers, axis=0).mean(axis=1)
+    ranks = power.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
+    chosen: Floats = of_rank[ranks if selection.extreme == "best" else n - 1 - ranks]
+    return chosen
+
+
+def _shares(metric: str, selection: Selection | None) -> tuple[float, float]:
+    """The shares of all runs that are below the two ends of an interval.
+
+    The greatest of k runs is below a value if all k are. Selection is by power; throughput and
+    delay of the run selected may be either extreme.
+    """
+    tail = (1 - LEVEL) / 2
+    if selection is None:
+        return tail, 1 - tail
+    low, high = 1 - (1 - tail) ** (1 / selection.most), (1 - tail) ** (1 / selection.most)
+    if metric == POWER and selection.extreme == "best":
+        low = tail ** (1 / selection.least)
+    elif metric == POWER:
+        high = 1 - tail ** (1 / selection.least)
+    return low, high
+
+
+def _outward(values: Floats, share: float, is_low: bool) -> Floats:
+    """Where that share of further runs lies below, as far outward as either estimate puts it.
+
+    At the ends of the interval of one run the estimate has its own error in it already (the factor
+    of a prediction interval); further in, that is added.
+    """
+    n = values.shape[1]
+    t = math.copysign(stdtrit(n - 1, max(share, 1 - share)), share - 0.5)
+    is_inner = (share > (1 - LEVEL) / 2) if is_low else (share < (1 + LEVEL) / 2)
+    error = stdtrit(n - 1, (1 + LEVEL) / 2) / math.sqrt(n) if is_inner else 0.0
+    far = t * math.sqrt(1 + 1 / n) + (-error if is_low else error)
+    normal = values.mean(axis=1) + far * values.std(axis=1, ddof=1)
+    seen = np.quantile(values, share, axis=1, method="lower" if is_low else "higher")
+    outer: Floats = np.minimum(normal, seen) if is_low else np.maximum(normal, seen)
+    return outer
