@@ -191,16 +191,12 @@ def _values(
         *((probe["name"], probe, PROBE_METRICS) for probe in run["probes"]),
     ):
         for metric in metrics:
-            if metric in FIGURES and _is_known(measured[metric]):
+            if metric in FIGURES and labels.is_known(measured[metric]):
                 yield source, metric, float(measured[metric])
         flow, losses = traffic.flows.get(source), measured.get("loss_events")
-        if flow and flow.bytes is None and duration_s and _is_known(losses):
+        if flow and flow.bytes is None and duration_s and labels.is_known(losses):
             minutes = (duration_s - max(flow.start_s, traffic.measure_from_s)) / 60
             yield source, "loss_events_per_minute", losses / minutes
-
-
-def _is_known(value: object) -> bool:
-    return value is not None and value == value
 
 
 # Studies of a network -------------------------------------------------------------------------
