@@ -1,102 +1,10 @@
-"""On which network does a controller do worst, and does tuning against that make it milder?"""
+"""On which network does a controller do worst?"""
 
-from collections.abc import Iterator, Mapping
-
-from pydantic import Field
-
-from kneepoint.common.config_file import ConfigModel
-from kneepoint.common.errors import KneepointError, require_known
-from kneepoint.config.study import EMULATOR, WorstCase
-from kneepoint.config.workflow import Workflow
-from kneepoint.networks.config import Name
 from kneepoint.reports.parts import ELSEWHERE
-from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
-
-_HARDENING = Kind(
-    "harden_controller",
-    ("rounds.parquet",),
-    "Tuning against worst cases, in rounds",
-    f"{__name__}.plan:plan",
-    network_of=f"{__name__}.plan:network_of",
-)
-
-
-class Hardening(ConfigModel):
-    """A controller tuned against its own worst cases, in rounds."""
-
-    title: str = Field(min_length=1, description="title in reports")
-    tune: Name = Field(description="study that tunes the controller, on the networks of round 0")
-    worst_case: Name = Field(
-        description="study that searches for the worst case; tuned parameters replace its constants"
-    )
-    rounds: int = Field(default=3, ge=1, description="worst cases to add to the networks")
-    repeats: int = Field(default=5, ge=1, description="replicates of all rounds, for their spread")
-
-
-class Settings(ConfigModel):
-    """Its keys of config.yaml."""
-
-    hardening: Mapping[Name, Hardening] = Field(
-        default={}, description="controllers tuned against their own worst cases, by name"
-    )
-
-
-def _check(workflow: Workflow, name: str, wanted: Hardening) -> None:
-    """Refuses rounds without a tuning and a worst-case search of the same controller."""
-    where = f"{workflow.path}: hardening: {name}"
-    for key in ("tune", "worst_case"):
-        study_name = getattr(wanted, key)
-        problem = f"{where}: {key} names {study_name!r}, which is not among studies"
-        require_known(study_name, workflow.studies, problem)
-    tune, worst = workflow.studies[wanted.tune], workflow.studies[wanted.worst_case]
-    if not tune.tunes or tune.engine != EMULATOR:
-        raise KneepointError(
-            f"{where}: study {wanted.tune} does not tune a controller for power in the emulator; "
-            "name one that does"
-        )
-    if not isinstance(worst.objective, WorstCase):
-        raise KneepointError(
-            f"{where}: study {wanted.worst_case} does not search for a worst case; give it the "
-            "objective worst_case, or name another"
-        )
-    if worst.controller != tune.controller:
-        raise KneepointError(
-            f"{where}: {wanted.tune} tunes {tune.controller}, but {wanted.worst_case} is of "
-            f"{worst.controller}; make them agree"
-        )
-
-
-def _experiments(workflow: Workflow) -> Iterator[Experiment]:
-    studies = workflow.path.parent / "studies"
-    for name, wanted in workflow.settings.part(Settings).hardening.items():
-        _check(workflow, name, wanted)
-        both = {each: workflow.studies[each] for each in (wanted.tune, wanted.worst_case)}
-        opponents = [each.opponent for each in both.values()]
-        controllers = [each.controller for each in both.values()]
-        yield Experiment(
-            f"hardening/{name}",
-            _HARDENING,
-            controllers=[*controllers, *(each.controller for each in opponents if each)],
-            networks=list(dict.fromkeys(n for each in both.values() for n in each.networks)),
-            needs=[each for study in both.values() for each in study.start.studies],
-            config_files=[studies / f"{each}.yaml" for each in both],
-            settings=str(wanted),
-            group="hardening",
-        )
-
+from kneepoint.runs.question import Question, Section, Stage
 
 QUESTION = Question(
     sections=(Section(ELSEWHERE, 20),),
-    experiments=_experiments,
-    settings=Settings,
-    folders=("hardening",),
-    stages=(
-        Stage(
-            groups=("studies", "published", "hardening"),
-            tables=("worst_cases", "hardening_rounds"),
-        ),
-    ),
+    stages=(Stage(groups=("studies", "published"), tables=("worst_cases",)),),
     figures=("worst-case",),
-    counts=(Counted(50, ("hardening",)),),
-    order=35,
 )

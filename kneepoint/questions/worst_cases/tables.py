@@ -1,22 +1,15 @@
-"""Worst cases: the network on which a controller does worst, its run there, rounds of tuning."""
+"""Worst cases: the network on which a controller does worst, and its run there."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pandas as pd
 
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     CONSTANT,
-    Parts,
     Record,
     record,
-    records,
-    select,
-    together,
 )
-from kneepoint.analysis.inventory import Found, what
 from kneepoint.analysis.metrics import (
     POWER,
     QUEUEING_DELAY,
@@ -28,9 +21,7 @@ from kneepoint.analysis.results import (
     StudyRuns,
 )
 from kneepoint.common.tables import Tables
-from kneepoint.config.study import EMULATOR, Study, WorstCase
-from kneepoint.questions.worst_cases import Hardening, Settings
-from kneepoint.runs.results import read_frame
+from kneepoint.config.study import WorstCase
 
 TABLES = (
     table(
@@ -42,67 +33,22 @@ TABLES = (
         "trial:whole value usual mean_power reference_power capacity_mbps throughput_mbps "
         "signal_delay_p95_ms queueing_delay_p95_ms utilization failed:flag",
     ),
-    table(
-        "hardening_rounds",
-        "a round of tuning a controller against its own worst cases: power relative to the "
-        "omniscient sender's on the tuning's own networks, and in the worst case that was found "
-        "then, relative to the opponent's; constants, network: JSON",
-        "hardening:text repeat:whole round:whole own worst_case constants:text network:text "
-        "title:text controller:text opponent:text? network_titles:texts worst_case_trials:whole",
-    ),
 )
 
 
-@dataclass(frozen=True)
-class HardeningRuns:
-    """A controller tuned against its own worst cases: frames as `plan` writes them."""
-
-    name: str
-    config: Hardening
-    tune: Study
-    worst_case: Study
-    rounds: pd.DataFrame
-    runs: pd.DataFrame
-
-
-def hardened(results: Results) -> list[HardeningRuns]:
-    """The controllers that were tuned against their own worst cases."""
-    found = []
-    for name, wanted in results.workflow.settings.part(Settings).hardening.items():
-        tune, worst = (results.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
-        folder = results.folder / "hardening" / name
-        rounds, runs = read_frame(folder / "rounds.parquet"), read_frame(folder / "runs.parquet")
-        found.append(HardeningRuns(name, wanted, tune, worst, rounds, runs))
-    return found
-
-
-def made(results: Results) -> Iterator[Found]:
-    """The runs of all rounds."""
-    for each in results.part(hardened):
-        titles = [results.title(name) for name in each.tune.networks]
-        about: Record = {"title": each.config.title, "settings": len(each.rounds)}
-        about |= {"controllers": [each.tune.controller], "network_titles": titles}
-        yield what(each.name, "hardening", EMULATOR, **about), each.runs
-
-
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables."""
-    found = Parts(list)
-    for study in results.studies:
-        if isinstance(study.config.objective, WorstCase):
-            _worst_case(found, results, study)
-    for hardening in results.part(hardened):
-        found["hardening_rounds"].append(_rounds(results, hardening))
-    return together(found)
+    """The table."""
+    studies = [each for each in results.studies if isinstance(each.config.objective, WorstCase)]
+    return {"worst_cases": pd.DataFrame([_worst_case(results, study) for study in studies])}
 
 
-def _worst_case(found: Parts, results: Results, study: StudyRuns) -> None:
-    """Adds the least trial and its first run."""
+def _worst_case(results: Results, study: StudyRuns) -> Record:
+    """The least trial and its first run."""
     trial = record(study.trials, int(study.trials["value"].to_numpy().argmin()))
     of_trial = study.runs[study.runs["trial"] == trial["trial"]]
     run = record(of_trial, of_trial.index[0])
     mean = of_trial[POWER].where(of_trial["status"] == "ok", 0.0).mean()
-    summary = {
+    return {
         "search": study.name,
         "run": f"worst-case-{study.name}",
         "controller": study.config.controller,
@@ -116,38 +62,5 @@ def _worst_case(found: Parts, results: Results, study: StudyRuns) -> None:
         "reference_power": mean / trial["value"],
         "utilization": run["utilization"],
         **{name: run[name] for name in ("capacity_mbps", THROUGHPUT, SIGNAL_DELAY, QUEUEING_DELAY)},
+        "failed": study.name not in results.worst_case_logs,
     }
-    failed = study.name not in results.worst_case_logs
-    found["worst_cases"].append(pd.DataFrame([{**summary, "failed": failed}]))
-
-
-def _rounds(results: Results, hardening: HardeningRuns) -> pd.DataFrame:
-    columns = ["repeat", "round", "own", "worst_case", "constants", "network"]
-    tune, worst_case = hardening.tune, hardening.worst_case
-    titles = [results.title(name) for name in tune.networks]
-    return hardening.rounds[columns].assign(
-        hardening=hardening.name,
-        title=hardening.config.title,
-        controller=tune.controller,
-        opponent=worst_case.opponent.controller if worst_case.opponent else None,
-        network_titles=pd.Series([titles] * len(hardening.rounds)),
-        worst_case_trials=worst_case.sampler.trials or 0,
-    )
-
-
-def hardenings(tables: Tables) -> pd.DataFrame:
-    """Each hardening: its rounds, and in how many repeats the last worst case is milder."""
-    lines = []
-    for _, rounds in tables["hardening_rounds"].groupby("hardening", sort=False):
-        last = int(rounds["round"].max())
-        before, after = (
-            select(rounds, round=number).sort_values("repeat")["worst_case"].to_numpy()
-            for number in (0, last)
-        )
-        first = records(rounds)[0]
-        milder = int((after > before).sum())
-        lines.append({**first, "rounds": last, "repeats": len(before), "milder": milder})
-    return pd.DataFrame(lines)
-
-
-DERIVED = {"hardenings": hardenings}

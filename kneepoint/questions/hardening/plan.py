@@ -19,7 +19,7 @@ from kneepoint.common.files import private_folder
 from kneepoint.common.study_record import BestTrial
 from kneepoint.engines.base import canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
-from kneepoint.questions.worst_cases import Hardening, Settings
+from kneepoint.questions.hardening import Hardening, Settings
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import (
     Outcome,

@@ -1,0 +1,96 @@
+"""Rounds of tuning against worst cases."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from kneepoint.analysis.columns import table
+from kneepoint.analysis.frames import Record, records, select
+from kneepoint.analysis.inventory import Found, what
+from kneepoint.analysis.results import Results
+from kneepoint.common.tables import Tables
+from kneepoint.config.study import EMULATOR, Study
+from kneepoint.questions.hardening import Hardening, Settings
+from kneepoint.runs.results import read_frame
+
+TABLES = (
+    table(
+        "hardening_rounds",
+        "a round of tuning a controller against its own worst cases: power relative to the "
+        "omniscient sender's on the tuning's own networks, and in the worst case that was found "
+        "then, relative to the opponent's; constants, network: JSON",
+        "hardening:text repeat:whole round:whole own worst_case constants:text network:text "
+        "title:text controller:text opponent:text? network_titles:texts worst_case_trials:whole",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class HardeningRuns:
+    """A controller tuned against its own worst cases: frames as `plan` writes them."""
+
+    name: str
+    config: Hardening
+    tune: Study
+    worst_case: Study
+    rounds: pd.DataFrame
+    runs: pd.DataFrame
+
+
+def hardened(results: Results) -> list[HardeningRuns]:
+    """The controllers that were tuned against their own worst cases."""
+    found = []
+    for name, wanted in results.workflow.settings.part(Settings).hardening.items():
+        tune, worst = (results.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
+        folder = results.folder / "hardening" / name
+        rounds, runs = read_frame(folder / "rounds.parquet"), read_frame(folder / "runs.parquet")
+        found.append(HardeningRuns(name, wanted, tune, worst, rounds, runs))
+    return found
+
+
+def made(results: Results) -> Iterator[Found]:
+    """The runs of all rounds."""
+    for each in results.part(hardened):
+        titles = [results.title(name) for name in each.tune.networks]
+        about: Record = {"title": each.config.title, "settings": len(each.rounds)}
+        about |= {"controllers": [each.tune.controller], "network_titles": titles}
+        yield what(each.name, "hardening", EMULATOR, **about), each.runs
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The table."""
+    rounds = [_rounds(results, hardening) for hardening in results.part(hardened)]
+    return {"hardening_rounds": pd.concat(rounds, ignore_index=True)} if rounds else {}
+
+
+def _rounds(results: Results, hardening: HardeningRuns) -> pd.DataFrame:
+    columns = ["repeat", "round", "own", "worst_case", "constants", "network"]
+    tune, worst_case = hardening.tune, hardening.worst_case
+    titles = [results.title(name) for name in tune.networks]
+    return hardening.rounds[columns].assign(
+        hardening=hardening.name,
+        title=hardening.config.title,
+        controller=tune.controller,
+        opponent=worst_case.opponent.controller if worst_case.opponent else None,
+        network_titles=pd.Series([titles] * len(hardening.rounds)),
+        worst_case_trials=worst_case.sampler.trials or 0,
+    )
+
+
+def hardenings(tables: Tables) -> pd.DataFrame:
+    """Each hardening: its rounds, and in how many repeats the last worst case is milder."""
+    lines = []
+    for _, rounds in tables["hardening_rounds"].groupby("hardening", sort=False):
+        last = int(rounds["round"].max())
+        before, after = (
+            select(rounds, round=number).sort_values("repeat")["worst_case"].to_numpy()
+            for number in (0, last)
+        )
+        first = records(rounds)[0]
+        milder = int((after > before).sum())
+        lines.append({**first, "rounds": last, "repeats": len(before), "milder": milder})
+    return pd.DataFrame(lines)
+
+
+DERIVED = {"hardenings": hardenings}
