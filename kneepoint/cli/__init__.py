@@ -49,14 +49,14 @@ _CORE = {
     ),
     "list": ("list", "list controllers, networks and experiments"),
     "study": ("study", "run or resume a study"),
-    "again": ("again", "repeat a run of the results and compare it with the recorded metrics"),
+    "again": ("again", "repeat a run and compare it with its recorded metrics"),
     "plot": ("plot", "draw a figure of the results"),
-    "results": ("results", "list the tables of the results, for analyses of your own"),
+    "results": ("results", "list the tables of the results and their columns"),
     "status": ("status", "show the progress of a running workflow"),
     "report": ("report", "make everything, including the report"),
     "new-report": ("new_report", "write the skeleton of a report of your own"),
     "trace": ("trace", "check, plot, cut and convert recordings of links"),
-    "verify": ("verify", "check results against the files, code and programs that made them"),
+    "verify": ("verify", "check that results are intact and up to date"),
     "doctor": ("doctor", "check this machine and suggest remedies"),
 }
 

@@ -49,10 +49,10 @@ Row = dict[str, Any]
 def command(run_id: str, config: Path, as_json: bool) -> None:
     """Repeat the run RUN_ID of the results and compare it with the recorded metrics.
 
-    RUN_ID is the id of a run in the tables runs.parquet of the results, or its first digits; the
-    report links its numbers to such ids. In virtual time a run repeats to the last digit, so the
-    exit status is 1 if a metric differs; in real time metrics differ, and only the settings are the
-    same. A run whose controller, network or engine has changed since is not repeated.
+    RUN_ID is the id of a run in a table runs.parquet of the results, or its first digits; numbers
+    in the report link to these ids. In virtual time, a repeated run has identical metrics, and the
+    exit status is 1 if a metric differs. In real time, metrics vary from run to run. A run is not
+    repeated if its controller, network or engine has changed since.
     """
     if len(run_id) < SHORTEST:
         raise KneepointError(f"{run_id}: too short; give at least {SHORTEST} digits of the id")

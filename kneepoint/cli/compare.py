@@ -59,22 +59,22 @@ LEAST_RUNS = 8
     "networks",
     multiple=True,
     metavar="NAME",
-    help="A file of config/networks; give several. Otherwise the training network and the held-out "
-    "ones of the configuration.",
+    help="Name of a network (see `kneepoint list networks`); may be repeated. Otherwise the "
+    "training network and the held-out networks of the configuration.",
 )
 @click.option(
     "--networks",
     "every",
     type=click.Choice(["all"]),
-    help="All networks of config/networks that one flow can have to itself.",
+    help="All networks on which a single flow can run.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(1),
-    help="Runs of each setting on each network. Otherwise 8, or as many as a verdict for each "
-    "network needs: 10 for 15 networks.",
+    help="Runs of each setting on each network. Otherwise 8, or more if a verdict for each network "
+    "needs more: 10 for 15 networks.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, help="The first run's seed.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the first run.")
 @click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power")
 @click.option(
     "--plot",
@@ -96,10 +96,11 @@ def command(
 ) -> None:
     """Compare the settings A and B in pairs of runs that share network and seed.
 
-    A setting is CONTROLLER or CONTROLLER:NAME=VALUE,NAME=VALUE; CONTROLLER is the name of a file in
-    controllers/algorithms or the path of a shared object. Parameters that you do not set keep their
-    defaults. Runs take place in virtual time. The command first builds and prepares whatever they
-    need. docs/statistics.md explains the interval, the test and the verdict.
+    A setting is CONTROLLER or CONTROLLER:NAME=VALUE,NAME=VALUE, where CONTROLLER is the name of a
+    controller (see `kneepoint list controllers`) or the path of a shared object. Parameters that
+    you do not set have their defaults. Runs take place in virtual time. The command first builds
+    the controllers and prepares the networks if necessary. docs/statistics.md explains the
+    interval, the test and the verdict.
     """
     wanted = [setting_of(text) for text in (a, b)]
     if every and networks:

@@ -23,7 +23,7 @@ KEPT = STATE / "entries"
 trust_option = click.option(
     "--trust-entries",
     is_flag=True,
-    help="Build and run entries without a sandbox, on a host that has none.",
+    help="Build and run entries without a sandbox, on a host without one.",
 )
 
 

@@ -33,8 +33,9 @@ PROFILE = Path("profiles/default/config.v9+.yaml")
 def command(name: str, into: Path, as_json: bool) -> None:
     """Write the skeleton of a report of your own into the folder NAME.
 
-    It has a configuration, a published table and its description, networks, studies, a section of
-    text and a controller, and runs as it is. Nothing is overwritten.
+    The skeleton contains a configuration, a published table with its description, networks,
+    studies, a section of text and a controller, and runs without changes. Existing files are not
+    overwritten.
     """
     folder = new_folder("new-report", name, into)
     if re.search("[{}]", str(folder.absolute())):

@@ -31,8 +31,8 @@ from kneepoint.runs.load import load_workflow
 def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> None:
     """Draw the figure NAME from the tables of the analysis, or list all figures.
 
-    The name of a kind, such as power-curve, stands for its first figure. The tables must be there:
-    `kneepoint report` makes them.
+    The name of a kind of figure, such as power-curve, selects the first figure of that kind. The
+    tables must exist: `kneepoint report` makes them.
     """
     if name and kind_of(name) is None:
         raise KneepointError(f"there is no figure {name!r}; {suggestion(name, PART_OF)}")

@@ -26,10 +26,10 @@ from kneepoint.workflow.states import failure_of, states_of
 def command(cores: str, config: Path, as_json: bool) -> None:
     """Make everything that is out of date, including the report in HTML and PDF.
 
-    It first builds the controllers and checks all parameters against what they declare. It shows
-    running experiments, their progress and the best so far. Snakemake's own output goes to
-    .kneepoint/logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set. The exit status is
-    1 if a run of every trial of a study failed: the report says why.
+    The command first builds the controllers and checks all parameters against their declarations.
+    It shows the running experiments with their progress and best values. Snakemake's own output
+    goes to .kneepoint/logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set. The exit
+    status is 1 if every trial of a study has a failed run; the report gives the reasons.
     """
     make(config, cores, as_json)
 

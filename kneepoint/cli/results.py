@@ -15,13 +15,13 @@ from kneepoint.common.columns import columns
     kneepoint results --json | jq '.[] | select(.rows > 1000)'
 """)
 @click.argument("folder", type=PATH, default=Path("results"))
-@click.option("--table", help="List the columns of this frame, with their units.")
+@click.option("--table", help="List the columns of this table, with their units.")
 @json_option
 def command(folder: Path, table: str | None, as_json: bool) -> None:
-    """List the tables of the results in FOLDER: how many rows each has, and what a row is.
+    """List the tables of the results in FOLDER, with the number and the meaning of their rows.
 
-    FOLDER is the folder of the results that the configuration names, by default results. In Python
-    they are pandas frames: from kneepoint import open_results; open_results("results").runs
+    FOLDER is the folder of the results, by default results. In Python, tables are pandas frames:
+    from kneepoint import open_results; open_results("results").runs
     """
     from kneepoint.analysis.opened import open_results
 

@@ -47,7 +47,9 @@ from kneepoint.engines.limits import LIMITS
 @click.option(
     "--set", "sets", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the controller."
 )
-@click.option("--network", default="contest", help="A file of config/networks.")
+@click.option(
+    "--network", default="contest", help="Name of a network (see `kneepoint list networks`)."
+)
 @click.option("--engine", type=click.Choice(get_args(SearchEngine)), default="emulator")
 @seed_option
 @click.option(
@@ -74,9 +76,9 @@ def command(
 ) -> None:
     """Run CONTROLLER once on one network.
 
-    CONTROLLER is the name of a file in controllers/algorithms or the path of a shared object.
-    Parameters that you do not set keep their defaults. The command first builds and prepares
-    whatever the run needs.
+    CONTROLLER is the name of a controller (see `kneepoint list controllers`) or the path of a
+    shared object. Parameters that you do not set have their defaults. The command first builds the
+    controller and prepares the network if necessary.
     """
     if is_path(controller) and LIMITS[engine].is_real_time:
         raise KneepointError(

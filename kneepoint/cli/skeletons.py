@@ -19,7 +19,7 @@ into_option = click.option(
     type=PATH,
     default=Path(),
     show_default=False,
-    help="Folder in which to make it.  [default: the current one]",
+    help="Folder in which NAME is created.  [default: the current folder]",
 )
 
 

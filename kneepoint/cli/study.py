@@ -35,10 +35,11 @@ from kneepoint.runs.registry import experiments_of
 @cores_option
 @common_options
 def command(name: str, cores: str, config: Path, as_json: bool) -> None:
-    """Run or resume the study NAME and print its best trial and its value with fresh seeds.
+    """Run or resume the study NAME; print the best trial and its value with fresh seeds.
 
-    NAME is a file of config/studies that the configuration lists. The command first makes whatever
-    the study needs. Its exit status is 1 if a run of every trial failed.
+    NAME is the name of a study that the configuration lists, from a file in studies/. The command
+    first makes everything that the study needs. The exit status is 1 if every trial has a failed
+    run.
     """
     workflow = load_workflow(config)
     require_known(name, workflow.studies, f"{config}: lists no study {name!r}")

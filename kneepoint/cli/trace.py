@@ -52,7 +52,7 @@ outage_option = click.option(
     "--outage-s",
     type=FiniteRange(0, min_open=True),
     default=1.0,
-    help="Shortest time without an opportunity to report as an outage.",
+    help="Shortest gap between opportunities that is reported as an outage.",
 )
 
 
@@ -66,8 +66,9 @@ outage_option = click.option(
 def command() -> None:
     """Check, plot, cut and convert recordings of links.
 
-    A trace is a text file with one time per line, in whole ms and ascending order: each lets
-    one packet of up to 1504 bytes pass, as in mahimahi. It repeats when it ends.
+    A trace is a text file with one time per line, in whole ms and in ascending order. Each line is
+    an opportunity to deliver one packet of up to 1504 bytes, as in mahimahi. The trace repeats when
+    it ends.
     """
 
 
@@ -82,7 +83,7 @@ def command() -> None:
 def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
     """Check whether each FILE is a valid trace, and describe it.
 
-    The exit status is 1 if one is invalid. Put the digest into traces.yaml.
+    The exit status is 1 if a file is not a valid trace. traces.yaml takes the digest.
     """
     checked = [_checked(path, outage_s) for path in files]
     texts = [f"{found['file']}\n{found.pop('text')}" for found in checked]
@@ -121,7 +122,7 @@ def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> No
 @into_option
 @json_option
 def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> None:
-    """Write the part of FILE from --from-s to --to-s, as a network's `cut` takes it."""
+    """Write the part of FILE from --from-s to --to-s, as `cut` in a network does."""
     try:
         part = Cut(start_s=from_s, end_s=to_s)
     except ValidationError as error:
@@ -147,11 +148,15 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
     "--unit", type=click.Choice(list(TIME_UNITS)), help="Unit of the times.  [default: guessed]"
 )
 @click.option(
-    "--every-s", type=FiniteRange(0, min_open=True), help="Time between rows, without --time."
+    "--every-s",
+    type=FiniteRange(0, min_open=True),
+    help="Time between rows, if no column has times.",
 )
 @click.option("--bytes", "of_bytes", metavar="COLUMN", help="Column of bytes that arrived.")
 @click.option("--packets", metavar="COLUMN", help="Column of full packets that arrived.")
-@click.option("--rate", metavar="COLUMN", help="Column of rates, each until the next row.")
+@click.option(
+    "--rate", metavar="COLUMN", help="Column of rates, each of which holds until the next row."
+)
 @click.option(
     "--rate-unit", type=click.Choice(list(RATE_UNITS)), help="[default: its name's, or Mbit/s]"
 )
@@ -169,17 +174,17 @@ def convert(
     into: Path,
     as_json: bool,
 ) -> None:
-    """Make a trace from FILE, a table in text: times and bytes, packets or rates.
+    """Make a trace from FILE, a text table of times with bytes, packets or rates.
 
-    Commas, semicolons, tabs or spaces separate its columns; decimals may have a comma. Without a
-    header, columns are called 1, 2 and so on. Times are numbers, or dates (ISO 8601).
+    Columns are separated by commas, semicolons, tabs or spaces; decimals may have a comma. Without
+    a header, columns are called 1, 2 and so on. Times are numbers, or dates (ISO 8601).
 
-    The recording must have saturated the link: unused capacity leaves no record. Every 1504
-    bytes make an opportunity, when the last of them has passed, rounded up to a whole
-    millisecond. Times count from the first row's. Without --unit, the name of the column of times
-    tells it, or how long the recording would be and its rate; the command says which, and refuses
-    to choose between several plausible units. A unit in the name of a column of rates or bytes
-    (dl_kbps, rx_kB) is read.
+    The recording must have saturated the link, because unused capacity leaves no record. Every 1504
+    bytes are one opportunity, at the time of the last of these bytes, rounded up to a whole
+    millisecond. Times are relative to the first row. Without --unit, the unit of the times is
+    inferred from the name of the column, or from the resulting duration and rate; the command
+    prints its choice, and refuses to choose between several plausible units. The unit of rates or
+    bytes is taken from the name of their column (dl_kbps, rx_kB).
     """
     columns_of: dict[Amount, str | None] = {"bytes": of_bytes, "packets": packets, "rate": rate}
     given = [(amount, column) for amount, column in columns_of.items() if column is not None]

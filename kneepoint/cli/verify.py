@@ -58,9 +58,10 @@ class Verified:
 def command(clear: bool, config: Path, as_json: bool) -> None:
     """Check that every folder of results is intact and up to date.
 
-    A folder is valid if its files are unchanged, and so is all that made them: code, packages,
-    programs, controllers and their sources, the files of the configuration, networks and other
-    results. The exit status is 1 if a folder is not valid; the workflow will make it again.
+    A folder is valid if its files are unchanged and everything from which they were made is
+    unchanged: code, packages, programs, controllers and their sources, the files of the
+    configuration, networks and other results. The exit status is 1 if a folder is not valid; the
+    workflow will make it again.
     """
     workflow = load_workflow(config)
     folders = [path.parent for path in sorted(workflow.results.glob(f"**/{NAME}"))]

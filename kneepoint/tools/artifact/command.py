@@ -26,10 +26,11 @@ from kneepoint.cli import (
 def command(into: Path, config: Path, as_json: bool) -> None:
     """Write an archive for an artifact committee: an RO-Crate 1.1, zipped.
 
-    It holds the report, the tables as Parquet and CSV, the configuration with its published tables,
-    digests of all inputs, licence and authors, how to rerun it, and claims.csv: each claim with the
-    command that checks it, its value and its tolerance. Traces are listed with their addresses, not
-    contained. Equal results give equal bytes. The report must be there and up to date.
+    The archive contains the report, the tables as Parquet and CSV, the configuration with its
+    published tables, digests of all inputs, licence, authors, instructions to rerun everything, and
+    claims.csv: each claim with its value, its tolerance and the command that checks it. Traces are
+    listed by their addresses, not contained. Equal results give equal bytes. The report must exist
+    and be up to date.
     """
     from kneepoint.tools.artifact.archive import write_artifact
 

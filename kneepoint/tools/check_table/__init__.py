@@ -1,5 +1,5 @@
 """The numbers of a printed table, checked against each other."""
 
 COMMANDS = {
-    "check-table": ("command", "check the numbers of a printed table against each other"),
+    "check-table": ("command", "check a printed table for internal consistency"),
 }

@@ -22,15 +22,17 @@ from kneepoint.tools.check_table.forensics import check, read_printed
 """)
 @click.argument("file", type=PATH)
 @click.option("--runs", type=click.IntRange(1), help="Each row is the mean of this many runs.")
-@click.option("--whole", multiple=True, metavar="COLUMN", help="Its values are whole numbers.")
+@click.option(
+    "--whole", multiple=True, metavar="COLUMN", help="Column whose values are whole numbers."
+)
 @json_option
 def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool) -> None:
-    """Check the numbers of a printed table against each other; no run is needed.
+    """Check a printed table for internal consistency, without any run.
 
-    FILE is a CSV file with the digits as printed, whose columns are named in the field's terms
+    FILE is a CSV file with the digits as printed. Its columns are named in the field's terms
     (throughput_mbps, signal_delay_p95_ms, power, capacity_mbps, utilization, trace, runs,
     signal_delay_p95_sd_ms) or described in a YAML file of the same name beside it. The exit status
-    is 1 if rows contradict themselves. docs/statistics.md describes the checks.
+    is 1 if a row contradicts itself. docs/statistics.md describes the checks.
     """
     table = read_printed(file, runs)
     printed = {number.heading.column for row in table.rows for number in row.numbers.values()}

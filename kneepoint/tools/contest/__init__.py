@@ -3,7 +3,7 @@
 COMMANDS = {
     "contest": ("command", "build, run and rank the entries of a contest"),
     "new-entry": ("new_entry", "write the skeleton of an entry"),
-    "try": ("try_entry", "build, run and draw one entry"),
+    "try": ("try_entry", "build, run and plot one entry"),
     "tune": ("tune", "search the parameters of one entry"),
 }
 PAGES = ("contest", "how-to/write-an-entry")

@@ -77,7 +77,7 @@ _COLUMNS = (
 @click.option(
     "--names",
     type=PATH,
-    help="CSV file of the aliases that stand for authors; missing ones are drawn and added.",
+    help="CSV file of aliases, which replace the names of authors; missing aliases are added.",
 )
 @click.option(
     "--secret",
@@ -112,8 +112,8 @@ def command(
     """Build, run and rank the entries in the folder ENTRIES.
 
     An entry is a source tree in the layout of the public kit, a git repository, an archive, or a
-    file in Python. The leaderboard gives the reason if it cannot run. A repetition runs
-    only what is new.
+    Python file. If an entry cannot run, the leaderboard gives the reason. Running the command again
+    runs only new or changed entries.
     """
     if as_csv and as_json:
         raise KneepointError("--csv --json: give only one of them")

@@ -24,8 +24,8 @@ from kneepoint.entries.tree import KIT
 def command(name: str, into: Path, as_json: bool) -> None:
     """Write the skeleton of an entry into the folder NAME.
 
-    It is a whole sender that keeps a fixed window, in the layout of the public kit. Nothing is
-    overwritten.
+    The skeleton is a whole sender with a fixed window, in the layout of the public kit. Existing
+    files are not overwritten.
     """
     folder = new_folder("new-entry", name, into)
     texts = fill_in(KIT, folder, {"name": name})

@@ -30,7 +30,9 @@ from kneepoint.tools.contest.config import IN_FLIGHT
     kneepoint try anna --seed 7 --json | jq .power
 """)
 @click.argument("entry", type=PATH)
-@click.option("--network", default="contest-2026", help="A file of config/networks.")
+@click.option(
+    "--network", default="contest-2026", help="Name of a network (see `kneepoint list networks`)."
+)
 @seed_option
 @click.option(
     "--plot",
@@ -48,9 +50,9 @@ def command(
     config: Path,
     as_json: bool,
 ) -> None:
-    """Build ENTRY, a tree, archive or file in Python, run it once and draw the run.
+    """Build ENTRY, run it once and plot the run.
 
-    Without matplotlib it draws nothing.
+    ENTRY is a source tree, an archive or a Python file. Without matplotlib, nothing is plotted.
     """
     submission = submission_at(entry)
     notes = []

@@ -43,7 +43,7 @@ from kneepoint.tools.contest.tuning import plan_tuning, tuned_text
     "networks",
     multiple=True,
     default=("contest-2026",),
-    help="A file of config/networks; give several for the mean over them.",
+    help="Name of a network (see `kneepoint list networks`); repeated: mean of powers.",
 )
 @click.option("--trials", type=click.IntRange(1), default=100)
 @seed_option
@@ -58,10 +58,10 @@ def command(
     config: Path,
     as_json: bool,
 ) -> None:
-    """Search the parameters that ENTRY declares in its kneepoint.yaml for the greatest power.
+    """Search the parameters in ENTRY's kneepoint.yaml for the greatest power.
 
-    The search is a study like any other (TPE, from the declared values) and resumes if you run it
-    again. What it prints is the best setting's power with fresh seeds.
+    The search is a study (TPE, starting from the declared defaults) and resumes if you run it
+    again. The command prints the best setting and its power with fresh seeds.
     """
     submission = submission_at(entry)
     builder = open_builder(config, networks, is_trusting=trust_entries)

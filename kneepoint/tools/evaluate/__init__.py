@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Evaluator"]
 COMMANDS = {
-    "evaluate": ("command", "score candidates for a controller, which a search sends"),
+    "evaluate": ("command", "score the candidate controllers of a search"),
 }
 PAGES = ("how-to/search-for-a-controller",)
 

@@ -20,16 +20,21 @@ from kneepoint.common.errors import KneepointError
     kneepoint evaluate --train < candidates.jsonl > answers.jsonl
     kneepoint evaluate --test key < best.jsonl
 """)
-@click.option("--train", is_flag=True, help="Only the networks that the configuration tunes on.")
-@click.option("--test", "key", type=PATH, help="Only those that it holds out; needs their key.")
+@click.option("--train", is_flag=True, help="Use only the training networks of the configuration.")
+@click.option(
+    "--test",
+    "key",
+    type=PATH,
+    help="Use only the held-out networks; PATH is the file with their key.",
+)
 @trust_option
 @shipped_option
 def command(train: bool, key: Path | None, trust_entries: bool, config: Path) -> None:
-    """Evaluate the candidates on standard input, a JSON object a line.
+    """Evaluate the candidates on standard input, one JSON object per line.
 
-    A candidate is a controller by its name, a rule, the source of a class, or an entry's path.
-    The answers, one a line in the same order, have score, figures and intervals, or a reason. The
-    exit status is 1 if a line was refused, because it is not JSON or not valid.
+    A candidate is the name of a controller, a rule, the source of a class, or the path of an entry.
+    There is one answer per line, in the same order, with a score, metrics and intervals, or with a
+    reason. The exit status is 1 if a line was refused, because it is not JSON or not valid.
     """
     from kneepoint.tools.evaluate.evaluator import Evaluator  # scipy takes half a second
 

@@ -51,23 +51,27 @@ _DEFAULT = Settings()
     "networks",
     multiple=True,
     default=("contest",),
-    help="A file of config/networks; give several for the geometric mean over them.",
+    help="Name of a network (see `kneepoint list networks`); repeated: geometric mean of powers.",
 )
 @click.option("--rounds", type=click.IntRange(1), default=_DEFAULT.rounds)
 @click.option(
     "--trials",
     type=click.IntRange(1),
     default=_DEFAULT.trials,
-    help="Rules that are bred in a round; the numbers of the best get as many trials.",
+    help="Rules per round, and as many trials for the literals of the best rules.",
 )
 @click.option(
     "--penalty",
     type=FiniteRange(0, 1),
     default=_DEFAULT.penalty,
-    help="Share of its value that a rule loses with each operator.",
+    help="Share by which each operator reduces the score of a rule.",
 )
-@click.option("--start", type=PATH, help="File of rules to begin with, one a line.")
-@click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
+@click.option("--start", type=PATH, help="File of initial rules, one per line.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="Number of simultaneous runs.  [default: number of processors]",
+)
 @seed_option
 @common_options_anywhere
 def command(
@@ -83,9 +87,9 @@ def command(
 ) -> None:
     """Search for a rule with the greatest power.
 
-    Each round breeds rules and searches the numbers of the best. The result is the best rule, its
-    power with fresh seeds, and for each length the best. The search resumes if you run it again;
-    interrupted, it leaves the best rule so far in a file that --start takes.
+    Each round generates rules and optimizes the literals of the best rules. The command prints the
+    best rule, its power with fresh seeds, and the best rule of each length. The search resumes if
+    you run it again. If interrupted, it writes the best rule so far to a file for --start.
     """
     first = rules_of(start) if start else []
     if len({*networks}) != len(networks):

@@ -1,5 +1,5 @@
-"""The report that sets all controllers side by side."""
+"""The report that compares all controllers."""
 
 COMMANDS = {
-    "field": ("command", "make the report that sets all controllers side by side"),
+    "field": ("command", "make the report that compares all controllers"),
 }

@@ -1,4 +1,4 @@
-"""`kneepoint field`: the report that sets all controllers side by side."""
+"""`kneepoint field`: the report that compares all controllers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,17 +32,17 @@ TEMPLATE = Path(__file__).parent / "templates/rfc9743.md.jinja"
     "--rfc9743",
     "controller",
     metavar="CONTROLLER",
-    help="Then print what the report says of it, by the headings of RFC 9743.",
+    help="Also print the results of this controller under the headings of RFC 9743.",
 )
 @cores_option
 @json_option
 def command(controller: str | None, cores: str, as_json: bool) -> None:
     """Make the report of the field, as `kneepoint report --config config/field.yaml` does.
 
-    It replays published tables, holds every controller with its defaults and tuned against others
-    on traces that no search has seen, and shows each beside Reno, CUBIC and itself, behind several
-    queues, under losses, a step of the delay and jumps of the rate. docs/field.md says where each
-    controller comes from.
+    The report replays published tables, compares all controllers, with defaults and tuned, on
+    traces that no search has used, and runs each controller beside Reno, CUBIC and itself, with
+    several queues, losses, a step of the delay and changes of the rate. docs/field.md gives the
+    source of each controller.
     """
     config = enter(CONFIG)
     workflow = load_workflow(config)

@@ -1,6 +1,6 @@
 """A network fitted to measurements of a path."""
 
 COMMANDS = {
-    "fit-path": ("command", "fit a network to what was measured over a path"),
+    "fit-path": ("command", "fit a network to measurements over a path"),
 }
 PAGES = ("how-to/fit-a-path",)

@@ -53,18 +53,25 @@ DOUBTFUL = 0.01
     kneepoint fit-path path.yaml --json | jq .parameters
 """)
 @click.argument("path", type=PATH)
-@click.option("--into", type=OUTPUT, help="File for the network, as in config/networks.")
-@click.option("--workers", type=click.IntRange(1), help="Runs at once.  [default: of processors]")
+@click.option(
+    "--into", type=OUTPUT, help="Write the network to this file, for example networks/NAME.yaml."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="Number of simultaneous runs.  [default: number of processors]",
+)
 @seed_option
 @common_options_anywhere
 def command(
     path: Path, into: Path | None, workers: int | None, seed: int, config: Path, as_json: bool
 ) -> None:
-    """Fit a network to what was measured of a few schemes over one path.
+    """Fit a network to measurements of a few schemes over one path.
 
-    PATH is a file with the network to begin with, the ranges of what is unknown, and the schemes
-    with their figures: see docs/how-to/fit-a-path.md. Each parameter comes with its interval (all
-    hold together with 95 %), each figure with its prediction by a fit that did not know its scheme.
+    PATH is a file with the initial network, the ranges of the unknown parameters, and the
+    measurements of each scheme: see docs/how-to/fit-a-path.md. The command prints each parameter
+    with its interval (simultaneous, 95 %), and each measurement with the prediction of a fit
+    without that scheme.
     """
     described = read_config(path, PathDescription)
     network = load_network(config, described.network, str(path))

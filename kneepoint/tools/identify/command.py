@@ -38,16 +38,16 @@ from kneepoint.search.language import rules_of
     "networks",
     multiple=True,
     default=("contest", "verizon-lte-driving-1", "tmobile-umts-driving-1"),
-    help="A file of config/networks, where SENDER is watched; give several.",
+    help="Network on which SENDER is observed; may be repeated.",
 )
 @click.option(
     "--unseen",
     multiple=True,
     default=("att-lte-driving-1", "tmobile-lte-driving", "verizon-lte-driving-2"),
-    help="One where the rule that is found predicts its power; give several.",
+    help="Network on which the rule predicts the power; may be repeated.",
 )
-@click.option("--runs", type=click.IntRange(1), default=8, help="On each.")
-@click.option("--rules", type=PATH, help="File of rules that are known as well, one a line.")
+@click.option("--runs", type=click.IntRange(1), default=8, help="Runs on each network.")
+@click.option("--rules", type=PATH, help="File of further known rules, one per line.")
 @seed_option
 @trust_option
 @common_options_anywhere
@@ -62,11 +62,12 @@ def command(
     config: Path,
     as_json: bool,
 ) -> None:
-    """Find the rule of the reports that behaves most like a sender, and its parameters.
+    """Find the known rule, with parameters, that behaves most like a sender.
 
-    SENDER is an entry of a contest, or CONTROLLER:NAME=VALUE,NAME=VALUE. It is watched on some
-    networks, and the rule predicts its power on others. LOGs of `build/emulate --flow-log`, names
-    that end in .log, show one sender; nothing is predicted for it.
+    SENDER is an entry of a contest, or CONTROLLER:NAME=VALUE,NAME=VALUE. The command observes the
+    sender on some networks and predicts its power on other networks by the rule. Alternatively,
+    LOGs of `build/emulate --flow-log`, with names that end in .log, show one sender; nothing is
+    predicted from logs.
     """
     are_logs = all(each.endswith(".log") for each in senders)
     if len(senders) > 1 and not are_logs:

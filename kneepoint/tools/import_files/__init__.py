@@ -1,6 +1,6 @@
 """Measurements of mahimahi and Pantheon, read and compared."""
 
 COMMANDS = {
-    "import": ("command", "read measurements of mahimahi and Pantheon, and compare them"),
+    "import": ("command", "import and compare measurements of other tools"),
 }
 PAGES = ("how-to/import-measurements",)

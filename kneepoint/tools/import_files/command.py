@@ -55,9 +55,15 @@ class _Setting:
 """)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
 @click.option("--into", type=PATH, required=True, help="Folder to make; it must not exist.")
-@click.option("--controller", help="Of files that name none.  [default: NAME of a file NAME-3.log]")
-@click.option("--network", help="Of files that name none.  [default: the folder's name]")
-@click.option("--compare", nargs=2, metavar="A B", help="Two controllers, paired by run.")
+@click.option(
+    "--controller", help="Controller of files that name none.  [default: NAME of a file NAME-3.log]"
+)
+@click.option(
+    "--network", help="Network of files that name none.  [default: the name of their folder]"
+)
+@click.option(
+    "--compare", nargs=2, metavar="A B", help="Compare two controllers, with runs paired by number."
+)
 @click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power")
 @json_option
 def command(
@@ -69,13 +75,13 @@ def command(
     metric: str,
     as_json: bool,
 ) -> None:
-    """Read measurements, recognised by their content, and make runs of them.
+    """Import measurements of other tools as runs; formats are recognised by content.
 
     FILE is a link log of mahimahi, a tunnel log of Pantheon or its pantheon_metadata.json, JSON of
-    iperf3, data of flent, a capture of packets (two, if of both ends) or a qlog, as it is or
-    compressed by gzip. The folder gets runs.parquet, for `open_results`, table.csv, with means
-    and deviations for each controller and network, and a figure of each run. Figures that a file
-    does not contain are listed as unknown. Nothing is written unless all files can be read.
+    iperf3, data of flent, a packet capture (or two, of both ends) or a qlog, possibly compressed by
+    gzip. The command writes runs.parquet, for `open_results`, table.csv, with means and standard
+    deviations for each controller and network, and a figure of each run. Metrics that a file does
+    not contain are listed as unknown. Nothing is written unless all files can be read.
     """
     if into.exists():
         raise KneepointError(f"{into}: exists already; choose another folder")
