@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from kneepoint.common.errors import MachineError
 from kneepoint.common.files import read_json, write_passing
 from kneepoint.common.places import STATE
 
@@ -125,7 +126,7 @@ class Progress:
         self._say(message)
 
     def _write(self) -> None:
-        with suppress(OSError):  # a failed progress update must not end a run
+        with suppress(OSError, MachineError):  # a failed update must not end a run
             write_passing(self._file, json.dumps(asdict(self._counted)))
 
     def _show(self, runs: int) -> None:
