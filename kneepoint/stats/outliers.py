@@ -63,9 +63,13 @@ class Rest:
 
 
 def outside(x: Floats, y: Floats, i: int) -> tuple[float, float, float]:
-    """Size, edge and bend of a point; NaN where a side has no neighbours or both have too few.
+    """How far a point lies outside what its neighbours, the two nearest on each side, allow.
 
-    Neighbours are the two nearest on each side.
+    They allow whatever lies between any lines through two of them.
+
+    Returns:
+        The distance, the bound that is passed, and the distance from the line through the nearest
+        on each side; NaN where a side has no neighbours or both have less than LEAST_NEIGHBOURS.
     """
     order = np.argsort(x, kind="stable")
     before = [j for j in order if x[j] < x[i]][-2:]

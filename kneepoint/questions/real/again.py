@@ -21,18 +21,13 @@ TABLES = (
 )
 
 
-def again(results: Results) -> pd.DataFrame | None:
-    """Further real runs of settings that the emulator does not predict."""
-    return results.table("again")
-
-
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     """The table; none without real runs."""
     rows = tables["agreement"]
     if rows.empty:
         return {}
     names = {"real_mean": "again_mean", "inside": "again_inside"}
-    further = beside_real(settings(tables), results.part(again), results.table("agreement"))
+    further = beside_real(settings(tables), results.table("again"), results.table("agreement"))
     further = further[["trial", "metric", *names]].rename(columns=names)
     found = rows[rows["inside"].eq(False)].merge(further, on=["trial", "metric"])
     is_inside = found.pop("again_inside").fillna(False).astype(bool)

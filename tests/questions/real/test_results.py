@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kneepoint.analysis import inventory
 from kneepoint.analysis.results import Results
-from kneepoint.questions.real import again, tables
+from kneepoint.questions.real import tables
 from tests.analysis.real_runs import ask_for_real_runs, run_for_real
 
 CONFIG = Path("config/config.yaml")
@@ -25,7 +25,7 @@ def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert not_run(results)[-1:] == ["confirm"]
     assert (results.real_studies, results.real_repeats) == ([], [])
     assert results.table("agreement") is None
-    assert (tables.confirmation(results), again.again(results)) == (None, None)
+    assert (tables.confirmation(results), results.table("again")) == (None, None)
 
 
 def test_real_runs_are_kept_apart(workspace: Path) -> None:
@@ -38,7 +38,7 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     assert [each.name for each in results.real_repeats] == ["real-again"]
     assert not_run(results) == []
     assert results.table("agreement") is not None
-    assert again.again(results) is not None
+    assert results.table("again") is not None
     confirmed = tables.confirmation(results)
     assert confirmed is not None
     assert confirmed.settings["constant_window"].tolist() == [6, 12]
