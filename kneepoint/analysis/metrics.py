@@ -51,7 +51,7 @@ MEAN_OF_RATIOS = 1e-3
 
 
 def as_printed(row: Mapping[str, Any], metric: str) -> str:
-    """`printed` of a row of audit: columns published_<metric> and, if known, step_<metric>."""
+    """`printed` of a row with columns published_<metric> and, if known, step_<metric>."""
     return printed(row[f"published_{metric}"], row.get(STEP + metric, math.nan), metric)
 
 
@@ -102,4 +102,4 @@ FIGURES = {
     "mean_window_packets": Metric("Mean window", "packets", 1),
     "loss_events_per_minute": Metric("Loss events", "1/min", 1),
 }
-"""Metrics of a flow, a probe or a link (see kneepoint.questions.comparisons)."""
+"""Metrics of a flow, a probe or a link."""

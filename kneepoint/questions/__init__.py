@@ -1,7 +1,8 @@
 """What a report asks, one folder a question, which everything else finds by looking here.
 
-The `__init__` of a folder declares its QUESTION (see kneepoint.runs.question) and imports little,
-because every start of the workflow reads it. Beside it are
+The `__init__` of a folder declares its QUESTION (see kneepoint.runs.question), with the model of
+its keys of config.yaml, and imports little, because every start of the workflow reads it. Beside it
+are
 
 - `plan.py`: what its experiments run;
 - `tables.py`: TABLES, the schemas of its tables, `compute`, which makes them of results and of the

@@ -24,14 +24,7 @@ from kneepoint.config.study import (
 from kneepoint.config.workflow import (
     Workflow,
 )
-from kneepoint.engines.base import (
-    FLOW_METRICS,
-    LINK_METRICS,
-    PROBE_METRICS,
-)
-from kneepoint.engines.kernel.scenario import LONGEST_S
 from kneepoint.engines.limits import LIMITS
-from kneepoint.engines.named import LOADS
 from kneepoint.networks.config import (
     Network,
     changed,
@@ -78,8 +71,6 @@ def load_workflow(config: Path) -> Workflow:
     _check_searched_networks(workflow)
     _check_fitted_hosts(workflow)
     _check_starts(workflow)
-    _check_published_figures(workflow)
-    _check_real_flows(workflow)
     for question in every:
         question.check(workflow)
     return workflow
@@ -242,38 +233,6 @@ def _check_starts(workflow: Workflow) -> None:
                         f"{network} a run ends at {end_s:g} s; lower {remedy}, or raise the "
                         "network's duration_s"
                     )
-
-
-def _check_real_flows(workflow: Workflow) -> None:
-    """Refuses flows that an engine with the kernel's TCP cannot send."""
-    for comparison in workflow.comparisons.values():
-        under_study = comparison.settings[0].controller
-        loads = [LOADS[engine] for engine in comparison.engines if engine in LOADS]
-        for load, name in itertools.product(loads, comparison.traffic):
-            flows = []
-            for flow in workflow.traffic[name].flows.values():
-                started = {k: v for k, v in flow.options.items() if k != "start_spread_s"}
-                flows.append(started | {"controller": flow.controller or under_study})
-            load.of({"flows": flows}, LONGEST_S, workflow.file("traffic", name))
-
-
-def _check_published_figures(workflow: Workflow) -> None:
-    """Refuses published metrics that nothing in the traffic has."""
-    for name, comparison in workflow.comparisons.items():
-        for number, printed in enumerate(comparison.published):
-            traffic = workflow.traffic[printed.traffic or comparison.traffic[0]]
-            source, _, metric = printed.figure.partition(".")
-            known = {
-                **dict.fromkeys(traffic.flows, FLOW_METRICS),
-                **dict.fromkeys(traffic.probes, PROBE_METRICS),
-                "link": LINK_METRICS,
-            }
-            if metric not in known.get(source, ()):
-                choice = ", ".join(known.get(source, [f"{each}.METRIC" for each in known]))
-                raise KneepointError(
-                    f"{workflow.file('comparisons', name)}: published {number}: unknown figure "
-                    f"{printed.figure}; known: {choice}"
-                )
 
 
 def _require(network: Network, engine: str, where: str) -> None:

@@ -191,7 +191,7 @@ class Question:
 
     Args:
         sections: what it says; the first one's part is that of its tables and figures.
-        experiments: those of a configuration.
+        experiments: those of a configuration; raises KneepointError if its settings are wrong.
         settings: the model of its keys of config.yaml: a further key, or one of the core with more
             keys of its own.
         named_settings: of controllers, as these keys name them, each with its key.
@@ -243,10 +243,12 @@ def _check_names(questions: Mapping[str, Question]) -> None:
     """Refuses what two questions declare by the same name."""
     owners: dict[tuple[str, str], str] = {}
     for name, question in questions.items():
+        keys = question.settings.model_fields if question.settings else ()
         for declared in (
             *(("table", table) for stage in question.stages for table in stage.tables),
             *(("figure", figure) for figure in question.figures),
             *(("folder of results", folder) for folder in question.folders),
+            *(("key", key) for key in keys),
         ):
             other = owners.setdefault(declared, name)
             if other != name:

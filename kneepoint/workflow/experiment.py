@@ -2,8 +2,7 @@
 
     python -m kneepoint.workflow.experiment --config config/config.yaml NAME
 
-The name is that of the experiment's folder in the results: a study's, repeats/NAME, hold_out,
-showcase, probe, confirm and so on.
+The name is that of the experiment's folder in the results: a study's, or as questions declare it.
 """
 
 from kneepoint.common.errors import run_command_line

@@ -68,6 +68,10 @@ STAGE = 'Stage(tables=("scores",))'
         ('QUESTION = Question(figures=("slope",))', "the figure 'slope' is one of first, too"),
         ('QUESTION = Question(folders=("lab",))', "the folder of results 'lab' is one of first"),
         (
+            "QUESTION = Question(settings=create_model('S', __base__=ConfigModel, slope=(int, 1)))",
+            "the key 'slope' is one of first, too",
+        ),
+        (
             "QUESTION = Question(stages=(Stage(('x',), (), {'first': ('score',)}),))",
             "first makes no table 'score'; did you mean 'scores'?",
         ),
@@ -76,7 +80,10 @@ STAGE = 'Stage(tables=("scores",))'
 def test_a_wrong_declaration_is_named(
     declared: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = f"QUESTION = Question(stages=({STAGE},), figures=('slope',), folders=('lab',), order=1)"
+    first = (
+        f"QUESTION = Question(stages=({STAGE},), figures=('slope',), folders=('lab',), order=1,"
+        " settings=create_model('S', __base__=ConfigModel, slope=(int, 0)))"
+    )
     with pytest.raises(KneepointError, match=rf"second/__init__\.py: .*{complaint}"):
         _declared(tmp_path, monkeypatch, first=first, second=declared)
 
@@ -107,6 +114,8 @@ def _declared(
     for name, declaration in declarations.items():
         (folder / package / name).mkdir(parents=True)
         (folder / package / name / "__init__.py").write_text(
+            "from pydantic import create_model\n"
+            "from kneepoint.common.config_file import ConfigModel\n"
             f"from kneepoint.runs.question import Question, Stage\n{declaration}\n"
         )
     (folder / package / "__init__.py").touch()

@@ -1,8 +1,17 @@
 """What do settings do under the same traffic, in virtual time and on the kernel's TCP?"""
 
+import itertools
 from collections.abc import Iterator
 
+from kneepoint.common.errors import KneepointError
 from kneepoint.config.workflow import FOLDERS, Workflow
+from kneepoint.engines.base import (
+    FLOW_METRICS,
+    LINK_METRICS,
+    PROBE_METRICS,
+)
+from kneepoint.engines.kernel.scenario import LONGEST_S
+from kneepoint.engines.named import LOADS
 from kneepoint.reports.parts import BEHAVES, TRUSTED, WORKS
 from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
 
@@ -27,9 +36,48 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
             )
 
 
+def _check(workflow: Workflow) -> None:
+    """Refuses published figures that nothing has, and flows that an engine cannot send."""
+    _check_published_figures(workflow)
+    _check_real_flows(workflow)
+
+
+def _check_real_flows(workflow: Workflow) -> None:
+    """Refuses flows that an engine with the kernel's TCP cannot send."""
+    for comparison in workflow.comparisons.values():
+        under_study = comparison.settings[0].controller
+        loads = [LOADS[engine] for engine in comparison.engines if engine in LOADS]
+        for load, name in itertools.product(loads, comparison.traffic):
+            flows = []
+            for flow in workflow.traffic[name].flows.values():
+                started = {k: v for k, v in flow.options.items() if k != "start_spread_s"}
+                flows.append(started | {"controller": flow.controller or under_study})
+            load.of({"flows": flows}, LONGEST_S, workflow.file("traffic", name))
+
+
+def _check_published_figures(workflow: Workflow) -> None:
+    """Refuses published metrics that nothing in the traffic has."""
+    for name, comparison in workflow.comparisons.items():
+        for number, printed in enumerate(comparison.published):
+            traffic = workflow.traffic[printed.traffic or comparison.traffic[0]]
+            source, _, metric = printed.figure.partition(".")
+            known = {
+                **dict.fromkeys(traffic.flows, FLOW_METRICS),
+                **dict.fromkeys(traffic.probes, PROBE_METRICS),
+                "link": LINK_METRICS,
+            }
+            if metric not in known.get(source, ()):
+                choice = ", ".join(known.get(source, [f"{each}.METRIC" for each in known]))
+                raise KneepointError(
+                    f"{workflow.file('comparisons', name)}: published {number}: unknown figure "
+                    f"{printed.figure}; known: {choice}"
+                )
+
+
 QUESTION = Question(
     sections=(Section(BEHAVES, 20), Section(TRUSTED, 60, "kernel"), Section(WORKS, 10, "works")),
     experiments=_experiments,
+    check=_check,
     folders=("comparisons", "kernel"),
     stages=(
         Stage(
