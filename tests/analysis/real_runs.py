@@ -10,12 +10,8 @@ import pyarrow as pa
 
 from kneepoint.runs.confirmed import SETTINGS_SCHEMA
 from kneepoint.runs.results import write_table
-
-REAL = """
-        real_time: {busy_us: 2000, probe: {controller: fixed_window, network: contest}}
-        confirm:
-          network: contest
-          calibration: {windows: [6, 12], host: {host_latency_us: {values: [0, 50]}}}"""
+from tests.analysis import synthetic
+from tests.analysis.workspace import lines_of
 
 
 def ask_for_real_runs(workspace: Path) -> Path:
@@ -23,7 +19,9 @@ def ask_for_real_runs(workspace: Path) -> Path:
     config = workspace / "config"
     text = (config / "config.yaml").read_text()
     text = text.replace("[windows, fit]", "[windows, fit, real-windows]")
-    (config / "config.yaml").write_text(text.replace("[again]", "[again, real-again]") + REAL)
+    text = text.replace("[again]", "[again, real-again]")
+    keys = {"real_time": {"busy_us": 2000}, **synthetic.of_questions("real_keys")}
+    (config / "config.yaml").write_text(text + lines_of(keys))
     for folder, name in (("studies", "windows"), ("repeats", "again")):
         whole = (config / folder / f"{name}.yaml").read_text()
         (config / folder / f"real-{name}.yaml").write_text(f"{whole}\n        engine: mahimahi")

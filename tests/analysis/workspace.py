@@ -24,8 +24,7 @@ FILES = {
         seed: 5
         results: {results}
         studies: [windows, fit]
-        repeats: [again]
-        showcase: {{controller: fixed_window, constants: {{window: 12}}, network: contest}}""",
+        repeats: [again]""",
     "networks/contest.yaml": """
         title: A constant link
         uplink: {{constant_mbps: 5}}
@@ -75,6 +74,11 @@ def write_runs(path: Path, rows: Sequence[Mapping[str, object]], name: str) -> N
     write_table(path, pa.Table.from_pylist(plain, schema=RUNS_SCHEMA))
 
 
+def lines_of(keys: Mapping[str, object]) -> str:
+    """Further lines of config.yaml."""
+    return "".join(f"\n        {key}: {json.dumps(value)}" for key, value in keys.items())
+
+
 def make_workspace(folder: Path) -> None:
     """Writes a configuration, its results, and an emulator that can only list."""
     results = folder / "results"
@@ -82,6 +86,8 @@ def make_workspace(folder: Path) -> None:
         path = folder / "config" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text if name.endswith(".csv") else text.format(results=results))
+    with (folder / "config/config.yaml").open("a") as config:
+        config.write(lines_of(synthetic.of_questions("keys")))
     emulate = folder / "build" / "emulate"
     emulate.parent.mkdir()
     emulate.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(LISTING)}\nEND\n")

@@ -43,8 +43,9 @@ def _named(workflow: Workflow) -> Iterator[tuple[str, Setting]]:
 
 def _check(workflow: Workflow) -> None:
     """Refuses a guided study without the calibration that guides it."""
+    wants = wanted_of(workflow) or not makes("agreement")
     for name, study in workflow.studies.items():
-        if study.guide and wanted_of(workflow) is None:
+        if study.guide and not wants:
             raise KneepointError(
                 f"{workflow.file('studies', name)}: guide needs this host's calibration, which "
                 f"real runs of fixed windows make; add confirm to {workflow.path}, or remove guide"

@@ -9,6 +9,11 @@ from tests.analysis.synthetic import NETWORK, flow_log, link_log
 SHOWCASE = Showcase(controller="fixed_window", constants={"window": 12}, network=NETWORK)
 
 
+def keys() -> dict[str, Any]:
+    """What asks for it."""
+    return {"showcase": SHOWCASE.model_dump()}
+
+
 def parts() -> dict[str, Any]:
     """The run that is shown."""
     return {"showcase": ShowcaseRun(SHOWCASE, link_log(), flow_log())}

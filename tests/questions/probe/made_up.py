@@ -12,6 +12,12 @@ THRESHOLD = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
 HOST = {"slots": 8, "cores": 4, "busy_us": 5000.0}
 
 
+def real_keys() -> dict[str, Any]:
+    """What asks for it."""
+    of = {"controller": "fixed_window", "network": "contest"}
+    return {"real_time": {"busy_us": 2000, "probe": of}}
+
+
 def probe() -> pd.DataFrame:
     """Up to eight runs at once give what a lone one gives, sixteen do not."""
     random = np.random.default_rng(2)

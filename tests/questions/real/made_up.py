@@ -83,6 +83,12 @@ def repeats() -> Repeats:
     return Repeats("real-window", config, runs)
 
 
+def real_keys() -> dict[str, Any]:
+    """What asks for it."""
+    calibration = {"windows": [6, 12], "host": {"host_latency_us": {"values": [0, 50]}}}
+    return {"confirm": {"network": "contest", "calibration": calibration}}
+
+
 @cache
 def real_parts() -> dict[str, Any]:
     """All that was done for real, but what other questions make up."""
