@@ -70,38 +70,67 @@ R = TypeVar("R")
 
 PATHS = (-0.1, -0.05, 0.0, 0.05, 0.1)
 """Relative changes of the propagation delay, on which settings are searched."""
-STARTS = 6
-"""Searches on each path, with seeds of their own: several find peaks that one misses."""
-FIRST, REPEATS, AT_ONCE, SURE = 2, 1000, 25, 0.99
-"""Emulated runs of each leading setting, further runs of those that may be best on a path, how many
-of them are chosen at once, and the probability at which these end: a guide that does not know its
-own best makes real runs look for it."""
 
+
+@dataclass(frozen=True)
+class Effort:
+    """Emulated runs before the first real run; a guide unsure of its own best costs real runs.
+
+    Args:
+        starts: searches on each path, with seeds of their own: several find peaks that one misses.
+        first: runs of each leading setting on each path.
+        further: the most further runs on a path, of the settings that may be best there.
+        at_once: how many of these are chosen at once.
+        certainty: probability of a recommendation within 1 % of the best, at which they end.
+    """
+
+    starts: int = 6
+    first: int = 2
+    further: int = 1000
+    at_once: int = 25
+    certainty: float = 0.99
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """How far emulated powers are from real ones: standard deviations of natural logarithms.
+
+    Args:
+        common: of the factor that all settings share.
+        residual: of the smooth rest, which varies over the parameters.
+    """
+
+    common: float
+    residual: float
+
+    def of_throughput(self) -> "Discrepancy":
+        """That of throughputs: 0.5 % where powers have 1.1 % (docs/real-runs.md)."""
+        return Discrepancy(0.5 * self.common, 0.5 * self.residual)
+
+
+EFFORT = Effort()
 SLOWER = np.linspace(PATHS[0], PATHS[-1], 9)
-"""Hypotheses on the path: how much slower it is than the calibrated one."""
-OF_SLOWER = np.exp(-np.abs(SLOWER) / 0.04)
-DISCREPANCIES = {
-    (0.01, 0.003): 0.4,
-    (0.01, 0.01): 0.3,
-    (0.3, 0.01): 0.1,
-    (0.3, 0.04): 0.1,
-    (0.3, 0.15): 0.1,
+"""Hypotheses on the path: the share by which its propagation delay exceeds the calibrated one."""
+SLOWER_PRIOR = np.exp(-np.abs(SLOWER) / 0.04)
+DISCREPANCY_PRIOR = {
+    Discrepancy(0.01, 0.003): 0.4,
+    Discrepancy(0.01, 0.01): 0.3,
+    Discrepancy(0.3, 0.01): 0.1,
+    Discrepancy(0.3, 0.04): 0.1,
+    Discrepancy(0.3, 0.15): 0.1,
 }
-"""Standard deviations of the common factor and of the smooth residual, with their prior
-probabilities: a calibrated emulator is within 1 % of most settings (docs/real-runs.md), and one
-that is far off for all is hardly right about their differences."""
-OF_THROUGHPUT = 0.5
-"""What of these throughputs have: 0.5 % where power has 1.1 % (docs/real-runs.md)."""
-LENGTH = 2.0
-RATIOS = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
-"""Noise in reality relative to the guide's."""
-PROMISED = 0.01, 0.01
-"""What a right guide keeps: standard deviations of the common factor and of the residual. Together
-they are the mean error of 1.1 % that calibrated hosts have (docs/real-runs.md)."""
-LEAST = 8
+"""Prior probabilities: a calibrated emulator is within 1 % of most settings (docs/real-runs.md);
+an emulator far off for all is hardly right about their differences."""
+CORRELATION_LENGTH = 2.0
+"""Of the residual, in standard deviations of the leading settings' parameters."""
+NOISE_RATIO_PRIOR = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
+"""Prior probabilities of the noise of real runs relative to emulated runs."""
+PROMISED = Discrepancy(0.01, 0.01)
+"""Of a right guide: together the mean error of 1.1 % of calibrated hosts (docs/real-runs.md)."""
+LEAST_REAL_RUNS = 8
 """Real runs that tell whether the guide is right."""
 DOUBT = 0.05
-"""Probability of real runs so far from what is promised, below which the guide is called wrong."""
+"""The guide is called wrong where real runs so far from PROMISED have a lower probability."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +161,7 @@ class Guide:
 
     def right(self, ratio: float = 1.0) -> Hypothesis:
         """The hypothesis that the guide keeps its promise, with a ratio of the noise."""
-        return self._hypothesis(self.paths, 0.0, *PROMISED, ratio)
+        return self._hypothesis(self.paths, 0.0, PROMISED, ratio)
 
     def doubt(self, measured: Measured) -> float:
         """Returns the probability of real runs so far from a right guide.
@@ -143,7 +172,7 @@ class Guide:
         """
         of_path = self.paths[-1].mean - self.paths[0].mean
         likely = np.stack([np.ones_like(of_path), of_path], axis=1)
-        rights = [(self.right(ratio), weight) for ratio, weight in RATIOS.items()]
+        rights = [(self.right(ratio), weight) for ratio, weight in NOISE_RATIO_PRIOR.items()]
         in_any_way, in_likely = (
             sum(weight * right.surprise(measured, along) for right, weight in rights)
             for along in (None, likely)
@@ -154,13 +183,13 @@ class Guide:
         """Returns hypotheses on the real values, weighed by the throughputs of real runs."""
         real = throughputs(plan, self.settings, runs)
         found, logs = [], []
-        for (slower, of_slower), ((constant, spread), of_off), (ratio, of_ratio) in product(
-            zip(SLOWER, OF_SLOWER, strict=True), DISCREPANCIES.items(), RATIOS.items()
+        for (slower, of_slower), (discrepancy, of_off), (ratio, of_ratio) in product(
+            zip(SLOWER, SLOWER_PRIOR, strict=True),
+            DISCREPANCY_PRIOR.items(),
+            NOISE_RATIO_PRIOR.items(),
         ):
-            found.append(self._hypothesis(self.paths, slower, constant, spread, ratio))
-            carried = self._hypothesis(
-                self.throughputs, slower, OF_THROUGHPUT * constant, OF_THROUGHPUT * spread, ratio
-            )
+            found.append(self._hypothesis(self.paths, slower, discrepancy, ratio))
+            carried = self._hypothesis(self.throughputs, slower, discrepancy.of_throughput(), ratio)
             logs.append(math.log(of_slower * of_off * of_ratio) + carried.evidence(real))
         weights = np.exp(np.maximum(np.array(logs) - max(logs), -100))
         return [replace(part, weight=float(w)) for part, w in zip(found, weights, strict=True)]
@@ -169,8 +198,7 @@ class Guide:
         self,
         of: Sequence[Posterior | Hypothesis],
         slower: float,
-        constant: float,
-        spread: float,
+        discrepancy: Discrepancy,
         ratio: float,
     ) -> Hypothesis:
         """Values on a path are interpolated between those of the two nearest."""
@@ -180,8 +208,8 @@ class Guide:
         return Hypothesis(
             np.sum([share * path.mean for share, path in each], axis=0),
             np.sum([share**2 * path.covariance for share, path in each], axis=0)
-            + constant**2
-            + spread**2 * smooth(self.at, LENGTH),
+            + discrepancy.common**2
+            + discrepancy.residual**2 * smooth(self.at, CORRELATION_LENGTH),
             ratio**2 * noise,
         )
 
@@ -226,7 +254,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
     points: dict[tuple[float, ...], Setting] = {}
     for path in paths:
         trials = list[FinishedTrial]()
-        for start in range(STARTS):
+        for start in range(EFFORT.starts):
             again = replace(path, seed=derive_seed(path.seed, "start", start))
             asker = make_asker(again.study.sampler, again.space, again.points, again.seed)
             trials += yield from ask_and_tell(again, asker, lambda _: None)
@@ -235,7 +263,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
             points.setdefault(key, Setting(len(points), setting.point))
     settings = tuple(points.values())
     at = coordinates(plan.space, [each.point for each in settings])
-    asked = [(k, number) for number in range(FIRST) for k in range(len(settings))]
+    asked = [(k, number) for number in range(EFFORT.first) for k in range(len(settings))]
     known = []
     for path in paths:
         known.append((yield from _known(path, settings, at, asked)))
@@ -252,7 +280,13 @@ def _known(
     again = replace(path, seed=derive_seed(path.seed, "leaders"))
     hypotheses = hypotheses_of_search(at, known)
     settled = yield from settle(
-        again, settings, lambda _: hypotheses, REPEATS, known, AT_ONCE, SURE
+        again,
+        settings,
+        lambda _: hypotheses,
+        EFFORT.further,
+        known,
+        EFFORT.at_once,
+        EFFORT.certainty,
     )
     told = throughputs(path, settings, [*runs, *settled.runs])
     return settled.posterior, told.expected()
@@ -272,7 +306,7 @@ def throughputs(
 def by_engine_of(
     plan: StudyPlan, steps: Generator[Batch, Iterator[FinishedRun], R]
 ) -> Generator[Batch, Iterator[FinishedRun], R]:
-    """Has the batches of steps executed by the engine of a plan, beside the runs that count."""
+    """Runs auxiliary batches on the plan's engine; they do not count as trials."""
     try:
         batch = next(steps)
         while True:
@@ -291,7 +325,7 @@ def spend(
         guide.settings,
         partial(guide.hypotheses, plan),
         budget,
-        least=LEAST,
+        least=LEAST_REAL_RUNS,
         among_measured=True,
     )
     right, counts = guide.right(), settled.measured.counts

@@ -20,7 +20,7 @@ from kneepoint.runs.results import (
 )
 from kneepoint.search import guided
 from kneepoint.search.guided import (
-    LEAST,
+    LEAST_REAL_RUNS,
     PATHS,
     Guide,
 )
@@ -125,7 +125,7 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     found = outcome(job)
     told, runs = found["posterior"], read_frame(job.out_dir / "runs.parquet")
     assert set(runs["engine"]) == {"mahimahi"}
-    assert LEAST <= told["runs"] == len(runs) <= told["budget"] == 12
+    assert LEAST_REAL_RUNS <= told["runs"] == len(runs) <= told["budget"] == 12
     assert found["best"]["constants"]["window"] in (11, 12, 13)
     guide = found["guide"]
     assert told["within_1_percent"] > CLEAR and not guide["is_off"]
@@ -185,16 +185,16 @@ def test_noisier_runs_do_not_make_the_guide_wrong(monkeypatch: pytest.MonkeyPatc
     def called_wrong(ratio: float, factor: float = 0.0) -> float:
         random, calls = np.random.default_rng(5), []
         for _ in range(200):
-            chosen = random.integers(5, size=LEAST)
+            chosen = random.integers(5, size=LEAST_REAL_RUNS)
             real = guide.calibrated.mean[chosen] + factor
-            values = real + ratio * noise * random.standard_normal(LEAST)
+            values = real + ratio * noise * random.standard_normal(LEAST_REAL_RUNS)
             found = zip(map(int, chosen), map(float, values), strict=True)
             calls.append(guide.doubt(Measured.nothing(5).with_values(found)) < guided.DOUBT)
         return float(np.mean(calls))
 
     assert called_wrong(1.0) <= 0.03 and called_wrong(1.4) <= 0.1
     assert called_wrong(1.0, factor=0.1) >= 0.9
-    monkeypatch.setattr(guided, "RATIOS", {1.0: 1.0})
+    monkeypatch.setattr(guided, "NOISE_RATIO_PRIOR", {1.0: 1.0})
     assert called_wrong(1.4) > 0.1
 
 
@@ -206,8 +206,8 @@ def test_several_starts_find_a_peak_that_one_misses(
         return replace(world()(spec), power=30 + 10 * float(np.exp(-off)))
 
     found = []
-    for starts in (1, guided.STARTS):
-        monkeypatch.setattr(guided, "STARTS", starts)
+    for starts in (1, guided.EFFORT.starts):
+        monkeypatch.setattr(guided, "EFFORT", guided.Effort(starts=starts))
         space = {"window": {"low": 2, "high": 1000}}
         job = open_job(FakeEngine(steep), space=space, sampler={"kind": "random", "trials": 10})
         perform(job)
