@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 CONTENTS: Mapping[str, tuple[str, ...]] = {
     "First hour": ("install", "tutorial", "own-report"),
     "How to": ("how-to/*",),
-    "Reference": ("reference", "controllers", "field", "bbr-cases"),
+    "Reference": ("glossary", "reference", "controllers", "field", "bbr-cases"),
     "Explanation": (
         *("emulator", "entries", "limits", "networks", "searches", "statistics"),
         *(page for pages in declared("PAGES").values() for page in pages if "/" not in page),

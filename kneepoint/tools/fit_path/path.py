@@ -1,9 +1,9 @@
 """The network whose emulation explains what was measured of a few schemes over one path.
 
-The fit draws settings of the network, keeps the best, and draws again around them (the
-cross-entropy method). A local regression of every figure on the parameters then gives the
-least-squares step. A parameter's interval ends where such a regression, with the parameter held,
-misses the measured figures by too much (profile likelihood), so that it may be lopsided or open.
+CMA-ES (Hansen and Ostermeier, Evolutionary Computation 9, 2001) searches the network; a local
+regression of every figure on the parameters then gives least-squares steps. A parameter's interval
+ends where such a regression, with the parameter held, misses the measured figures by too much
+(profile likelihood), so that it may be lopsided or open.
 """
 
 import math
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from cmaes import CMA
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 from scipy import stats
@@ -37,17 +38,45 @@ Asked = tuple["Scheme", PreparedNetwork, int]
 Run = Callable[[Sequence[Asked]], list[RunRecord]]
 """Runs schemes on networks with seeds, and returns the records in this order."""
 
-_FIRST, _DRAWN, _PARENTS, _GENERATIONS, _COOLING = 256, 48, 10, 10, 0.7
-_ROUNDS, _CLOUD, _FRESH, _TRIES = 4, 40, 8, 2
-_FIRST_SPREAD, _LEAST_SPREAD, _MOST_SPREAD = 0.02, 0.005, 0.15
-"""Of a range: what the first generations spread beyond their parents, and bounds of spreads."""
-_FACTOR = 1.6
-"""Between a distance that the figures reject and one that they do not."""
-_PRINTED = 0.002
-"""Relative error of a figure that is printed with few digits."""
-_LEAST = 0.05
-"""The least figure (Mbit/s, ms, share) of which that counts, and the least logarithm."""
-_LEVEL = 0.95
+
+@dataclass(frozen=True)
+class Effort:
+    """Networks on which a fit runs every scheme, and how far apart they are.
+
+    Args:
+        population: of each generation of CMA-ES.
+        generations: of CMA-ES.
+        cooling: of the tolerance of figures, from each generation to the next: the search is coarse
+            at first, because far from the right network all figures are many deviations off.
+        repeats: on one network, from which the variance of a single run is estimated.
+        cloud: around the optimum, for a regression.
+        steps: the most least-squares steps.
+        tries: least-squares steps at a held parameter before its value is rejected.
+        least_spread: the least standard deviation of a cloud, as a share of each range.
+        most_spread: the greatest one: a regression is local.
+        stride: factor between a distance that the figures reject and one that they accept.
+    """
+
+    population: int = 48
+    generations: int = 16
+    cooling: float = 0.75
+    repeats: int = 8
+    cloud: int = 40
+    steps: int = 4
+    tries: int = 2
+    least_spread: float = 0.005
+    most_spread: float = 0.15
+    stride: float = 1.6
+
+
+EFFORT = Effort()
+PRINTED_ERROR = 0.002
+"""Relative error of a printed figure, of three digits or so."""
+TOLERANCE = 0.05
+"""The relative error of figures that the first generation tolerates; of loss 0.01 absolute."""
+LEAST_FIGURE = 0.05
+"""Mbit/s, ms or share: smaller figures count as this where errors are relative."""
+LEVEL = 0.95
 
 
 class Scheme(Setting):
@@ -185,8 +214,9 @@ class _Fit:
         self._is_loss = np.array([name == "loss" for _, name in self._metrics])
         self._measured = self._scaled(np.array([of.measured[name] for of, name in self._metrics]))
         self._runs = np.array([each.runs for each, _ in self._metrics])
-        size = np.where(self._is_loss, np.maximum(self._measured, _LEAST), 1)
-        self._printed, self._rough = _PRINTED * size, np.where(self._is_loss, 0.01, 0.05)
+        size = np.where(self._is_loss, np.maximum(self._measured, LEAST_FIGURE), 1)
+        self._printed = PRINTED_ERROR * size
+        self._tolerance = np.where(self._is_loss, 0.01, TOLERANCE)
 
     def result(self) -> Fitted:
         spare = len(self._metrics) - len(self._path.space)
@@ -195,7 +225,7 @@ class _Fit:
         fitted = linear(centre)
         misfit = self._misfit(fitted, linear.variance)
         # Where one network does not explain all, what it misses counts as noise.
-        level = 1 - (1 - _LEVEL) / len(centre) / 2
+        level = 1 - (1 - LEVEL) / len(centre) / 2
         enough = misfit + max(1.0, misfit / spare) * stats.t.ppf(level, spare) ** 2
         ends = {
             side: np.array([self._end(k, side, linear, centre, enough) for k in range(len(centre))])
@@ -208,7 +238,7 @@ class _Fit:
             known = np.array([of is not scheme for of, _ in self._metrics])
             point = self._solved(linear, known)
             rests.append(self._misfit(linear(point), linear.variance, known))
-            again = self._figures(np.repeat(point[None], _FRESH, axis=0)).mean(axis=0)
+            again = self._figures(np.repeat(point[None], EFFORT.repeats, axis=0)).mean(axis=0)
             ours = zip(*map(self._unscaled, (self._measured, fitted, again)), strict=True)
             figures += [
                 Figure(scheme.controller, name, *map(float, of))
@@ -223,24 +253,28 @@ class _Fit:
         )
 
     def _optimum(self) -> _Linear:
-        """The surroundings of the best: by the cross-entropy method, then by least squares.
-
-        At first every figure counts as rough: the less so, the nearer the points are.
-        """
-        points = stats.qmc.Sobol(len(self._path.space), rng=self._random).random(_FIRST)
-        figures, noise = self._figures(points), np.zeros(len(self._metrics))
-        for generation in range(_GENERATIONS):
-            share = _COOLING**generation
-            variance = noise * (1 + 1 / self._runs) + self._printed**2 + (share * self._rough) ** 2
-            order = np.argsort(self._misfit(figures, variance), kind="stable")[:_PARENTS]
-            centre = points[order].mean(axis=0)
-            spread = points[order].std(axis=0) + max(share * _FIRST_SPREAD, _LEAST_SPREAD)
-            noise = self._figures(np.repeat(centre[None], _FRESH, axis=0)).var(axis=0, ddof=1)
-            drawn = np.clip(centre + spread * self._normal(_DRAWN), 0, 1)
-            points = np.vstack([points[order], drawn])
-            figures = np.vstack([figures[order], self._figures(drawn)])
-        for _ in range(_ROUNDS):
-            spread = np.clip(spread, _LEAST_SPREAD, _MOST_SPREAD)
+        """The surroundings of the best network: by CMA-ES, then by least squares."""
+        dimensions = len(self._path.space)
+        optimizer = CMA(
+            np.full(dimensions, 0.5),
+            sigma=0.3,
+            bounds=np.tile([0.0, 1.0], (dimensions, 1)),
+            population_size=EFFORT.population,
+            seed=int(self._random.integers(2**31)),
+        )
+        noise = np.zeros(len(self._metrics))
+        for generation in range(EFFORT.generations):
+            tolerance = EFFORT.cooling**generation * self._tolerance
+            variance = noise * (1 + 1 / self._runs) + self._printed**2 + tolerance**2
+            points = np.array([optimizer.ask() for _ in range(EFFORT.population)])
+            misfits = self._misfit(self._figures(points), variance)
+            optimizer.tell(list(zip(points, misfits.tolist(), strict=True)))
+            centre = np.clip(optimizer.mean, 0, 1)
+            repeated = np.repeat(centre[None], EFFORT.repeats, axis=0)
+            noise = self._figures(repeated).var(axis=0, ddof=1)
+        spread = points.std(axis=0)
+        for _ in range(EFFORT.steps):
+            spread = np.clip(spread, EFFORT.least_spread, EFFORT.most_spread)
             step = self._solved(self._regressed(centre, spread)) - centre
             step = np.clip(step, -2 * spread, 2 * spread)
             centre, is_there = centre + step, (np.abs(step) < spread / 2).all()
@@ -251,12 +285,12 @@ class _Fit:
 
     def _regressed(self, centre: Floats, spread: Floats) -> _Linear:
         """Runs at points around a centre; where the spread is 0 all have its coordinate."""
-        points = np.clip(centre + spread * self._normal(_CLOUD), 0, 1)
+        points = np.clip(centre + spread * self._normal(EFFORT.cloud), 0, 1)
         figures = self._figures(points)
-        terms = np.hstack([np.ones((_CLOUD, 1)), points - centre])
+        terms = np.hstack([np.ones((EFFORT.cloud, 1)), points - centre])
         found, *_ = np.linalg.lstsq(terms, figures, rcond=None)
-        noise = ((figures - terms @ found) ** 2).sum(axis=0) / (_CLOUD - terms.shape[1])
-        variance = noise * (1 / self._runs + terms.shape[1] / _CLOUD) + self._printed**2
+        noise = ((figures - terms @ found) ** 2).sum(axis=0) / (EFFORT.cloud - terms.shape[1])
+        variance = noise * (1 / self._runs + terms.shape[1] / EFFORT.cloud) + self._printed**2
         return _Linear(centre, spread, found[0], found[1:].T, variance)
 
     def _solved(self, linear: _Linear, known: Floats | float = 1.0) -> Floats:
@@ -272,7 +306,7 @@ class _Fit:
 
         def is_rejected(distance: float) -> bool:
             point = centre.copy()
-            for _ in range(_TRIES):
+            for _ in range(EFFORT.tries):
                 point[k] = centre[k] + side * distance
                 there = replace(self._regressed(point, spread), variance=linear.variance)
                 point = self._solved(there)
@@ -282,11 +316,11 @@ class _Fit:
 
         least = math.sqrt(np.linalg.inv(linear.information())[k, k])
         inner, outer, distance = 0.0, math.inf, min(room, 3 * least)
-        while inner < room and outer > 1.01 * _FACTOR * max(inner, least):
+        while inner < room and outer > 1.01 * EFFORT.stride * max(inner, least):
             if is_rejected(distance):
-                outer, distance = distance, distance / _FACTOR
+                outer, distance = distance, distance / EFFORT.stride
             else:
-                inner, distance = distance, min(room, _FACTOR * distance)
+                inner, distance = distance, min(room, EFFORT.stride * distance)
         return float(centre[k] + side * min(outer, room))
 
     def _normal(self, count: int) -> Floats:
@@ -296,7 +330,7 @@ class _Fit:
         return (known * (figures - self._measured) ** 2 / variance).sum(axis=-1)
 
     def _scaled(self, figures: Floats) -> Floats:
-        return np.where(self._is_loss, figures, np.log(np.maximum(figures, _LEAST)))
+        return np.where(self._is_loss, figures, np.log(np.maximum(figures, LEAST_FIGURE)))
 
     def _unscaled(self, figures: Floats) -> Floats:
         return np.where(self._is_loss, np.maximum(figures, 0), np.exp(figures))
