@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 EXTRAS = (
-    *("cmaes", "cmake", "markdown_it", "matplotlib", "optuna", "pandas", "pyarrow", "pygments"),
+    *("cmake", "markdown_it", "matplotlib", "optuna", "pandas", "pyarrow", "pygments"),
     *("pypandoc", "ray", "rich", "rocrate", "seaborn", "sklearn", "snakemake", "typst"),
 )
 WITHOUT = f"""
