@@ -43,7 +43,7 @@ from kneepoint.engines.built import (
 from kneepoint.engines.named import DIAGNOSES
 from kneepoint.common.complaints import complaints
 from kneepoint.runs.check import load_checked
-from kneepoint.runs.ray_cluster import require_answer
+from kneepoint.runs.ray_executor import join
 from kneepoint.common.errors import KneepointError, refuse
 from kneepoint.common.interrupt import end_on_signals
 
@@ -106,7 +106,7 @@ wildcard_constraints:
 
 # The default profile disables Snakemake's own lock, which outlives a killed process.
 onstart:
-    global workflow_lock
+    global workflow_lock, cluster_lock
     # Again: Snakemake's own handler would wait for jobs that last hours.
     end_on_signals(TEMPORARY)
     try:
@@ -114,15 +114,14 @@ onstart:
         engines = {EXPERIMENTS[name].engine for name in wanted_in_real_time()}
         for engine in engines & DIAGNOSES.keys():
             DIAGNOSES[engine]()
-        if WORKFLOW.ray_address:
-            require_answer(WORKFLOW.ray_address)
         if WORKFLOW.settings.storage_url:
             from kneepoint.search.storage_copy import open_storage
 
             open_storage(WORKFLOW.settings.storage_url).engine.dispose()
+        existing = join(WORKFLOW.ray_address) if WORKFLOW.ray_address else None
+        cluster_lock = start_cluster(CLUSTER, workflow.cores, existing)
     except KneepointError as error:
         refuse(error)
-    start_cluster(CLUSTER, workflow.cores, LOGS / "cluster.log", WORKFLOW.ray_address)
 
 
 # The report of `make confirm` has the real results that it made: a plain call need not write it again.

@@ -14,11 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from kneepoint.runs.ray_cluster import (
-    import_ray,
-    own_token,
-    ray_folder,
-)
+from kneepoint.common.files import private_folder
+from kneepoint.runs.cluster import Cluster, own_token
 from tests.conftest import ROOT
 
 
@@ -39,7 +36,7 @@ class Nodes:
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
-        folder = self._stack.enter_context(ray_folder())
+        folder = self._stack.enter_context(private_folder("ray", Path("/tmp")))
         token = own_token()  # Ray reads its token once in a test's process
         self.environment = {
             **os.environ,
@@ -96,9 +93,9 @@ class Nodes:
 def main(folder: str, cpus: str) -> None:
     """Starts the head and obeys."""
     mode = os.environ["RAY_AUTH_MODE"]
-    import_ray("127.0.0.1:0", os.environ["RAY_AUTH_TOKEN_PATH"])
+    os.environ.update(Cluster("127.0.0.1:0", os.environ["RAY_AUTH_TOKEN_PATH"]).environment())
     os.environ["RAY_AUTH_MODE"] = mode
-    from ray.cluster_utils import Cluster
+    from ray import cluster_utils
 
     Path(folder, "ray").mkdir(parents=True)
     options: dict[str, Any] = {
@@ -110,7 +107,7 @@ def main(folder: str, cpus: str) -> None:
         "temp_dir": folder,
     }
     os.environ["RAY_TMPDIR"] = folder  # where it notes its address
-    cluster = Cluster()
+    cluster = cluster_utils.Cluster()
     nodes = [cluster.add_node(**options)]
     print(cluster.address, flush=True)
     for line in sys.stdin:

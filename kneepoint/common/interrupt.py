@@ -50,13 +50,6 @@ def _end(temporary: Path, number: int, _: object) -> None:
     os.kill(os.getpid(), number)
 
 
-def end_rest_of_session() -> None:
-    """Kills all other processes of this session, which is this process's own."""
-    for pid in psutil.pids():
-        if _session_of(pid) == os.getpid() != pid:
-            _send(pid, signal.SIGKILL)
-
-
 def _running() -> set[psutil.Process]:
     """The descendants of this process, but for those that another session has started."""
     found = set()

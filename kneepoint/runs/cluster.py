@@ -1,176 +1,201 @@
-"""The workflow's only Ray, held by a separate process that ends with its parent.
+"""The workflow's Ray, which starts when a study asks for it and ends with the workflow.
 
-The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_cluster`. Ray itself
-starts when the first study asks for it, because a workflow may have nothing to run. The file then
-gives its address.
+The Snakefile calls `start_cluster`; studies call `find_cluster` and `end_with_cluster`.
 """
 
-import argparse
-import dataclasses
 import json
+import math
 import os
 import platform
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
-from kneepoint.common.errors import (
-    KneepointError,
-    end_with_error,
-    run_command_line,
-)
+from kneepoint.common.errors import KneepointError, end_with_error
 from kneepoint.common.files import (
+    LOCK_PATIENCE_S,
     hold_lock,
     is_held,
+    private_folder,
     read_json,
+    runtime_folder,
     write_whole,
 )
-from kneepoint.common.interrupt import end_rest_of_session
-from kneepoint.runs.ray_cluster import (
-    RAY_POLL_S,
-    Cluster,
-    open_cluster,
-)
+from kneepoint.common.places import PACKAGE
 
-_POLL_S = 0.2
-_START_LIMIT_S = 120
-_END_LIMIT_S = 30
+RAY = str(Path(sys.executable).with_name("ray"))
+POLL_S = 0.5
+"""Polling interval for a Ray, and what asks for it (s)."""
+_ANSWER_S, _START_S, _END_S = 5.0, 100.0, 5.0
+"""Time limits for an answer of the server, for its start and its end (s)."""
+_SHORT = Path("/tmp")  # noqa: S108 (private_folder makes it safe; paths of sockets must be short)
 
 
-def start_cluster(file: Path, cores: int, log: Path, address: str | None = None) -> None:
-    """Starts the process in the background and returns at once; it ends with this process.
+@dataclass(frozen=True)
+class Cluster:
+    """A running Ray: where it listens (HOST:PORT), and the file of the token that it requires.
 
-    Args:
-        file: that it writes when Ray is ready.
-        cores: workers, if it starts a Ray.
-        log: its output.
-        address: of a Ray to join instead, HOST:PORT.
-
-    It has its own session: Ctrl-C is meant for the workflow, and studies may still need
-    Ray while they end.
+    One that is joined existed before and may have nodes on other machines.
     """
-    file.unlink(missing_ok=True)
-    _wanted(file).unlink(missing_ok=True)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as output:
-        options = [f"--owner={os.getpid()}", f"--file={file}", f"--cores={cores}"]
-        options += [f"--address={address}"] if address else []
-        subprocess.Popen(
-            [sys.executable, "-m", "kneepoint.runs.cluster", *options],
+
+    address: str
+    token: str
+    is_joined: bool = False
+
+    def environment(self) -> dict[str, str]:
+        """Returns Ray's variables for its processes and for those that attach to it."""
+        variables = {
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": self.token,
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        }
+        if self.address.startswith("127."):  # otherwise it would bind to an external address
+            variables["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        return variables
+
+    def answers(self) -> bool:
+        """Whether its server accepts connections."""
+        host, _, port = self.address.rpartition(":")
+        with suppress(OSError):
+            socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
+            return True
+        return False
+
+
+@contextmanager
+def open_cluster(cores: int) -> Iterator[Cluster]:
+    """Starts a Ray on so many cores, which ends with the block or, killed, with this thread.
+
+    Only this user can reach it, from this machine.
+
+    Raises:
+        KneepointError: it cannot be started.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    cluster = Cluster(f"127.0.0.1:{port}", str(own_token()))
+    command = ["setpriv", "--pdeathsig", "TERM", RAY, "start", "--head", "--block"]
+    command += ["--node-ip-address=127.0.0.1", f"--port={port}", f"--num-cpus={cores}"]
+    command += [f"--object-store-memory={80 * 2**20}"]
+    command += ["--include-dashboard=False", "--include-log-monitor=False"]
+    # Workers import this package from the same place, whatever their folder.
+    path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
+    # Ray opens its own folder to everybody, so that lies in a private one.
+    with private_folder("ray", _SHORT) as folder, (folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [*command, f"--temp-dir={folder}/ray"],
+            env={**os.environ, **cluster.environment(), "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C is for the workflow; studies need Ray while they end
         )
+        try:
+            deadline_s = time.monotonic() + _START_S
+            while b"Ray runtime started" not in (said := (folder / "log").read_bytes()):
+                if server.poll() is not None or time.monotonic() > deadline_s:
+                    last = said.decode(errors="replace").strip().rpartition("\n")[2]
+                    raise KneepointError(f"Ray cannot be started: {last}")
+                time.sleep(POLL_S / 2)
+            yield cluster
+        finally:
+            server.terminate()
+            with suppress(subprocess.TimeoutExpired):  # it may hang where it was ending already
+                server.wait(_END_S)
+            with suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+
+def own_token() -> Path:
+    """Returns the token file of this user's Rays: one, as Ray reads its token once in a process."""
+    path = runtime_folder() / "token"
+    with hold_lock(path.with_suffix(".lock"), math.inf):
+        if not path.exists():
+            write_whole(path, secrets.token_hex(32), mode=0o600)
+    return path
+
+
+def start_cluster(file: Path, cores: int, existing: Cluster | None = None) -> TextIO:
+    """Offers studies a Ray, if not an existing one, then one on so many cores that ends with us.
+
+    It starts when a study asks for it (see find_cluster). The file says where it is, or why it is
+    no more; the result is a lock, which this process holds while it lives.
+    """
+    lock = hold_lock(_lock(file), LOCK_PATIENCE_S)
+    _wanted(file).unlink(missing_ok=True)
+    _tell(file, **({"cluster": asdict(existing)} if existing else {}))
+    if not existing:
+        threading.Thread(target=_serve, args=[file, cores]).start()
+    return lock
+
+
+def _serve(file: Path, cores: int) -> None:
+    def is_over() -> bool:
+        return not threading.main_thread().is_alive()
+
+    while not _wanted(file).exists():
+        if is_over():
+            return
+        time.sleep(POLL_S / 10)
+    try:
+        with open_cluster(cores) as cluster:
+            _tell(file, cluster=asdict(cluster))
+            while cluster.answers():
+                if is_over():
+                    return
+                time.sleep(POLL_S)
+        raise KneepointError(f"Ray at {cluster.address} ended")
+    except Exception as error:
+        _tell(file, error=str(error).partition("\n")[0])
 
 
 def find_cluster(file: Path) -> Cluster:
-    """Requests the cluster, and waits until it is ready.
+    """Returns the workflow's Ray, which it asks for, as soon as it is ready.
 
     Raises:
         KneepointError: it ended or did not start.
     """
     _wanted(file).touch()
-    deadline = time.monotonic() + _START_LIMIT_S
-    while time.monotonic() < deadline:
-        state = _read(file)
-        if "address" in state:
-            return Cluster(**{each.name: state[each.name] for each in dataclasses.fields(Cluster)})
-        if state and not is_held(_lock(file)):
-            break
-        time.sleep(_POLL_S / 4)
-    raise KneepointError(
-        f"{file}: Ray was not started ({_reason(file)}); see {file.with_name('logs')}/cluster.log"
-    )
+    while is_held(_lock(file)) and "error" not in (state := read_json(file)):
+        if "cluster" in state and (cluster := Cluster(**state["cluster"])).answers():
+            return cluster
+        time.sleep(POLL_S / 10)
+    raise KneepointError(f"{file}: Ray was not started ({_reason(file)})")
 
 
 def serves_here(file: Path) -> bool:
-    """Returns whether the cluster's process is out of reach, on another machine.
-
-    A batch system may have brought the job elsewhere, where neither the process nor its lock is.
-    """
-    deadline = time.monotonic() + _START_LIMIT_S
-    while "host" not in (state := _read(file)) and time.monotonic() < deadline:
-        time.sleep(_POLL_S / 4)
-    return bool(state.get("host", platform.node()) == platform.node())
+    """Whether the workflow is on this machine; a batch system may run its jobs elsewhere."""
+    return bool(read_json(file)["host"] == platform.node())
 
 
 def end_with_cluster(file: Path) -> None:
-    """Ends this process when the cluster's process ends, with its workflow or with Ray.
-
-    So no process of a killed workflow keeps a study's lock, and no study waits for a dead Ray.
-    """
+    """Ends this process when its workflow ends, so that it keeps no lock of a study."""
 
     def watch() -> None:
-        while not file.exists():
-            time.sleep(_POLL_S)
         while is_held(_lock(file)):
-            time.sleep(_POLL_S)
-        end_with_error(f"{_reason(file)}; run the command again: finished runs are kept")
+            time.sleep(POLL_S / 2)
+        end_with_error("the workflow has ended; run the command again: finished runs are kept")
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-@contextmanager
-def own_cluster(cores: int, address: str | None) -> Iterator[Cluster]:
-    """Provides a cluster for this process alone, which ends at once when Ray has ended."""
-    closed = threading.Event()
-
-    def watch() -> None:
-        while not closed.wait(RAY_POLL_S):
-            if dead := cluster.dead_part():
-                end_with_error(f"{dead}; run the command again: finished runs are kept")
-
-    with open_cluster(cores, address) as cluster:
-        threading.Thread(target=watch, daemon=True).start()
-        try:
-            yield cluster
-        finally:
-            closed.set()
+def _tell(file: Path, **news: object) -> None:
+    write_whole(file, json.dumps({"host": platform.node(), **news}))
 
 
-def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
-    told_to_end = threading.Event()
-
-    def is_wanted() -> bool:
-        return os.getppid() == owner and not told_to_end.is_set()
-
-    def end_when_told() -> None:
-        signal.signal(signal.SIGTERM, lambda *_: told_to_end.set())
-
-    end_when_told()
-    with hold_lock(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
-        known = {"pid": os.getpid(), "host": platform.node()}
-        write_whole(file, json.dumps(known))
-        while is_wanted() and not _wanted(file).exists():
-            time.sleep(_POLL_S / 4)
-        try:
-            if is_wanted():
-                cluster = stack.enter_context(open_cluster(cores, address))
-                end_when_told()  # Ray has its own handler
-        except Exception as error:
-            write_whole(file, json.dumps({**known, "error": str(error).partition("\n")[0]}))
-            raise
-        if is_wanted():
-            write_whole(file, json.dumps({**known, **dataclasses.asdict(cluster)}))
-        reason = ""
-        while is_wanted() and not reason:
-            time.sleep(RAY_POLL_S)
-            reason = cluster.dead_part()
-        if reason:  # else the workflow has ended, and its folder may be gone
-            write_whole(file, json.dumps({**known, "error": reason}))
-        alive.close()  # studies end now; the next workflow need not wait for Ray
-        if reason:
-            end_rest_of_session()
-    end_rest_of_session()  # helpers of Ray that are still running
-    if reason:
-        end_with_error(reason)  # a normal exit would shut Ray down first
+def _reason(file: Path) -> str:
+    return str(read_json(file).get("error", "the workflow has ended"))
 
 
 def _lock(file: Path) -> Path:
@@ -179,31 +204,3 @@ def _lock(file: Path) -> Path:
 
 def _wanted(file: Path) -> Path:
     return file.with_suffix(".wanted")
-
-
-def _reason(file: Path) -> str:
-    """Returns why the process has ended."""
-    return str(_read(file).get("error", "the workflow has ended"))
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = read_json(file)
-    except FileNotFoundError:
-        return {}
-    return state
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--owner", type=int, required=True, help="process with which this one ends")
-    parser.add_argument("--file", type=Path, required=True, help="written when Ray is ready")
-    parser.add_argument("--cores", type=int, required=True, help="workers")
-    parser.add_argument("--address", help="of a Ray to join, HOST:PORT; default: starts one")
-    arguments = parser.parse_args()
-    _serve(arguments.owner, arguments.file, arguments.cores, arguments.address)
-
-
-if __name__ == "__main__":
-    run_command_line(main)

@@ -19,14 +19,11 @@ from kneepoint.networks.scenario import (
 )
 from kneepoint.networks.searched import SearchedNetworks
 from kneepoint.networks.traffic import TrafficFlow
-from kneepoint.runs.cluster import find_cluster, own_cluster
-from kneepoint.runs.executor import (
-    Executor,
-    LocalExecutor,
-    RayExecutor,
-)
+from kneepoint.runs.cluster import find_cluster, open_cluster
+from kneepoint.runs.executor import Executor, LocalExecutor
 from kneepoint.runs.journal import open_journal
 from kneepoint.runs.progress import Progress
+from kneepoint.runs.ray_executor import RayExecutor, join
 from kneepoint.runs.runner import Batch, Runner
 from kneepoint.runs.slots import SlotExecutor, slots_of
 
@@ -162,6 +159,9 @@ class Job:
         if total is not None and total <= _WITHOUT_RAY:
             return LocalExecutor(engine, workers=1)
         if self.cluster:
-            return RayExecutor(find_cluster(self.cluster), engine)
-        own = own_cluster(self.cores, self.workflow.ray_address)
-        return RayExecutor(stack.enter_context(own), engine)
+            cluster = find_cluster(self.cluster)
+        elif address := self.workflow.ray_address:
+            cluster = join(address)
+        else:
+            cluster = stack.enter_context(open_cluster(self.cores))
+        return RayExecutor(cluster, engine)

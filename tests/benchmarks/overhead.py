@@ -6,13 +6,14 @@ python -m tests.benchmarks.overhead [--runs 20000] [--workers 2]
 import argparse
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 import optuna
 
-from kneepoint.runs.executor import RayExecutor
+from kneepoint.runs.cluster import open_cluster
 from kneepoint.runs.journal import RunJournal
-from kneepoint.runs.ray_cluster import open_cluster
+from kneepoint.runs.ray_executor import RayExecutor
 from tests.experiments.fakes import FakeSettings, run_spec
 
 _BATCH = 64
@@ -26,8 +27,10 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1000, help="of TPE (%(default)s)")
     arguments = parser.parse_args()
     specs = [run_spec(1 + i % 50, i) for i in range(arguments.runs)]
-    with open_cluster(arguments.workers, None) as cluster:
-        executor = RayExecutor(cluster, FakeSettings())
+    with (
+        open_cluster(arguments.workers) as cluster,
+        closing(RayExecutor(cluster, FakeSettings())) as executor,
+    ):
         list(executor.execute(specs[:_BATCH]))
         began_s = time.perf_counter()
         records = [record for some in executor.execute(specs) for record in some]

@@ -29,15 +29,12 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 
 from kneepoint.config.study import Sampler
 from kneepoint.engines.emulator import EmulatorSettings
-from kneepoint.runs.executor import (
-    Executor,
-    LocalExecutor,
-    RayExecutor,
-)
+from kneepoint.runs.cluster import open_cluster
+from kneepoint.runs.executor import Executor, LocalExecutor
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.pipeline import follow
-from kneepoint.runs.ray_cluster import open_cluster
+from kneepoint.runs.ray_executor import RayExecutor
 from kneepoint.runs.results import runs_table, write_table
 from kneepoint.runs.runner import Runner
 from kneepoint.search.samplers import make_asker
@@ -150,7 +147,7 @@ def main() -> None:
     with ExitStack() as stack:
         workers = None
         if given.workers:
-            workers = RayExecutor(stack.enter_context(open_cluster(given.workers, None)), engine)
+            workers = RayExecutor(stack.enter_context(open_cluster(given.workers)), engine)
         with tempfile.TemporaryDirectory() as folder:
             run(Path(folder), 20, workers)
         began_s = time.monotonic()

@@ -1,42 +1,40 @@
 """Executors give the same records; the workflow's Ray ends with its workflow, and ends no other."""
 
 import json
-import os
 import re
-import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.runs.cluster import find_cluster, serves_here
-from kneepoint.runs.executor import (
-    Executor,
-    LocalExecutor,
-    RayExecutor,
-)
+from kneepoint.runs.executor import Executor, LocalExecutor
+from kneepoint.runs.ray_executor import RayExecutor
 from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
 pytestmark = pytest.mark.slow
 
 _PATIENCE_S = 300
+VITAL = {"gcs_server", "raylet"}
 
-# What a Snakefile does: starts the cluster, and lives until it is killed.
+# What a Snakefile does: starts the cluster, and lives until it is killed or has nothing left to do.
 OWNER = """
 import sys, time
 from pathlib import Path
 from kneepoint.runs.cluster import start_cluster
-start_cluster(Path(sys.argv[1]), 2, Path(sys.argv[2]))
-time.sleep(600)
+lock = start_cluster(Path(sys.argv[1]), 2)
+for _ in range(12000):
+    if Path(sys.argv[1]).with_name("end").exists():
+        break
+    time.sleep(0.05)
 """
 
 # What a study does: ends with its workflow.
@@ -55,7 +53,7 @@ import sys
 from pathlib import Path
 from kneepoint.runs.cluster import end_with_cluster, find_cluster
 from kneepoint.common.errors import run_command_line
-from kneepoint.runs.executor import RayExecutor
+from kneepoint.runs.ray_executor import RayExecutor
 from tests.experiments.fakes import run_spec
 from tests.experiments.test_executor import SleepingSettings
 file = Path(sys.argv[1])
@@ -114,14 +112,14 @@ class Workflow:
     owner: "subprocess.Popen[bytes]"
     file: Path
 
-    @property
-    def cluster_pid(self) -> int:
-        return int(json.loads(self.file.read_bytes())["pid"])
+    def processes(self) -> set[psutil.Process]:
+        """Those of its Ray."""
+        return set(psutil.Process(self.owner.pid).children(recursive=True))
 
 
 def start_workflow(folder: Path) -> Workflow:
     file = folder / "cluster.json"
-    owner = subprocess.Popen([sys.executable, "-c", OWNER, file, folder / "cluster.log"], cwd=ROOT)
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, file], cwd=ROOT)
     wait_until(file.exists)
     return Workflow(owner, file)
 
@@ -134,12 +132,12 @@ def wait_until(condition: object) -> None:
         time.sleep(0.05)
 
 
-def is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+def are_gone(processes: Iterable[psutil.Process]) -> bool:
+    return not any(map(is_alive, processes))
+
+
+def is_alive(process: psutil.Process) -> bool:
+    return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
@@ -151,9 +149,9 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 def workflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workflow]:
     started = start_workflow(tmp_path_factory.mktemp("workflow"))
     yield started
-    pid = started.cluster_pid
+    processes = started.processes()
     end(started.owner)
-    wait_until(lambda: is_gone(pid))
+    wait_until(lambda: are_gone(processes))
 
 
 @pytest.fixture(params=["serial", "ray"])
@@ -205,49 +203,30 @@ def test_executor_passes_an_error_on(make_executor: object) -> None:
 def test_ray_listens_on_this_machine_only(workflow: Workflow) -> None:
     cluster = find_cluster(workflow.file)
     assert cluster.address.startswith("127.0.0.1:")
-    sockets = {
-        link.readlink().name
-        for process in session_of(workflow)
-        for link in (process / "fd").iterdir()
-        if link.is_symlink()
-    }
     listening = [
-        fields[1]
-        for name in ("tcp", "tcp6")
-        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
-        if (fields := line.split())[3] == "0A" and f"socket:[{fields[9]}]" in sockets
+        each.laddr.ip
+        for process in workflow.processes()
+        for each in process.net_connections()
+        if each.status == psutil.CONN_LISTEN
     ]
     assert len(listening) > 1
-    assert all("0100007F" in address for address in listening)
-
-
-def session_of(workflow: Workflow) -> list[Path]:
-    """The folders in /proc of the processes of its Ray."""
-    return [
-        path.parent
-        for path in Path("/proc").glob("[0-9]*/stat")
-        if path.read_text().rpartition(")")[2].split()[3] == str(workflow.cluster_pid)
-    ]
+    assert all(address.endswith("127.0.0.1") for address in listening)
 
 
 def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
-    cluster = find_cluster(workflow.file)
-    token = Path(cluster.token)
+    token = Path(find_cluster(workflow.file).token)
     assert token.stat().st_mode & 0o777 == 0o600
-    session = session_of(workflow)
-    names = {(path / "comm").read_text().strip() for path in session}
-    assert {"gcs_server", "raylet", "ray::Worker"} <= names
-    vital = [
-        path for path in session if (path / "comm").read_text() in ("gcs_server\n", "raylet\n")
-    ]
-    written = [path / name for path in session for name in ("cmdline", "environ")]
-    for public in (workflow.file, *written):
-        assert token.read_bytes() not in public.read_bytes(), public
+    processes = workflow.processes()
+    vital = [each for each in processes if each.name() in VITAL]
+    assert {each.name() for each in vital} == VITAL
+    secret = token.read_text()
+    assert secret not in workflow.file.read_text()
+    assert not any(secret in str([each.cmdline(), each.environ()]) for each in processes)
     # Ray lets nobody in who does not show the token.
-    assert all(b"RAY_AUTH_MODE=token\0" in (path / "environ").read_bytes() for path in vital)
+    assert all(each.environ()["RAY_AUTH_MODE"] == "token" for each in vital)
 
 
-@pytest.mark.parametrize("program", ["gcs_server", "raylet"])
+@pytest.mark.parametrize("program", sorted(VITAL))
 def test_ray_that_dies_ends_its_studies_with_one_line(program: str, tmp_path: Path) -> None:
     dying = start_workflow(tmp_path)
     address = find_cluster(dying.file).address
@@ -255,13 +234,9 @@ def test_ray_that_dies_ends_its_studies_with_one_line(program: str, tmp_path: Pa
         [sys.executable, "-c", DRIVER, dying.file], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
     wait_until((tmp_path / "cluster.attached").exists)
-    pid = dying.cluster_pid
-    (vital,) = (
-        int(each.name)
-        for each in session_of(dying)
-        if (each / "comm").read_text().strip() == program
-    )
-    os.kill(vital, signal.SIGKILL)
+    processes = dying.processes()
+    (vital,) = (each for each in processes if each.name() == program)
+    vital.kill()
     _, said = study.communicate()
     line = f"error: Ray at {address} ended; run the command again: finished runs are kept"
     # Ray's own library may have noticed before us that it could not tell the dead server of a task.
@@ -272,7 +247,7 @@ def test_ray_that_dies_ends_its_studies_with_one_line(program: str, tmp_path: Pa
     assert study.returncode == 2
     with pytest.raises(KneepointError, match=r"Ray at .* ended"):
         find_cluster(dying.file)
-    wait_until(lambda: is_gone(pid))
+    wait_until(lambda: are_gone(processes))
     end(dying.owner)
 
 
@@ -282,48 +257,40 @@ def test_killed_workflow_ends_its_own_ray_and_studies_but_no_other(
     other = start_workflow(tmp_path)
     find_cluster(other.file)
     study = subprocess.Popen([sys.executable, "-c", STUDY, other.file], cwd=ROOT)
-    cluster = other.cluster_pid
+    processes = other.processes()
+    assert {each.name() for each in processes} >= VITAL
     end(other.owner)
-    wait_until(lambda: is_gone(cluster))
+    wait_until(lambda: are_gone(processes))
     wait_until(lambda: study.poll() is not None)
     executor = RayExecutor(find_cluster(workflow.file), FakeSettings())
     assert [r for some in executor.execute(SPECS[:2]) for r in some]
     executor.close()
 
 
+def test_workflow_that_ends_leaves_no_process_of_ray_and_no_folder(tmp_path: Path) -> None:
+    ending = start_workflow(tmp_path)
+    find_cluster(ending.file)
+    processes = ending.processes()
+    (raylet,) = (each for each in processes if each.name() == "raylet")
+    (folder,) = re.findall(r"(/tmp/kneepoint\.ray\.\w+)/ray", raylet.cmdline()[1])
+    (tmp_path / "end").touch()
+    assert ending.owner.wait(_PATIENCE_S) == 0
+    wait_until(lambda: are_gone(processes))
+    assert not Path(folder).exists()
+
+
 def test_cluster_that_nobody_asks_for_starts_no_ray_and_says_when_it_has_ended(
     tmp_path: Path,
 ) -> None:
     idle = start_workflow(tmp_path)
-    pid = idle.cluster_pid
-    assert "address" not in json.loads(idle.file.read_bytes())
+    assert "cluster" not in json.loads(idle.file.read_bytes())
     assert serves_here(idle.file)
+    assert not idle.processes()
     end(idle.owner)
-    wait_until(lambda: is_gone(pid))
-    assert not (tmp_path / "cluster.wanted").exists()
     with pytest.raises(KneepointError, match="the workflow has ended"):
         find_cluster(idle.file)
     study = subprocess.Popen([sys.executable, "-c", STUDY, idle.file], cwd=ROOT)
     assert study.wait(_PATIENCE_S) != 0
     assert serves_here(idle.file)
-    idle.file.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+    idle.file.write_text(json.dumps({"host": "elsewhere"}))
     assert not serves_here(idle.file)
-
-
-def test_a_folder_that_is_removed_after_its_workflow_stays_removed(tmp_path: Path) -> None:
-    idle = start_workflow(tmp_path / "clone")
-    pid = idle.cluster_pid
-    end(idle.owner)
-    shutil.rmtree(tmp_path / "clone")
-    wait_until(lambda: is_gone(pid))
-    assert not (tmp_path / "clone").exists()
-
-
-def test_cluster_that_was_killed_is_reported(tmp_path: Path) -> None:
-    idle = start_workflow(tmp_path)
-    with suppress(ProcessLookupError):
-        os.kill(idle.cluster_pid, signal.SIGKILL)
-    wait_until(lambda: is_gone(idle.cluster_pid))
-    with pytest.raises(KneepointError, match=r"cluster.json: Ray was not started"):
-        find_cluster(idle.file)
-    end(idle.owner)

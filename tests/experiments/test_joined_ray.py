@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +15,10 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.engines.emulator import EmulatorSettings
-from kneepoint.runs.executor import LocalExecutor, RayExecutor
+from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.load import load_workflow
-from kneepoint.runs.ray_cluster import (
-    Worker,
-    open_cluster,
-    require_answer,
-)
+from kneepoint.runs.ray_executor import RayExecutor, join
+from kneepoint.runs.ray_node import run_here
 from tests.conftest import ROOT
 from tests.experiments.fakes import built_spec, network
 from tests.ray_node import Nodes
@@ -82,9 +80,7 @@ def test_node_that_dies_in_mid_study_changes_no_record(
         nodes.add()
         nodes.add()
         token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
-        with open_cluster(1, nodes.address) as cluster:
-            assert cluster.workers == 3
-            executor = RayExecutor(cluster, study.settings)
+        with closing(RayExecutor(join(nodes.address), study.settings)) as executor:
             answers = executor.execute(study.specs)
             got = [next(answers)]
             nodes.kill(2)
@@ -97,36 +93,35 @@ def test_node_that_dies_in_mid_study_changes_no_record(
     assert all(record.status == "ok" for record in by_id(got).values())
 
 
-def test_node_that_differs_is_refused_by_name(token: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_node_that_differs_is_refused_by_name(
+    study: Study, token: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     if shutil.which("setarch") is None:
         pytest.skip("NOT TESTED: no setarch (util-linux)")
     with Nodes(before=("setarch", "linux32")) as nodes:
         token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
-        refusal = r"^node .* \(127.0.0.1\): the architecture is \w+, but \w+ on the machine"
-        with pytest.raises(KneepointError, match=refusal), open_cluster(1, nodes.address):
-            pass
+        refusal = r"^node \S+: the architecture is \w+, but \w+ on the machine"
+        with (
+            closing(RayExecutor(join(nodes.address), study.settings)) as executor,
+            pytest.raises(KneepointError, match=refusal),
+        ):
+            list(executor.execute(study.specs))
         # Whoever shows another token, or none, comes no further.
         other = tmp_path / "other"
         other.write_text("f" * 64)
         token.setenv("RAY_AUTH_TOKEN_PATH", str(other))
-        with (
-            pytest.raises(KneepointError, match=r"refuses the token in .*other; name"),
-            open_cluster(1, nodes.address),
-        ):
-            pass
+        with pytest.raises(KneepointError, match=r"refuses the token in .*other; name"):
+            join(nodes.address)
         token.setenv("RAY_AUTH_TOKEN_PATH", str(other.with_name("none")))
-        with pytest.raises(KneepointError, match="get-auth-token"), open_cluster(1, nodes.address):
-            pass
+        with pytest.raises(KneepointError, match="get-auth-token"):
+            join(nodes.address)
 
 
 def test_ray_without_a_token_is_refused(token: pytest.MonkeyPatch) -> None:
     with Nodes(environment={"RAY_AUTH_MODE": "disabled"}) as nodes:
         token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
-        with (
-            pytest.raises(KneepointError, match="RAY_AUTH_MODE=token"),
-            open_cluster(1, nodes.address),
-        ):
-            pass
+        with pytest.raises(KneepointError, match="RAY_AUTH_MODE=token"):
+            join(nodes.address)
 
 
 def test_full_disk_of_a_node_is_an_error_that_names_it(
@@ -135,17 +130,17 @@ def test_full_disk_of_a_node_is_an_error_that_names_it(
     def fail(path: Path, _: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr("kneepoint.runs.ray_cluster.write_whole", fail)
+    monkeypatch.setattr("kneepoint.runs.ray_node.write_whole", fail)
     monkeypatch.setattr("ray.get", lambda content: content)
     sent = {"emulate": (sha256_of(b"content"), b"content")}
-    answer = Worker({}).run(study.settings, study.specs[:1], sent)
+    answer = run_here(study.settings, study.specs[:1], {}, sent)
     assert isinstance(answer, str)
     assert re.match(r"node .*: .*emulate: No space left on device; free some space", answer)
 
 
 def test_address_that_nobody_answers_is_refused() -> None:
     with pytest.raises(KneepointError, match=r"^ray_address 127.0.0.1:1: nothing answers there"):
-        require_answer("127.0.0.1:1")
+        join("127.0.0.1:1")
 
 
 def test_address_comes_from_the_configuration_or_the_environment(

@@ -20,11 +20,10 @@ from tests.engines.live_run import (
     PATIENCE_S,
     nothing_is_left,
     observe,
-    wait_until,
 )
 from tests.engines.real import real_engine, write_traces
 from tests.experiments.fakes import built_spec, network
-from tests.experiments.test_executor import Workflow, end, is_gone, start_workflow
+from tests.experiments.test_executor import Workflow, end, start_workflow
 
 pytestmark = pytest.mark.real_time
 
@@ -45,10 +44,8 @@ list(SlotExecutor(settings, 1, Path(sys.argv[1]).parent).execute(specs))
 @pytest.fixture(scope="module")
 def workflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workflow]:
     started = start_workflow(tmp_path_factory.mktemp("workflow"))
-    pid = started.cluster_pid
     yield started
     end(started.owner)
-    wait_until(lambda: is_gone(pid))
 
 
 @pytest.fixture
@@ -130,9 +127,7 @@ def test_killed_workflow_leaves_nothing_of_its_runs(
         folders.append(settings.folder / name)
         jobs.append(start_job(workflow, folders[-1], name))
     runs = [observe(folder) for folder in folders]
-    cluster = workflow.cluster_pid
     end(workflow.owner)
     for run in runs:
         nothing_is_left(run, MARGIN_S)
-    wait_until(lambda: is_gone(cluster))
     assert [job.wait(PATIENCE_S) for job in jobs] == [2, 2, 2]

@@ -137,7 +137,7 @@ class Driver:
             self.nodes.add()
         else:
             root = self.nodes.pid if self.nodes else self.process.pid
-            wanted = "ray::Worker" if what == "worker" else "raylet"
+            wanted = "ray::" if what == "worker" else "raylet"
             for pid in islice(_descendants(root, wanted), 1):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
