@@ -40,7 +40,7 @@ help: ## this list
 
 # Of two at once, the second finds what the first has made.
 setup: ## Python packages at their locked versions, in .venv or an activated conda environment
-	@flock $(LOCK) $(MAKE) --no-print-directory $(STAMP) $(COMMAND)
+	@flock $(LOCK) $(MAKE) --silent $(STAMP) $(COMMAND)
 
 # A controller that fails to compile does not prevent other targets.
 build: setup compiler ## the emulator, the controllers and everything else in C++
