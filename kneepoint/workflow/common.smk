@@ -23,7 +23,7 @@ from kneepoint.runs.registry import (
     other_inputs,
 )
 from kneepoint.reports.figures import PART_OF, drawn, kind_of, module_of
-from kneepoint.runs.question import FOLDER as QUESTIONS, Phase, words
+from kneepoint.runs.question import FOLDER as QUESTIONS, Phase
 from kneepoint.reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.

@@ -73,7 +73,6 @@ rule draw_figure:
 rule write_report:
     input:
         code_of("kneepoint.reports.build"),
-        [code_of(module) for module in words().values()],
         [code_of(stage.module) for stage in STAGES.values()],
         TEMPLATES,
         OWN_WORDS,
