@@ -33,10 +33,6 @@ enum Stream : uint64_t {
   impairments = 1 << 27,
 };
 
-// The longest time from a datagram's departure until its direct effects are over: a second of
-// latency, and a second's scheduling delay.
-constexpr Microseconds longest_way_us = 2'000'000;
-
 // Jain's index from which shares are fair, and the number of such intervals in a row.
 constexpr double fair = 0.9;
 constexpr size_t settled_intervals = 5;
@@ -163,13 +159,12 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
   } else {
     const Microseconds latency_us = std::llround(scenario_.host.host_latency_us);
     auto& link = add_shell<Shell<Link>>(
-        is_down, agenda_.shells_ahead_until_us,
+        is_down,
         Link(*trace, scenario_.duration_ms ? Link::AtEnd::repeat : Link::AtEnd::stop,
              std::move(queue_of_link)),
         scenario_.host, lateness(link_shell + is_down), is_down ? never : end_us_);
-    auto& delay = add_shell<Shell<DelayLine>>(2 + is_down, agenda_.shells_ahead_until_us,
-                                              delay_line_of(settings), scenario_.host,
-                                              lateness(delay_shell + is_down));
+    auto& delay = add_shell<Shell<DelayLine>>(2 + is_down, delay_line_of(settings), scenario_.host,
+                                              lateness(delay_shell + is_down), never);
     buffer.know_capacity(
         [&link](Microseconds until_us) { return link.queue().capacity_bytes(until_us); },
         scenario_.duration_ms ? never : duration_us());
@@ -216,9 +211,22 @@ void Rig::impair(Direction& direction) {
   }
 }
 
-// Packets too late for the run's end must not reach the uplink, which is measured.
-Hop& Rig::way_back(size_t sink) const {
-  return is_alone_ and sink % 2 == 1 ? *down_.entry : *outboxes_[sink];
+// A lone sender, all of whose packets go on at once and in order, need not wait for its turn. But
+// turns decide what still arrives at the very end, and what a flow has done when its measurement
+// begins; and, where packets take no time, the order in which simultaneous events draw lateness.
+Microseconds Rig::runs_ahead_until_us(End from) const {
+  // From a datagram's departure until its direct effects are over: a second of latency, and a
+  // second's scheduling delay.
+  constexpr Microseconds longest_way_us = 2'000'000;
+  const HostModel& host = scenario_.host;
+  const bool draws = host.wake_mean_us > 0 or not host.delays_us.empty();
+  const bool has_turns = scenario_.measure_from_s > 0 or (host.packet_us < 1 and draws);
+  return is_alone(from) and not has_turns ? end_us_ - longest_way_us : 0;
+}
+
+// The acknowledgments of a lone sender meet no others.
+Hop& Rig::way_back(const Flow& flow) const {
+  return is_alone(flow.settings.from) ? *down_.entry : *outboxes_[flow.ends.sink];
 }
 
 void Rig::connect(End from, Hop& sender, Hop& receiver) {
@@ -226,24 +234,22 @@ void Rig::connect(End from, Hop& sender, Hop& receiver) {
   to_far_.add(from == End::near ? receiver : sender);
 }
 
-Endpoint Rig::endpoint(size_t end, uint16_t flow, FlowMeter* meter, bool is_alone) {
-  return {agenda_,
-          end,
-          flow,
-          std::llround(scenario_.host.packet_us),
-          {agenda_, entry_of(end), *outboxes_[end], is_alone},
+Endpoint Rig::endpoint(size_t end, uint16_t flow, FlowMeter* meter,
+                       Microseconds runs_ahead_until_us) {
+  const Microseconds packet_us = std::llround(scenario_.host.packet_us);
+  return {agenda_, end, flow, packet_us, entry_of(end), *outboxes_[end], runs_ahead_until_us,
           meter};
 }
 
 void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
-  const bool is_alone = is_alone_ and settings.from == End::near;
-  auto& sender = add_sender<SenderProcess>(
-      ends.source, endpoint(ends.source, number, meter, is_alone), controller,
-      lateness(first_sender + number), lifetime_of(settings, contest_payload_bytes), log);
+  const Endpoint end = endpoint(ends.source, number, meter, runs_ahead_until_us(settings.from));
+  auto& sender =
+      add_sender<SenderProcess>(ends.source, end, controller, lateness(first_sender + number),
+                                lifetime_of(settings, contest_payload_bytes), log);
   connect(settings.from, sender,
-          add<ReceiverProcess>(scenario_.host, lateness(receiver_stream(number)),
-                               way_back(ends.sink), meter));
+          add<ReceiverProcess>(scenario_.host, lateness(receiver_stream(number)), way_back(flow),
+                               meter));
 }
 
 // The limit of CPU time of an entry's process. By default a processor that is as fast would have
@@ -278,15 +284,16 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
                                          entry_lookahead_us(), seed, mails, record);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
-                             lateness(receiver_stream(number)), way_back(ends.sink), mails, meter));
+                             lateness(receiver_stream(number)), way_back(flow), mails, meter));
 }
 
 void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
   auto& to_sink = add<Mail<TcpAcknowledgment>>(keeps_order());
   auto& to_source = add<Mail<TcpAcknowledgment>>(keeps_order());
-  const TcpEnd source{endpoint(ends.source, number, meter, is_alone_), to_sink, to_source};
-  const TcpEnd sink{endpoint(ends.sink, number, meter, is_alone_), to_source, to_sink};
+  const Microseconds ahead_until_us = runs_ahead_until_us(settings.from);
+  const TcpEnd source{endpoint(ends.source, number, meter, ahead_until_us), to_sink, to_source};
+  const TcpEnd sink{endpoint(ends.sink, number, meter, ahead_until_us), to_source, to_sink};
   Lifetime lifetime = lifetime_of(settings, tcp_payload_bytes);
   std::unique_ptr<Application> data = std::make_unique<Transfer>(meter);
   std::unique_ptr<Application> client = std::make_unique<Application>();
@@ -315,15 +322,6 @@ void Rig::add_probe(const ProbeSettings& probe, size_t number) {
 }
 
 void Rig::run_until(Microseconds end_us) {
-  // From two seconds before the end on, the order of the agenda decides what still happens; and
-  // throughout where packets take no time, but simultaneous events draw their lateness.
-  const HostModel& host = scenario_.host;
-  const bool takes_time = host.packet_us >= 1;
-  if (takes_time or (host.wake_mean_us == 0 and host.delays_us.empty())) {
-    agenda_.shells_ahead_until_us = end_us - longest_way_us;
-    // Where packets take time what a lone sender does ahead counts as before the end.
-    agenda_.sender_ahead_until_us = (takes_time ? end_us_ : end_us) - longest_way_us;
-  }
   for (Microseconds until_us = 0; until_us < end_us;) {
     until_us = std::min(end_us, (static_cast<Microseconds>(looks_) + 1) * look_us);
     act_until(until_us);

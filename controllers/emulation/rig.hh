@@ -136,10 +136,14 @@ class Rig {
   // Returns the hop before `next` where packets are lost, or `next` if none are lost at this place.
   Hop& lose(Direction& direction, LossPlace place, Hop& next);
   void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
-  // By default it shares its link.
-  Endpoint endpoint(size_t end, uint16_t flow, FlowMeter* meter = nullptr, bool is_alone = false);
+  // Whether the packets of a flow from this end are all that there is, and go on at once.
+  bool is_alone(End from) const { return places_ == 2 and from == End::near; }
+  // Of such a flow: until when its ends may act before their turn; 0: never.
+  Microseconds runs_ahead_until_us(End from) const;
+  Endpoint endpoint(size_t end, uint16_t flow, FlowMeter* meter = nullptr,
+                    Microseconds runs_ahead_until_us = 0);
   Hop& entry_of(size_t end) const { return end % 2 == 0 ? *up_.entry : *down_.entry; }
-  Hop& way_back(size_t sink) const;  // of a contest flow
+  Hop& way_back(const Flow& flow) const;  // of a contest flow
   void connect(End from, Hop& sender, Hop& receiver);
   void add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log);
   void add_entry_flow(const Flow& flow, FlowLog* log);
@@ -162,8 +166,6 @@ class Rig {
   const Scenario& scenario_;
   size_t ends_;
   size_t places_ = ends_ + scenario_.impairments();
-  // One sender, all of whose packets go on at once and in order: it may act ahead.
-  bool is_alone_ = places_ == 2;
   Agenda agenda_{places_};
   std::vector<Process*> processes_;  // by place
   Milliseconds duration_ms_;

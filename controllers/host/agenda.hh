@@ -58,13 +58,8 @@ class Agenda {
   Agenda(const Agenda&) = delete;
   Agenda& operator=(const Agenda&) = delete;
 
-  // Before these times shells and a lone sender may handle an event before its turn.
-  Microseconds shells_ahead_until_us = 0;
-  Microseconds sender_ahead_until_us = 0;
-
   // Where a shell's next event stands.
   Microseconds& of_shell(size_t shell) { return times_us_[1 + shell]; }
-  Microseconds of_shell(size_t shell) const { return times_us_[1 + shell]; }
 
   void plan_outbox(size_t endpoint, Microseconds time_us) {
     outbox_events_.plan(endpoint, time_us);

@@ -18,7 +18,7 @@ SenderProcess::SenderProcess(const Endpoint& end, const ControllerHandle& contro
 
 void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
   const Microseconds read_us = lateness_.read_time(time_us);
-  if (knows_all_until(read_us)) {
+  if (read_us < std::min(next_event_us(), end_.runs_ahead_until_us)) {
     read(packet, time_us, read_us);
     fill_window(read_us);
     if (wake_up_us_ < planned_us_) plan();
@@ -79,6 +79,7 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
 }
 
 inline void SenderProcess::fill_window(Microseconds now_us) {
+  wake_up_us_ = now_us;  // what its packets bring about at once waits in the inbox
   const uint64_t most = most_sent(now_us);
   while (sender_.window_is_open() and sender_.packets_sent() < most) send(now_us);
   wake_up_us_ = sender_.packets_sent() < most ? sender_.wakes_us() + lateness_us_ : never;

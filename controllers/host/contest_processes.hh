@@ -42,12 +42,6 @@ class SenderProcess final : public Process {
     return now_us < lifetime_.stop_us ? lifetime_.packets : 0;
   }
   void plan() { end_.plan(planned_us_ = next_event_us()); }
-  // Whether all that can reach it, and its first hop, before then has done so.
-  bool knows_all_until(Microseconds time_us) const {
-    return end_.departures.is_alone and
-           time_us < std::min(next_event_us(), end_.agenda.sender_ahead_until_us) and
-           time_us < end_.agenda.of_shell(0);
-  }
   [[gnu::always_inline]] inline void act_on_timer(Microseconds now_us);
   [[gnu::always_inline]] inline void read(const Packet& acknowledgment, Microseconds arrived_us,
                                           Microseconds now_us);

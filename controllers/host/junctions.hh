@@ -38,33 +38,23 @@ class Outbox final : public Process {
   Hop& next_;
 };
 
-// Where what an endpoint sends goes.
-struct Departures {
-  Agenda& agenda;
-  Hop& first_hop;  // what leaves at once, and all that a lone sender sends
-  Hop& outbox;     // what leaves later
-  bool is_alone;   // nobody else sends over that link
-
-  Hop& of(Microseconds leaves_us, Microseconds now_us) const {
-    const bool is_next =
-        leaves_us == now_us or (is_alone and leaves_us < agenda.sender_ahead_until_us);
-    return is_next ? first_hop : outbox;
-  }
-};
-
 // What an endpoint has from its run, which outlives it.
 struct Endpoint {
   Agenda& agenda;
   size_t place;  // among the agenda's endpoints
   uint16_t flow;
   Microseconds packet_us;  // to hand on one packet
-  Departures departures;
+  Hop& first_hop;          // of its link
+  Hop& outbox;             // in front of that, for what leaves later
+  // What happens before then may be handled before its turn, because nobody else sends; 0: nothing.
+  Microseconds runs_ahead_until_us;
   FlowMeter* meter;  // null: the flow is not measured
 
   void plan(Microseconds time_us) const { agenda.plan_endpoint(place, time_us); }
   // A packet is ready at `leaves_us`, now or later.
   void send(Microseconds leaves_us, Microseconds now_us, const Packet& packet) const {
-    departures.of(leaves_us, now_us).arrive(leaves_us, packet);
+    const bool is_next = leaves_us == now_us or leaves_us < runs_ahead_until_us;
+    (is_next ? first_hop : outbox).arrive(leaves_us, packet);
   }
 };
 

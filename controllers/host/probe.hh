@@ -30,8 +30,7 @@ class ProbeProcess final : public Process {
     const uint64_t number = rtts_us_.size();
     rtts_us_.push_back(unanswered_);
     end_.plan(rtts_us_.size() == count_ ? never : now_us + interval_us_);
-    end_.departures.outbox.arrive(now_us,
-                                  {.sequence_number = number, .bytes = bytes_, .flow = end_.flow});
+    end_.outbox.arrive(now_us, {.sequence_number = number, .bytes = bytes_, .flow = end_.flow});
   }
 
   void write(JsonWriter& json) const {

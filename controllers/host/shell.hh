@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "host/host_model.hh"
@@ -17,46 +19,55 @@ namespace kneepoint {
 
 // Where packets wait until a shell reads them: the queue of its TUN device. Packets that find it
 // full are lost silently.
-class DeviceQueue {
+//
+// That of a shell that reads a packet at once, or after the packets before it.
+class PromptDevice {
  public:
-  // Without scheduling delays a shell reads a packet at once, or after the packets before it.
-  DeviceQueue(size_t capacity_packets, Microseconds read_us, bool waits)
-      : waits_(waits),
-        read_us_(read_us),
-        read_all_us_(capacity_packets == 0 ? never
-                                           : static_cast<Microseconds>(capacity_packets) * read_us),
-        read_at_once_us_(waits ? -never : read_all_us_),
-        read_times_us_(waits ? capacity_packets : 0) {}
-
-  // There is room if the packet `capacity_packets` places ahead has been read.
-  bool has_room(Microseconds time_us) const {
-    if (not waits_) return busy_until_us_ - time_us <= read_all_us_;
-    return read_times_us_.empty() or read_times_us_[next_] <= time_us;
+  // A capacity of 0 has no limit.
+  PromptDevice(size_t capacity_packets, Microseconds read_us)
+      : read_us_(read_us),
+        read_all_us_(
+            capacity_packets == 0 ? never : static_cast<Microseconds>(capacity_packets) * read_us) {
   }
 
-  // A packet joins that an idle shell would read at `time_us`.
-  void join(Microseconds time_us) {
-    const Microseconds begin_us = std::max(busy_until_us_, time_us);
-    busy_until_us_ = begin_us + read_us_;
-    if (read_times_us_.empty()) return;
-    read_times_us_[next_] = begin_us;
-    if (++next_ == read_times_us_.size()) next_ = 0;
-  }
-
-  // Both in one, for a shell without scheduling delays; always false for one with them.
-  bool join_if_room(Microseconds time_us) {
-    if (busy_until_us_ - time_us > read_at_once_us_) return false;
+  // Returns whether a packet finds room.
+  bool join(Microseconds time_us) {
+    if (busy_until_us_ - time_us > read_all_us_) return false;
     busy_until_us_ = std::max(busy_until_us_, time_us) + read_us_;
     return true;
   }
 
  private:
-  bool waits_;
   Microseconds read_us_;
-  Microseconds read_all_us_;      // a full queue, without waits
-  Microseconds read_at_once_us_;  // the same for one that does not wait
+  Microseconds read_all_us_;  // a full queue
   Microseconds busy_until_us_ = 0;
-  std::vector<Microseconds> read_times_us_;  // with waits, of the last packets, in a circle
+};
+
+// That of a shell that waits for the processor before it reads.
+class LateDevice {
+ public:
+  LateDevice(size_t capacity_packets, Microseconds read_us)
+      : read_us_(read_us), read_times_us_(capacity_packets) {}
+
+  // Returns when a packet is read, unless it finds no room: there is some once the packet
+  // `capacity_packets` places ahead has been read.
+  std::optional<Microseconds> join(Microseconds time_us, Lateness& lateness) {
+    const bool is_bounded = not read_times_us_.empty();
+    if (is_bounded and read_times_us_[next_] > time_us) return std::nullopt;
+    const Microseconds awake_us = lateness.read_time(time_us);
+    const Microseconds begin_us = std::max(busy_until_us_, awake_us);
+    busy_until_us_ = begin_us + read_us_;
+    if (is_bounded) {
+      read_times_us_[next_] = begin_us;
+      if (++next_ == read_times_us_.size()) next_ = 0;
+    }
+    return awake_us;
+  }
+
+ private:
+  Microseconds read_us_;
+  Microseconds busy_until_us_ = 0;
+  std::vector<Microseconds> read_times_us_;  // of the last packets, in a circle
   size_t next_ = 0;
 };
 
@@ -72,19 +83,15 @@ class Shell final : public Process {
  public:
   // Args:
   //   next_event_us: its place in the agenda.
-  //   ahead_until_us: before then it may handle an arrival before its turn.
-  //   deaf_from_us: packets read from then on are not handled, because the queue's observers must
-  //   not see them.
-  Shell(Microseconds& next_event_us, const Microseconds& ahead_until_us, Queue queue,
-        const HostModel& host, Lateness lateness, Microseconds deaf_from_us = never)
+  //   reads_until_us: what it would read from then on, the observers of the queue must not see.
+  Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
+        Microseconds reads_until_us)
       : agenda_us_(next_event_us),
-        ahead_until_us_(ahead_until_us),
         queue_(std::move(queue)),
-        device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us),
-                lateness.waits()),
+        device_(device_of(host, lateness)),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
-        deaf_from_us_(deaf_from_us) {
+        reads_until_us_(reads_until_us) {
     agenda_us_ = never;
   }
 
@@ -98,22 +105,14 @@ class Shell final : public Process {
   const Queue& queue() const { return queue_; }
 
   void arrive(Microseconds time_us, const Packet& packet) override {
-    Microseconds read_us = time_us;
-    if (not device_.join_if_room(time_us)) [[unlikely]] {
-      if (not device_.has_room(time_us)) {
+    if (auto* const device = std::get_if<PromptDevice>(&device_)) [[likely]] {
+      if (device->join(time_us)) [[likely]] {
+        take(packet, time_us);
+      } else {
         ++packets_dropped_;
-        return;
       }
-      read_us = lateness_.read_time(time_us);
-      device_.join(read_us);
-      if (read_us >= deaf_from_us_) return;
-    }
-    // Packets come in order: nothing happens here before.
-    if (read_us < agenda_us_ or
-        (read_us == agenda_us_ and inbox_.empty() and read_us < ahead_until_us_)) [[likely]] {
-      read(packet, read_us);
     } else {
-      inbox_.push(read_us, packet);
+      arrive_late(time_us, packet);
     }
   }
 
@@ -134,6 +133,33 @@ class Shell final : public Process {
   }
 
  private:
+  using Device = std::variant<PromptDevice, LateDevice>;
+
+  static Device device_of(const HostModel& host, const Lateness& lateness) {
+    const auto capacity_packets = static_cast<size_t>(host.device_packets);
+    const Microseconds read_us = std::llround(host.read_us);
+    if (lateness.waits()) return LateDevice(capacity_packets, read_us);
+    return PromptDevice(capacity_packets, read_us);
+  }
+
+  [[gnu::noinline]] void arrive_late(Microseconds time_us, const Packet& packet) {
+    const auto read_us = std::get<LateDevice>(device_).join(time_us, lateness_);
+    if (not read_us) {
+      ++packets_dropped_;
+    } else if (*read_us < reads_until_us_) {
+      take(packet, *read_us);
+    }
+  }
+
+  // A packet that is read now or later. Packets come in order: nothing happens here before.
+  [[gnu::always_inline]] void take(const Packet& packet, Microseconds read_us) {
+    if (read_us < agenda_us_) [[likely]] {
+      read(packet, read_us);
+    } else {
+      inbox_.push(read_us, packet);
+    }
+  }
+
   [[gnu::always_inline]] void read(const Packet& packet, Microseconds now_us) {
     const Milliseconds now_ms = whole_ms(now_us);
     if (queue_.next_event_us() <= now_us) [[unlikely]]
@@ -145,7 +171,7 @@ class Shell final : public Process {
   }
 
   [[gnu::always_inline]] void forward(Microseconds now_us, Milliseconds now_ms) {
-    agenda_us_ = acting_;
+    agenda_us_ = now_us;  // what arrives meanwhile waits
     busy_until_us_ = std::max(busy_until_us_, now_us);
     queue_.advance(now_ms, [this](const Packet& packet) __attribute__((always_inline)) {
       busy_until_us_ += packet_us_;
@@ -164,19 +190,16 @@ class Shell final : public Process {
     agenda_us_ = std::min(inbox_.next_us(), timer_us);
   }
 
-  static constexpr Microseconds acting_ = -1;  // before any arrival
-
   Microseconds& agenda_us_;
-  const Microseconds& ahead_until_us_;
   Queue queue_;
-  DeviceQueue device_;
+  Device device_;
   uint64_t packets_dropped_ = 0;  // found the device full
   TimedPackets inbox_{};
   Microseconds packet_us_;
   Microseconds latency_us_ = 0;
   Hop* next_ = nullptr;
   Lateness lateness_;
-  Microseconds deaf_from_us_;
+  Microseconds reads_until_us_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   Microseconds busy_until_us_ = 0;
 };
