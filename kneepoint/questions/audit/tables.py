@@ -7,7 +7,7 @@ and how near they come.
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 
 import pandas as pd
 
@@ -414,10 +414,10 @@ def printed(tables: Tables) -> pd.DataFrame:
     cut_off = select(tables["audit_evidence"], kind="truncation")
     truncated = set(zip(cut_off["table"], cut_off["row"], cut_off["metric"], strict=True))
     lines = []
-    for row in records(tables["audit"]):
-        for metric in METRICS:
-            place = row["table"], row["row"], metric
-            sign = " (truncated)" if place in truncated else ""
+    for row, metric in product(records(tables["audit"]), METRICS):
+        place = row["table"], row["row"], metric
+        sign = " (truncated)" if place in truncated else ""
+        if not math.isnan(row[f"published_{metric}"]):
             lines.append((*place, f"{as_printed(row, metric)}{sign}"))
     return pd.DataFrame(lines, columns=["table", "row", "metric", "text"])
 
