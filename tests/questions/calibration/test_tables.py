@@ -11,6 +11,7 @@ from tests.questions.test_together import with_all
 from tests.reports.told import told
 
 
+@with_all("real")
 def test_a_fit_is_read_where_there_is_one(workspace: Path) -> None:
     config = ask_for_real_runs(workspace)
     results = Results.of(config)
