@@ -1,9 +1,10 @@
-"""Which rule behaves like an unknown sender, whose acknowledgments and packets in flight are known.
+"""Identifies the rule that an unknown sender follows, from its flow logs.
 
-Candidates hear the acknowledgments of the sender's logs, whatever they would have sent themselves;
-the nearest has, after each, the window that the sender filled. The errors of a rule that adds up
-its steps add up as well, and far from the best fit all fits are alike: CMA-ES, from several points,
-fits ever longer beginnings of the logs, each with the best fits and families of the one before.
+Each candidate rule receives the acknowledgments of the logs, whatever it would have sent itself;
+its distance compares its window after each acknowledgment with the packets that the sender had in
+flight. The errors of a rule that accumulates its steps accumulate as well, and the distance is flat
+far from the best fit. CMA-ES therefore fits prefixes of the logs of increasing length, and starts
+each stage from the best fits and families of the stage before.
 """
 
 import math
@@ -36,21 +37,21 @@ from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.language import Rule, with_numbers
 
 NEAR, EXPLAINED = 0.05, 0.8
-"""The greatest distance from a rule that a sender behaves like, and the least share explained."""
+"""A sender behaves like a rule up to this distance and from this explained share on."""
 _SAME = 0.002
-"""No lesser distance is searched for: windows are known in whole packets."""
+"""The search ends at this distance: windows are known in whole packets only."""
 _FAILED = 3
-"""Beyond every distance."""
+"""Distance of a failed replay, greater than any other."""
 _SILENCE_MS = 1000
-"""The keepalive of a sender that was never silent, as most rules have it."""
+"""Keepalive of a sender that was never silent: the value of most rules."""
 _DRAWN, _PATIENCE, _GAIN = 100, 60, 0.999
-"""Points to begin with, for each parameter; generations without this gain that end a search."""
+"""Random initial points per parameter; generations without this gain that end a search."""
 _WHOLE = 45_000
-"""Events of all logs together: more make no difference."""
+"""Events of all logs together; more do not change the result."""
 
 
 class _Stage(NamedTuple):
-    """What is fitted, and the effort: fits, trials of each, their first step, and families."""
+    """Effort of a stage: events of all logs, fits, trials per fit, initial step, families kept."""
 
     events: int
     fits: int
@@ -68,10 +69,10 @@ _STAGES = (
 )
 
 Known: TypeAlias = tuple[Controller, Rule | None]
-"""A controller, or a rule that it performs."""
+"""A controller, and the rule that it interprets, if it interprets rules."""
 _Point = tuple[float, ...]
 _Fit = tuple[float, _Point]
-"""A distance, and where it is in the unit cube."""
+"""A distance, and its point in the unit cube."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,10 @@ class Family:
     """Rules that differ in their parameters.
 
     Args:
-        controller: that performs them.
-        rule: that it performs, if it performs rules that are data.
-        searched: parameters with their ranges, whole numbers last.
-        fixed: values of others, which a log shows.
+        controller: the controller that executes the rules.
+        rule: the rule that it interprets, if it interprets rules.
+        searched: searched parameters with their ranges, integers last.
+        fixed: values of the other parameters, read from the logs.
     """
 
     controller: Controller
@@ -92,7 +93,13 @@ class Family:
 
     @classmethod
     def of(cls, controller: Controller, rule: Rule | None, seen: Mapping[str, Any]) -> "Family":
-        """Searches all but what a log shows: see `build/replay --help`."""
+        """Makes a family that searches every parameter that the logs do not show.
+
+        Args:
+            controller: the controller.
+            rule: its rule, if it interprets rules.
+            seen: what the logs show (see `build/replay --help`).
+        """
         fixed: dict[str, float] = dict(rule.code) if rule else {}
         for name, constant in controller.constants.items():
             if name.startswith("initial_"):
@@ -110,7 +117,7 @@ class Family:
 
     @property
     def name(self) -> str:
-        """The controller's, or the rule's text."""
+        """The text of the rule, or else the name of the controller."""
         return self.rule.text if self.rule else self.controller.name
 
     def values(self, point: Iterable[float]) -> dict[str, float]:
@@ -130,14 +137,14 @@ class Family:
 
 @dataclass(frozen=True)
 class Likeness:
-    """How near a family comes to a sender.
+    """How closely a family fits a sender.
 
     Args:
         family: the family.
-        fits: the nearest, the first first.
-        constants: all parameters at the first.
-        distance: its distance; 0 is the same behaviour (see `build/replay --help`).
-        explained: share of acknowledgments after which windows differ by at most a packet.
+        fits: its best fits, the best first.
+        constants: all parameters at the best fit.
+        distance: distance of the best fit; 0 is the same behaviour (see `build/replay --help`).
+        explained: share of acknowledgments after which windows differ by at most one packet.
     """
 
     family: Family
@@ -148,7 +155,7 @@ class Likeness:
 
     @property
     def words(self) -> str:
-        """The rule with its numbers, or the controller with what was searched and its units."""
+        """The rule with its numbers, or the controller with its fitted parameters and units."""
         family, found = self.family, self.constants
         if family.rule is not None:
             numbers = [found[f"number_{k}"] for k in range(len(family.rule.numbers))]
@@ -160,12 +167,12 @@ class Likeness:
 
     @property
     def is_near(self) -> bool:
-        """Whether the sender behaves like it."""
+        """Whether the sender behaves like this family."""
         return self.distance <= NEAR and self.explained >= EXPLAINED
 
 
 def known_families(catalogue: Catalogue) -> list[Controller]:
-    """Returns the rules of the reports."""
+    """Returns the controllers of published reports."""
     return [each for each in catalogue.controllers.values() if each.source.startswith("report")]
 
 
@@ -187,9 +194,15 @@ def log_runs(settings: EmulatorSettings, specs: Sequence[RunSpec], folder: Path)
 
 
 def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Likeness]:
-    """Returns families by their distance from the sender of all these logs, the nearest first.
+    """Returns families by their distance from the sender of the logs, the nearest first.
 
-    Of families that are as near as whole packets can tell, the one with fewer parameters is first.
+    Of families whose distances whole packets cannot tell apart, the one with fewer parameters comes
+    first.
+
+    Args:
+        logs: flow logs of one sender.
+        known: controllers and rules to fit.
+        seed: of the initial points and of CMA-ES.
 
     Raises:
         NoSenderError: a log is damaged.
@@ -206,12 +219,12 @@ def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Li
 
 
 def _ranked(found: Iterable[Likeness], least: float = 0) -> list[Likeness]:
-    """Returns families by distance, of which those up to `least` are alike."""
+    """Returns families by distance, floored at `least`, then by number of parameters."""
     return sorted(found, key=lambda each: (max(each.distance, least), len(each.family.searched)))
 
 
 def _on_whole(logs: Sequence[Path], fitted: Likeness) -> Likeness:
-    """Returns a family that was given up early, with its distance from the whole logs."""
+    """Returns a family dropped at an early stage, with its distance on the whole logs."""
     with Replay(logs, _WHOLE // len(logs)) as replay:
         found = replay.compare(fitted.family.controller.name, fitted.constants)
     is_ok = found["status"] == "ok"
@@ -223,7 +236,7 @@ def _on_whole(logs: Sequence[Path], fitted: Likeness) -> Likeness:
 
 
 def _fit(logs: Sequence[Path], stage: _Stage, seed: int, before: Likeness) -> Likeness:
-    """Returns a family's nearest fits to the beginnings of the logs."""
+    """Returns a family's best fits to the stage's prefix of each log."""
     family = before.family
     name, size = family.controller.name, len(family.searched)
     with Replay(logs, stage.events // len(logs)) as replay:
@@ -249,7 +262,7 @@ def _fit(logs: Sequence[Path], stage: _Stage, seed: int, before: Likeness) -> Li
 
 
 def _varied(family: Family, fits: Iterable[_Fit]) -> list[_Fit]:
-    """Returns fits in order, the k-th of the same whole numbers as if it were k times as far."""
+    """Returns fits by distance times k, for the k-th fit with the same integer parameters."""
     known: Counter[_Point] = Counter()
     ranked = []
     for distance, point in sorted(fits):
@@ -263,13 +276,13 @@ def _varied(family: Family, fits: Iterable[_Fit]) -> list[_Fit]:
 def _descend(
     family: Family, stage: _Stage, fit: Callable[[_Point], _Fit], start: _Point, seed: int
 ) -> _Fit:
-    """Returns the best fit of a search that begins at a point and keeps its whole numbers."""
+    """Returns the best fit of a search from a point, with its integer parameters fixed."""
     real = sum(not each.is_integer for each in family.searched)
     best = fit(start)
-    if real < 2:  # one number, real or whole, takes all its values
+    if real < 2:  # CMA-ES needs two dimensions: scan the range of the first parameter instead
         shares = np.linspace(0, 1, _DRAWN, endpoint=False).tolist() if start else []
         return min([best, *(fit((share, *start[1:])) for share in shares)])
-    import cmaes  # of the extra `search`: a contest without behaviour needs none
+    import cmaes  # of the extra `search`, which a contest without this fit does not need
 
     size = 8 + 2 * int(3 * math.log(real))
     search = cmaes.CMA(

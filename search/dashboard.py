@@ -1,4 +1,4 @@
-"""Serves Optuna's dashboard of all searches, live and read-only, on this machine only.
+"""Serves Optuna's dashboard of all studies, live and read-only, on this machine only.
 
 python -m kneepoint.search.dashboard --config config/config.yaml [--port 8080]
 """
@@ -25,7 +25,7 @@ from kneepoint.search.storage_copy import sync
 
 HOST = "127.0.0.1"
 _PAUSE_S, _PAUSE = 1.0, 10
-"""The least time between two updates: in seconds, and as a multiple of what the last one took."""
+"""Least pause between updates: in seconds, and as a multiple of the last update's duration."""
 _HIDDEN = (
     b"<style>.MuiCard-root:has(#graph-timeline),"
     b'label:has(input[value^="datetime_"]) { display: none !important; }</style>'
@@ -36,12 +36,12 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 def read_only(
     application: Application, report: Path, storage: BaseStorage, update: Callable[[], None]
 ) -> Application:
-    """Returns the application with the report, and without any request that modifies.
+    """Returns the application extended by the report, with every modifying request refused.
 
-    `/studies/FOLDER` leads to the page of the study in that folder of the results: its number there
-    depends on the other studies. Requests to other hosts are refused, too: a page elsewhere whose
-    name resolves to this machine would otherwise read all studies. `update` is called before the
-    application answers.
+    `/studies/FOLDER` redirects to the page of the study in that folder of the results, whose number
+    in Optuna depends on the other studies. Requests with another Host header are refused, too:
+    otherwise a page whose name resolves to this machine could read all studies (DNS rebinding).
+    `update` is called before the application answers.
     """
 
     def refuse_changes(
@@ -70,9 +70,9 @@ def read_only(
 def _without_times(
     application: Application, environ: dict[str, Any], start_response: Callable[..., Any]
 ) -> Iterable[bytes]:
-    """Returns Optuna's page without what it draws of times, which no trial has.
+    """Returns Optuna's page without its plots over time.
 
-    It would draw the present instead.
+    Copied trials have no times, and Optuna would plot the present instead.
     """
     begun: list[Any] = []
     whole = b"".join(application(environ, lambda *of: begun.extend(of)))
@@ -84,10 +84,10 @@ def _without_times(
 
 
 def make_dashboard(results: Path, port: int) -> WSGIServer:
-    """Returns a server of all studies under the results folder, now and later.
+    """Returns a server of all studies in the results folder, which follows their progress.
 
     Raises:
-        KneepointError: the port is unavailable, or a study's file is damaged.
+        KneepointError: the port is unavailable, or a file of a study is damaged.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage = InMemoryStorage()
@@ -114,7 +114,7 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
 
 
 def _page(storage: BaseStorage, folder: str) -> str:
-    """The path of a study's page, or of the list where there is no such study."""
+    """Returns the path of a study's page, or of the list if there is no such study."""
     names = (n for n in optuna.get_all_study_names(storage) if n.startswith(f"{folder}: "))
     numbers = [storage.get_study_id_from_name(name) for name in names]
     return f"/dashboard/studies/{numbers[0]}" if numbers else "/dashboard/"

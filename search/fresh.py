@@ -1,4 +1,4 @@
-"""Repeats the best trial of a search with fresh seeds: its own value is biased by selection."""
+"""Repeats a study's best trial with fresh seeds: its value in the search is biased by selection."""
 
 import math
 import statistics
@@ -22,14 +22,14 @@ from kneepoint.search.plan import StudyPlan
 from kneepoint.stats.intervals import t_interval
 
 RUNS, LEAST_TRIALS = 30, 5
-"""Runs on each network, and least number of repetitions of the trial."""
+"""Runs on each network, and least number of repeats of the trial."""
 
 
 def count_trials(study: Study) -> int:
-    """Returns how often to repeat a study's best trial.
+    """Returns the number of repeats of a study's best trial.
 
-    It is 0 in real time, for replays, and for objectives to minimise, because a misfit or a worst
-    case is not a property of a setting alone.
+    It is 0 in real time, for replays of a table, and for objectives that are minimised: a misfit or
+    a worst case is not a property of the setting alone.
     """
     if LIMITS[study.engine].is_real_time or study.table or study.objective.minimises:
         return 0
@@ -37,15 +37,15 @@ def count_trials(study: Study) -> int:
 
 
 def plan_fresh(plan: StudyPlan, best: BestTrial) -> list[Sequence[PlannedRun]]:
-    """Returns the runs of each repetition of the best trial."""
+    """Returns the runs of each repeat of the best trial."""
     seeds = [derive_seed(plan.seed, "fresh", k) for k in range(count_trials(plan.study))]
     return [replace(plan, seed=seed).runs_of(best.trial, best.searched) for seed in seeds]
 
 
 def repeat(plan: StudyPlan, best: BestTrial) -> Generator[Batch, Iterator[FinishedRun], BestTrial]:
-    """Repeats the best trial of a search; returns it with its fresh value.
+    """Repeats the best trial of a study; returns it with the value over fresh seeds.
 
-    A study whose best is not repeated keeps the value of its search.
+    Without repeats, the trial keeps its value in the search.
     """
     planned = plan_fresh(plan, best)
     if not planned:
@@ -65,7 +65,7 @@ def repeat(plan: StudyPlan, best: BestTrial) -> Generator[Batch, Iterator[Finish
 
 
 def _on_networks(repeated: Sequence[Sequence[FinishedRun]]) -> dict[str, dict[str, float]]:
-    """Returns the power on each network with its interval, and the means of what was measured."""
+    """Returns, by network, the power with its 95 % interval, and the means of the metrics."""
     of_each: dict[str, list[list[FinishedRun]]] = {}
     for runs in repeated:
         on: dict[str, list[FinishedRun]] = {}

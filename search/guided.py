@@ -1,11 +1,11 @@
 """A search in real time that the emulator guides: few real runs, of the settings that may be best.
 
-First the study is searched in virtual time on the calibrated host, as it is, and with paths that
-are somewhat faster and slower, on each from several starts; the leading settings of all are
-repeated on each. Real runs then tell how reality differs: by the speed of the path, by a factor
-that all settings share, and by a smooth residual over the parameters. The path shows in the
-throughput, too, which varies from run to run several times less than power. Real runs go to the
-settings that may be best, until one is clearly as good as the best, or the budget ends.
+First, emulated searches run on the calibrated host with several propagation delays, several
+searches per delay; the leading settings of all searches are repeated at every delay. Real runs then
+estimate how the real path differs: in its propagation delay, by a factor common to all settings,
+and by a smooth residual over the parameters. The delay shows in the throughput, too, which varies
+from run to run several times less than power. Real runs are allocated to the settings that may be
+best, until one is clearly as good as the best, or the budget is spent.
 """
 
 import math
@@ -37,7 +37,7 @@ from kneepoint.runs.results import (
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.leaders import (
-    Setting,
+    Candidate,
     Settled,
     leading,
     measure,
@@ -69,19 +69,19 @@ from kneepoint.stats.posterior import (
 R = TypeVar("R")
 
 PATHS = (-0.1, -0.05, 0.0, 0.05, 0.1)
-"""Relative changes of the propagation delay, on which settings are searched."""
+"""Relative changes of the propagation delay at which settings are searched."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Emulated runs before the first real run; a guide unsure of its own best costs real runs.
+    """Emulated runs before the first real run; uncertainty that they leave costs real runs.
 
     Args:
-        starts: searches on each path, with seeds of their own: several find peaks that one misses.
-        first: runs of each leading setting on each path.
-        further: the most further runs on a path, of the settings that may be best there.
-        at_once: how many of these are chosen at once.
-        certainty: probability of a recommendation within 1 % of the best, at which they end.
+        starts: searches per path, with different seeds: one search may miss a peak.
+        first: measurements of each leading setting on each path.
+        further: greatest number of further measurements per path, of settings that may be best.
+        at_once: further measurements that are chosen at once.
+        certainty: probability that the recommendation is within 1 % of the best, at which they end.
     """
 
     starts: int = 6
@@ -93,25 +93,25 @@ class Effort:
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """How far emulated powers are from real ones: standard deviations of natural logarithms.
+    """Errors of emulated power: prior standard deviations, in natural logarithms.
 
     Args:
-        common: of the factor that all settings share.
-        residual: of the smooth rest, which varies over the parameters.
+        common: of the factor common to all settings.
+        residual: of the residual, which varies smoothly over the parameters.
     """
 
     common: float
     residual: float
 
     def of_throughput(self) -> "Discrepancy":
-        """That of throughputs: 0.5 % where powers have 1.1 % (docs/real-runs.md)."""
+        """The discrepancy of throughput: 0.5 % where power has 1.1 % (docs/real-runs.md)."""
         return Discrepancy(0.5 * self.common, 0.5 * self.residual)
 
 
 EFFORT = Effort()
-SLOWER = np.linspace(PATHS[0], PATHS[-1], 9)
-"""Hypotheses on the path: the share by which its propagation delay exceeds the calibrated one."""
-SLOWER_PRIOR = np.exp(-np.abs(SLOWER) / 0.04)
+DELAY_CHANGES = np.linspace(PATHS[0], PATHS[-1], 9)
+"""Hypotheses on the real path: relative differences of its propagation delay from calibration."""
+DELAY_CHANGE_PRIOR = np.exp(-np.abs(DELAY_CHANGES) / 0.04)
 DISCREPANCY_PRIOR = {
     Discrepancy(0.01, 0.003): 0.4,
     Discrepancy(0.01, 0.01): 0.3,
@@ -119,39 +119,39 @@ DISCREPANCY_PRIOR = {
     Discrepancy(0.3, 0.04): 0.1,
     Discrepancy(0.3, 0.15): 0.1,
 }
-"""Prior probabilities: a calibrated emulator is within 1 % of most settings (docs/real-runs.md);
-an emulator far off for all is hardly right about their differences."""
+"""Prior probabilities: a calibrated emulator is within 1 % for most settings (docs/real-runs.md);
+with a large common error, its ranking of settings is not reliable either."""
 CORRELATION_LENGTH = 2.0
 """Of the residual, in standard deviations of the leading settings' parameters."""
 NOISE_RATIO_PRIOR = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
 """Prior probabilities of the noise of real runs relative to emulated runs."""
 PROMISED = Discrepancy(0.01, 0.01)
-"""Of a right guide: together the mean error of 1.1 % of calibrated hosts (docs/real-runs.md)."""
+"""Discrepancy of a right guide: the mean error of calibrated hosts is 1.1 % (docs/real-runs.md)."""
 LEAST_REAL_RUNS = 8
-"""Real runs that tell whether the guide is right."""
+"""Real measurements needed to judge whether the guide is right."""
 DOUBT = 0.05
-"""The guide is called wrong where real runs so far from PROMISED have a lower probability."""
+"""Significance level of the test that rejects the guide."""
 
 
 @dataclass(frozen=True)
-class Guide:
-    """What the emulator says: the leading settings, and their values on the paths.
+class EmulatedGuide:
+    """The emulator's estimates: the leading settings and their values on every path.
 
     Args:
-        settings: those that lead on a path, shape (m,).
+        settings: settings that lead on at least one path, shape (m,).
         at: their coordinates, shape (m, d).
-        paths: the posteriors on each of PATHS.
-        throughputs: their logarithms there.
+        paths: posterior of log power on each of PATHS.
+        throughputs: prior of log throughput on each of PATHS.
     """
 
-    settings: tuple[Setting, ...]
+    settings: tuple[Candidate, ...]
     at: Floats
     paths: tuple[Posterior, ...]
     throughputs: tuple[Hypothesis, ...]
 
     @property
     def calibrated(self) -> Posterior:
-        """The posterior on the path as it is calibrated."""
+        """The posterior on the calibrated path."""
         return self.paths[PATHS.index(0)]
 
     @property
@@ -159,32 +159,34 @@ class Guide:
         """The setting that the emulator alone recommends."""
         return int(np.argmax(self.calibrated.mean))
 
-    def right(self, ratio: float = 1.0) -> Hypothesis:
-        """The hypothesis that the guide keeps its promise, with a ratio of the noise."""
+    def null_hypothesis(self, ratio: float = 1.0) -> Hypothesis:
+        """The hypothesis that the guide is right: discrepancy PROMISED, noise times `ratio`."""
         return self._hypothesis(self.paths, 0.0, PROMISED, ratio)
 
     def doubt(self, measured: Measured) -> float:
-        """Returns the probability of real runs so far from a right guide.
+        """Returns the p value of the test that the guide is right.
 
-        They may be far off in any way, or in what is likelier: by a factor, or on another path.
-        That is two tests, hence the 2 (Bonferroni). It is the mean over the ratios of the noise:
-        noisier runs are no wrong guide.
+        Two tests are combined (Bonferroni): of deviations in any direction, and of deviations along
+        the likely ones, a common factor and another propagation delay. Each p value is averaged
+        over the noise ratios: noisier runs do not refute the guide.
         """
         of_path = self.paths[-1].mean - self.paths[0].mean
         likely = np.stack([np.ones_like(of_path), of_path], axis=1)
-        rights = [(self.right(ratio), weight) for ratio, weight in NOISE_RATIO_PRIOR.items()]
-        in_any_way, in_likely = (
-            sum(weight * right.surprise(measured, along) for right, weight in rights)
+        nulls = [
+            (self.null_hypothesis(ratio), weight) for ratio, weight in NOISE_RATIO_PRIOR.items()
+        ]
+        in_any_direction, in_likely = (
+            sum(weight * null.p_value(measured, along) for null, weight in nulls)
             for along in (None, likely)
         )
-        return min(1.0, 2 * min(in_any_way, in_likely))
+        return min(1.0, 2 * min(in_any_direction, in_likely))
 
     def hypotheses(self, plan: StudyPlan, runs: Sequence[FinishedRun]) -> list[Hypothesis]:
-        """Returns hypotheses on the real values, weighed by the throughputs of real runs."""
+        """Returns hypotheses on the real values, weighted by the throughputs of real runs."""
         real = throughputs(plan, self.settings, runs)
         found, logs = [], []
         for (slower, of_slower), (discrepancy, of_off), (ratio, of_ratio) in product(
-            zip(SLOWER, SLOWER_PRIOR, strict=True),
+            zip(DELAY_CHANGES, DELAY_CHANGE_PRIOR, strict=True),
             DISCREPANCY_PRIOR.items(),
             NOISE_RATIO_PRIOR.items(),
         ):
@@ -201,7 +203,7 @@ class Guide:
         discrepancy: Discrepancy,
         ratio: float,
     ) -> Hypothesis:
-        """Values on a path are interpolated between those of the two nearest."""
+        """Returns a hypothesis; values are interpolated between the two nearest of PATHS."""
         shares = [float(np.interp(slower, PATHS, hat)) for hat in np.eye(len(PATHS))]
         each = list(zip(shares, of, strict=True))
         noise = np.maximum(of[PATHS.index(0)].noise, LEAST_NOISE**2)
@@ -215,13 +217,13 @@ class Guide:
 
 
 @dataclass(frozen=True)
-class Guided:
-    """What the real runs say.
+class GuidedOutcome:
+    """The outcome of the real runs.
 
     Args:
-        settled: the recommendation.
-        factor: real over emulated values, in the mean over the real runs, with its 95 % interval.
-        doubt: probability of real runs that differ so from a right guide.
+        settled: the measurements and the recommendation.
+        factor: geometric mean of real over emulated power, between the ends of its 95 % interval.
+        doubt: p value of the test that the guide is right.
     """
 
     settled: Settled
@@ -230,12 +232,12 @@ class Guided:
 
     @property
     def is_off(self) -> bool:
-        """Whether the guide is wrong: reality differs by more than it promises."""
+        """Whether the test rejects the guide."""
         return self.doubt < DOUBT
 
 
 def on_path(plan: StudyPlan, slower: float) -> StudyPlan:
-    """Returns a study whose path is slower by a share of the propagation delay."""
+    """Returns a study with the propagation delay changed by a share `slower`."""
     if not slower:
         return plan
 
@@ -248,10 +250,10 @@ def on_path(plan: StudyPlan, slower: float) -> StudyPlan:
     return replace(plan, networks=tuple(map(changed, plan.networks)), seed=seed)
 
 
-def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
-    """Searches in virtual time, and repeats the leading settings."""
+def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], EmulatedGuide]:
+    """Searches on every path in virtual time, and repeats the leading settings."""
     paths = [on_path(plan, slower) for slower in PATHS]
-    points: dict[tuple[float, ...], Setting] = {}
+    points: dict[tuple[float, ...], Candidate] = {}
     for path in paths:
         trials = list[FinishedTrial]()
         for start in range(EFFORT.starts):
@@ -260,23 +262,23 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Guide]:
             trials += yield from ask_and_tell(again, asker, lambda _: None)
         for setting in leading(path, trials)[0]:
             key = tuple(setting.point.values())
-            points.setdefault(key, Setting(len(points), setting.point))
+            points.setdefault(key, Candidate(len(points), setting.point))
     settings = tuple(points.values())
     at = coordinates(plan.space, [each.point for each in settings])
     asked = [(k, number) for number in range(EFFORT.first) for k in range(len(settings))]
     known = []
     for path in paths:
-        known.append((yield from _known(path, settings, at, asked)))
+        known.append((yield from _repeat_leading(path, settings, at, asked)))
     values, carried = zip(*known, strict=True)
-    return Guide(settings, at, values, carried)
+    return EmulatedGuide(settings, at, values, carried)
 
 
-def _known(
-    path: StudyPlan, settings: Sequence[Setting], at: Floats, asked: Sequence[tuple[int, int]]
+def _repeat_leading(
+    path: StudyPlan, settings: Sequence[Candidate], at: Floats, asked: Sequence[tuple[int, int]]
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[Posterior, Hypothesis]]:
-    """Repeats settings on a path: says what is known of their values and of their throughputs."""
+    """Repeats settings on a path; returns the posterior of log power, and log throughputs."""
     found, runs = yield from measure(path, settings, asked)
-    known = Measured.nothing(len(settings)).with_values(found)
+    known = Measured.empty(len(settings)).with_values(found)
     again = replace(path, seed=derive_seed(path.seed, "leaders"))
     hypotheses = hypotheses_of_search(at, known)
     settled = yield from settle(
@@ -289,18 +291,18 @@ def _known(
         EFFORT.certainty,
     )
     told = throughputs(path, settings, [*runs, *settled.runs])
-    return settled.posterior, told.expected()
+    return settled.posterior, told.as_prior()
 
 
 def throughputs(
-    plan: StudyPlan, settings: Sequence[Setting], runs: Sequence[FinishedRun]
+    plan: StudyPlan, settings: Sequence[Candidate], runs: Sequence[FinishedRun]
 ) -> Measured:
-    """Returns the logarithms of the throughputs of measurements, whose runs follow each other."""
+    """Returns the log throughputs of measurements, whose runs are consecutive in `runs`."""
     each = len(measurement(plan, settings[0], 0))
     of_each = (runs[first : first + each] for first in range(0, len(runs), each))
     found = [(some[0].planned.trial, means_of(some).get("throughput_mbps", 0)) for some in of_each]
     logs = [(at, math.log(mbps)) for at, mbps in found if mbps > 0]
-    return Measured.nothing(len(settings)).with_values(logs)
+    return Measured.empty(len(settings)).with_values(logs)
 
 
 def by_engine_of(
@@ -317,9 +319,9 @@ def by_engine_of(
 
 
 def spend(
-    plan: StudyPlan, guide: Guide, budget: int
-) -> Generator[Batch, Iterator[FinishedRun], Guided]:
-    """Spends real runs on the settings of a guide."""
+    plan: StudyPlan, guide: EmulatedGuide, budget: int
+) -> Generator[Batch, Iterator[FinishedRun], GuidedOutcome]:
+    """Measures the guide's settings in at most `budget` real measurements."""
     settled = yield from settle(
         plan,
         guide.settings,
@@ -328,11 +330,11 @@ def spend(
         least=LEAST_REAL_RUNS,
         among_measured=True,
     )
-    right, counts = guide.right(), settled.measured.counts
-    factor = float(counts @ (settled.measured.means - right.mean) / counts.sum())
-    half = 1.96 * math.sqrt(float(counts @ right.noise)) / float(counts.sum())
+    null, counts = guide.null_hypothesis(), settled.measured.counts
+    factor = float(counts @ (settled.measured.means - null.mean) / counts.sum())
+    half = 1.96 * math.sqrt(float(counts @ null.noise)) / float(counts.sum())
     low, middle, high = (math.exp(factor + each) for each in (-half, 0, half))
-    return Guided(settled, (low, middle, high), guide.doubt(settled.measured))
+    return GuidedOutcome(settled, (low, middle, high), guide.doubt(settled.measured))
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -370,7 +372,7 @@ def _on_calibrated_host(job: Job, real: StudyPlan) -> StudyPlan:
     )
 
 
-def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outcome:
+def _outcome(plan: StudyPlan, guide: EmulatedGuide, found: GuidedOutcome, budget: int) -> Outcome:
     settled = found.settled
     runs: dict[int, list[FinishedRun]] = {}
     for run in settled.runs:
@@ -387,13 +389,13 @@ def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outco
         "is_off": found.is_off,
     }
     off = (
-        f"; the guide is wrong: reality has {found.factor[1]:.3f} of the emulated value, or its "
-        "ranking differs"
+        f"; the guide is wrong: real power is {found.factor[1]:.3f} of the emulated power, or the "
+        "ranking of settings differs"
     )
     message = (
         f"{len(settled.runs)} of at most {budget} real runs: trial {chosen}, within 1 % of the "
-        f"best with probability {settled.verdict.within:.2f}, {said['gain']:+.1%} over what the "
-        f"emulator alone recommends{off if found.is_off else ''}"
+        f"best with probability {settled.verdict.within:.2f}, {said['gain']:+.1%} over the "
+        f"recommendation of the emulator alone{off if found.is_off else ''}"
     )
     return Outcome(
         runs=[run.planned for run in settled.runs],
@@ -415,17 +417,17 @@ def _outcome(plan: StudyPlan, guide: Guide, found: Guided, budget: int) -> Outco
     )
 
 
-def _trial(plan: StudyPlan, setting: Setting, runs: Sequence[FinishedRun]) -> FinishedTrial:
+def _trial(plan: StudyPlan, setting: Candidate, runs: Sequence[FinishedRun]) -> FinishedTrial:
     score = plan.score(runs, setting.point)
     return FinishedTrial(
         setting.trial, setting.point, score.value, score.reason, means_of(runs), len(runs)
     )
 
 
-def _candidates(plan: StudyPlan, guide: Guide, settled: Settled) -> pa.Table:
-    """Every candidate: its searched values, what the emulator says, and what is believed at last.
+def _candidates(plan: StudyPlan, guide: EmulatedGuide, settled: Settled) -> pa.Table:
+    """Every candidate: searched values, emulated estimate, real measurements, final posterior.
 
-    Values are logarithms.
+    Values are natural logarithms.
     """
     emulated, posterior, real = guide.calibrated, settled.posterior, settled.measured
     columns: dict[str, Floats] = {

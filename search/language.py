@@ -1,7 +1,7 @@
 """The language of rules: assignments in Python's notation, for the controller `rule`.
 
-Every acknowledgment performs them in order. An expression has a kind: delays and times are ms,
-windows packets, rates packets per ms, all else a number; a literal is of any kind.
+They are executed in order at every acknowledgment. An expression has a dimension: delays and times
+are in ms, windows in packets, rates in packets per ms; all else is a number. A literal has any.
 """
 
 import ast
@@ -15,15 +15,15 @@ from typing import Literal, cast
 from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.common.files import read_text
 
-Kind = Literal["ms", "packets", "rate", "number"]
+Dimension = Literal["ms", "packets", "rate", "number"]
 _MOST_BYTES = 2**20
-"""Of a file of rules."""
+"""Greatest size of a file of rules."""
 
-SIGNALS: Mapping[str, Kind] = {
+SIGNALS: Mapping[str, Dimension] = {
     **{"owd": "ms", "rtt": "ms", "least_rtt": "ms", "silence": "ms"},
     **{"flight": "packets", "w": "packets"},
 }
-OUTPUTS: Mapping[str, Kind] = {
+OUTPUTS: Mapping[str, Dimension] = {
     **{"w": "packets", "window": "packets", "pace": "rate", "keepalive": "ms"},
 }
 ARGUMENTS = {
@@ -41,7 +41,7 @@ OPERATIONS = (
     *(f"load {k}" for k in range(_VARIABLES)),
     *(f"store {k}" for k in range(_VARIABLES)),
 )
-"""In the order of controllers/algorithms/rule.cc."""
+"""In the order of the opcodes in controllers/algorithms/rule.cc."""
 _NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 _PER_CODE, _CODES, _NUMBERS, _DEEPEST = 8, 16, 40, 30
 MOST_CHARACTERS = 4000
@@ -49,15 +49,16 @@ _MOST_NUMBER = 1e100
 
 
 class RuleError(ValueError):
-    """A text that is no rule."""
+    """The text is not a valid rule."""
 
 
 @dataclass
 class Rule:
-    """A rule that is one.
+    """A valid rule.
 
     Args:
-        text: as `str` gives it, which is the same for the same rule.
+        text: its canonical text, which is equal for equal rules.
+        numbers: its literals, in the order of its program.
     """
 
     text: str
@@ -66,19 +67,19 @@ class Rule:
 
     @property
     def tree(self) -> ast.Module:
-        """Its assignments, a tree that may be changed."""
+        """Its assignments, as a new tree that the caller may change."""
         return ast.parse(self.text)
 
     @cached_property
     def operators(self) -> int:
-        """The number of its operations that compute; a filter counts as one."""
+        """Number of arithmetic operations and functions; a filter such as ewma counts as one."""
         simple = {"number", *SIGNALS}
         words = [word.partition(" ")[0] for word in self._program]
         return sum(word not in simple and not re.match("set_|load|store", word) for word in words)
 
     @cached_property
     def code(self) -> dict[str, int]:
-        """The parameters of the controller that are its program."""
+        """The controller's parameters that encode the program."""
         found = {}
         for start in range(0, len(self._program), _PER_CODE):
             some = self._program[start : start + _PER_CODE]
@@ -89,37 +90,39 @@ class Rule:
 
     @property
     def constants(self) -> dict[str, float]:
-        """All parameters of the controller that are this rule."""
+        """All of the controller's parameters that encode this rule."""
         return {**self.code, **{f"number_{k}": value for k, value in enumerate(self.numbers)}}
 
 
 @lru_cache(10_000)  # the best are read again in each round
 def parse(text: str) -> Rule:
-    """Reads a rule.
+    """Parses a rule.
 
     Raises:
-        RuleError: it is none.
+        RuleError: the text is not a valid rule.
     """
     if len(text) > MOST_CHARACTERS:
         raise RuleError(f"has more than {MOST_CHARACTERS} characters; shorten it")
     try:
-        tree = _Turned().visit(ast.parse(text.strip()))
+        tree = _Canonical().visit(ast.parse(text.strip()))
         canonical = "; ".join(ast.unparse(each) for each in tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise RuleError("is no rule; write assignments such as w = w + 0.1") from None
+        raise RuleError("is not a rule; write assignments such as w = w + 0.1") from None
     rule = Rule(canonical)
-    known: dict[str, Kind | None] = {}
+    known: dict[str, Dimension | None] = {}
     for statement in tree.body:
         name, value = assigned(statement)
-        kind = kind_of(value, known)
+        dimension = dimension_of(value, known)
         wanted = OUTPUTS.get(name)
-        if wanted and kind not in (wanted, None):
-            raise RuleError(f"{name} is of kind {wanted}, and {ast.unparse(value)} of {kind}")
+        if wanted and dimension not in (wanted, None):
+            raise RuleError(
+                f"{name} has dimension {wanted}, but {ast.unparse(value)} has {dimension}"
+            )
         _emit(value, list(known), rule)
         if wanted:
             rule._program.append(f"set_{name}")
             continue
-        known[name] = kind
+        known[name] = dimension
         if len(known) > _VARIABLES:
             raise RuleError(f"has more than {_VARIABLES} variables; use fewer")
         rule._program.append(f"store {list(known).index(name)}")
@@ -133,8 +136,8 @@ def parse(text: str) -> Rule:
     return rule
 
 
-class _Turned(ast.NodeTransformer):
-    """Writes 1.0 as 1, and a < b as b > a, whose operands come in the order of the program."""
+class _Canonical(ast.NodeTransformer):
+    """Writes 1.0 as 1, and a < b as b > a: the program has no other comparison."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, float) and node.value % 1 == 0:
@@ -149,14 +152,14 @@ class _Turned(ast.NodeTransformer):
 
 
 def assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
-    """Returns the name and the expression of an assignment; raises RuleError for another one."""
+    """Returns name and expression of an assignment; raises RuleError for other statements."""
     if not (
         isinstance(statement, ast.Assign)
         and len(statement.targets) == 1
         and isinstance(statement.targets[0], ast.Name)
     ):
         raise RuleError(
-            f"{ast.unparse(statement)[:80]!r} is no assignment; write name = expression"
+            f"{ast.unparse(statement)[:80]!r} is not an assignment; write name = expression"
         )
     name = statement.targets[0].id
     if name in {*SIGNALS, *ARGUMENTS} - {*OUTPUTS}:
@@ -165,7 +168,7 @@ def assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
 
 
 def literal(node: ast.expr) -> float | None:
-    """Returns the value of a number, which may have a sign; None of anything else."""
+    """Returns the value of a literal, possibly signed; None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = literal(node.operand)
         return None if value is None else -value
@@ -176,10 +179,12 @@ def literal(node: ast.expr) -> float | None:
     return None
 
 
-def kind_of(node: ast.expr, known: dict[str, Kind | None], depth: int = 0) -> Kind | None:
-    """Returns an expression's kind, None for any; raises RuleError if it has none.
+def dimension_of(
+    node: ast.expr, known: dict[str, Dimension | None], depth: int = 0
+) -> Dimension | None:
+    """Returns an expression's dimension, None if any fits; raises RuleError if dimensions conflict.
 
-    A variable of any kind gets that of what it is first compared with.
+    A variable without a dimension takes the dimension of the first operand it is combined with.
     """
     if depth > _DEEPEST:
         raise RuleError("is nested too deeply; assign parts of it to variables")
@@ -189,34 +194,34 @@ def kind_of(node: ast.expr, known: dict[str, Kind | None], depth: int = 0) -> Ki
         names = {**SIGNALS, **known}
         if node.id not in names:
             raise RuleError(
-                f"{node.id} is no signal and not assigned; {suggestion(node.id, names)}"
+                f"{node.id} is neither a signal nor assigned; {suggestion(node.id, names)}"
             )
         return names[node.id]
     parts = parts_of(node)
-    kinds = [kind_of(part, known, depth + 1) for part in parts]
+    dimensions = [dimension_of(part, known, depth + 1) for part in parts]
 
-    def same(first: int, last: int, wanted: Kind | None = None) -> Kind | None:
-        """The kind of some of the parts, which must be one."""
-        found = {kind for kind in (*kinds[first:last], wanted) if kind}
+    def same(first: int, last: int, wanted: Dimension | None = None) -> Dimension | None:
+        """Returns the common dimension of the parts [first, last)."""
+        found = {dimension for dimension in (*dimensions[first:last], wanted) if dimension}
         if len(found) > 1:
             raise RuleError(f"{ast.unparse(node)[:80]}: mixes {' and '.join(sorted(found))}")
-        kind = found.pop() if found else None
+        dimension = found.pop() if found else None
         for part in parts[first:last]:
             if isinstance(part, ast.Name) and part.id in known:
-                known[part.id] = known[part.id] or kind
-        return kind
+                known[part.id] = known[part.id] or dimension
+        return dimension
 
     if isinstance(node, ast.IfExp):
         same(0, 2)
         return same(2, 4)
     if isinstance(node, ast.BinOp):
-        left, right = kinds
+        left, right = dimensions
         if isinstance(node.op, ast.Pow):
             same(1, 2, "number")
             return left
-        if isinstance(node.op, ast.Mult) and "number" in kinds:
+        if isinstance(node.op, ast.Mult) and "number" in dimensions:
             return left if right == "number" else right
-        if isinstance(node.op, ast.Mult) and None in kinds:
+        if isinstance(node.op, ast.Mult) and None in dimensions:
             return left or right
         if isinstance(node.op, ast.Div):
             if right in ("number", None):
@@ -231,12 +236,12 @@ def kind_of(node: ast.expr, known: dict[str, Kind | None], depth: int = 0) -> Ki
                 return "rate"
             case "ewma":
                 same(1, 2, "number")
-                return kinds[0]
+                return dimensions[0]
     return same(0, len(parts))
 
 
 def parts_of(node: ast.expr) -> list[ast.expr]:
-    """Returns the operands of an operation; raises RuleError for what is none."""
+    """Returns the operands of an operation; raises RuleError for other expressions."""
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
         return [node.left, node.right]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -250,13 +255,13 @@ def parts_of(node: ast.expr) -> list[ast.expr]:
         if len(node.args) == ARGUMENTS.get(name):
             return node.args
     raise RuleError(
-        f"{ast.unparse(node)[:80]!r}: has only numbers, + - * / **, x if a > b else y, and "
+        f"{ast.unparse(node)[:80]!r}: use only numbers, + - * / **, x if a > b else y, and "
         + ", ".join(f"{name}/{count}" for name, count in ARGUMENTS.items())
     )
 
 
 def expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Yields all expressions in an assignment, each before its parts."""
+    """Yields all subexpressions of an assignment, each before its operands."""
     pending = [assigned(statement)[1]]
     while pending:
         node = pending.pop()
@@ -266,7 +271,7 @@ def expressions(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _emit(node: ast.expr, variables: list[str], rule: Rule) -> None:
-    """Appends what computes an expression."""
+    """Appends the operations that compute an expression."""
     program, value = rule._program, literal(node)
     if value is not None:
         program.append("number")
@@ -297,7 +302,7 @@ def _emit(node: ast.expr, variables: list[str], rule: Rule) -> None:
 
 
 def with_numbers(rule: Rule, numbers: Sequence[float]) -> Rule:
-    """Returns the rule with other literals, of four digits, in the order of its program."""
+    """Returns the rule with its literals replaced, in program order, rounded to four digits."""
     given = iter(numbers)
 
     class Changed(ast.NodeTransformer):
@@ -305,7 +310,7 @@ def with_numbers(rule: Rule, numbers: Sequence[float]) -> Rule:
             if isinstance(node, ast.expr) and (own := literal(node)) is not None:
                 value = next(given)
                 return node if value == own else ast.Constant(float(f"{value:.4g}"))
-            if isinstance(node, ast.IfExp):  # its test comes first, as in the program
+            if isinstance(node, ast.IfExp):  # in the program, its test comes first
                 parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
                 return ast.IfExp(*(cast(ast.expr, each) for each in parts))
             return self.generic_visit(node)
@@ -314,10 +319,10 @@ def with_numbers(rule: Rule, numbers: Sequence[float]) -> Rule:
 
 
 def rules_of(path: Path) -> list[Rule]:
-    """Reads a file of rules, one a line.
+    """Reads a file of rules, one per line.
 
     Raises:
-        KneepointError: it cannot be read, or a line is no rule.
+        KneepointError: the file cannot be read, or a line is not a rule.
     """
     rules = []
     for number, line in enumerate(read_text(path, _MOST_BYTES).splitlines(), 1):

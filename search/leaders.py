@@ -1,4 +1,4 @@
-"""Measures the leading settings again until one of them is clearly as good as the best."""
+"""Repeats the leading settings of a study until one of them is clearly as good as the best."""
 
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -29,16 +29,16 @@ from kneepoint.stats.posterior import (
 )
 
 CLEAR = 0.95
-"""Probability of being within 1 % of the best at which no more is measured."""
+"""Measurements end at this probability that the recommendation is within 1 % of the best."""
 CLEAR_TRIAL = 0.975
-"""The same for the trials of a search: at 0.95, 75 of 80 choices were (docs/searches.md)."""
+"""The same for the trials of a search: with 0.95, 75 of 80 choices were (docs/searches.md)."""
 NEAR, MOST = 0.7, 300
-"""Settings of less than this share of the best value, or beyond this number, cannot lead."""
+"""Candidates have at least this share of the best value, and are at most so many."""
 
 
 @dataclass(frozen=True)
-class Setting:
-    """A setting that may be the best: its number and its searched values."""
+class Candidate:
+    """A setting that may be the best: its trial's number and its searched values."""
 
     trial: int
     point: Point
@@ -46,7 +46,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Settled:
-    """What measurements of the leaders said, and their runs."""
+    """The measurements of the leaders, their posterior, the verdict, and the runs."""
 
     measured: Measured
     posterior: Posterior
@@ -55,7 +55,7 @@ class Settled:
 
 
 def log_value(plan: StudyPlan, value: float) -> float:
-    """Returns a trial's value as a logarithm, on which posteriors are."""
+    """Returns the natural logarithm of a trial's power, the scale of posteriors."""
     goal = plan.study.objective
     assert isinstance(goal, Power)
     return value if goal.power == "mean_log" else math.log(max(value, LEAST_POWER))
@@ -63,38 +63,38 @@ def log_value(plan: StudyPlan, value: float) -> float:
 
 def leading(
     plan: StudyPlan, trials: Sequence[FinishedTrial], most: int = LEADERS
-) -> tuple[list[Setting], Posterior]:
-    """Returns the settings of a search that may be the best, and what its trials say of them.
+) -> tuple[list[Candidate], Posterior]:
+    """Returns the settings of a search that may be the best, and their posterior from its trials.
 
-    These are the luckiest one, and those with the greatest posterior means, best first.
+    The first is the setting of the best trial; the others follow by their posterior means.
     """
     values = [log_value(plan, trial.value) for trial in trials]
     least = max(values) + math.log(NEAR)
     places: dict[tuple[float, ...], int] = {}
     found: list[tuple[int, float]] = []
-    settings: list[Setting] = []
+    settings: list[Candidate] = []
     for number in sorted(range(len(trials)), key=lambda number: -values[number]):
         point = trials[number].searched
         key = tuple(point.values())
         if key not in places and values[number] >= least and len(places) < MOST:
             places[key] = len(places)
-            settings.append(Setting(number, point))
+            settings.append(Candidate(number, point))
         if key in places:
             found.append((places[key], values[number]))
-    measured = Measured.nothing(len(settings)).with_values(found)
+    measured = Measured.empty(len(settings)).with_values(found)
     at = coordinates(plan.space, [each.point for each in settings])
-    posterior = Posterior.given(hypotheses_of_search(at, measured), measured)
+    posterior = Posterior.from_hypotheses(hypotheses_of_search(at, measured), measured)
     order = list(dict.fromkeys((0, *posterior.leaders(most))))
-    return [settings[k] for k in order], posterior.of(order)
+    return [settings[k] for k in order], posterior.marginal(order)
 
 
 def repeat_leaders(
     plan: StudyPlan, trials: Sequence[FinishedTrial], budget: int
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[int, dict[str, Any]]]:
-    """Repeats the leading trials of a search until it is clear which one is the best.
+    """Repeats the leading trials of a search until the best is clear.
 
     Returns:
-        The number of the best trial, and what study.json says of the choice.
+        The number of the best trial, and the entry `posterior` of study.json.
     """
     settings, posterior = leading(plan, trials)
     settled = yield from settle(
@@ -106,15 +106,15 @@ def repeat_leaders(
 
 
 def summarise_choice(
-    settings: Sequence[Setting], settled: Settled, budget: int, otherwise: int
+    settings: Sequence[Candidate], settled: Settled, budget: int, otherwise: int
 ) -> dict[str, Any]:
-    """Returns what study.json says of the choice of the best.
+    """Returns the entry `posterior` of study.json: how the best setting was chosen.
 
     Args:
-        settings: among which it was chosen.
-        settled: what their measurements said.
-        budget: the most runs.
-        otherwise: the setting that would be the best without these runs.
+        settings: the candidates.
+        settled: the outcome of their measurements.
+        budget: greatest number of runs.
+        otherwise: index of the setting that would be chosen without these runs.
     """
     mean, chosen = settled.posterior.mean, settled.verdict.recommended
     return {
@@ -130,22 +130,22 @@ def summarise_choice(
     }
 
 
-def measurement(plan: StudyPlan, setting: Setting, number: int) -> list[PlannedRun]:
-    """Returns the runs of a setting's measurement: those of a trial, with fresh seeds."""
+def measurement(plan: StudyPlan, setting: Candidate, number: int) -> list[PlannedRun]:
+    """Returns the runs of a measurement: a trial of the setting with fresh seeds."""
     seed = derive_seed(plan.seed, "again", number)
     runs = replace(plan, seed=seed).runs_of(setting.trial, setting.point)
     return [replace(run, run=number * len(runs) + run.run) for run in runs]
 
 
 def measure(
-    plan: StudyPlan, settings: Sequence[Setting], asked: Sequence[tuple[int, int]]
+    plan: StudyPlan, settings: Sequence[Candidate], asked: Sequence[tuple[int, int]]
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[list[tuple[int, float]], list[FinishedRun]]]:
-    """Makes measurements at once; returns settings and values, in the order asked, and the runs.
+    """Makes measurements in one batch; returns (setting, log value) in order, and the runs.
 
     Args:
-        plan: says what runs.
-        settings: of which some are measured.
-        asked: the setting of each measurement, and its number among those of the setting.
+        plan: the study.
+        settings: the candidates.
+        asked: for each measurement, the index of its setting and its number for that setting.
     """
     planned = [measurement(plan, settings[at], number) for at, number in asked]
     results = yield Batch([run for runs in planned for run in runs])
@@ -159,7 +159,7 @@ def measure(
 
 def settle(
     plan: StudyPlan,
-    settings: Sequence[Setting],
+    settings: Sequence[Candidate],
     hypotheses: Callable[[Sequence[FinishedRun]], Sequence[Hypothesis]],
     budget: int,
     known: Measured | None = None,
@@ -168,26 +168,27 @@ def settle(
     least: int = 1,
     among_measured: bool = False,
 ) -> Generator[Batch, Iterator[FinishedRun], Settled]:
-    """Measures leaders, some at once, until one is clearly as good as the best.
+    """Measures candidates in batches until one is clearly as good as the best.
 
-    Which ones depends on the study and the values of its measurements alone, not on when they end.
+    The choice of candidates depends on the study and on the measured values alone, not on the order
+    in which runs end.
 
     Args:
-        plan: says what runs.
-        settings: the leaders.
-        hypotheses: gives those on their values, after these runs.
-        budget: the most measurements.
-        known: what is known of them before.
-        ahead: measurements at once; without, as many as the study asks.
-        clear: the probability at which it ends.
-        least: measurements before that.
-        among_measured: whether only what was measured is recommended.
+        plan: the study.
+        settings: the candidates.
+        hypotheses: returns the hypotheses on their values, given the runs so far.
+        budget: greatest number of measurements.
+        known: earlier measurements.
+        ahead: measurements per batch; the study's `ask_ahead` by default.
+        clear: probability at which measurements end (see CLEAR).
+        least: least number of measurements.
+        among_measured: whether only a measured setting may be recommended.
     """
-    measured, ahead = known or Measured.nothing(len(settings)), ahead or plan.study.ask_ahead
+    measured, ahead = known or Measured.empty(len(settings)), ahead or plan.study.ask_ahead
     runs, used = list[FinishedRun](), 0
     numbers = [0] * len(settings)
     while True:
-        posterior = Posterior.given(hypotheses(runs), measured)
+        posterior = Posterior.from_hypotheses(hypotheses(runs), measured)
         among = measured.counts if among_measured else None
         verdict = posterior.verdict(derive_seed(plan.seed, "verdict", used), among)
         is_clear = used >= least and verdict.within > clear

@@ -1,12 +1,12 @@
 """The ask-and-tell loop, which depends on the study alone, not on when runs end.
 
 `ask_ahead` trials are asked, and their runs are executed in any order, anywhere. When all have
-ended, the trials are told in the order in which they were asked; telling them in order of
+ended, the sampler is told their values in the order in which they were asked; the order of
 completion would make the search depend on the machine. A study resumes by asking from the start:
-runs in the journal are not executed again, and the same scores lead to the same trials.
+runs in the journal are not executed again, and equal scores lead to equal trials.
 
-In a race, the trials of a batch run one pair after another, and those that can no longer win are
-stopped between pairs.
+In a race, the trials of a batch run one pair after another, and the pruner may stop trials between
+pairs.
 """
 
 import itertools
@@ -28,7 +28,7 @@ from kneepoint.search.race import make_pruner, reported
 from kneepoint.search.samplers import Asker
 
 _ENUMERATED_AHEAD = 64
-"""Trials asked at once from a sampler that does not learn, which they do not affect."""
+"""Trials asked at once from a sampler that does not learn: results do not affect it."""
 
 BOUND = "signal delay"
 """The name of the constraint of a search under a bound."""
@@ -42,14 +42,14 @@ def ask_and_tell(
     Args:
         plan: the study.
         asker: its sampler.
-        record: is called with every trial that has ended, in order.
+        record: called with each finished trial, in order.
 
     Returns:
         All trials in order.
     """
     race = plan.study.race
     study = optuna.create_study(
-        study_name=plan.name,  # Hyperband draws a trial's bracket by it
+        study_name=plan.name,  # Hyperband assigns a trial's bracket by a hash of it
         sampler=asker.sampler,
         directions=plan.study.objective.directions,
         pruner=make_pruner(race, len(plan.pairs)) if race else None,
@@ -72,7 +72,7 @@ def ask_and_tell(
 
 
 Executed = list[tuple[list[FinishedRun], list[float]]]
-"""Each trial's runs, and its reports in a race."""
+"""Each trial's runs and, in a race, its reports."""
 
 
 def _together(
@@ -87,9 +87,9 @@ def _together(
 def _raced(
     plan: StudyPlan, asked: Sequence[Trial]
 ) -> Generator[Batch, Iterator[FinishedRun], Executed]:
-    """Executes the trials pair by pair, and stops those that the pruner rejects.
+    """Executes the trials pair by pair, and stops trials that the pruner rejects.
 
-    No run of a stopped trial is in progress then, not even in real time.
+    Trials are stopped between batches, when none of their runs is in progress.
     """
     race, goal = plan.study.race, plan.study.objective
     assert race is not None and isinstance(goal, Power)

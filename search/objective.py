@@ -10,7 +10,7 @@ from kneepoint.engines.expression import Expression
 from kneepoint.runs.results import FinishedRun, FinishedTrial
 
 LEAST_POWER = 1e-3
-"""Floor of power (Mbit/s/s) in logarithms; also the power of a failed run."""
+"""Floor of power (Mbit/s/s) in logarithms, which a failed run has."""
 
 LEAST_GOODPUT = 1e-6
 """Floor of a goodput (Mbit/s) in logarithms."""
@@ -37,10 +37,13 @@ TAIL = 0.25
 
 @dataclass(frozen=True)
 class Score:
-    """The value of a trial, and why a run of it failed.
+    """The score of a trial.
 
-    `violation` is the relative distance beyond a bound: at most 0, it keeps the bound.
-    `objectives` replace the value in a search for a front.
+    Args:
+        value: of the objective, in its unit.
+        reason: why a run failed, or "".
+        violation: relative excess over a bound; at most 0 where the bound holds.
+        objectives: the objectives of a search for a Pareto front.
     """
 
     value: float
@@ -58,9 +61,10 @@ def score_power(runs: Sequence[FinishedRun], over: Over, tail: float = TAIL) -> 
 def score_bounded(
     runs: Sequence[FinishedRun], over: Over, bound_ms: float, tail: float = TAIL
 ) -> Score:
-    """Scores by throughput (Mbit/s) under a bound on the signal delay, over networks alike.
+    """Scores by throughput (Mbit/s) under a bound on the signal delay (ms).
 
-    A failed run has throughput 0 and the delay WORST_DELAY_MS.
+    Both are aggregated over networks in the same way. A failed run has throughput 0 and the delay
+    WORST_DELAY_MS.
     """
     throughput, delay_ms = _throughput(runs, over, tail), _delay_ms(runs, over, tail)
     return Score(throughput, _failure(runs), violation=delay_ms / bound_ms - 1)
@@ -69,7 +73,7 @@ def score_bounded(
 def score_front(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mean_log"]) -> Score:
     """Scores by throughput (Mbit/s, to maximise) and signal delay (ms, to minimise).
 
-    The value is their power: of a front it is greatest at the knee (Kleinrock 1979).
+    The value is their power, which is greatest at the knee of the front (Kleinrock 1979).
     """
     throughput, delay_ms = _throughput(runs, over, TAIL), _delay_ms(runs, over, TAIL)
     if over == "mean_log":
@@ -83,7 +87,7 @@ def score_expression(
 ) -> Score:
     """Scores by an expression of each run's metrics, to maximise.
 
-    A run that failed, or for which the expression has no value, counts as one that delivered
+    A failed run, or a run for which the expression has no value, counts as a run that delivered
     nothing.
     """
     values = []
@@ -104,7 +108,7 @@ def power_of(run: FinishedRun) -> float:
 
 
 def value_of_pair(run: FinishedRun, over: Over) -> float:
-    """Returns what a race compares of one run: its power, or the logarithm of it."""
+    """Returns the value of a run that a race compares: its power, or the logarithm of its power."""
     power = power_of(run)
     return math.log(max(power, LEAST_POWER)) if over == "mean_log" else power
 
@@ -115,7 +119,7 @@ def _throughput(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
 
 
 def _delay_ms(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
-    """To minimise: the worst is the greatest."""
+    """The aggregate of signal delays, to minimise: the worst is the greatest."""
     values = [-_counted(run, "signal_delay_p95_ms", WORST_DELAY_MS) for run in runs]
     by_network = _by_network(runs, values)
     if over == "mean_log":
@@ -138,12 +142,12 @@ def _by_network(runs: Sequence[FinishedRun], values: Sequence[float]) -> list[li
 
 
 def _overall(by_network: Sequence[Sequence[float]], over: Over, tail: float, least: float) -> float:
-    """One value of many, to maximise.
+    """Aggregates values, to maximise.
 
-    Values are averaged on each network, then over the networks: by their mean, by the worst
-    network, or by the mean of natural logarithms, no value counting as less than `least`. The
-    conditional value at risk (cvar) is the mean of the worst of all values, `tail` of their number
-    (Rockafellar and Uryasev, Journal of Risk 2000).
+    Values are averaged on each network, then aggregated over networks: by the mean, the minimum
+    (worst), or the mean of natural logarithms of at least `least`. The conditional value at risk
+    (cvar) is the mean of the worst share `tail` of all values (Rockafellar and Uryasev, Journal of
+    Risk 2000).
     """
     if over == "cvar":
         every = sorted(value for values in by_network for value in values)
@@ -158,10 +162,11 @@ def _overall(by_network: Sequence[Sequence[float]], over: Over, tail: float, lea
 
 
 def score_worst_case(runs: Sequence[FinishedRun], opponent: Sequence[FinishedRun]) -> Score:
-    """Scores a network by the power of a controller there, to minimise.
+    """Scores a network by the relative power of a controller there, to minimise.
 
-    Its mean power over the runs is relative to the opponent's, or without one to the omniscient
-    sender's. A failed run has power 0; no power counts as less than LEAST_POWER.
+    It is the mean power over the runs, relative to the mean power of the opponent or, without an
+    opponent, to the omniscient bound. A failed run has power 0; both powers are floored at
+    LEAST_POWER.
     """
     if opponent:
         reference = _mean_power(opponent)
@@ -184,16 +189,16 @@ def score_flows(
     over: Literal["sum_log", "worst", "share"],
     subjects: frozenset[str],
 ) -> Score:
-    """Scores by the goodput of several flows, to maximise; averaged over the runs.
+    """Scores by the goodputs of several flows, to maximise, averaged over the runs.
 
     sum_log is the sum of the natural logarithms (Mbit/s), the utility of proportional fairness
     (Kelly, Maulloo, Tan: Rate control for communication networks, J. Oper. Res. Soc. 1998); worst
-    the least goodput; share that of the flows of the controller under study. A failed
-    run counts as if its flows had nothing.
+    is the least goodput; share is the share of the flows of the controller under study. In a failed
+    run all goodputs are 0.
 
     Args:
         runs: the runs of the trial, with their flows.
-        over: how.
+        over: the aggregate over flows.
         subjects: names of the flows of the controller under study.
     """
     values = []
@@ -267,10 +272,10 @@ def _misfit(runs: Sequence[FinishedRun], published: PublishedMetrics, robust: bo
 
 
 def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
-    """Returns the best of at least one trial, the first of equals.
+    """Returns the best of at least one trial; of equal trials, the first.
 
-    A trial that was stopped is never the best. One that keeps its bound is better than any that
-    does not; otherwise the nearest to it is best.
+    A stopped trial is never the best. A trial that keeps the bound is better than any trial that
+    does not; if none keeps it, the trial with the least violation is best.
     """
     sign = -1 if minimise else 1
 
@@ -282,7 +287,7 @@ def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
 
 
 def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) -> float | None:
-    """Returns |ln(ours / published)|, or None if a run has no such metric."""
+    """Returns |ln(ours / published)|, or None if a run failed or none measured the metric."""
     values = [getattr(run.record, metric) for run in runs if run.record.status == "ok"]
     if len(values) < len(runs) or not values:
         return None
@@ -291,7 +296,7 @@ def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) 
 
 
 def loss_of(error: float | None, robust: bool) -> float:
-    """Returns the loss of a relative error; None stands for a metric that a failed run lacks."""
+    """Returns the loss of a relative error; None stands for a metric missing in a failed run."""
     if error is None:
         return WORST_MISFIT
     if not robust:

@@ -1,4 +1,4 @@
-"""The plan of a study: from a trial's point to its runs, and from its runs to its score."""
+"""The plan of a study: from a trial's point to its runs, and from the runs to its score."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,13 +45,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Opponent:
-    """A controller with all its parameters that repeats the runs of the one under study."""
+    """A setting that repeats every run of the controller under study, for comparison."""
 
     controller: Controller
     constants: Mapping[str, float]
 
     def instead(self, spec: RunSpec) -> RunSpec:
-        """Returns a run with this controller in place of its own."""
+        """Returns a run with its setting replaced by this one."""
         return replace(
             spec,
             controller=self.controller.name,
@@ -61,17 +61,28 @@ class Opponent:
 
 
 Subject = tuple[Controller | Entry, Mapping[str, float]]
-"""What runs, with its constants."""
+"""The sender of a run, with its parameters."""
 
 
 @dataclass(frozen=True)
 class StudyPlan:
     """A study with everything that its runs depend on.
 
-    `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
-    `points` are the trials, if known in advance; `given` those to begin with;
-    `opponent` is what a worst case is relative to; `searched` makes the networks of trials;
-    `subject` says what runs with a trial's constants, if not the controller.
+    Args:
+        name: of the study.
+        study: its configuration.
+        controller: the controller under study.
+        networks: prepared networks.
+        engine: of its runs.
+        seed: from which the seeds of runs and of the sampler derive.
+        tables: rows of the replayed table, or of each fitted table, numbered across tables.
+        points: all trials, if known in advance.
+        space: distributions of the searched columns.
+        traffic: other flows.
+        given: points of the first trials.
+        opponent: reference of a worst case; None: the omniscient bound.
+        searched: makes the networks of trials, if the study searches them.
+        subject: maps a trial's parameters to its sender, if that is not the controller.
     """
 
     name: str
@@ -95,9 +106,9 @@ class StudyPlan:
         return tuple(row for table in self.tables for row in table)
 
     def runs_of(self, trial: int, point: Point) -> tuple[PlannedRun, ...]:
-        """Returns a trial's runs: over its rows or the networks, and over the seeds.
+        """Returns a trial's runs: all repeats on each row or network.
 
-        Those of the opponent follow, with the same seeds.
+        The opponent's runs follow, with the same seeds.
         """
         places = self._places(trial)
         seeds = [derive_seed(self.seed, trial, run) for run in range(len(places))]
@@ -144,10 +155,10 @@ class StudyPlan:
 
     @cached_property
     def pairs(self) -> tuple[tuple[PreparedNetwork, int], ...]:
-        """The pairs of network and seed of every raced trial, in one order.
+        """The pairs of network and seed of every raced trial, in the same order.
 
-        Every round visits all networks, in a new order: no trial is stopped for being worse on
-        one network alone.
+        Every round visits all networks, in a new order, so that no trial is stopped for its values
+        on one network alone.
         """
         rounds = (
             [(network, derive_seed(self.seed, network.name, repeat)) for network in self.networks]
@@ -161,15 +172,16 @@ class StudyPlan:
 
     @property
     def start(self) -> Sequence[Point]:
-        """The trials to begin with: all that are known, those given, or else the defaults."""
+        """Points of the first trials: all known points, the given ones, or else the defaults."""
         return self.points or self.given or ((self.defaults,) if self.defaults else ())
 
     @property
     def defaults(self) -> Point | None:
-        """The declared defaults, with which a search begins so that it never ends below them.
+        """The point of the declared defaults, the first trial: a search never ends below it.
 
         None if a default lies outside its range, for samplers that choose their own first trials,
-        for fits, which must find the parameters unaided, and if a network is searched.
+        for minimised objectives (a fit must find the parameters unaided), and for a search over
+        networks.
         """
         learns = ("tpe", "cmaes", "nsga2", "nsga3")
         if self.study.objective.minimises or self.study.sampler.kind not in learns:
@@ -201,7 +213,7 @@ class StudyPlan:
 
     @property
     def subjects(self) -> frozenset[str]:
-        """The flows of the controller under study."""
+        """Names of the flows of the controller under study."""
         return frozenset(n for n, flow in self.traffic.flows.items() if "controller" not in flow)
 
     def _spec(
@@ -222,7 +234,7 @@ class StudyPlan:
 def network_of_trial(
     study: Study, network: PreparedNetwork, point: Point, searched: SearchedNetworks | None
 ) -> PreparedNetwork:
-    """Returns a trial's network; `searched` is needed if the trial searches it."""
+    """Returns a trial's network; `searched` is required if the study searches networks."""
     values = {
         name.removeprefix(NETWORK): point[spaces.column_of(name)]
         for name in study.space
@@ -245,7 +257,7 @@ def plan_study(
     engine: EngineSettings,
     seed: int,
 ) -> StudyPlan:
-    """Makes the plan of a study that has been checked."""
+    """Makes the plan of a validated study."""
     names = (study.table,) if study.table else study.fit
     rows = number_on([tables[name] for name in names])
     points: Sequence[Point] | None = None
@@ -263,7 +275,7 @@ def plan_study(
 
 
 def summarise(plan: StudyPlan) -> dict[str, Any]:
-    """Returns the contents of study.json except the study's outcome."""
+    """Returns the contents of study.json without the outcome."""
     study = plan.study
     return {
         "name": plan.name,
@@ -289,7 +301,7 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
 
 
 def units_of(plan: StudyPlan) -> dict[str, str]:
-    """Returns the declared units of the searched parameters of the controller, by their columns."""
+    """Returns the declared units of the controller's searched parameters, by column."""
     constants = plan.controller.constants
     searched = {column: column.removeprefix(CONSTANT) for column in plan.space}
     return {column: constants[name].unit for column, name in searched.items() if name in constants}

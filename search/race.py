@@ -21,12 +21,12 @@ from kneepoint.config.study import Race
 class ElitistRacePruner(BasePruner):
     """Stops a trial that a paired t test finds worse than the best so far.
 
-    The best so far has the greatest mean over the pairs that this trial has run. It is sought among
-    all trials that have run them, finished or not, as in irace (Lopez-Ibanez et al., Operations
-    Research Perspectives 2016). Once more than NEAREST trials have finished, the variance of a
-    difference from pair to pair is pooled over the best of them, because a trial's own two or three
-    differences do not suffice. The test is repeated after every pair, so more than a share `p` of
-    equal trials are stopped.
+    The best so far is the trial with the greatest mean over the pairs that this trial has run,
+    among all finished or running trials that have run them, as in irace (Lopez-Ibanez et al.,
+    Operations Research Perspectives 2016). Once more than NEAREST trials have finished, the
+    variance of the paired differences is pooled over the best of them, because two or three
+    differences of one trial do not determine it. The test is repeated after every pair, so more
+    than a share `p` of equal trials is stopped.
 
     Args:
         p: p value of the one-sided test that stops a trial.
@@ -66,7 +66,7 @@ class ElitistRacePruner(BasePruner):
 
 
 def _pairs(trial: FrozenTrial) -> list[float]:
-    """The values of a trial's pairs, from its reports, which are the means so far."""
+    """Returns the values of a trial's pairs from its reports, which are cumulative means."""
     means = [trial.intermediate_values[step] for step in range(len(trial.intermediate_values))]
     sums = [mean * (step + 1) for step, mean in enumerate(means)]
     return [total - before for before, total in zip([0.0, *sums], sums, strict=False)]
@@ -79,9 +79,13 @@ NEAREST = 8
 def _is_worse(
     differences: Sequence[float], groups: Sequence[Sequence[float]], p: float, pairs: int
 ) -> bool:
-    """Whether the mean over all pairs is below 0 at level p, by the differences of the first pairs.
+    """Returns whether the mean over all `pairs` is below 0 at level p.
 
-    `groups` are differences with the same variance.
+    Args:
+        differences: of the pairs that have run.
+        groups: differences over which the variance is pooled.
+        p: level of the one-sided test.
+        pairs: number of all pairs, for the finite population correction.
     """
     n = len(differences)
     mean = math.fsum(differences) / n
@@ -99,7 +103,7 @@ def _is_worse(
 
 
 def make_pruner(race: Race, pairs: int) -> BasePruner:
-    """Makes the pruner of a study whose trials have so many pairs."""
+    """Makes the pruner of a race with `pairs` pairs per trial."""
     if race.pruner == "elitist":
         return ElitistRacePruner(race.p, race.first, pairs)
     if race.pruner == "wilcoxon":
@@ -113,9 +117,9 @@ def make_pruner(race: Race, pairs: int) -> BasePruner:
 
 
 def reported(race: Race, values: Mapping[int, float], step: int) -> float:
-    """A trial's report after a pair: the mean so far, by which samplers rank stopped trials.
+    """Returns a trial's report after a pair: the cumulative mean, by which samplers rank it.
 
-    Optuna's Wilcoxon pruner tests the reports, and so needs the value of the pair itself.
+    Optuna's Wilcoxon pruner tests the reports themselves, and so needs the value of the pair.
     """
     if race.pruner == "wilcoxon":
         return values[step]

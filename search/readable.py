@@ -1,4 +1,4 @@
-"""Studies as people read them in Optuna's dashboard: titles, units and notes."""
+"""Studies in the form that Optuna's dashboard shows: titles, units and notes."""
 
 import math
 import re
@@ -29,12 +29,12 @@ _UNITS = {
     "_bytes": "bytes",
     "power": _POWER,
 }
-"""Units by the ends of names."""
+"""Units by the suffixes of names."""
 
 
 @dataclass(frozen=True)
 class ReadableStudy:
-    """A study as Optuna's storages hold it."""
+    """A study in the form of Optuna's storages."""
 
     name: str
     directions: Sequence[Direction]
@@ -50,10 +50,10 @@ def readable_study(
     """Returns a study with its trials.
 
     Args:
-        folder: its name in the results.
-        known: its summary; `units` are the declared ones of parameters, by column.
+        folder: the name of its folder in the results.
+        known: its summary; `units` maps columns of parameters to their declared units.
         rows: its trials, at least one.
-        report: the text of the report, to which the note links; "" for none.
+        report: HTML of the report, to which the note links; "" for none.
     """
     title = known.get("title", "untitled")
     objective = str(known.get("objective", "value"))
@@ -88,19 +88,19 @@ def readable_study(
 
 
 BEST = "the best"
-"""The attribute that a study has from its end on, or that changes then."""
+"""The only attribute that changes when a study ends."""
 _ELSEWHERE = ("name", "title", "searched", "units", "best", "failed")
 
 
 def _stated(known: Mapping[str, Any], objective: str) -> str:
-    """What the best has, which Optuna's dashboard names with the value of its search."""
+    """Returns the value of the best trial with fresh seeds; the dashboard shows the search's."""
     best = known.get("best") or {}
     if not best.get("runs"):
-        return "its value is of the search, and owes something to chance"
+        return "its value is from the search, and biased by selection"
     value, low, high = (as_read(objective, best[name]) for name in ("value", "low", "high"))
     return (
         f"{value:.4g} [{low:.4g}, {high:.4g}] with fresh seeds in trial {best['trial']}; its value "
-        "in the search owes something to chance"
+        "in the search is biased by selection"
     )
 
 
@@ -129,7 +129,7 @@ def _trial(
         # The dashboard reads the constraints from a list.
         system_attrs=None if violation is None else {"constraints": [violation]},
     )
-    trial.datetime_start = trial.datetime_complete = None  # nobody kept them: not those of the copy
+    trial.datetime_start = trial.datetime_complete = None  # not recorded; Optuna sets the copy's
     return trial
 
 
@@ -137,8 +137,8 @@ def with_unit(name: str, units: Mapping[str, str]) -> str:
     """Returns the name of a parameter or metric with its unit: throughput (Mbit/s).
 
     Args:
-        name: as columns of results have it.
-        units: declared ones, by the name; otherwise its suffix gives the unit.
+        name: a column of the results.
+        units: declared units by name; for other names, the suffix gives the unit.
     """
     plain = name.removeprefix("constant_")
     end = next((each for each in _UNITS if plain.endswith(each)), "")

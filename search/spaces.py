@@ -22,7 +22,7 @@ from kneepoint.networks.fitted_host import column_of_host
 from kneepoint.networks.scenario import DELAYS_MS, OF_QUEUE
 
 Point = Mapping[str, float]
-"""A value for every searched name; names are columns: constant_*, network_*, host_*."""
+"""A value for every searched column: constant_*, network_*, host_*."""
 
 CONSTANT = "constant_"
 
@@ -45,9 +45,10 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
 
 
 def _is_whole(parameter: str, searched: Range) -> bool:
-    """Whether a parameter of a network is a whole number; a delay is, between whole bounds.
+    """Returns whether a parameter of a network is searched over integers.
 
-    Delays of links with a trace are whole, and those of other links need not be.
+    A delay is if its bounds are integers: links with a trace require whole milliseconds, links with
+    a rate do not.
     """
     if parameter in DELAYS_MS:
         return all(value % 1 == 0 for value in searched.values or searched.bounds)
@@ -58,12 +59,12 @@ def _is_whole(parameter: str, searched: Range) -> bool:
 
 
 def column_of(name: str) -> str:
-    """Returns the column of a name in a study's space: network_... for network.queue.packets."""
+    """Returns the column of a name in a study's space: network.queue.packets in network_..."""
     return name.replace(".", "_") if name.startswith(NETWORK) else CONSTANT + name
 
 
 def make_distributions(study: Study, controller: Controller) -> dict[str, BaseDistribution]:
-    """Returns the distribution of each searched column of a study that has a space."""
+    """Returns the distribution of each searched column of a study with a space."""
     enumerates = study.sampler.kind == "grid"
     return {
         name: _distribution(searched, is_integer, is_log, enumerates)
@@ -96,7 +97,7 @@ def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[P
 
 
 def point_of(study: Study, controller: Controller, given: Mapping[str, float]) -> Point | None:
-    """Returns the point of some parameters, with defaults for the rest; None outside the space."""
+    """Returns the point of a setting, defaults filled in; None if it is outside the space."""
     point: dict[str, float] = {}
     for name, searched in study.space.items():
         if name not in controller.constants:

@@ -1,9 +1,9 @@
-"""Copies all searches into a storage of Optuna's, for its dashboard and its other tools.
+"""Copies all studies into an Optuna storage, for its dashboard and other tools.
 
     python -m kneepoint.search.storage_copy --config FILE            results/studies.sqlite3
     python -m kneepoint.search.storage_copy --config FILE --url postgresql+psycopg://HOST/NAME
 
-No study resumes from it.
+Studies never resume from the copy.
 """
 
 import argparse
@@ -33,23 +33,25 @@ from kneepoint.search.readable import (
     REPORT,
     readable_study,
 )
-from kneepoint.search.trial_log import LOG, read_trials
+from kneepoint.search.trial_log import TRIAL_LOG, read_trials
 
 FILE = "studies.sqlite3"
 
 
 def sync(results: Path, storage: BaseStorage) -> int:
-    """Copies the searches and trials that a storage lacks, and replaces those that have changed.
+    """Copies new studies and trials into a storage, and replaces studies that have changed.
 
     Returns:
-        The number of studies that are new or different in the storage.
+        The number of studies that were new or changed.
 
     Raises:
-        KneepointError: a study's file is damaged.
+        KneepointError: a file of a study is damaged.
     """
     report = results / REPORT
     text = report.read_text(encoding="utf-8") if report.is_file() else ""
-    folders = {path.parent for name in (LOG, "study.json") for path in results.glob(f"*/{name}")}
+    folders = {
+        path.parent for name in (TRIAL_LOG, "study.json") for path in results.glob(f"*/{name}")
+    }
     there = set(optuna.get_all_study_names(storage))
     return sum(_sync_study(folder, storage, there, text) for folder in sorted(folders))
 
@@ -61,7 +63,7 @@ def _sync_study(folder: Path, storage: BaseStorage, there: Container[str], repor
     try:
         new = readable_study(folder.name, known, rows, report)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise unusable(folder / "trials.parquet", f"or {LOG} beside it: {error!r}") from None
+        raise unusable(folder / "trials.parquet", f"or {TRIAL_LOG} beside it: {error!r}") from None
     copied: list[FrozenTrial] = []
     if new.name in there:
         study = optuna.load_study(study_name=new.name, storage=storage)
@@ -84,7 +86,7 @@ def _sync_study(folder: Path, storage: BaseStorage, there: Container[str], repor
     if not is_noted:
         study.set_user_attr(BEST, new.attributes[BEST])
     number = storage.get_study_id_from_name(new.name)
-    for trial in new.trials[len(copied) :]:  # study.add_trial wants times
+    for trial in new.trials[len(copied) :]:  # study.add_trial would require times
         storage.create_new_trial(number, template_trial=trial)
     if get_note(study) != new.note:
         is_noted = False
@@ -93,7 +95,7 @@ def _sync_study(folder: Path, storage: BaseStorage, there: Container[str], repor
 
 
 def _lasting(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that a study has from its beginning."""
+    """Returns the attributes that do not change when a study ends."""
     return {key: value for key, value in attributes.items() if key != BEST}
 
 
@@ -103,7 +105,7 @@ def _is_copy(trial: FrozenTrial, source: FrozenTrial) -> bool:
 
 
 def write_sqlite(results: Path) -> Path:
-    """Writes one file of all studies atomically; returns its path."""
+    """Writes all studies into one SQLite file, atomically; returns its path."""
     path = results / FILE
     require_folder(results)
     results.mkdir(parents=True, exist_ok=True)
@@ -117,10 +119,10 @@ def write_sqlite(results: Path) -> Path:
 
 
 def write_to(results: Path, url: str) -> int:
-    """Copies all studies to the database at a URL; returns how many changed there.
+    """Copies all studies to the database at a URL; returns the number of new or changed studies.
 
     Raises:
-        KneepointError: it cannot be reached, or a study's file is damaged.
+        KneepointError: the database cannot be reached, or a file of a study is damaged.
     """
     storage = open_storage(url)
     changed = sync(results, storage)
@@ -132,18 +134,18 @@ def open_storage(url: str) -> RDBStorage:
     """Opens a database, and creates Optuna's tables if they are missing.
 
     Raises:
-        KneepointError: it cannot be reached.
+        KneepointError: the database cannot be reached.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     shown, secrets = _public_part(url)
     try:
-        literal = url.replace("{", "{{").replace("}", "}}")  # Optuna formats it
+        literal = url.replace("{", "{{").replace("}", "}}")  # Optuna calls str.format on it
         return RDBStorage(literal, engine_kwargs={"pool_pre_ping": True})
     except ImportError:
         raise KneepointError(
             f"storage {shown}: its driver is missing; install it: pip install 'psycopg[binary]'"
         ) from None
-    except (SQLAlchemyError, ValueError, TypeError) as error:  # the latter of a driver's options
+    except (SQLAlchemyError, ValueError, TypeError) as error:  # drivers raise the last two
         reason = str(error).partition("\n")[0]
         for secret in secrets:
             reason = reason.replace(secret, "***")
@@ -153,14 +155,14 @@ def open_storage(url: str) -> RDBStorage:
 
 
 def _public_part(url: str) -> tuple[str, list[str]]:
-    """Returns a URL's driver, host and database, and all else in it, which may be secret.
+    """Returns driver, host and database of a URL, and its other parts, which may be secret.
 
     Raises:
-        KneepointError: it is not a URL.
+        KneepointError: the text is not a URL.
     """
     try:
         parts = make_url(url)
-        host = (parts.host or "").rpartition("@")[2]  # of a password with an @ in it
+        host = (parts.host or "").rpartition("@")[2]  # a password may contain an @
         shown = URL.create(parts.drivername, host=host or None, database=parts.database)
     except (ArgumentError, ValueError):
         raise KneepointError(
@@ -177,7 +179,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument(
-        "--url", help="of a database; none: storage in the configuration, or the SQLite file"
+        "--url", help="URL of a database (default: storage in the configuration, or a SQLite file)"
     )
     arguments = parser.parse_args()
     settings = read_settings(enter(arguments.config))

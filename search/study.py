@@ -77,14 +77,14 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def network_of(job: Job, run: Mapping[str, Any]) -> PreparedNetwork:
-    """Returns the network of a recorded run, whose trial may have searched it or its host.
+    """Returns the network of a recorded run of a study, which may have searched network or host.
 
     Args:
-        job: of the results.
+        job: a job on the same results.
         run: the row of runs.parquet.
 
     Raises:
-        KneepointError: the trials are damaged, or the network is.
+        KneepointError: the trials or the network are damaged.
     """
     name = run["study"]
     path = job.workflow.results / name / "trials.parquet"
@@ -106,23 +106,23 @@ def total_of(plan: StudyPlan) -> int | None:
 def _log_worst_case(
     job: Job, planned: StudyPlan, outcome: Outcome, best: BestTrial
 ) -> Generator[Batch, Iterator[FinishedRun], Outcome]:
-    """Logs the run on the network found, and forgets the other networks."""
+    """Logs a run on the best trial's network, and removes the networks of the other trials."""
     run = planned.runs_of(best.trial, best.searched)[0]
     finished = yield from run_logged(job, planned.engine, run)
     if finished.record.status == "failed":  # the worst that a controller can do
         for log in (LOG, FLOW_LOG):
             write_whole(job.out_dir / log, b"")
-    runs = list(outcome.runs)  # they need their networks
+    runs = list(outcome.runs)  # before their networks are removed
     if planned.searched:
         planned.searched.forget_all_but([run.spec.network])
     return replace(outcome, runs=runs, logs=(LOG, FLOW_LOG))
 
 
 def plan_of(job: Job, name: str) -> StudyPlan:
-    """Returns the plan of a study of the configuration.
+    """Returns the plan of a configured study.
 
     Raises:
-        KneepointError: see `plan`.
+        KneepointError: as for `plan`.
     """
     workflow = job.workflow
     study = workflow.studies[name]
@@ -150,7 +150,7 @@ def plan_of(job: Job, name: str) -> StudyPlan:
 
 
 Found = Generator[Batch, Iterator[FinishedRun], tuple[Outcome, BestTrial | None]]
-"""Ends with the outcome of a search and its best trial; None where no run measured anything."""
+"""Returns the outcome of a search and its best trial, None if all runs failed."""
 
 
 def search_and_repeat(folder: Path, plan: StudyPlan) -> Found:
@@ -165,10 +165,7 @@ def search_and_repeat(folder: Path, plan: StudyPlan) -> Found:
 
 
 def search(folder: Path, plan: StudyPlan) -> Found:
-    """Asks and tells until the sampler ends.
-
-    The folder receives the log of the trials.
-    """
+    """Searches until the sampler ends; logs the trials in `folder`."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
     known = {**summarise(plan), "units": units_of(plan)}
@@ -196,13 +193,13 @@ def search(folder: Path, plan: StudyPlan) -> Found:
 
 
 def failures(trials: Sequence[FinishedTrial]) -> Failed:
-    """Returns which trials failed, as study.json has it: those of which a run did."""
+    """Returns the entry `failed` of study.json: the trials with a failed run, by reason."""
     reasons = Counter(trial.reason for trial in trials if trial.reason)
     return Failed(reasons.total(), dict(reasons))
 
 
 def best_trial(plan: StudyPlan, trial: FinishedTrial) -> BestTrial:
-    """Returns a trial as study.json has the best."""
+    """Returns the entry `best` of study.json for a trial."""
     constants = _common_constants(plan.own(plan.runs_of(trial.number, trial.searched)))
     return BestTrial(trial.number, trial.value, dict(trial.searched), constants)
 
@@ -216,15 +213,16 @@ def columns_of(plan: StudyPlan) -> dict[str, type]:
 
 
 def runs_of(plan: StudyPlan, trial: FinishedTrial) -> Sequence[PlannedRun]:
-    """Returns the runs that a trial made: fewer than planned if it was stopped."""
+    """Returns the executed runs of a trial: fewer than planned if it was stopped."""
     return plan.runs_of(trial.number, trial.searched)[: trial.n_runs]
 
 
 def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Point, ...]:
-    """Returns the trials that a study begins with, each once.
+    """Returns the points of the study's first trials, without duplicates.
 
     Raises:
-        KneepointError: a study has no results, or a named start has no setting in the space.
+        KneepointError: a study named in `start` has no results, or no setting of a named table or
+            study lies in the space.
     """
     found: list[Point] = []
     given = {
@@ -253,13 +251,13 @@ def _summary(
     if plan.study.race:
         found["stopped"] = sum(trial.is_stopped for trial in trials)
     found["best"] = asdict(best) if best else None
-    if isinstance(plan.study.objective, Front):  # it is compared to the omniscient sender
+    if isinstance(plan.study.objective, Front):  # compared with the omniscient bound
         bounds = {each.name: each.omniscient for each in plan.networks}
         found["bounds"] = {name: asdict(bound) for name, bound in bounds.items() if bound}
     return found
 
 
 def _common_constants(planned: Sequence[PlannedRun]) -> dict[str, float]:
-    """Returns the constants that all runs of a trial share: those of a fit differ by row."""
+    """Returns the parameters that all runs of a trial share: in a fit, some differ by row."""
     runs = [run.spec.constants for run in planned]
     return {k: v for k, v in runs[0].items() if all(constants[k] == v for constants in runs)}

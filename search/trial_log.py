@@ -1,7 +1,7 @@
-"""trials.jsonl: the trials of a study as they end, for the dashboard and `kneepoint status`.
+"""trials.jsonl: the finished trials of a running study, for the dashboard and `kneepoint status`.
 
-The first line describes the study; each other line is a trial, as a row of trials.parquet and with
-its reports in a race. It starts anew with the study, which never resumes from it.
+The first line describes the study; every other line is a trial: its row of trials.parquet and, in a
+race, its reports. The file is written anew whenever the study starts; studies never resume from it.
 """
 
 import json
@@ -19,15 +19,21 @@ from kneepoint.runs.results import (
     trial_row,
 )
 
-LOG = "trials.jsonl"
+TRIAL_LOG = "trials.jsonl"
 
 
 @contextmanager
 def open_log(
     folder: Path, study: str, known: Mapping[str, Any]
 ) -> Iterator[Callable[[FinishedTrial], None]]:
-    """Starts the log of a study, of which something is known; provides what adds a trial."""
-    path = folder / LOG
+    """Starts the log of a study; provides the function that appends a trial.
+
+    Args:
+        folder: of the study's results.
+        study: its name.
+        known: its description, the first line.
+    """
+    path = folder / TRIAL_LOG
     with path.open("wb", buffering=0) as file:
 
         def write(row: Mapping[str, Any]) -> None:
@@ -39,12 +45,12 @@ def open_log(
 
 
 def read_trials(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Returns what is known of a study, and a row per trial: of its log, or else of its tables.
+    """Returns a study's description and a row per trial, from its log or else its tables.
 
     Raises:
         KneepointError: a file is missing or damaged.
     """
-    path = folder / LOG
+    path = folder / TRIAL_LOG
     try:
         if path.exists():
             lines = path.read_bytes().splitlines(keepends=True)
@@ -57,7 +63,7 @@ def read_trials(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def _outcome(folder: Path, trials: int) -> dict[str, Any]:
-    """The best trial and the failures of a study that has ended, with as many trials as its log."""
+    """Returns the outcome of a finished study, if study.json counts the `trials` of its log."""
     if not (folder / "study.json").exists():
         return {}
     found = _summary(folder)

@@ -1,6 +1,6 @@
-"""Statistics: intervals, bootstrap, paired comparisons, ranks, robust estimators, posterior.
+"""Statistics: intervals, bootstrap, paired comparisons, ranks, robust estimators, posteriors.
 
-Each function is tested against SciPy or a published example.
+Functions are tested against SciPy or published examples.
 """
 
 from typing import TypeAlias

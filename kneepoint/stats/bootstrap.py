@@ -1,4 +1,4 @@
-"""Bootstrap intervals: of a mean over strata, and of any statistic of repeated runs."""
+"""Bootstrap intervals of a mean over strata, and of any statistic of repeated runs."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,19 +10,25 @@ from kneepoint.stats import Floats
 from kneepoint.stats.intervals import t_quantile
 
 RESAMPLES = 10_000
-"""Resamples of an interval of a mean."""
+"""Number of resamples for an interval of a mean."""
 
 
 def bootstrap_interval(
     strata: Sequence[Floats], seed: int, level: float = 0.95, resamples: int = RESAMPLES
 ) -> tuple[float, float]:
-    """The stratified bootstrap interval of the mean over strata of their means.
+    """The stratified bootstrap interval of the mean of the strata's means.
 
-    Of n values n - 1 are drawn, so that the variance is not underestimated by the factor
-    (n - 1) / n (Rao and Wu, JASA 1988), and the percentiles are those that a t distribution has in
-    place of a normal one (Hesterberg, The American Statistician 2015), with the degrees of freedom
-    of Welch and Satterthwaite. No interval leaves the range of the resampled means: of fewer than
-    six values it may be too narrow.
+    From n values, n - 1 are drawn, so that the variance is not underestimated by the factor
+    (n - 1) / n (Rao and Wu, JASA 1988). Percentiles are expanded by the ratio of t to normal
+    quantiles (Hesterberg, The American Statistician 2015), with the degrees of freedom of Welch and
+    Satterthwaite. The interval stays within the range of the resampled means: with fewer than six
+    values it may be too narrow.
+
+    Args:
+        strata: values of each stratum, at least one.
+        seed: of the bootstrap.
+        level: of the interval.
+        resamples: number of resamples.
 
     Returns:
         Low and high; NaN if a stratum has a single value.
@@ -41,20 +47,20 @@ def bootstrap_interval(
 def percentile_interval(
     statistic: Callable[[Floats], Floats], runs: Floats, seed: int, resamples: int = 2_000
 ) -> tuple[Floats, Floats, Floats]:
-    """A statistic of runs, and the ends of its 95 % percentile interval.
+    """A statistic of runs with its 95 % percentile bootstrap interval.
 
-    Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice, NeurIPS
-    2021.
+    Source: Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice,
+    NeurIPS 2021.
 
     Args:
         statistic: computes the statistic from runs.
-        runs: shape (settings, networks, n); the n runs are resampled within each network, the same
-            for all settings.
+        runs: shape (settings, networks, n); the n runs are resampled within each network, with the
+            same indices for all settings.
         seed: of the bootstrap.
-        resamples: their number.
+        resamples: number of resamples.
 
     Returns:
-        The statistic, low and high; these are NaN if n is 1.
+        The statistic, low and high; low and high are NaN if n is 1.
     """
     found, (_, networks, n) = statistic(runs), runs.shape
     if n == 1:
@@ -70,7 +76,7 @@ def percentile_interval(
 
 
 def _degrees_of_freedom(strata: Sequence[Floats]) -> int:
-    """Of the mean of the strata's means (Welch 1947), rounded down; at least 1."""
+    """Degrees of freedom of the mean of the strata's means (Welch 1947): whole, at least 1."""
     variances = np.array([each.var(ddof=1) / each.size for each in strata])
     free = np.array([each.size - 1 for each in strata])
     if not variances.any():

@@ -1,4 +1,4 @@
-"""Spread of values, t intervals of their means, prediction intervals, and chance differences."""
+"""Spread of values, t intervals of means, prediction intervals, differences due to chance."""
 
 import math
 import statistics
@@ -17,10 +17,10 @@ def t_quantile(degrees: ArrayLike, level: float = 0.95) -> Any:
 
 
 def spread(values: ArrayLike) -> dict[str, Any]:
-    """n, mean, standard_deviation (of a sample), cv, low, high: a 95 % t interval of the mean.
+    """n, mean, sample standard deviation, cv, 95 % t interval of the mean, least and greatest.
 
-    One value has no spread: all but n, mean, least and greatest are NaN then, never an interval of
-    width zero. Of no value n alone is known.
+    A single value has no spread: standard_deviation, cv, low and high are NaN, never an interval of
+    width zero. Without values, everything but n is NaN.
     """
     numbers = np.asarray(values, dtype=float)
     n = len(numbers)
@@ -40,10 +40,11 @@ def spread(values: ArrayLike) -> dict[str, Any]:
 
 
 SPREAD = tuple(spread([1.0]))
+"""Names of the entries of `spread`."""
 
 
 def t_interval(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    """The mean, and the ends of its 95 % t interval; a single value has none."""
+    """The mean, called `name`, and its 95 % t interval; None for a single value."""
     mean, n = statistics.fmean(values), len(values)
     if n == 1:
         return {name: mean, "low": None, "high": None}
@@ -52,10 +53,10 @@ def t_interval(name: str, values: Sequence[float]) -> dict[str, float | None]:
 
 
 def prediction_interval(values: ArrayLike, further: int, level: float) -> tuple[float, float]:
-    """The interval of the mean of further values, from a sample of the same normal distribution.
+    """The prediction interval of the mean of `further` values from the same normal distribution.
 
-    Hahn and Meeker, Statistical Intervals, section 4.7. Both ends are NaN if the sample has no
-    spread, or if there are no further values.
+    Hahn and Meeker, Statistical Intervals, section 4.7. Both ends are NaN if the sample has fewer
+    than two values, or if `further` is 0.
     """
     numbers = np.asarray(values, dtype=float)
     n = numbers.size
@@ -68,16 +69,16 @@ def prediction_interval(values: ArrayLike, further: int, level: float) -> tuple[
 
 @dataclass(frozen=True)
 class Chance:
-    """How much power varies from run to run: a coefficient of variation and how well it is known.
+    """Variation of power from run to run: the coefficient of variation and its degrees of freedom.
 
-    With no degrees of freedom nothing was repeated, and nothing is known.
+    Without repeated runs there are no degrees of freedom, and the variation is unknown (NaN).
     """
 
     cv: float = math.nan
     degrees: int = 0
 
     def margin(self, n: float, other_n: float) -> float:
-        """The relative difference of two means that chance explains (95 %)."""
+        """The relative difference of means of n and other_n runs that chance explains (95 %)."""
         if self.degrees == 0:
             return math.nan
         return float(t_quantile(self.degrees)) * self.cv * math.sqrt(1 / n + 1 / other_n)

@@ -1,21 +1,20 @@
-"""Means of scores over networks and runs; scores that are ratios have geometric ones."""
+"""Means of scores over networks and runs; of ratios, geometric means."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from kneepoint.stats import Floats
 
 
 def mean_of(scores: Floats, is_ratio: bool) -> float:
-    """The mean over networks of the mean over runs; of ratios the geometric one."""
+    """The mean over networks of the mean over runs; the geometric mean if scores are ratios."""
     return unscaled(scaled(scores, is_ratio).mean(), is_ratio)
 
 
 def scaled(scores: Floats, is_ratio: bool) -> Floats:
-    """The scores, of ratios their logarithms."""
+    """The scores, or their natural logarithms if they are ratios."""
     return np.log(scores) if is_ratio else scores
 
 
 def unscaled(value: float, is_ratio: bool) -> float:
-    """The score of a value that `scaled` has returned."""
+    """The inverse of `scaled`."""
     return float(np.exp(value)) if is_ratio else float(value)

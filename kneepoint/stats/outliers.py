@@ -1,4 +1,4 @@
-"""How far one value may lie from others of its kind, some of which may be wrong."""
+"""Outliers: how far one row of a table may lie from the others, some of which may be wrong."""
 
 import math
 from dataclasses import dataclass
@@ -12,23 +12,28 @@ from kneepoint.stats import Floats
 from kneepoint.stats.robust import qn
 
 FACTOR = 6.0
-"""Multiple of the typical size that counts as far."""
+"""An outlier is at least so many standard deviations away."""
 LEVEL = 0.01
-"""The probability that a table without a wrong row has one that is called improbable."""
+"""Significance level per table: the probability of a false outlier in a table without errors."""
 EFFICIENCY = 0.6
-"""A robust standard deviation is at least as sure as the plain one of this share of the values."""
+"""Lower bound of the efficiency of Qn, relative to the sample standard deviation."""
 LEAST_NEIGHBOURS = 3
-"""The fewest neighbours that define what is allowed: one of them may be wrong."""
+"""Fewest neighbours that bound a point: one of them may be wrong."""
 
 
 @dataclass(frozen=True)
-class Rest:
-    """How near the other rows of a table are, and how far off one more such row may be.
+class OtherRows:
+    """The distribution of the other rows of a table, which predicts one more row.
 
-    Distances are differences of logarithms. `scale` is a standard deviation: the greater of that
-    of the other rows about their `middle` (see `qn`), and that of our own runs. It is as
-    sure as the other rows are many: it has so many `degrees` of freedom. `usual` is the median size
-    of their relative difference. A table has so many `numbers`, any of which may be the farthest.
+    Differences are of natural logarithms.
+
+    Args:
+        middle: median of the other rows.
+        usual: median of the absolute relative differences.
+        scale: predictive standard deviation, from the other rows (see `qn`) or from the variation
+            of our own runs, whichever is greater.
+        degrees: degrees of freedom of `scale`.
+        numbers: number of values in the table, for the correction of multiple tests.
     """
 
     middle: float
@@ -39,7 +44,7 @@ class Rest:
 
     @classmethod
     def of(cls, others: Floats, chance: float, numbers: int) -> Self:
-        """That of these rows, where our runs vary by chance."""
+        """Estimates the distribution; `chance` is the standard deviation of our own runs."""
         n, middle = len(others), float(np.median(others))
         usual = float(np.median(abs(np.expm1(others))))
         spread = qn(others)
@@ -47,14 +52,18 @@ class Rest:
         return cls(middle, usual, scale, max(1, int(EFFICIENCY * (n - 1))), numbers)
 
     def limit(self, close: float, far: float) -> float:
-        """The least size that is evidence: none up to `close`, from `far` on even a likely one."""
+        """The least absolute difference that is an outlier.
+
+        Differences up to `close` are never outliers; differences from `far` on are even where they
+        are not improbable; both need FACTOR times the scale.
+        """
         improbable = self.scale * float(stdtrit(self.degrees, 1 - LEVEL / self.numbers / 2))
         return max(FACTOR * self.scale, min(far, max(close, improbable)))
 
     def p(self, size: float) -> float:
-        """The probability that any of the table's numbers is so far off, were all of one kind.
+        """The p value of a difference, with Bonferroni's correction for the table's numbers.
 
-        NaN above LEVEL: few rows say little of others, and a number may be far by any measure.
+        NaN above LEVEL: a difference from `far` on is an outlier whatever its p value.
         """
         if self.scale == 0:
             return 0.0
@@ -62,14 +71,15 @@ class Rest:
         return p if p <= LEVEL else math.nan
 
 
-def outside(x: Floats, y: Floats, i: int) -> tuple[float, float, float]:
-    """How far a point lies outside what its neighbours, the two nearest on each side, allow.
+def beyond_neighbours(x: Floats, y: Floats, i: int) -> tuple[float, float, float]:
+    """How far point i lies outside the range that its neighbours allow.
 
-    They allow whatever lies between any lines through two of them.
+    Neighbours are the two nearest points on each side; the range spans the lines through any two.
 
     Returns:
-        The distance, the bound that is passed, and the distance from the line through the nearest
-        on each side; NaN where a side has no neighbours or both have less than LEAST_NEIGHBOURS.
+        The distance from the range, the bound that is exceeded, and the distance from the line
+        through the nearest neighbour on each side; all NaN if a side has no neighbour or both sides
+        have fewer than LEAST_NEIGHBOURS.
     """
     order = np.argsort(x, kind="stable")
     before = [j for j in order if x[j] < x[i]][-2:]

@@ -1,9 +1,9 @@
-"""Is A better than B? Runs of two settings in pairs that share network and seed.
+"""Paired comparison of two settings, whose runs share network and seed.
 
-The measure is the geometric mean of A over B: within each network that of its pairs, then over the
-networks, each of which counts once. With `paired_ratio`, seeds are random and networks are fixed:
-its interval covers other seeds on the same networks, never other networks. With `over_networks`,
-the networks are a sample, too.
+The estimate is the geometric mean of A over B: over the pairs of each network, then over networks,
+which have equal weight. In `paired_ratio`, seeds are random and networks are fixed: its interval
+covers other seeds on the same networks, not other networks. In `over_networks`, the networks are a
+sample, too.
 """
 
 import math
@@ -19,15 +19,16 @@ from kneepoint.stats.bootstrap import RESAMPLES, bootstrap_interval
 from kneepoint.stats.intervals import t_quantile
 
 FLIPS = 99_999
+"""Random sign patterns of a Monte Carlo test."""
 MOST_EXACT_PAIRS = 16
-"""Up to this many pairs that differ, all sign patterns (at most 65,536) are counted."""
+"""Up to so many differing pairs, the test enumerates all (at most 65,536) sign patterns."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A over B, its 95 % interval, and the p value of the sign-flip test.
+    """A over B, its interval, and the p value of the sign-flip test.
 
-    With only one pair on a network, its spread is unknown and the interval NaN.
+    If a network has only one pair, its spread is unknown and the interval is NaN.
     """
 
     ratio: float
@@ -38,7 +39,7 @@ class Ratio:
     pairs: int
 
     def __str__(self) -> str:
-        """Returns `1.07 [1.03, 1.11]`, or the ratio alone; a narrow interval has more digits."""
+        """Returns `1.07 [1.03, 1.11]`, with more digits for narrow intervals, or only the ratio."""
         if math.isnan(self.low):
             return f"{self.ratio:.2f}"
         width = self.high - self.low
@@ -52,17 +53,17 @@ def paired_ratio(
     level: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Ratio:
-    """Relates two settings.
+    """Compares two settings on fixed networks.
 
     Args:
-        pairs: for each network the values of A and those of B, all above 0; element k of both is
-            from the same seed.
-        seed: of the bootstrap and of a test by Monte Carlo.
+        pairs: for each network the values of A and of B, all above 0; the k-th values of both have
+            the same seed.
+        seed: of the bootstrap and of a Monte Carlo test.
         level: of the interval.
-        resamples: how many the bootstrap draws.
+        resamples: number of resamples of the bootstrap.
 
     Raises:
-        ValueError: values are not in pairs, not above 0, or there are none.
+        ValueError: there are no values, or they are not in pairs or not above 0.
     """
     strata = [_log_ratios(a, b) for a, b in pairs]
     if not strata:
@@ -79,15 +80,15 @@ def paired_ratio(
 
 
 def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> Ratio:
-    """Relates two settings on all networks, of which the measured networks are a sample.
+    """Compares two settings on a population of networks, of which the measured ones are a sample.
 
-    Each network is one value, the mean logarithm of its pairs, which contains the variation from
-    seed to seed. The interval is Student's t interval; the test flips the signs of whole networks.
-    With fewer than three networks both ends and p are NaN: they say nothing about other networks.
+    Each network is one value, the mean logarithm of its pairs, which includes the variation between
+    seeds. The interval is Student's t interval; the test flips the signs of whole networks. With
+    fewer than three networks, the interval and p are NaN.
 
     Args:
-        strata: for each network the logarithms of A over B.
-        seed: of a test by Monte Carlo.
+        strata: for each network the natural logarithms of A over B.
+        seed: of a Monte Carlo test.
         level: of the interval.
     """
     means = np.array([each.mean() for each in strata])
@@ -107,18 +108,18 @@ def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> R
 
 
 def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> float:
-    """The two-sided p value of exchangeable pairs, given the differences in each stratum.
+    """The two-sided p value of Fisher's randomisation test on the differences of each stratum.
 
     If A and B are exchangeable in every pair, each difference has either sign with equal
-    probability (Fisher's randomisation test). Ties remain ties under any sign and count as such:
-    the test is exact however many there are. Beyond MOST_EXACT_PAIRS differences other than 0 it
-    draws `flips` sign patterns, and counts the observed one among them (Phipson and Smyth 2010).
+    probability. Ties are 0 under either sign, so the test is exact with any number of ties. Beyond
+    MOST_EXACT_PAIRS nonzero differences it draws `flips` random sign patterns, and counts the
+    observed pattern as one of them (Phipson and Smyth 2010).
     """
     terms = np.concatenate([each / each.size for each in strata])
     terms = terms[terms != 0]
     if terms.size == 0:
         return 1.0
-    extreme = abs(terms.sum()) - 1e-9 * np.abs(terms).sum()  # sums differ by their order
+    extreme = abs(terms.sum()) - 1e-9 * np.abs(terms).sum()  # rounding depends on the order
     if terms.size <= MOST_EXACT_PAIRS:
         sums = np.zeros(1)
         for term in terms:
@@ -130,23 +131,23 @@ def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> f
 
 @lru_cache(maxsize=1)
 def _signs(seed: int, flips: int, terms: int) -> Floats:
-    """Random patterns of signs, 0 or 1: the same for every test of so many terms."""
+    """Random sign patterns, 0 or 1, of shape (flips, terms); cached for tests of equal size."""
     return np.random.default_rng(seed).integers(0, 2, (flips, terms), dtype=np.int8).astype(float)
 
 
 def least_pairs(comparisons: int, level: float = 0.05) -> int:
-    """The number of pairs that a sign-flip test needs to reject at `level` after Holm's correction.
+    """The least number of pairs with which a sign-flip test can reject at `level` after Holm.
 
-    Of n pairs that all agree, 2 of the 2^n sign patterns are as extreme.
+    If n pairs all agree, 2 of the 2^n sign patterns are as extreme.
     """
     return math.ceil(1 + math.log2(comparisons / level))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P values corrected for the number of comparisons (Holm 1979).
+    """P values corrected for multiple comparisons (Holm 1979).
 
-    To reject those of at most 5 % errs in any of the comparisons with at most 5 % probability,
-    however they depend on each other. NaN is no comparison and stays NaN.
+    Rejecting at 5 % bounds the family-wise error rate at 5 % under any dependence. NaN does not
+    count as a comparison and stays NaN.
     """
     values = np.asarray(p_values, dtype=float)
     order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]  # NaN is last

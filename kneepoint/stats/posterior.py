@@ -1,9 +1,9 @@
-"""What noisy measurements say of settings: a Gaussian process, and the probability of the best.
+"""Posterior of settings' values from noisy measurements: a mixture of Gaussian processes.
 
-All values are on a scale on which a difference is a relative one: natural logarithms of power.
-Every unknown of the model (how far settings differ, over what distance, how noisy measurements are)
-has a few hypotheses, which the measurements weigh by their likelihood; nothing is optimised, so few
-measurements leave the model as unsure as they should.
+Values are natural logarithms of power, so that differences are relative. Each hyperparameter of the
+model (amplitude, correlation length, noise) has a few hypotheses, weighted by their marginal
+likelihood. No hyperparameter is optimised: with few measurements, the posterior keeps their
+uncertainty.
 """
 
 import functools
@@ -24,12 +24,12 @@ from kneepoint.runs.seeds import derive_seed
 from kneepoint.stats import Floats
 
 WITHIN = 0.01
-"""A setting is as good as the best if its value is within this share of it."""
+"""A setting is as good as the best if its value is lower by at most this share."""
 LEADERS = 15
-"""Settings that may be the best: the first by their posterior means."""
+"""Number of settings that may be the best: those with the greatest posterior means."""
 DRAWS = 4000
 _CONSTANT = 1.0
-"""Prior standard deviation of what all settings share."""
+"""Prior standard deviation of the level common to all settings."""
 _LEAST_WEIGHT = 1e-3
 _JITTER = 1e-10
 
@@ -39,9 +39,9 @@ class Measured:
     """Measurements of m settings.
 
     Args:
-        counts: of measurements of each, shape (m,).
-        means: their means, 0 without any.
-        squares: sums of the squared deviations from the means.
+        counts: measurements per setting, shape (m,).
+        means: their means, shape (m,); 0 without measurements.
+        squares: sums of squared deviations from the means, shape (m,).
     """
 
     counts: Floats
@@ -49,12 +49,12 @@ class Measured:
     squares: Floats
 
     @classmethod
-    def nothing(cls, settings: int) -> Self:
-        """No measurement yet."""
+    def empty(cls, settings: int) -> Self:
+        """Returns no measurement of so many settings."""
         return cls(*np.zeros((3, settings)))
 
     def with_values(self, found: Iterable[tuple[int, float]]) -> Self:
-        """Returns these and further ones, each of a setting."""
+        """Returns these and further measurements, each with the index of its setting."""
         counts, means, squares = (each.copy() for each in (self.counts, self.means, self.squares))
         for at, value in found:
             counts[at] += 1
@@ -63,8 +63,8 @@ class Measured:
             squares[at] += before * (value - means[at])
         return replace(self, counts=counts, means=means, squares=squares)
 
-    def expected(self) -> "Hypothesis":
-        """Returns what they say of further ones, the noise of few measured as others' too."""
+    def as_prior(self) -> "Hypothesis":
+        """Returns the means as a prior; settings with few measurements use the pooled noise."""
         counts = np.maximum(self.counts, 1)
         pooled = self.squares.sum() / max(1, (counts - 1).sum())
         noise = (self.squares + pooled) / counts
@@ -78,7 +78,7 @@ class Hypothesis:
     Args:
         mean: shape (m,).
         covariance: shape (m, m).
-        noise: shape (m,).
+        noise: variance of a measurement, shape (m,).
         weight: prior probability.
     """
 
@@ -88,7 +88,7 @@ class Hypothesis:
     weight: float = 1.0
 
     def evidence(self, measured: Measured) -> float:
-        """Returns the logarithm of the likelihood of the measurements, up to a constant."""
+        """Returns the log marginal likelihood of the measurements, up to a constant."""
         if not measured.counts.any():
             return 0.0
         at, root, residual = self._conditions(measured)
@@ -99,7 +99,7 @@ class Hypothesis:
         deviations = measured.squares[at] / noise + (counts - 1) * np.log(noise)
         return float(of_means - 0.5 * deviations.sum())
 
-    def told(self, measured: Measured) -> "Hypothesis":
+    def conditioned_on(self, measured: Measured) -> "Hypothesis":
         """Returns the posterior (Rasmussen and Williams, Gaussian Processes, 2006, ch. 2)."""
         if not measured.counts.any():
             return self
@@ -109,12 +109,14 @@ class Hypothesis:
         covariance = self.covariance - gain @ known
         return replace(self, mean=self.mean + gain @ residual, covariance=covariance)
 
-    def surprise(self, measured: Measured, along: Floats | None = None) -> float:
-        """Returns the probability of means at least so far from this prior, if it is right.
+    def p_value(self, measured: Measured, along: Floats | None = None) -> float:
+        """Returns the p value of the measured means under this prior.
+
+        The squared Mahalanobis distance of the means from the prior is chi-squared.
 
         Args:
-            measured: the means; their squared Mahalanobis distance is chi-squared.
-            along: directions, shape (m, k); without, the distance counts in all.
+            measured: the measurements.
+            along: directions in which the distance counts, shape (m, k); by default all.
         """
         at, root, residual = self._conditions(measured)
         standard = solve_triangular(root, residual, lower=True)
@@ -123,7 +125,7 @@ class Hypothesis:
         return float(chdtrc(len(standard), standard @ standard))
 
     def _conditions(self, measured: Measured) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Which settings are measured, the root of the covariance of their means, residuals."""
+        """Returns the measured settings, the Cholesky factor of their means, and the residuals."""
         at = np.flatnonzero(measured.counts)
         covariance = self.covariance[np.ix_(at, at)].copy()
         covariance[np.diag_indices(len(at))] += self.noise[at] / measured.counts[at] + _JITTER
@@ -132,11 +134,11 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a posterior says.
+    """The decision that a posterior supports.
 
     Args:
         recommended: the setting with the greatest posterior mean.
-        within: probability that it is within WITHIN of the best.
+        within: probability that its value is within WITHIN of the best.
         best: probability of each setting to be the best, shape (m,).
     """
 
@@ -147,19 +149,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Posterior:
-    """A mixture of Gaussians over the values of m settings, by falling weight."""
+    """A mixture of Gaussians over the values of m settings, in order of decreasing weight."""
 
     parts: tuple[Hypothesis, ...]
 
     @classmethod
-    def given(cls, hypotheses: Sequence[Hypothesis], measured: Measured) -> Self:
-        """Weighs hypotheses by measurements, and conditions them."""
+    def from_hypotheses(cls, hypotheses: Sequence[Hypothesis], measured: Measured) -> Self:
+        """Weights hypotheses by their marginal likelihood, and conditions them on measurements."""
         logs = np.array([math.log(h.weight) + h.evidence(measured) for h in hypotheses])
         weights = np.exp(logs - logsumexp(logs))
         order = [int(k) for k in np.argsort(-weights, kind="stable") if weights[k] > _LEAST_WEIGHT]
         total = float(sum(weights[k] for k in order))
         parts = (replace(hypotheses[k], weight=float(weights[k]) / total) for k in order)
-        return cls(tuple(part.told(measured) for part in parts))
+        return cls(tuple(part.conditioned_on(measured) for part in parts))
 
     @cached_property
     def mean(self) -> Floats:
@@ -186,8 +188,8 @@ class Posterior:
         """The mean variance of a measurement of each setting, shape (m,)."""
         return _sum(part.weight * part.noise for part in self.parts)
 
-    def of(self, settings: Sequence[int]) -> "Posterior":
-        """Returns that of some settings."""
+    def marginal(self, settings: Sequence[int]) -> "Posterior":
+        """Returns the marginal posterior of some settings."""
         at = list(settings)
         parts = (
             replace(
@@ -215,7 +217,12 @@ class Posterior:
         return normal
 
     def verdict(self, seed: int, among: Floats | None = None) -> Verdict:
-        """Returns what it says of the best setting; recommended is one of `among`, a mask."""
+        """Returns the verdict on the best setting.
+
+        Args:
+            seed: of the draws.
+            among: where above 0, a setting may be recommended, shape (m,); by default everywhere.
+        """
         drawn = self.draws(seed)
         is_known = np.ones(len(self.mean), bool) if among is None or not among.any() else among > 0
         recommended = int(np.argmax(np.where(is_known, self.mean, -np.inf)))
@@ -226,9 +233,10 @@ class Posterior:
     def choose(self, count: int, seed: int) -> list[int]:
         """Returns the settings to measure next: top-two Thompson sampling.
 
-        Half of the measurements go to the best of a draw, half to the best of the next draw that
-        has another one (Russo, Simple Bayesian Algorithms for Best Arm Identification, COLT 2016):
-        in turns, as few coins seldom fall half and half. A coin says who begins.
+        Half of the measurements go to the best setting of a draw, half to the best setting of the
+        next draw with a different one (Russo, Simple Bayesian Algorithms for Best Arm
+        Identification, COLT 2016). The two alternate, because a few independent coin tosses seldom
+        split evenly; one toss decides which comes first.
         """
         best = [int(k) for k in self.draws(derive_seed(seed, "choose")).argmax(axis=1)]
         begins = int(np.random.default_rng(derive_seed(seed, "coin")).integers(2))
@@ -243,17 +251,17 @@ class Posterior:
 
 
 def rounded(value: float) -> float:
-    """Returns a figure for results: its last digits may depend on the processor."""
+    """Returns a value with five digits: further digits may depend on the processor."""
     return float(f"{value:.5g}")
 
 
 def coordinates(
     space: Mapping[str, BaseDistribution], points: Sequence[Mapping[str, float]]
 ) -> Floats:
-    """Returns points as the smooth residual sees them, shape (m, d).
+    """Returns the coordinates of points for `smooth`, shape (m, d).
 
-    Logarithmic where the search is; each with the deviation 1, so that distances count in the
-    spread of the settings.
+    They are logarithmic where the search is, and standardised, so that lengths are in standard
+    deviations of the settings.
     """
     at = np.array([[float(point[name]) for name in space] for point in points])
     for k, distribution in enumerate(space.values()):
@@ -265,7 +273,7 @@ def coordinates(
 
 
 def smooth(at: Floats, length: float) -> Floats:
-    """Returns the correlation of a smooth function: Matern's with 5/2, shape (m, m)."""
+    """Returns the Matern 5/2 correlation of points, shape (m, m)."""
     squares = ((at[:, None, :] - at[None, :, :]) ** 2).sum(axis=2)
     r = np.sqrt(5 * squares) / length
     correlation: Floats = (1 + r + r**2 / 3) * np.exp(-r)
@@ -278,14 +286,15 @@ def _sum(arrays: Iterable[Floats]) -> Floats:
 
 AMPLITUDES, LENGTHS = (0.03, 0.1, 0.3), (0.7, 2.0, 6.0)
 ROUGH = (0.0, 0.1)
-"""Shares of the variance that are a setting's own, as where a timeout is just long enough."""
+"""Shares of the variance that are independent between settings, as at a timeout's threshold."""
 NOISES = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
+"""Standard deviations of a measurement."""
 _ENOUGH = 30
-"""Degrees of freedom of repeats that tell the noise."""
+"""Degrees of freedom of the repeats from which the pooled noise is used instead of NOISES."""
 
 
 def hypotheses_of_search(at: Floats, measured: Measured) -> list[Hypothesis]:
-    """Returns hypotheses on the values of settings in a search, around their median."""
+    """Returns hypotheses on the values of a search's settings, with the median as prior mean."""
     m, degrees = len(at), float(np.maximum(measured.counts - 1, 0).sum())
     level = float(np.median(measured.means))
     pooled = math.sqrt(float(measured.squares.sum()) / degrees) if degrees else 0.0
@@ -305,4 +314,4 @@ def hypotheses_of_search(at: Floats, measured: Measured) -> list[Hypothesis]:
 
 
 LEAST_NOISE = 0.002
-"""Of a measurement, however steady the runs were."""
+"""Least standard deviation of a measurement, even if all runs agree."""

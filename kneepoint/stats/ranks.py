@@ -1,4 +1,4 @@
-"""Statistics of ranks, which assume no distribution: medians, correlation, sufficient runs."""
+"""Distribution-free statistics of ranks: medians, rank correlation, sufficient runs."""
 
 import math
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
 SUBSETS = 200
-"""The number of subsets of each size, as in the paper."""
+"""Subsets of each size, as in the paper (see `enough_runs`)."""
 
 
 @dataclass(frozen=True)
-class Enough:
-    """Number of runs that is enough, of those measured; None: more than measured."""
+class SufficientRuns:
+    """Number of runs that suffices; None if more than the measured number are needed."""
 
     runs: int | None
     measured: int
@@ -26,8 +26,8 @@ class Enough:
 def median_ranks(n: int, level: float = 0.95) -> tuple[int, int] | None:
     """Ranks, from 1, of the order statistics that enclose the median with probability `level`.
 
-    Of independent values of any continuous distribution (Conover, Practical Nonparametric
-    Statistics, section 3.2): the narrowest symmetric pair of ranks. None: n is too small; 95 % take
+    They are the narrowest symmetric pair for n independent values of any continuous distribution
+    (Conover, Practical Nonparametric Statistics, section 3.2). None if n is too small: 95 % require
     six values.
     """
     tails = bdtr(np.arange(n // 2), n, 0.5)
@@ -36,9 +36,9 @@ def median_ranks(n: int, level: float = 0.95) -> tuple[int, int] | None:
 
 
 def median_interval(values: ArrayLike) -> tuple[float, float, float]:
-    """The median of values and its 95 % interval, of order statistics (see `median_ranks`).
+    """The median of values and its 95 % interval of order statistics (see `median_ranks`).
 
-    Of a single value there is no median, of fewer than six no interval: NaN.
+    The median of a single value and the interval of fewer than six values are NaN.
     """
     ordered = np.sort(np.asarray(values, dtype=float))
     ranks = median_ranks(len(ordered))
@@ -62,20 +62,20 @@ def enough_runs(
     within: float = 0.01,
     level: float = 0.95,
     subsets: int = SUBSETS,
-) -> Enough:
+) -> SufficientRuns:
     """The least number of runs that determines the median to within `within`, as in CONFIRM.
 
     Maricq, Duplyakin, Jimenez, Maltzahn, Stutsman and Ricci, Taming Performance Variability, OSDI
     2018. For each number of runs, subsets of that size are drawn without replacement from the
-    measured runs. It is enough if the mean lower and the mean upper limit of the subsets' intervals
-    of the median lie within the given part of the median of all measured runs.
+    measured runs. The number suffices if the mean lower and the mean upper limits of the subsets'
+    median intervals lie within the share `within` of the median of all measured runs.
 
     Args:
-        values: one of each run.
+        values: one value per run.
         seed: of the subsets.
-        within: half the admitted width, relative: 0.01 for +-1 %.
+        within: half the allowed width, relative to the median: 0.01 is +-1 %.
         level: of the intervals.
-        subsets: number of each size.
+        subsets: number of subsets of each size.
     """
     measured = np.asarray(values, dtype=float)
     median = float(np.median(measured)) if measured.size else math.nan
@@ -89,5 +89,5 @@ def enough_runs(
         ordered = np.sort(shuffled[:, :runs], axis=1)
         low, high = (float(ordered[:, rank - 1].mean()) for rank in ranks)
         if median - margin <= low and high <= median + margin:
-            return Enough(runs, measured.size)
-    return Enough(None, measured.size)
+            return SufficientRuns(runs, measured.size)
+    return SufficientRuns(None, measured.size)

@@ -1,4 +1,4 @@
-"""Location and scale that few outlying values hardly move."""
+"""Estimators of location and scale that are robust to outliers."""
 
 import math
 
@@ -9,7 +9,7 @@ from kneepoint.stats import Floats
 
 
 def interquartile_means(runs: Floats) -> Floats:
-    """The means without a quarter of the values at either end, as scipy.stats.trim_mean has them.
+    """The interquartile means: without a quarter of the values at either end (scipy's trim_mean).
 
     Args:
         runs: shape (settings, networks, n).
@@ -24,13 +24,13 @@ def interquartile_means(runs: Floats) -> Floats:
 
 
 _UNBIASED = {4: 0.512, 5: 0.844, 6: 0.611, 7: 0.857, 8: 0.669, 9: 0.872}
-"""Factors by number of values (Croux and Rousseeuw, Computational Statistics 1, 1992)."""
+"""Correction factors by sample size (Croux and Rousseeuw, Computational Statistics 1, 1992)."""
 
 
 def qn(values: ArrayLike) -> float:
-    """The scale estimator Qn of at least four values: the standard deviation, if they are normal.
+    """The scale estimator Qn of at least four values, consistent for the normal's deviation.
 
-    It is the quarter quantile of all differences (Rousseeuw and Croux, JASA 88, 1993).
+    It is the first quartile of the pairwise distances (Rousseeuw and Croux, JASA 88, 1993).
     """
     numbers = np.asarray(values, dtype=float)
     n = numbers.size

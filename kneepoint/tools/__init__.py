@@ -1,11 +1,10 @@
-"""Commands by themselves, one folder each, which the command line finds.
+"""Self-contained tools, one folder each, whose commands the command line finds.
 
 The `__init__` of a tool declares
 
-- COMMANDS: their modules, each with a `command`, and what they do, in one line;
-- SCHEMAS, if it has files of its own: the module and the name of their model, and what they are
-  called;
-- PAGES and CONFIGURATION: pages of docs/ and files of the repository that are nothing without it.
+- COMMANDS: by the command's name, the module with its function `command`, and a one-line help;
+- SCHEMAS, if the tool has configuration files: their module, model and file names;
+- PAGES and CONFIGURATION: pages of docs/ and files of the repository that belong to the tool.
 """
 
 from importlib import import_module
@@ -14,7 +13,7 @@ from typing import Any
 
 
 def declared(name: str) -> dict[str, Any]:
-    """What tools declare by this name, by the tools' packages."""
+    """Returns the declarations of this name, by the packages of the tools."""
     packages = [each.name for each in iter_modules(__path__, f"{__name__}.") if each.ispkg]
     found = {package: getattr(import_module(package), name, None) for package in packages}
     return {package: value for package, value in found.items() if value is not None}

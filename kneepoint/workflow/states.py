@@ -78,10 +78,10 @@ def outcome_of(path: Path, _changed_s: float) -> tuple[float | None, int, str]:
 
 def _searched(folder: Path) -> tuple[int | None, float | None]:
     """Number of trials and best value of a study; None for no study or several objectives."""
-    from kneepoint.search.trial_log import LOG  # pyarrow takes a quarter of a second
+    from kneepoint.search.trial_log import TRIAL_LOG  # pyarrow takes a quarter of a second
 
     try:
-        changed_s = (folder / LOG).stat().st_mtime
+        changed_s = (folder / TRIAL_LOG).stat().st_mtime
     except FileNotFoundError:
         return None, None
     return _read_searched(folder, changed_s)

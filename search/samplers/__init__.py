@@ -1,6 +1,6 @@
-"""Samplers: our own, and Optuna's by name, with the number of trials that can be asked.
+"""Samplers: our own and Optuna's, with the number of trials that can be asked.
 
-The only place that imports Optuna's samplers.
+No other module imports Optuna's samplers.
 """
 
 import warnings
@@ -42,7 +42,7 @@ def make_asker(
     Args:
         settings: the study's key sampler.
         space: the searched parameters.
-        points: all trials, if they are known in advance: they are enqueued, never sampled.
+        points: all trials, if known in advance; they are enqueued, not sampled.
         seed: of the sampler's random stream.
     """
     if points is not None:

@@ -1,4 +1,4 @@
-"""Base of searches that close a bracket around the peak of one parameter."""
+"""Base class of samplers that close a bracket around the peak of one parameter."""
 
 import math
 from abc import abstractmethod
@@ -11,15 +11,15 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 Place = int | float
-"""A point of a bracket search: an integer itself, or a real parameter as a fraction of its range
-(0 to 1, on its own scale)."""
+"""A value of the parameter: an integer as such, a real one as a fraction of its range (0 to 1,
+linear or logarithmic)."""
 
 Scores = Callable[[Place], float | None]
-"""The score at a place, greater is better; None if it is not known yet."""
+"""The score at a place, greater is better; None if not yet known."""
 
 
 class BracketSampler(BaseSampler):
-    """Searches one parameter, stateless: every trial recomputes the bracket from finished ones.
+    """Searches one parameter without state: each trial recomputes the bracket from finished trials.
 
     The space must have exactly one parameter that can vary. No value is asked twice, and a trial in
     state FAIL counts as the worst. The search is over when `open_values` is empty and no trial is
@@ -47,11 +47,11 @@ class BracketSampler(BaseSampler):
 
     @abstractmethod
     def propose_integers(self, low: int, high: int, score_at: Scores) -> Sequence[int]:
-        """Returns the integers to evaluate next, still without a score; empty: all are known."""
+        """Returns the integers to evaluate next; none if all needed scores are known."""
 
     @abstractmethod
     def propose_reals(self, tolerance: float, score_at: Scores) -> Sequence[float]:
-        """Returns the fractions of the range to evaluate next; empty: the bracket is closed."""
+        """Returns the fractions of the range to evaluate next; none if the bracket is closed."""
 
     def open_values(self, study: Study) -> list[float]:
         """Returns the parameter's values that can be asked before another trial finishes."""
@@ -62,7 +62,7 @@ class BracketSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """Returns the one parameter; Optuna itself handles those with a single value."""
+        """Returns the varying parameter; Optuna handles parameters with a single value itself."""
         del study, trial
         return {self._name: self._distribution}
 
@@ -72,7 +72,7 @@ class BracketSampler(BaseSampler):
         """Returns the next value.
 
         Raises:
-            ValueError: there is none at present; see `open_values`.
+            ValueError: no value can be asked at present; see `open_values`.
         """
         del trial, search_space
         values = self.open_values(study)
@@ -87,7 +87,7 @@ class BracketSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Refuses, because everything that varies is sampled relatively.
+        """Refuses: the only varying parameter is sampled by `sample_relative`.
 
         Raises:
             ValueError: always.

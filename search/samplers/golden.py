@@ -9,7 +9,7 @@ _RATIO = (math.sqrt(5) - 1) / 2
 
 
 class GoldenSectionSampler(BracketSampler):
-    """Golden-section search of one parameter (see BracketSampler): two values first, then one each.
+    """Golden-section search of one parameter: two values at first, then one per step.
 
     For integers it is a Fibonacci search, which finds the exact peak if there is only one.
     """

@@ -1,4 +1,4 @@
-"""Ternary search: compares the scores at both thirds of the bracket and drops the worse one."""
+"""Ternary search: compares the scores at both thirds of the bracket and drops the worse third."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,8 @@ from kneepoint.search.samplers.bracket import BracketSampler, Scores
 class TernarySampler(BracketSampler):
     """Ternary search of one parameter (see BracketSampler); asks both thirds at once.
 
-    For integers it finds the exact peak if there is only one: a bracket of three or fewer is
-    evaluated completely.
+    For integers it finds the exact peak if there is only one: a bracket of at most three integers
+    is evaluated completely.
     """
 
     def propose_integers(self, low: int, high: int, score_at: Scores) -> Sequence[int]:
@@ -20,7 +20,7 @@ class TernarySampler(BracketSampler):
             at_left, at_right = score_at(left), score_at(right)
             if at_left is None or at_right is None:
                 return [place for place in (left, right) if score_at(place) is None]
-            # Either is known now, and the better one stays in the list of trials.
+            # Both scores are known; the better of the two remains among the trials.
             low = left + 1 if at_left <= at_right else low
             high = right - 1 if at_right <= at_left else high
         return [place for place in range(low, high + 1) if score_at(place) is None]

@@ -41,13 +41,13 @@ from kneepoint.runs.results import FinishedRun, FinishedTrial
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.guided import (
-    Guide,
+    EmulatedGuide,
     emulate,
     spend,
 )
 from kneepoint.search.leaders import (
     CLEAR,
-    Setting,
+    Candidate,
     leading,
     log_value,
     measurement,
@@ -158,7 +158,7 @@ def fresh_values(
     fresh = replace(plan, seed=derive_seed(plan.seed, stream))
     found = []
     for number in range(runs):
-        each = measurement(fresh, Setting(0, point), number)
+        each = measurement(fresh, Candidate(0, point), number)
         finished = [FinishedRun(run, engine.run(run.spec)) for run in each]
         found.append(log_value(plan, plan.score(finished, point).value))
     return found
@@ -237,7 +237,9 @@ def compare(plan: StudyPlan, task: Task, engine: Engine) -> list[Found]:
     return [on_reality(disturbed(plan, by, seed), by, guide, task, known) for by in DISTURBANCES]
 
 
-def on_reality(real: StudyPlan, by: float, guide: Guide, task: Task, engine: Remembering) -> Found:
+def on_reality(
+    real: StudyPlan, by: float, guide: EmulatedGuide, task: Task, engine: Remembering
+) -> Found:
     """Searches on one reality in every way, with as many runs as the guided search needs."""
     long = sampler("cmaes", task.trials // 2, task.trials // 20)
     guided = followed(spend(real, guide, task.budget), engine)

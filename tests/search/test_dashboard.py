@@ -13,7 +13,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.search import dashboard
 from kneepoint.search.dashboard import make_dashboard
-from kneepoint.search.trial_log import LOG
+from kneepoint.search.trial_log import TRIAL_LOG
 from tests.search.many_kinds import add, trial
 
 
@@ -78,13 +78,13 @@ def test_pages_show_no_times(served: str) -> None:
 
 
 def test_dashboard_changes_nothing(served: str, tmp_path: Path) -> None:
-    content = (tmp_path / "a" / LOG).read_bytes()
+    content = (tmp_path / "a" / TRIAL_LOG).read_bytes()
     request = urllib.request.Request(f"{served}/api/studies/0", method="DELETE")
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(request, timeout=60)
     assert caught.value.code == 403
     assert b"read-only" in caught.value.read()
-    assert (tmp_path / "a" / LOG).read_bytes() == content
+    assert (tmp_path / "a" / TRIAL_LOG).read_bytes() == content
     assert len(get(f"{served}/api/studies")["study_summaries"]) == 1
 
 

@@ -22,9 +22,9 @@ from kneepoint.search import guided
 from kneepoint.search.guided import (
     LEAST_REAL_RUNS,
     PATHS,
-    Guide,
+    EmulatedGuide,
 )
-from kneepoint.search.leaders import CLEAR, Setting
+from kneepoint.search.leaders import CLEAR, Candidate
 from kneepoint.stats.posterior import (
     Hypothesis,
     Measured,
@@ -46,7 +46,7 @@ from tests.experiments.wire import NETWORK, command, prepare_wire, write
 
 HOST_US = 200
 STUDY: dict[str, Any] = {
-    "title": "Guided",
+    "title": "GuidedOutcome",
     "controller": "fixed_window",
     "engine": "mahimahi",
     "networks": ["wire"],
@@ -152,15 +152,17 @@ def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -
     assert found["best"]["constants"]["window"] in (14, 15, 16, 17, 18)
 
 
-def guide_of_five(noise: float = 0.03) -> Guide:
+def guide_of_five(noise: float = 0.03) -> EmulatedGuide:
     """Five settings, the middle one the best on every path; slower ones carry less."""
     at, nothing = np.linspace(-1, 1, 5), np.zeros((5, 5))
     path = Posterior((Hypothesis(-(at**2) / 10, nothing, np.full(5, noise**2)),))
     paths = [replace(path.parts[0], mean=path.mean - slower) for slower in PATHS]
-    settings = tuple(Setting(k, {"window": float(x)}) for k, x in enumerate(at))
+    settings = tuple(Candidate(k, {"window": float(x)}) for k, x in enumerate(at))
     carried = [np.full(5, np.log(4) - 0.5 * slower) for slower in PATHS]
     throughputs = [Hypothesis(mean, nothing, np.full(5, 0.003**2)) for mean in carried]
-    return Guide(settings, at[:, None], tuple(Posterior((x,)) for x in paths), tuple(throughputs))
+    return EmulatedGuide(
+        settings, at[:, None], tuple(Posterior((x,)) for x in paths), tuple(throughputs)
+    )
 
 
 @pytest.mark.parametrize("slower", PATHS)
@@ -189,7 +191,7 @@ def test_noisier_runs_do_not_make_the_guide_wrong(monkeypatch: pytest.MonkeyPatc
             real = guide.calibrated.mean[chosen] + factor
             values = real + ratio * noise * random.standard_normal(LEAST_REAL_RUNS)
             found = zip(map(int, chosen), map(float, values), strict=True)
-            calls.append(guide.doubt(Measured.nothing(5).with_values(found)) < guided.DOUBT)
+            calls.append(guide.doubt(Measured.empty(5).with_values(found)) < guided.DOUBT)
         return float(np.mean(calls))
 
     assert called_wrong(1.0) <= 0.03 and called_wrong(1.4) <= 0.1

@@ -21,7 +21,7 @@ from kneepoint.search.storage_copy import (
     write_sqlite,
 )
 from kneepoint.search.study import search
-from kneepoint.search.trial_log import LOG
+from kneepoint.search.trial_log import TRIAL_LOG
 from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, followed
 from tests.programs import run_module
@@ -162,14 +162,14 @@ def test_what_has_one_value_is_not_searched(tmp_path: Path) -> None:
 
 def test_torn_end_of_a_log_does_not_matter_and_damage_is_named(tmp_path: Path) -> None:
     add(tmp_path, "a", [trial(0), trial(1)])
-    path = tmp_path / "a" / LOG
+    path = tmp_path / "a" / TRIAL_LOG
     path.write_bytes(path.read_bytes()[:-9])
     storage = InMemoryStorage()
     sync(tmp_path, storage)
     assert alphas(storage, "a") == [1]
     for content in ("{\n", '{}\n{"number": 1}\n', "7\n7\n"):
         path.write_text(content)
-        with pytest.raises(KneepointError, match=LOG):
+        with pytest.raises(KneepointError, match=TRIAL_LOG):
             sync(tmp_path, storage)
 
 
@@ -186,7 +186,7 @@ def test_log_of_a_search_and_its_tables_hold_the_same_trials(tmp_path: Path, nam
         return [[directions, *each[1:4], each[5], *each[0].values()] for each in trials]
 
     from_log = trials()
-    (folder / LOG).unlink()
+    (folder / TRIAL_LOG).unlink()
     assert trials() == from_log
     assert len(from_log) > 20
 

@@ -22,7 +22,7 @@ LINE = np.linspace(-2, 2, 41)[:, None]
 
 def measured(values: np.ndarray, counts: int = 1, seed: int = 1) -> Measured:
     random = np.random.default_rng(seed)
-    return Measured.nothing(len(values)).with_values(
+    return Measured.empty(len(values)).with_values(
         (k, value + NOISE * random.standard_normal())
         for _ in range(counts)
         for k, value in enumerate(values)
@@ -30,12 +30,12 @@ def measured(values: np.ndarray, counts: int = 1, seed: int = 1) -> Measured:
 
 
 def believed(known: Measured) -> Posterior:
-    return Posterior.given(hypotheses_of_search(LINE, known), known)
+    return Posterior.from_hypotheses(hypotheses_of_search(LINE, known), known)
 
 
 def test_means_and_squares_are_those_of_the_values() -> None:
     values = [3.0, 3.5, 4.75, 2.0]
-    known = Measured.nothing(3).with_values([(1, value) for value in values] + [(2, 7.0)])
+    known = Measured.empty(3).with_values([(1, value) for value in values] + [(2, 7.0)])
     assert known.counts.tolist() == [0, 4, 1]
     assert known.means[1:] == pytest.approx([np.mean(values), 7.0])
     assert known.squares == pytest.approx([0, np.var(values) * 4, 0])
@@ -43,12 +43,12 @@ def test_means_and_squares_are_those_of_the_values() -> None:
 
 def test_one_setting_is_shrunk_as_conjugate_normals_are() -> None:
     prior = Hypothesis(np.array([1.0]), np.array([[0.09]]), np.array([0.04]))
-    known = Measured.nothing(1).with_values([(0, 2.0), (0, 2.4)])
-    told = prior.told(known)
+    known = Measured.empty(1).with_values([(0, 2.0), (0, 2.4)])
+    told = prior.conditioned_on(known)
     share = 0.09 / (0.09 + 0.04 / 2)
     assert told.mean == pytest.approx([1 + share * 1.2])
     assert told.covariance == pytest.approx(np.array([[0.09 * (1 - share)]]))
-    assert prior.surprise(known) == pytest.approx(chi2.sf(1.2**2 / 0.11, 1))
+    assert prior.p_value(known) == pytest.approx(chi2.sf(1.2**2 / 0.11, 1))
     values = np.array([2.0, 2.4])  # both values have a joint density: evidence lacks its constants
     joint = np.array([[0.13, 0.09], [0.09, 0.13]])
     density = -0.5 * (values - 1) @ np.linalg.solve(joint, values - 1)
@@ -69,14 +69,14 @@ def test_a_right_prior_surprises_as_often_as_it_says(along: np.ndarray | None) -
     for _ in range(400):
         true = root @ random.standard_normal(9)
         values = [(k, true[k] + math.sqrt(0.2) * random.standard_normal()) for k in (1, 2, 5, 5, 8)]
-        found.append(prior.surprise(Measured.nothing(9).with_values(values), along))
+        found.append(prior.p_value(Measured.empty(9).with_values(values), along))
     assert kstest(found, "uniform").pvalue > 0.01
 
 
 def test_what_all_share_surprises_most_in_its_own_direction() -> None:
     prior = Hypothesis(np.zeros(9), 0.01 * np.eye(9) + 0.01, np.full(9, 0.01))
-    known = Measured.nothing(9).with_values((k, 0.25) for k in range(9))
-    assert prior.surprise(known, np.ones((9, 1))) < 0.05 < prior.surprise(known)
+    known = Measured.empty(9).with_values((k, 0.25) for k in range(9))
+    assert prior.p_value(known, np.ones((9, 1))) < 0.05 < prior.p_value(known)
 
 
 def test_the_luckiest_is_not_the_best() -> None:
@@ -134,9 +134,9 @@ def test_a_peak_of_one_setting_alone_is_not_smoothed_away() -> None:
 
 
 def test_only_the_measured_are_recommended() -> None:
-    known = Measured.nothing(41).with_values([(0, 3.0), (1, 3.2)])
+    known = Measured.empty(41).with_values([(0, 3.0), (1, 3.2)])
     line = Hypothesis(np.full(41, 3.0), smooth(LINE, 6.0), np.full(41, NOISE**2))
-    posterior = Posterior.given([line], known)
+    posterior = Posterior.from_hypotheses([line], known)
     assert posterior.mean[2] >= posterior.mean[1]
     assert posterior.verdict(1, known.counts).recommended == 1
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kneepoint.stats.ranks import (
-    Enough,
+    SufficientRuns,
     enough_runs,
     median_interval,
     median_ranks,
@@ -28,7 +28,7 @@ def test_all_runs_together_are_the_largest_subset() -> None:
     assert enough_runs(values, seed=1, within=0.01).runs == 9
     assert enough_runs(values, seed=1, within=0.0099).runs is None
     equal = enough_runs([7.0] * 9, seed=1)  # enough once there is an interval
-    assert equal == Enough(6, 9) and str(equal) == "6"
+    assert equal == SufficientRuns(6, 9) and str(equal) == "6"
 
 
 def test_twice_the_precision_takes_four_times_the_runs() -> None:

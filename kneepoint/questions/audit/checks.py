@@ -31,7 +31,7 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
     resolution,
 )
-from kneepoint.stats.outliers import FACTOR, LEAST_NEIGHBOURS, Rest, outside
+from kneepoint.stats.outliers import FACTOR, LEAST_NEIGHBOURS, OtherRows, beyond_neighbours
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
@@ -277,7 +277,7 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
 
     A row that is nearer to ours than the median of the others is none. The distance counts from
     zero or from the median of the other rows, whichever is nearer. One below `far`, but not close,
-    counts only if it is improbable: see `Rest`.
+    counts only if it is improbable: see `OtherRows`.
     """
     variation = {metric: variations(rows, metric) for metric in METRICS}
     published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
@@ -293,7 +293,7 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
                     continue
                 row = table.loc[label]
                 chance = float(variation[metric][label])
-                rest = Rest.of(others, chance, int(of_table.notna().to_numpy().sum()))
+                rest = OtherRows.of(others, chance, int(of_table.notna().to_numpy().sum()))
                 digits = float(np.nan_to_num(half[label]))
                 size = min(abs(distance), abs(distance - rest.middle))
                 limit = rest.limit(close(metric), far(metric)) + digits
@@ -434,9 +434,9 @@ def _jumps(line: Line) -> Iterator[Jump]:
     apart = np.abs([our_x - x, our_y - y])
     is_close = (apart[0] <= close(THROUGHPUT)) & (apart[1] <= close(line.metric))
     for i, row in enumerate(line.points.index):
-        size, edge, bend = outside(x, y, i)
+        size, edge, bend = beyond_neighbours(x, y, i)
         if not math.isnan(size):
-            ours = None if np.isnan(our_x).any() else outside(our_x, our_y, i)[0]
+            ours = None if np.isnan(our_x).any() else beyond_neighbours(our_x, our_y, i)[0]
             yield Jump(line, int(row), size, ours, edge, bend, bool(is_close[i]))
 
 

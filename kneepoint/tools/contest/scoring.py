@@ -17,7 +17,8 @@ from kneepoint.entries.entries import (
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.results import PlannedRun
 from kneepoint.runs.runner import Batch, Runner
-from kneepoint.stats.means import Floats, mean_of
+from kneepoint.stats import Floats
+from kneepoint.stats.means import mean_of
 from kneepoint.tools.contest.config import Contest
 
 LAST_WORDS = "; its last words: "

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kneepoint.common.json_text import Json
+from kneepoint.stats import Floats
 from kneepoint.stats.bootstrap import bootstrap_interval
-from kneepoint.stats.means import Floats, scaled, unscaled
+from kneepoint.stats.means import scaled, unscaled
 from kneepoint.stats.paired import (
     holm,
     sign_flip_test,

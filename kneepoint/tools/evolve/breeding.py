@@ -1,4 +1,4 @@
-"""Draws rules at random, changes and crosses them: every part by another one of its kind."""
+"""Random rules, mutation and crossover: a part is replaced by a part of equal dimension."""
 
 import ast
 import math
@@ -11,12 +11,12 @@ from kneepoint.search.language import (
     ARGUMENTS,
     OUTPUTS,
     SIGNALS,
-    Kind,
+    Dimension,
     Rule,
     RuleError,
     assigned,
+    dimension_of,
     expressions,
-    kind_of,
     parse,
     with_numbers,
 )
@@ -58,7 +58,7 @@ _SHORT: Mapping[str, Sequence[str]] = {
     "rate": ("rate({span})",),
     "packets": ("{factor} * w ** {power}",),
 }
-"""What ends a part that is deep enough."""
+"""Productions at the greatest depth, which do not recurse."""
 _AROUND: Mapping[str, Sequence[str]] = {
     "any": (
         "{x} * (1 + {small} * {number})",
@@ -75,7 +75,7 @@ _AROUND: Mapping[str, Sequence[str]] = {
     "number": ("{x} + {number}", "clip({x}, -{factor}, {factor})"),
     "packets": ("{x} + {packets}",),
 }
-"""What may surround a part x of a kind."""
+"""Productions that may surround a part x, by its dimension."""
 
 
 def _between(low: float, high: float) -> Callable[[random.Random], float]:
@@ -97,22 +97,22 @@ class _Place:
     """A part of a rule.
 
     Args:
-        node: of its tree.
-        statement: number of its assignment.
-        position: among the assignment's expressions.
-        kind: None: any.
+        node: its node in the rule's tree.
+        statement: index of its assignment.
+        position: index among the assignment's expressions.
+        dimension: its dimension; None: any.
         names: variables that it may use.
     """
 
     node: ast.expr
     statement: int
     position: int
-    kind: Kind | None
+    dimension: Dimension | None
     names: frozenset[str]
 
 
-def drawn(rng: random.Random) -> Rule:
-    """Draws a rule."""
+def random_rule(rng: random.Random) -> Rule:
+    """Returns a random rule."""
     while True:
         try:
             return parse(_filled(_SKELETON, rng, frozenset("qte"), 0))
@@ -120,8 +120,8 @@ def drawn(rng: random.Random) -> Rule:
             continue
 
 
-def bred(parents: Sequence[Rule], rng: random.Random, known: Container[str]) -> Rule:
-    """Breeds a rule that is not known: of one parent, or two."""
+def breed(parents: Sequence[Rule], rng: random.Random, known: Container[str]) -> Rule:
+    """Breeds a rule that is not in `known`, from one or two of the parents."""
     for _ in range(_TRIES):
         parent = rng.choice(parents)
         way = rng.random()
@@ -136,11 +136,11 @@ def bred(parents: Sequence[Rule], rng: random.Random, known: Container[str]) -> 
             continue
         if child.text not in known and child.operators <= MOST_OPERATORS:
             return child
-    return drawn(rng)
+    return random_rule(rng)
 
 
 def _moved(numbers: Sequence[float], rng: random.Random) -> list[float]:
-    """Changes a few of the numbers, some much and most a little."""
+    """Multiplies about two of the numbers by a log-normal factor."""
     if not numbers:
         raise RuleError("has no numbers")
     share = min(1.0, 2 / len(numbers))
@@ -152,60 +152,62 @@ def _moved(numbers: Sequence[float], rng: random.Random) -> list[float]:
 
 
 def _restructured(rule: Rule, rng: random.Random) -> Rule:
-    """Draws a part anew, surrounds one, or lets a part of it take its place."""
-    places = [each for each in _places(rule) if each.kind]
+    """Draws a part anew, surrounds it, or replaces it by one of its own parts."""
+    places = [each for each in _places(rule) if each.dimension]
     place = rng.choice(places)
     way = rng.choice(("anew", "around", "within"))
     if way == "within":
         parts = set(ast.walk(place.node)) - {place.node}
-        inner = [each.node for each in places if each.node in parts and each.kind == place.kind]
+        inner = [
+            each.node for each in places if each.node in parts and each.dimension == place.dimension
+        ]
         if not inner:
-            raise RuleError("has nothing of its kind within")
+            raise RuleError("contains no part of its own dimension")
         return _with(rule, place, rng.choice(inner))
     if way == "around":
-        templates = [*_AROUND["any"], *_AROUND.get(str(place.kind), ())]
+        templates = [*_AROUND["any"], *_AROUND.get(str(place.dimension), ())]
         text = rng.choice(templates).replace("{x}", f"({ast.unparse(place.node)})")
         text = _filled(text, rng, place.names, _DEEPEST - 1)
     else:
-        text = _filled(f"{{{place.kind}}}", rng, place.names, 1)
+        text = _filled(f"{{{place.dimension}}}", rng, place.names, 1)
     return _with(rule, place, ast.parse(text, mode="eval").body)
 
 
 def _crossed(rule: Rule, other: Rule, rng: random.Random) -> Rule:
-    """Puts a part of another rule in the place of one of the same kind."""
-    place = rng.choice([each for each in _places(rule) if each.kind])
+    """Replaces a part by a part of another rule with the same dimension."""
+    place = rng.choice([each for each in _places(rule) if each.dimension])
     able = [
         each.node
         for each in _places(other)
-        if each.kind == place.kind
+        if each.dimension == place.dimension
         and {name.id for name in ast.walk(each.node) if isinstance(name, ast.Name)}
         <= {*place.names, *SIGNALS, *ARGUMENTS}
     ]
     if not able:
-        raise RuleError("has nothing that fits")
+        raise RuleError("the other rule has no part that fits")
     return _with(rule, place, rng.choice(able))
 
 
 def _places(rule: Rule) -> list[_Place]:
-    kinds: dict[str, Kind | None] = {}
-    for statement in rule.tree.body:  # a later one may tell the kind of a variable
+    dimensions: dict[str, Dimension | None] = {}
+    for statement in rule.tree.body:  # a later statement may determine a variable's dimension
         name, value = assigned(statement)
-        kind = kind_of(value, kinds)
-        kinds[name] = kinds.get(name) or kind
+        dimension = dimension_of(value, dimensions)
+        dimensions[name] = dimensions.get(name) or dimension
     found, names = [], frozenset[str]()
     for number, statement in enumerate(rule.tree.body):
         name, value = assigned(statement)
         for position, node in enumerate(expressions(statement)):
-            kind = kind_of(node, dict(kinds))
+            dimension = dimension_of(node, dict(dimensions))
             if node is value:
-                kind = OUTPUTS.get(name) or kinds[name]
-            found.append(_Place(node, number, position, kind, names))
+                dimension = OUTPUTS.get(name) or dimensions[name]
+            found.append(_Place(node, number, position, dimension, names))
         names |= {name} - {*OUTPUTS}
     return found
 
 
 def _with(rule: Rule, place: _Place, new: ast.expr) -> Rule:
-    """Returns the rule with something else in a place."""
+    """Returns the rule with the part at a place replaced."""
     tree = rule.tree
     old = list(expressions(tree.body[place.statement]))[place.position]
 
@@ -217,13 +219,13 @@ def _with(rule: Rule, place: _Place, new: ast.expr) -> Rule:
 
 
 def _filled(template: str, rng: random.Random, names: frozenset[str], depth: int) -> str:
-    """Fills each {kind} of a template with a draw."""
+    """Fills each {symbol} of a template with a random production or literal."""
 
     def draw(match: re.Match[str]) -> str:
-        kind = match[1]
-        if kind in _LITERALS:
-            return f"{_LITERALS[kind](rng):.3g}"
-        choices = (_GRAMMAR if depth < _DEEPEST else _SHORT)[kind]
+        dimension = match[1]
+        if dimension in _LITERALS:
+            return f"{_LITERALS[dimension](rng):.3g}"
+        choices = (_GRAMMAR if depth < _DEEPEST else _SHORT)[dimension]
         able = [text for text in choices if not _VARIABLE.search(text) or names >= _used(text)]
         return f"({_filled(rng.choice(able), rng, names, depth + 1)})"
 

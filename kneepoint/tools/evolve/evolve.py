@@ -39,8 +39,8 @@ from kneepoint.search.plan import (
 from kneepoint.search.samplers import make_asker
 from kneepoint.search.spaces import CONSTANT
 from kneepoint.tools.evolve.breeding import (
-    bred,
-    drawn,
+    breed,
+    random_rule,
 )
 
 _COLUMN = "rule"
@@ -166,12 +166,12 @@ class _Breeder:
             rng = random.Random(derive_seed(self._seed, len(self._rules)))  # noqa: S311
             ranked = sorted(self._worths, key=lambda each: -self._worths[each])
             if len(ranked) < _PARENTS:
-                self._rules.append(drawn(rng))
+                self._rules.append(random_rule(rng))
                 continue
             parents = of_each_length((self._rules[each] for each in ranked), _PARENTS)
             # The better, the more often.
             chosen = [parents[min(rng.choices(range(len(parents)), k=2))] for _ in range(2)]
-            self._rules.append(bred(chosen, rng, {rule.text for rule in self._rules}))
+            self._rules.append(breed(chosen, rng, {rule.text for rule in self._rules}))
         return self._rules[number]
 
     def add(self, trial: FinishedTrial) -> None:

@@ -1,4 +1,4 @@
-"""Measurements of mahimahi and Pantheon, read and compared."""
+"""Measurements by other tools, read and compared."""
 
 COMMANDS = {
     "import": ("command", "import and compare measurements of other tools"),

@@ -29,7 +29,7 @@ from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.pipeline import follow
 from kneepoint.runs.runner import Runner
-from kneepoint.tools.evolve.breeding import drawn
+from kneepoint.tools.evolve.breeding import random_rule
 from kneepoint.tools.evolve.evolve import Settings, evolve
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 from tests.conftest import ROOT
@@ -46,7 +46,7 @@ def random_rules(trials: int, seed: int) -> dict[str, Any]:
     steps = evolve(
         Settings(rounds=1, trials=trials, tuned=1, longer=1),
         *(controller, [prepared_network("contest")], engine, seed),
-        [drawn(rng) for _ in range(trials)],
+        [random_rule(rng) for _ in range(trials)],
     )
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
         executor = LocalExecutor(engine, os.cpu_count() or 1)

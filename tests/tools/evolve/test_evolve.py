@@ -19,8 +19,8 @@ from kneepoint.runs.runner import Runner
 from kneepoint.search.language import Rule, parse, with_numbers
 from kneepoint.tools.evolve.breeding import (
     MOST_OPERATORS,
-    bred,
-    drawn,
+    breed,
+    random_rule,
 )
 from kneepoint.tools.evolve.evolve import (
     Evolution,
@@ -39,11 +39,11 @@ SMALL = Settings(rounds=2, trials=32, tuned=2, longer=2)
 
 def test_children_are_rules_like_their_parents_and_new() -> None:
     rng = random.Random(1)
-    parents = [LAW, *(drawn(rng) for _ in range(9))]
+    parents = [LAW, *(random_rule(rng) for _ in range(9))]
     known = {rule.text for rule in parents}
     structures = set()
     for _ in range(200):
-        child = bred(parents, rng, known)
+        child = breed(parents, rng, known)
         assert child.text not in known and child.operators <= MOST_OPERATORS
         assert parse(child.text).constants == child.constants
         structures.add(tuple(child.code.items()))

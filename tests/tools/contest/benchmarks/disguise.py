@@ -22,7 +22,8 @@ from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.runner import Runner
-from kneepoint.stats.means import Floats, mean_of
+from kneepoint.stats import Floats
+from kneepoint.stats.means import mean_of
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.scoring import run_all, table_of
 from kneepoint.tools.contest.secret import disguised
