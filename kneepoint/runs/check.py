@@ -16,11 +16,15 @@ from kneepoint.runs.registry import check_results, experiments_of
 def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
     """Reads every file that the configuration names.
 
-    Parameters are checked against what up-to-date controllers declare: the catalogue, None without
-    an emulator. For others, each study checks its own before its first run.
+    Parameters are checked against the declarations of controllers whose build is up to date;
+    studies of other controllers check theirs before their first run.
+
+    Returns:
+        The workflow, and the catalogue of these controllers; None without an emulator.
 
     Raises:
-        KneepointError: the configuration is invalid, or a recording is not what it lists.
+        KneepointError: the configuration is invalid, or a recording has another digest than
+            traces.yaml lists.
     """
     workflow = load_workflow(config)
     check_results(workflow)
@@ -35,7 +39,7 @@ def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
 
 
 def _check_marks(workflow: Workflow, catalogue: Catalogue) -> None:
-    """Refuses networks without marks for controllers that need them."""
+    """Refuses controllers that need ECN marks on networks whose queues make none."""
     for experiment in experiments_of(workflow).values():
         for controller in filter(None, map(catalogue.controllers.get, experiment.controllers)):
             for name in experiment.networks:
@@ -45,7 +49,7 @@ def _check_marks(workflow: Workflow, catalogue: Catalogue) -> None:
 
 
 def check(config: Path, cores: str) -> str:
-    """Checks the configuration; returns a summary, which names controllers yet to be built.
+    """Checks the configuration; returns a summary, which names controllers without a build.
 
     Args:
         config: the workflow's configuration.
@@ -66,8 +70,8 @@ def check(config: Path, cores: str) -> str:
     if not unbuilt:
         return f"{counts}: valid"
     return (
-        f"{counts}: no mistake in the files; parameters of {', '.join(unbuilt)} are checked once "
-        "these are built"
+        f"{counts}: no mistake in the files; the parameters of {', '.join(unbuilt)} are checked "
+        "after the build"
     )
 
 

@@ -1,6 +1,6 @@
-"""Settings that run in real time, and what they are for, as results/confirm lists them.
+"""The settings that results/confirm runs in real time, with their origins.
 
-The trial numbers of all runs count the settings.
+A run's trial number is the number of its setting.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ NAME = "confirm"
 CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
 """Origins of settings: the emulated host is fitted to the first."""
 
-# Origins, comma-separated: also listed, contradicted. Rows of published tables likewise:
-# "TABLE ROW".
+# Lists are comma-separated. Other origins are `listed` and `contradicted`; a row of a published
+# table is "TABLE ROW".
 SETTINGS_SCHEMA = pa.schema(
     [*required("int64", "trial"), *required("string", "controller", "constants", "origins", "rows")]
 )
@@ -32,7 +32,7 @@ SETTINGS_SCHEMA = pa.schema(
 class ConfirmedSetting(Setting):
     """A setting with all its parameters, its origins and its rows of published tables."""
 
-    constants: Mapping[str, int | float]  # whole ones are written as such
+    constants: Mapping[str, int | float]  # whole numbers stay integers
     origins: list[str] = Field(default=[])
     rows: list[str] = Field(default=[])
 
@@ -43,14 +43,14 @@ class ConfirmedSetting(Setting):
 
 
 def configured(job: Job) -> Confirm:
-    """Returns the configured confirmation, which these experiments require."""
+    """Returns the configuration's confirmation; these experiments exist only with it."""
     wanted = job.workflow.settings.part(Confirming).confirm
     assert wanted is not None
     return wanted
 
 
 def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any]]]:
-    """Returns the settings that ran in real mahimahi, and their runs."""
+    """Returns the settings that ran in mahimahi, and the rows of their runs."""
     folder = job.workflow.results / NAME
     settings = [
         ConfirmedSetting(
@@ -72,10 +72,10 @@ def plan_settings(
     repeats: int,
     stream: str,
 ) -> list[PlannedRun]:
-    """Returns the runs of settings on a network: the first replicate of all, then the second.
+    """Returns the runs of settings on a network: the first repeat of all, then the second.
 
-    So an early interruption leaves some runs of every setting. In real time the seed only numbers
-    the replicates.
+    So an interruption leaves about as many runs of each setting. In real time the seed only
+    numbers the repeats.
     """
     root = derive_seed(job.workflow.settings.seed, stream)
     seeds = [derive_seed(root, network.name, repeat) for repeat in range(repeats)]

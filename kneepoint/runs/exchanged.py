@@ -1,7 +1,4 @@
-"""Columns and values of tables that planners and others read.
-
-The tables include these columns, and the stages write these values.
-"""
+"""The columns of audit.parquet, and their values, that other questions and planners read."""
 
 from kneepoint.common.tables import Column
 
@@ -11,10 +8,10 @@ AUDIT = (
     Column("row", "whole"),
     Column("verdict", "text"),
 )
-"""Of audit.parquet: a row of a published table, and the verdict on it."""
+"""A row of a published table, and its verdict."""
 REPORTS = "reports"
-"""The comparison of rows that reports print."""
+"""The comparison of all rows that reports print."""
 AGREEING = ("reproduced", "close", "fitted")
-"""The verdicts of rows that agree with ours."""
+"""Verdicts on rows that agree with our runs."""
 CONTRADICTED = "contradicted"
-"""The verdict on a row that some evidence contradicts."""
+"""The verdict on rows that evidence beyond our own runs contradicts."""

@@ -1,4 +1,4 @@
-"""The context of an experiment: configuration, engines, networks and a folder."""
+"""The context of an experiment: configuration, engines, networks and output folder."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -28,7 +28,7 @@ from kneepoint.runs.runner import Batch, Runner
 from kneepoint.runs.slots import SlotExecutor, slots_of
 
 _WITHOUT_RAY = 300
-"""Emulated runs that finish faster than a process attaches to Ray; a search with small batches
+"""Number of emulated runs that take less time than connecting to Ray. A search with small batches
 would also wait for Ray at every batch."""
 
 
@@ -41,10 +41,10 @@ class Job:
         catalogue: the controllers.
         build: folder of the built programs.
         networks: folder of the prepared networks.
-        out_dir: folder of the results.
-        cores: of the job's own Ray, and slots of an unprobed host.
-        cluster: file of the workflow's Ray; None: the job opens one, if it needs one.
-        inputs: digests of what the job reads, for its results' provenance.
+        out_dir: folder of the experiment's results.
+        cores: cores of the job's own Ray, and slots of a host not probed yet.
+        cluster: file of the workflow's Ray; None: the job starts its own if it needs Ray.
+        inputs: digests of the job's inputs, for the provenance of its results.
     """
 
     workflow: Workflow
@@ -60,7 +60,7 @@ class Job:
         """Returns an engine's current settings.
 
         Raises:
-            KneepointError: it is not built, or does not work on this machine.
+            KneepointError: the engine is not built, or does not work on this machine.
         """
         real_time = self.workflow.settings.real_time
         return settings_of(name, self.build, real_time.busy_us, keep_awake=real_time.keep_awake)
@@ -78,7 +78,7 @@ class Job:
         where: str,
         traffic: Traffic = ALONE,
     ) -> RunSpec:
-        """Describes a run of a setting, which `where` names in errors."""
+        """Describes a run of a setting; errors begin with `where`."""
         controller = self.controller(setting.controller)
         constants = controller.complete(setting.constants, where)
         return RunSpec.on(engine, controller, constants, network, seed, traffic)
@@ -90,12 +90,12 @@ class Job:
         return network
 
     def searched_networks(self, name: str) -> SearchedNetworks:
-        """Returns the maker of the networks that an experiment's trials search."""
+        """Returns the networks of an experiment whose trials search network parameters."""
         folder = self.networks / "searched" / name
         return SearchedNetworks(self.workflow.networks, self.build, folder)
 
     def traffic(self, name: str) -> Traffic:
-        """Returns the traffic of a file in config/traffic, with the digests of its controllers."""
+        """Returns the traffic of config/traffic/NAME.yaml, with the digests of its controllers."""
         file = self.workflow.traffic[name]
         flows = {each: self._flow(each, flow) for each, flow in file.flows.items()}
         probes = {each: probe.options for each, probe in file.probes.items()}
@@ -118,7 +118,14 @@ class Job:
     def sign(
         self, step: str, engine: EngineSettings, ran: Iterable[str], files: Iterable[str]
     ) -> None:
-        """Records the step and the controllers that made files of the output folder."""
+        """Records the provenance of files of the output folder: see kneepoint.common.made_by.
+
+        Args:
+            step: module of the planner.
+            engine: engine of the runs.
+            ran: names of the controllers that ran.
+            files: names of the files.
+        """
         controllers = {each: self.controller(each).sha256 for each in ran}
         sign(self.out_dir, step, files, engine.engine, engine.sha256, controllers, self.inputs)
 
@@ -126,7 +133,7 @@ class Job:
     def runner(
         self, name: str, engine: EngineSettings, total: int | None
     ) -> Iterator[tuple[Runner, Progress]]:
-        """Provides a runner on the output folder's journal, which stays locked."""
+        """Provides a runner on the output folder's journal, which stays locked meanwhile."""
         progress = Progress(name, total, is_real_time=engine.is_real_time)
         with open_journal(self.out_dir) as journal, ExitStack() as stack:
             runner = Runner(
@@ -144,9 +151,13 @@ class Job:
     def executor(
         self, engine: EngineSettings, total: int | None, batch: Batch, stack: ExitStack
     ) -> Executor:
-        """Makes the executor for an experiment of so many runs (None: unknown).
+        """Makes the executor of a batch.
 
-        The stack ends a Ray of its own.
+        Args:
+            engine: engine of the batch.
+            total: number of the experiment's runs; None: unknown.
+            batch: the batch.
+            stack: ends the job's own Ray, if the executor starts one.
         """
         if batch.together:
             slots = self.out_dir / ".slots"  # separate from other jobs'

@@ -1,4 +1,4 @@
-"""The journal of finished runs: one line of JSON each, on disk before a trial is told."""
+"""The journal of finished runs: a line of JSON each, on disk before the sampler gets the result."""
 
 import hashlib
 import os
@@ -27,16 +27,16 @@ _LONGEST_LINE = 2**20
 class RunJournal:
     """Finished runs by run_id, in a file that survives a kill at any moment.
 
-    Runs are content-addressed: those of an older configuration or binary are never used. Every line
-    carries the SHA-256 of its record; a torn or damaged one is cut out when the file is opened, and
-    its run is repeated. Records stay on disk; memory holds only their offsets.
+    Runs are content-addressed: runs of an older configuration or binary are never used. Every line
+    carries the SHA-256 of its record; opening the file removes torn and damaged lines, whose runs
+    are repeated. Records stay on disk; memory holds only their offsets.
 
     Args:
-        path: the file; made if absent.
-        mode: of the file if it is made (see write_whole).
+        path: the file; created if absent.
+        mode: mode of a new file (see write_whole).
 
     Raises:
-        KneepointError: the file is no journal of this version.
+        KneepointError: the file is not a journal of this version.
     """
 
     def __init__(self, path: Path, mode: int = 0o666) -> None:
@@ -72,10 +72,10 @@ class RunJournal:
         return record
 
     def add(self, records: Iterable[RunRecord]) -> None:
-        """Adds records; when it returns they are on disk. A machine's fault is not kept.
+        """Adds records and flushes them to disk; faults of the machine are left out.
 
         Raises:
-            KneepointError: the disk is full, or broken; what was in the journal is as it was.
+            KneepointError: the disk is full or broken; the journal's earlier records are intact.
         """
         lines = [(_key(r.run_id), _line(r)) for r in records if r.status != "fault"]
         if lines:
@@ -93,7 +93,7 @@ class RunJournal:
         self._file = self._path.open("a+b", buffering=0)
 
     def _append(self, text: bytes) -> int:
-        """Returns where the text begins."""
+        """Appends a text; returns its offset."""
         sound = self._file.seek(0, os.SEEK_END)
         try:
             while text:
@@ -103,13 +103,12 @@ class RunJournal:
             self._file.truncate(sound)
             raise KneepointError(
                 f"{self._path}: {error.strerror}; free some space and run the command again: "
-                f"finished runs are "
-                "kept"
+                "finished runs are kept"
             ) from None
         return sound
 
     def _repair(self) -> None:
-        """Finds all sound lines; writes the file anew if there is anything else in it."""
+        """Finds all valid lines; rewrites the file if it has others."""
         damaged = self._scan()
         if damaged == 0:
             return
@@ -122,7 +121,7 @@ class RunJournal:
         self._rewrite()
 
     def _rewrite(self) -> None:
-        """Writes the file anew, with the lines that are known."""
+        """Rewrites the file with the known lines only."""
         content = self._path.read_bytes()
         lines = [content[offset : offset + length] for offset, length in self._places.values()]
         write_whole(self._path, _HEADER + b"".join(lines), self._mode)
@@ -130,7 +129,7 @@ class RunJournal:
         self._scan()
 
     def _scan(self) -> int:
-        """Notes where each sound record stands; returns the number of lines that are not sound."""
+        """Records the offset of each valid line; returns the number of damaged lines."""
         if not self._path.exists() or not self._path.stat().st_size:
             write_whole(self._path, _HEADER, self._mode)
         damaged, offset = 0, 0
@@ -139,8 +138,8 @@ class RunJournal:
                 if offset == 0 and line.endswith(b"\n"):
                     if line != _HEADER:
                         raise KneepointError(
-                            f"{self._path}: does not begin as a journal of version {VERSION} does; "
-                            "remove the file, and its runs are executed again"
+                            f"{self._path}: is not a journal of version {VERSION}; remove the "
+                            "file, and its runs are executed again"
                         )
                 elif record := _parse(line):
                     self._places[_key(record.run_id)] = (offset, len(line))
@@ -158,7 +157,7 @@ def open_journal(folder: Path, patience_s: float = LOCK_PATIENCE_S) -> Iterator[
 
 
 def _key(run_id: str) -> bytes:
-    """A run's id takes half the memory as bytes."""
+    """Returns a run's id as bytes, which take half the memory of its hexadecimal digits."""
     try:
         return bytes.fromhex(run_id)
     except ValueError:
@@ -179,5 +178,5 @@ def _parse(line: bytes) -> RunRecord | None:
         return None
     try:
         return RunRecord.from_json(text)
-    except (ValueError, KeyError, TypeError, AttributeError):  # of a version with other metrics
+    except (ValueError, KeyError, TypeError, AttributeError):  # a version with other metrics
         return None

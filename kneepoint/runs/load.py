@@ -77,7 +77,7 @@ def load_workflow(config: Path) -> Workflow:
 
 
 def _load_networks(workflow: Workflow) -> dict[str, Network]:
-    """Reads the networks of all experiments, which their engines must be able to emulate."""
+    """Reads the networks of all experiments; refuses networks that an engine cannot emulate."""
     config = workflow.path
     networks: dict[str, Network] = {}
     experiments = experiments_of(workflow).values()
@@ -106,7 +106,7 @@ def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
 
 
 def _check_studies(workflow: Workflow) -> None:
-    """Refuses reserved names, and tables and starts that do not fit to a study."""
+    """Refuses reserved names, and tables and starts that do not fit the study."""
     for name, study in workflow.studies.items():
         path = workflow.file("studies", name)
         if name in reserved():
@@ -121,8 +121,8 @@ def _check_studies(workflow: Workflow) -> None:
             missing = {row.network for row in table.rows if row.network} - {*study.networks}
             if table_name == study.table and missing:
                 raise KneepointError(
-                    f"{path}: networks lack {', '.join(sorted(missing))}, where table {table_name} "
-                    "has rows; add what is missing"
+                    f"{path}: networks lack {', '.join(sorted(missing))}, on which table "
+                    f"{table_name} has rows; add the missing networks"
                 )
             if table_name in (study.table, *study.fit) and not table.replayable:
                 raise KneepointError(
@@ -145,17 +145,17 @@ def _check_studies(workflow: Workflow) -> None:
 
 
 def _cycle(needs: Mapping[str, Iterable[str]]) -> list[str]:
-    """Returns a circle of needs, in which each is needed by the next; empty: there is none."""
+    """Returns a cycle of needs, in which the next element needs each one; [] without a cycle."""
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
-        circle: list[str] = error.args[1]
-        return circle
+        cycle: list[str] = error.args[1]
+        return cycle
     return []
 
 
 def _check_searched_networks(workflow: Workflow) -> None:
-    """Refuses bounds that contain an invalid network."""
+    """Refuses spaces of network parameters that contain an invalid network."""
     for name, study in workflow.studies.items():
         ranges = {
             parameter.removeprefix(NETWORK): searched
@@ -177,7 +177,7 @@ def _check_searched_networks(workflow: Workflow) -> None:
 
 
 def _extremes(ranges: Mapping[str, Range]) -> Iterator[dict[str, float]]:
-    """Yields every corner of the bounds, and every listed value with the least of the others."""
+    """Yields all corners of the space, and each listed value at the minima of the others."""
     for corner in itertools.product(*(searched.bounds for searched in ranges.values())):
         yield dict(zip(ranges, corner, strict=True))
     least = {each: searched.bounds[0] for each, searched in ranges.items()}
@@ -186,7 +186,7 @@ def _extremes(ranges: Mapping[str, Range]) -> Iterator[dict[str, float]]:
 
 
 def _check_fitted_hosts(workflow: Workflow) -> None:
-    """Refuses a host_from that names no fit, and a fit on a network that depends on it."""
+    """Refuses a host_from that names no fit of the host, and a fit that needs its own result."""
     fits = [name for name, study in workflow.studies.items() if study.host]
     needs: dict[str, tuple[str, ...]] = {}
     for name, network in workflow.networks.items():
@@ -200,13 +200,13 @@ def _check_fitted_hosts(workflow: Workflow) -> None:
         *_, fitted_on, name = cycle
         raise KneepointError(
             f"{workflow.file('networks', name)}: host_from: study "
-            f"{workflow.networks[name].host_from} itself runs on {fitted_on}, so neither could "
-            "come first; fit on a network without host_from"
+            f"{workflow.networks[name].host_from} itself runs on {fitted_on}, so each needs the "
+            "other's result; fit on a network without host_from"
         )
 
 
 def _check_starts(workflow: Workflow) -> None:
-    """Refuses flows, probes and measurement periods that could begin after the run's end."""
+    """Refuses flows, probes and measurements that could begin after the run's end."""
     studies, comparisons = workflow.studies.values(), workflow.comparisons.values()
     used = [(study.traffic, study.networks) for study in studies if study.traffic]
     used += [(traffic, each.networks) for each in comparisons for traffic in each.traffic]

@@ -1,4 +1,4 @@
-"""A run that keeps the logs of its uplink and of its sender."""
+"""Repeats a run to record the logs of its uplink and its sender."""
 
 from collections.abc import Generator, Iterator
 
@@ -12,13 +12,13 @@ from kneepoint.runs.runner import Batch
 def run_logged(
     job: Job, engine: EngineSettings, run: PlannedRun
 ) -> Generator[Batch, Iterator[FinishedRun], FinishedRun]:
-    """Repeats one run, and writes the logs into the results folder, unless the run fails."""
-    temporary, told = (job.out_dir / f".{name}" for name in (LOG, FLOW_LOG))
-    keeping = engine.keeping(temporary, told)
-    # A log exists only if the run was just made.
+    """Executes a run again, and writes both logs into the results folder unless the run fails."""
+    link_log, flow_log = (job.out_dir / f".{name}" for name in (LOG, FLOW_LOG))
+    keeping = engine.keeping(link_log, flow_log)
+    # The journal keeps no logs.
     (finished,) = yield Batch([run], engine=keeping, anew=True)
     if finished.record.status != "failed":
-        temporary.replace(job.out_dir / LOG)
-        if told.exists():  # real runs have none
-            told.replace(job.out_dir / FLOW_LOG)
+        link_log.replace(job.out_dir / LOG)
+        if flow_log.exists():  # real runs have none
+            flow_log.replace(job.out_dir / FLOW_LOG)
     return finished

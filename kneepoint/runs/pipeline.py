@@ -33,11 +33,11 @@ class Outcome:
     """The output of an experiment.
 
     Args:
-        runs: those of runs.parquet, in their order; all have been executed.
+        runs: the rows of runs.parquet, in order; all have been executed.
         message: one-line summary for the terminal.
-        tables: further tables by the name of their file.
+        tables: other tables by the name of their file.
         summaries: JSON objects by the name of their file.
-        logs: names of further files, which its runs wrote.
+        logs: names of other files, which the runs wrote.
     """
 
     runs: Iterable[PlannedRun]
@@ -60,7 +60,7 @@ Steps = Generator[Batch, Iterator[FinishedRun], Outcome]
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment ready to run: its engine, the number of its runs (None: open), its steps."""
+    """An experiment ready to run: engine, number of runs (None: open) and steps."""
 
     engine: EngineSettings
     total: int | None
@@ -83,7 +83,7 @@ def plan_list(
 
 
 def follow(steps: Generator[Batch, Iterator[FinishedRun], R], runner: Runner) -> R:
-    """Executes batches until the plan ends; returns the outcome of the plan."""
+    """Executes the plan's batches; returns the plan's outcome."""
     try:
         batch = next(steps)
         while True:
@@ -98,8 +98,8 @@ def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
 
     Args:
         job: configuration, engines and folders.
-        name: of the experiment.
-        planner: the module that made the plan; its code's digest goes into the provenance.
+        name: name of the experiment.
+        planner: module that made the plan; its code's digest goes into the provenance.
         plan: the plan.
 
     Raises:

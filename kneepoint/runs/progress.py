@@ -21,10 +21,15 @@ _COUNT_S = 0.5
 
 @dataclass(frozen=True)
 class Counted:
-    """Finished runs of an experiment, their planned number (None: open), and their rate.
+    """The progress of an experiment.
 
-    `known` of them were finished when it began; `elapsed_s` has passed since. Of those that ended
-    since then the controller failed in `failed`, of the last of which there is the reason.
+    Args:
+        done: finished runs.
+        known: runs that were already in the journal at the start.
+        total: planned runs; None: open.
+        elapsed_s: time since the start (s).
+        failed: runs since the start in which the controller failed.
+        reason: reason of the last failure.
     """
 
     done: int
@@ -36,7 +41,7 @@ class Counted:
 
     @property
     def rate(self) -> float | None:
-        """Runs a second; None before the first."""
+        """Runs per second; None before the first run has ended."""
         executed = self.done - self.known
         return executed / self.elapsed_s if executed and self.elapsed_s else None
 
@@ -57,16 +62,16 @@ def read_counted(name: str) -> Counted | None:
 
 
 class Progress:
-    """Counts runs for the terminal and for `kneepoint status`.
+    """Reports the number of finished runs to the terminal and to `kneepoint status`.
 
-    A log gets a line whenever their number has doubled, in real time with each, and for every new
-    reason for which a run failed.
+    A log gets a line each time the number has doubled, or for every run in real time, and for
+    every new reason of a failure.
 
     Args:
-        name: what is in progress.
-        total: number of runs, or None where a search decides as it goes.
-        is_real_time: whether runs take minutes.
-        detail: returns what is said beside the number of runs.
+        name: name of the experiment.
+        total: number of runs; None: a search decides as it goes.
+        is_real_time: whether runs are in real time, and take minutes.
+        detail: returns text to print after the number of runs.
     """
 
     def __init__(
@@ -102,7 +107,7 @@ class Progress:
         now_s = time.monotonic()
         before = self._counted
         done, known = before.done + runs, before.known
-        if self._start_s is None:  # these runs were finished before
+        if self._start_s is None:  # the first call counts the runs of the journal
             self._start_s, known = now_s, done
         self._counted = replace(before, done=done, known=known, elapsed_s=now_s - self._start_s)
         if now_s >= self._next_count_s:
@@ -111,7 +116,7 @@ class Progress:
         self._show(runs)
 
     def fail(self, reason: str) -> None:
-        """Counts a run that failed, and says so at once if it is the first for this reason."""
+        """Counts a failed run, and prints its reason if it is new."""
         self._counted = replace(self._counted, failed=self._counted.failed + 1, reason=reason)
         if reason not in self._reasons:
             self._reasons.add(reason)

@@ -1,6 +1,6 @@
-"""Questions of a report: their experiments, tables, figures and sections, as folders declare them.
+"""What a question of the report declares: its experiments, tables, figures and sections.
 
-A folder of kneepoint/questions is a question: see there.
+Each folder of kneepoint/questions is a question.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,9 +26,9 @@ FOLDER = Path(__file__).parent.parent / "questions"
 
 
 class Phase(IntEnum):
-    """When `make confirm` makes an experiment: after those of all phases before.
+    """The order in which `make confirm` makes experiments: a phase begins when the last has ended.
 
-    Real runs need a quiet machine: emulated ones wait outside theirs.
+    Real runs need a quiet machine, so no emulated run is in progress during their phases.
     """
 
     EMULATED = 0
@@ -38,7 +38,7 @@ class Phase(IntEnum):
     EMULATED_AFTER_REAL = 3
     """Emulated runs that depend on real ones."""
     REAL_AFTER_EMULATED = 4
-    """Real runs that depend on those."""
+    """Real runs that depend on emulated runs of the phase before."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Kind:
     """One kind of experiment.
 
     Args:
-        rule: name of the rule that makes it.
+        rule: name of the workflow's rule.
         files: its outputs besides runs.parquet and made_by.json.
-        message: of its job.
-        planner: the function that plans it, `module:function`.
-        phase: of `make confirm`; None: EMULATED or REAL, by the engine of its experiment.
-        needs_whole_host: whether no other job may run beside one of its jobs.
-        network_of: the network of a recorded run, where it is not that of the run's name:
-            `module:function` of the job and the row of runs.parquet.
+        message: the rule's message.
+        planner: the function that plans the experiment, `module:function`.
+        phase: phase of `make confirm`; None: EMULATED or REAL, by the experiment's engine.
+        needs_whole_host: whether no other job may run at the same time.
+        network_of: returns a recorded run's network if its name does not determine it:
+            `module:function`, called with the job and the row of runs.parquet.
     """
 
     rule: str
@@ -72,21 +72,22 @@ class Kind:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What the workflow needs to know about an experiment.
+    """The workflow's description of an experiment.
 
     Args:
-        name: its folder in the results.
+        name: name of the experiment, and of its folder in the results.
         kind: its kind.
-        engine: where its runs are made.
-        controllers: that it runs.
-        networks: that it runs on.
+        engine: engine of its runs.
+        controllers: names of its controllers.
+        networks: names of its networks.
         needs: experiments whose results it reads.
-        tables: of the analysis that it reads; their stages feed experiments.
-        config_files: that it reads besides the main one: those of its networks, too.
-        settings: its settings in the main one, as text.
-        file: of the configuration, that describes it.
-        group: of results to which the analysis counts it; "": its own name.
-        is_extra: whether its engine must have its networks only if others run there, too.
+        tables: tables of the analysis that it reads; their stages feed experiments.
+        config_files: configuration files that it reads, including those of its networks, besides
+            the main one.
+        settings: its settings in the main file, as text.
+        file: configuration file that describes it.
+        group: its group of results in the analysis; "": a group of its own name.
+        is_extra: its networks must suit its engine only if another experiment uses this engine.
     """
 
     name: str
@@ -110,12 +111,12 @@ class Experiment:
 
     @property
     def needs_confirm(self) -> bool:
-        """Whether `make confirm` alone makes it: in real time, or from results of real time."""
+        """Whether only `make confirm` makes it: it runs in real time, or reads results of such."""
         return self.phase > Phase.EMULATED
 
     @property
     def rule(self) -> str:
-        """The rule that makes it; runs outside the emulator have one of their own."""
+        """The rule that makes it; experiments outside the emulator have a rule of their own."""
         return self.kind.rule if self.engine == EMULATOR else f"{self.kind.rule}_real"
 
     @property
@@ -129,12 +130,13 @@ class Stage:
     """A step of the analysis.
 
     Args:
-        tables: names of those that it makes.
-        groups: of results that it reads: see `Experiment`, and `published`.
-        from_tables: those of other stages that it reads, by their questions; without a question
-            its tables are empty.
+        tables: names of the tables that it makes.
+        groups: groups of results that it reads (see `Experiment`), and `published`.
+        from_tables: tables of other stages that it reads, by their question; if that question's
+            folder is missing, its tables are empty.
         feeds_experiments: whether experiments read its tables, so that it waits for no other stage.
-        module: with TABLES and `compute`, in its question's folder; of `stages`, its whole name.
+        module: module with TABLES and `compute`, in the question's folder; `stages` returns its
+            full name.
     """
 
     tables: tuple[str, ...]
@@ -145,7 +147,7 @@ class Stage:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """All tables of other stages that it reads."""
+        """Names of all tables of other stages that it reads."""
         return tuple(chain.from_iterable(self.from_tables.values()))
 
 
@@ -154,10 +156,10 @@ class Counted:
     """Runs that the inventory counts.
 
     Args:
-        order: among those of all questions.
-        groups: of results in which they are.
-        function: yields them from Results, each lot with what it is (see
-            `kneepoint.analysis.inventory`); `module:function` in its question's folder.
+        order: position among the rows of all questions.
+        groups: groups of results with these runs.
+        function: yields the runs from Results, each set with its description (see
+            `kneepoint.analysis.inventory`); `module:function` in the question's folder.
     """
 
     order: int
@@ -167,9 +169,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class Section:
-    """Its place in the report: a part of it, and the order among the part's sections.
+    """A section's place in the report: the part, and the order among the part's sections.
 
-    `says` is the macro of section.md.jinja that writes it.
+    `says` names the macro of section.md.jinja that writes the section.
     """
 
     part: str
@@ -187,20 +189,20 @@ def _refuses_nothing(_: Workflow) -> None:
 
 @dataclass(frozen=True)
 class Question:
-    """What a report asks.
+    """A question's declaration.
 
     Args:
-        sections: what it says; the first one's part is that of its tables and figures.
-        experiments: those of a configuration; raises KneepointError if its settings are wrong.
-        settings: the model of its keys of config.yaml: a further key, or one of the core with more
-            keys of its own.
-        named_settings: of controllers, as these keys name them, each with its key.
-        folders: that these have in the results, which studies may not use.
-        stages: of the analysis.
-        figures: their kinds.
-        counts: runs in the inventory.
-        order: among all questions, by which experiments are listed.
-        check: raises KneepointError if its settings contradict others of a configuration.
+        sections: its sections; tables and figures are in the first section's part of the report.
+        experiments: returns its experiments in a configuration; raises KneepointError if its
+            settings are invalid.
+        settings: model of its keys in config.yaml: new keys, or a key of the core extended.
+        named_settings: returns the controllers' settings that these keys name, each with its key.
+        folders: its folders in the results, whose names studies may not use.
+        stages: its stages of the analysis.
+        figures: names of its figures.
+        counts: its runs in the inventory.
+        order: position among all questions in lists of experiments.
+        check: raises KneepointError if its settings contradict others of the configuration.
     """
 
     sections: tuple[Section, ...] = ()
@@ -220,7 +222,8 @@ def questions() -> Mapping[str, Question]:
     """All questions by the names of their folders, in their order.
 
     Raises:
-        KneepointError: a folder declares none, or two declare the same.
+        KneepointError: a folder declares no question, or two declare a table, figure, folder or
+            key of the same name.
     """
     folders = import_module(PACKAGE).__path__
     found = {each.name: _question(each.name) for each in iter_modules(folders) if each.ispkg}
@@ -240,7 +243,7 @@ def _question(name: str) -> Question:
 
 
 def _check_names(questions: Mapping[str, Question]) -> None:
-    """Refuses what two questions declare by the same name."""
+    """Refuses tables, figures, folders and keys that two questions declare."""
     owners: dict[tuple[str, str], str] = {}
     for name, question in questions.items():
         keys = question.settings.model_fields if question.settings else ()
@@ -259,7 +262,7 @@ def _check_names(questions: Mapping[str, Question]) -> None:
 
 
 def _check_tables(questions: Mapping[str, Question]) -> None:
-    """Refuses tables that a question which is there does not make."""
+    """Refuses a stage that reads a table which the named question, if present, does not make."""
     made = {
         name: [table for stage in question.stages for table in stage.tables]
         for name, question in questions.items()
@@ -274,12 +277,12 @@ def _check_tables(questions: Mapping[str, Question]) -> None:
 
 @cache
 def stages() -> Mapping[str, Stage]:
-    """All stages by their names, none before one whose tables it reads.
+    """All stages by their names, each after the stages whose tables it reads.
 
     The stage of a question's module `tables` has the question's name.
 
     Raises:
-        KneepointError: stages read each other's tables.
+        KneepointError: stages read tables in a cycle.
     """
     found = {
         name if stage.module == "tables" else f"{name}.{stage.module}": replace(
@@ -297,7 +300,8 @@ def stages() -> Mapping[str, Stage]:
         return {name: found[name] for name in TopologicalSorter(before).static_order()}
     except CycleError as error:
         raise KneepointError(
-            f"{FOLDER}: stages read tables in a circle, {' of '.join(error.args[1])}; cut it"
+            f"{FOLDER}: stages read each other's tables in a cycle, {', '.join(error.args[1])}; "
+            "remove one"
         ) from None
 
 
@@ -314,12 +318,12 @@ def reserved() -> list[str]:
 
 
 def makes(table: str) -> bool:
-    """Whether a question that is there makes a table."""
+    """Whether a stage of any question makes a table."""
     return any(table in stage.tables for stage in stages().values())
 
 
 def counts() -> list[Counted]:
-    """All runs that the inventory counts, in their order; functions by their whole names."""
+    """All runs that the inventory counts, in their order; functions by their full names."""
     found = [
         replace(counted, function=f"{PACKAGE}.{name}.{counted.function}")
         for name, question in questions().items()

@@ -1,7 +1,7 @@
 """All experiments of a configuration, by the name of their folder in the results.
 
-Studies are what many questions ask about; further experiments are those that questions declare (see
-kneepoint.runs.question). The workflow makes the jobs of all of them by the same rules.
+Experiments are the studies, which many questions share, and the experiments that questions declare
+(see kneepoint.runs.question). The same rules of the workflow make all of them.
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -51,7 +51,7 @@ _GUIDED = replace(
 
 
 def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
-    """Returns all experiments of a configuration, those in real time last."""
+    """Returns all experiments of a configuration; those of `make confirm` come last."""
     found = [
         *_studies(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
@@ -72,7 +72,7 @@ def check_results(workflow: Workflow) -> None:
 
 
 def _completed(experiment: Experiment, names: Container[str], config: Path) -> Experiment:
-    """With the files of its networks, without needs of questions that are not there."""
+    """Adds the files of its networks, and drops needs that no question of this tree makes."""
     described = [network_file(config, network) for network in experiment.networks]
     file = config if experiment.settings else experiment.config_files[0]
     needs = [name for name in experiment.needs if name in names]
@@ -107,11 +107,11 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
 def inputs_of(
     workflow: Workflow, experiment: Experiment, networks: Path = NETWORKS
 ) -> dict[str, str]:
-    """Returns the digest of each input by its name, "" if it is missing.
+    """Returns the digest of each input by its name; "" for a missing input.
 
-    Names are paths: of the configuration's files and of shipped ones relative to their folder, of
-    results to theirs, so that they name nobody's home. Of the main file only the
-    seed and the settings in use count.
+    Names are paths relative to the folder of the configuration, of the shipped configuration or of
+    the results, so that they name nobody's home. Of the main file only the seed and the settings
+    of this experiment count.
     """
     config, results = workflow.path.parent, workflow.results
     shipped = [path for path in experiment.config_files if path.is_relative_to(SHIPPED)]
@@ -140,5 +140,5 @@ def inputs_of(
 
 
 def other_inputs(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Returns the names of inputs that are there and are others than before (see `inputs_of`)."""
+    """Returns the names of inputs that exist now and have changed (see `inputs_of`)."""
     return [name for name, digest in now.items() if digest and before.get(name) != digest]

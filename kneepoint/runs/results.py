@@ -1,6 +1,6 @@
-"""The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
+"""The schema of results: tables of runs and trials in Parquet; equal content gives equal bytes.
 
-A table of another version is refused.
+A table of another version of the schema is refused.
 """
 
 import io
@@ -44,7 +44,7 @@ def required(kind: str, *names: str) -> list[pa.Field]:
     return [pa.field(name, kind, nullable=False) for name in names]
 
 
-# Of runs whose traffic is measured by flows: see RunRecord.
+# Flows and probes of runs whose traffic is measured by flows: see RunRecord.
 _FLOW = pa.struct(
     [
         *required("string", "name", "controller"),
@@ -69,7 +69,7 @@ RUNS_SCHEMA = pa.schema(
         *required("float64", *METRICS),
         *(pa.field(name, "int64") for name in COUNTS),
         *(pa.field(name, "float64") for name in SHARES),
-        # Of real-time runs, and of runs whose traffic is measured by flows: see RunRecord.
+        # Null except in real time (scheduling delays) or for traffic measured by flows: RunRecord.
         pa.field("scheduling_delay_p99_us", "float64"),
         pa.field("scheduling_delays_us", pa.list_(pa.float64())),
         pa.field("traffic", "string"),
@@ -100,12 +100,19 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class FinishedTrial:
-    """A trial: its searched values by column, its score, why a run of it failed.
+    """A finished trial; its runs are in the journal.
 
-    `means` has the mean of each of TRIAL_METRICS over the runs that were measured; it is empty
-    without any. The runs themselves are in the journal. `objectives` are those of a front,
-    `violation` its distance beyond a bound; `reports` are those of a race, and a trial that
-    `is_stopped` lost it and has the value of the runs that it made.
+    Args:
+        number: number in the study.
+        searched: its searched values by column.
+        value: the objective's value.
+        reason: why a run failed; "" if all succeeded.
+        means: the mean of each of TRIAL_METRICS over measured runs; empty without any.
+        n_runs: number of runs.
+        objectives: values of both objectives of a front.
+        violation: by how much the trial exceeds the study's bound; None without a bound.
+        is_stopped: whether the trial lost a race; `value` is then over the runs until that.
+        reports: the values that the trial reported in a race.
     """
 
     number: int
@@ -137,9 +144,9 @@ def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
 
 
 OBJECTIVES = Front.columns
-"""Further columns of the trials of a front."""
+"""Additional columns of the trials of a front."""
 (VIOLATION,) = Bounded.columns
-"""A further column of trials that have a bound to keep."""
+"""Additional column of trials whose study has a bound."""
 
 
 def trials_table(
@@ -154,7 +161,7 @@ def trials_table(
         study: name of the study.
         columns: name and type (int or float) of each searched column.
         trials: the trials.
-        further: columns that this study's objective needs: OBJECTIVES or VIOLATION.
+        further: additional columns of this study's objective: OBJECTIVES or VIOLATION.
     """
     schema = pa.schema(
         [
@@ -176,7 +183,7 @@ def trials_table(
 
 
 def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Returns a table of rows, which are taken a few at a time."""
+    """Returns a table of rows; converts them in batches to bound the memory."""
     waiting, batches = iter(rows), []
     while some := list(itertools.islice(waiting, _BATCH)):
         batches.append(pa.RecordBatch.from_pylist(some, schema))
@@ -184,7 +191,7 @@ def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """Writes a table whole, with the version of the schema."""
+    """Writes a table atomically, with the version of the schema."""
     table = table.replace_schema_metadata({_VERSION_KEY: str(VERSION).encode()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
@@ -195,7 +202,7 @@ def read_table(path: Path) -> pa.Table:
     """Reads a table.
 
     Raises:
-        KneepointError: the file is missing, damaged, not ours, or of another version.
+        KneepointError: the file is missing or damaged, or not a table of this schema's version.
     """
     try:
         table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read()
@@ -226,7 +233,7 @@ def read_frame(path: Path) -> "pd.DataFrame":
 
 
 def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
-    """Writes JSON objects such as study.json."""
+    """Writes a JSON object such as study.json."""
     content = {"kneepoint_schema": VERSION, **summary}
     write_whole(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 

@@ -19,8 +19,8 @@ def run(description: str) -> None:
     """Runs the experiment that the command line names.
 
     Raises:
-        KneepointError: there is no such experiment, something in the configuration is wrong, an
-            input is missing, or a run could not be executed.
+        KneepointError: the experiment does not exist, the configuration is invalid, an input is
+            missing, or a run could not be executed.
     """
     arguments = _parser(description).parse_args()
     workflow = load_workflow(arguments.config)
@@ -48,17 +48,19 @@ def run(description: str) -> None:
 
 def _parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("name", help="the experiment: its folder in the results")
+    parser.add_argument("name", help="name of the experiment, and of its folder in the results")
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; default: its own")
     parser.add_argument(
         "--cores",
         type=int,
         default=int(os.environ.get("KNEEPOINT_CORES") or os.cpu_count() or 1),
-        help="workers of its own Ray, and slots of an unprobed host (%(default)s)",
+        help="workers of a Ray of its own, and slots of a host not probed yet (%(default)s)",
     )
     parser.add_argument(
-        "--build", type=Path, default=BUILT, help="the built programs (%(default)s)"
+        "--build", type=Path, default=BUILT, help="folder of the built programs (%(default)s)"
     )
-    parser.add_argument("--networks", type=Path, default=NETWORKS, help="prepared (%(default)s)")
+    parser.add_argument(
+        "--networks", type=Path, default=NETWORKS, help="folder of prepared networks (%(default)s)"
+    )
     return parser

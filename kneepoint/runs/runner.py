@@ -23,13 +23,13 @@ class Batch:
 
     Args:
         runs: the runs.
-        engine: that executes them; None: the experiment's.
-        together: all are in progress at the same time, and every record counts, even one with
-            a fault of the machine or a busy host: they measure the host.
-        anew: execute even runs that the journal holds, for their other outputs.
-        keeps_faults: a fault of the machine is a record, unless our controllers meet several in a
-            row.
-        counts: whether they are among the experiment's number of runs.
+        engine: engine that executes them; None: the experiment's.
+        together: execute all at the same time and keep every record, even after a fault or on a
+            busy host: these runs measure the host.
+        anew: execute all runs, even those in the journal, for their other outputs.
+        keeps_faults: keep faults as records, unless several of our controllers' runs meet one in
+            succession.
+        counts: whether these runs count towards the experiment's number of runs.
     """
 
     runs: Sequence[PlannedRun]
@@ -41,15 +41,15 @@ class Batch:
 
 
 class Runner:
-    """Gets the records of runs from the journal or, if missing, from an executor.
+    """Takes the records of runs from the journal, and executes the runs that it lacks.
 
     Args:
-        journal: holds known runs; finished ones go there at once.
-        make_executor: makes the executor of a batch; those of an engine share one.
-        on_progress: called with the number of runs just finished or found; while real-time
-            runs are in progress, or uncounted ones end, with 0.
-        spoils: whether a record does not count although the journal has it.
-        on_failure: called with the reason of each run whose controller has just failed.
+        journal: the records of finished runs; new records are added at once.
+        make_executor: makes the executor of a batch; batches on one engine share it.
+        on_progress: called with the number of runs just finished or found in the journal; with 0
+            while real-time runs are in progress, or when runs end that do not count.
+        spoils: whether a record in the journal does not count, because the host was too busy.
+        on_failure: called with the reason of each new failure of a controller.
     """
 
     def __init__(
@@ -68,14 +68,15 @@ class Runner:
         self._executors: dict[EngineSettings | None, Executor] = {}
 
     def finish(self, batch: Batch) -> Iterator[FinishedRun]:
-        """Executes the runs of a batch that the journal lacks, and journals them on disk.
+        """Executes the runs of a batch that the journal lacks, and adds them to it.
 
         Returns:
             The result of each run, read lazily.
 
         Raises:
-            KneepointError: a run cannot be executed, or the machine prevented one from finishing:
-                the rest must not be used alone. All finished runs are in the journal.
+            KneepointError: a run cannot be executed, or a fault of the machine prevented one from
+                finishing. All finished runs are in the journal, but no result may be made of them
+                alone.
         """
         missing = {
             run.spec.run_id: run.spec for run in batch.runs if not self._is_known(run, batch)
@@ -94,7 +95,10 @@ class Runner:
     def recall(
         self, planned: Iterable[PlannedRun], faults: Iterable[RunRecord] = ()
     ) -> Iterator[FinishedRun]:
-        """Yields finished runs with their results, in order; `faults` are not in the journal."""
+        """Yields finished runs with their results, in order.
+
+        `faults` are records of runs that met a fault; the journal does not keep them.
+        """
         unjournaled = {fault.run_id: fault for fault in faults}
         for run in planned:
             record = unjournaled.get(run.spec.run_id) or self._journal.get(run.spec.run_id)
@@ -118,7 +122,7 @@ class Runner:
         return record is not None and not self._spoils(record)
 
     def _executor_of(self, batch: Batch) -> tuple[Executor, bool]:
-        """The executor of a batch, and whether others share it."""
+        """The executor of a batch, and whether other batches share it."""
         if batch.together:
             return self._make_executor(batch), False
         if batch.engine not in self._executors:
@@ -128,10 +132,10 @@ class Runner:
     def _execute(
         self, executor: Executor, batch: Batch, missing: Mapping[str, RunSpec]
     ) -> list[RunRecord]:
-        """Returns the runs that met a fault where the batch keeps them; raises other faults.
+        """Executes the missing runs; returns records of faults if the batch keeps them.
 
-        Entries must not end a contest, nor one entry anything else: where faults are kept, only
-        those of our controllers count in a row; elsewhere those of an entry count once.
+        Too many faults in succession end the batch. Entries must not end a contest: where faults
+        are kept, only runs of our controllers count. Elsewhere all runs of one entry count once.
         """
         faults: list[RunRecord] = []
         keeps_faults = batch.together or batch.keeps_faults
@@ -157,8 +161,7 @@ class Runner:
         if faults and not keeps_faults:
             raise KneepointError(
                 f"the machine prevented {len(faults)} of {len(missing)} runs from finishing, "
-                f"the last: "
-                f"{faults[-1].reason}; fix this and run the command again: the {ended} runs that "
-                "finished are kept"
+                f"the last: {faults[-1].reason}; fix this and run the command again: the "
+                f"{ended} finished runs are kept"
             )
         return faults

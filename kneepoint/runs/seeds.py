@@ -1,4 +1,4 @@
-"""Seeds: SHA-256 derives every random stream from the root seed; no two share one."""
+"""Seeds: SHA-256 derives the seed of every random stream from the root seed."""
 
 import hashlib
 
