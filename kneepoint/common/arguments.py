@@ -1,4 +1,4 @@
-"""What commands and `make` are given: a configuration, a number of cores, a file to write."""
+"""Checks arguments of commands and `make`: a configuration, a number of cores, an output file."""
 
 import os
 import re
@@ -30,21 +30,21 @@ def require_config(config: Path, where: str) -> None:
 def require_cores(cores: str, where: str) -> None:
     """Raises KneepointError unless cores are `all` or at least 1; `where` names the argument."""
     if not re.fullmatch("all|0*[1-9][0-9]*", cores):
-        raise KneepointError(f"{where} {cores}: is no number of cores; give all, or at least 1")
+        raise KneepointError(f"{where} {cores}: not a number of cores; give all, or at least 1")
 
 
 def require_place(path: Path, where: str) -> None:
-    """Makes the folder of a file to be written; `where` names the argument.
+    """Creates the folder of an output file; `where` names the argument.
 
     Raises:
-        KneepointError: the folder cannot be made, or the file not written.
+        KneepointError: the folder cannot be created, or the file cannot be written.
     """
     if path.is_dir():
         raise KneepointError(f"{where} {path}: is a folder; name a file in it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        problem = f"there is no folder {path.parent}, and none can be made ({error.strerror})"
+        problem = f"the folder {path.parent} cannot be created ({error.strerror})"
         raise KneepointError(f"{where} {path}: {problem}; name another") from None
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise KneepointError(f"{where} {path}: you may not write there; name another file")
+        raise KneepointError(f"{where} {path}: not writable; name another file")

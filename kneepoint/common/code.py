@@ -18,10 +18,10 @@ _REQUIREMENTS = "requirements.txt"
 
 
 def digest_of_step(*modules: str) -> str:
-    """Returns the digest of everything that determines what a step of these modules computes.
+    """Returns the digest of all code that determines the results of a step.
 
-    That is the modules, those of this repository that they import, directly or not, and the locked
-    versions of the packages.
+    It covers the modules, all modules of this repository that they import, directly or not, and
+    the locked versions of packages.
     """
     names = sorted(frozenset().union(*map(modules_of, modules)))
     found = [(name, _facts_of(path)[1]) for name in names if (path := _path_of(name))]
@@ -37,7 +37,7 @@ def digest_of_packages() -> str:
 
 
 def modules_of(module: str) -> frozenset[str]:
-    """Returns the module and all of this repository that it imports, directly or not."""
+    """Returns the module and all modules of this repository that it imports, directly or not."""
     if _path_of(module) is None:
         raise ModuleNotFoundError(module)
     found: set[str] = set()
@@ -52,7 +52,7 @@ def modules_of(module: str) -> frozenset[str]:
 
 @cache
 def _imports_of(module: str) -> frozenset[str]:
-    """The code that runs when the module is imported, and the imports inside its functions."""
+    """The modules that run when this one is imported, packages too, or that a function imports."""
     path = _path_of(module)
     assert path is not None
     package, _, _ = module.rpartition(".")
@@ -66,7 +66,7 @@ def _imports_of(module: str) -> frozenset[str]:
 
 @cache
 def _facts_of(path: Path) -> tuple[Sequence[str], str]:
-    """The names that a file imports, and its code's digest."""
+    """The names that a file imports, and the digest of its code."""
     tree = ast.parse(path.read_bytes())
     parts: list[str] = []
     _take_apart(tree, parts)
@@ -97,7 +97,7 @@ def _is_for_type_checkers(node: ast.AST) -> bool:
 def _path_of(module: str) -> Path | None:
     base = ROOT.joinpath(*module.split("."))
     top, _, _ = module.partition(".")
-    is_beside = IS_INSTALLED and top != PACKAGE.name  # another package, installed there, too
+    is_beside = IS_INSTALLED and top != PACKAGE.name  # another package of the same environment
     if is_beside or not (ROOT / top / "__init__.py").is_file():
         return None
     for path in (base / "__init__.py", base.with_suffix(".py")):
@@ -107,9 +107,9 @@ def _path_of(module: str) -> Path | None:
 
 
 def _take_apart(node: object, parts: list[str]) -> None:
-    """Adds the structure of a syntax tree, the same for every version of Python.
+    """Appends the structure of a syntax tree, the same for every version of Python.
 
-    Expressions that are only a string, such as docstrings, are left out.
+    Expression statements that are a string, such as docstrings, are left out.
     """
     if isinstance(node, ast.AST):
         parts.append(type(node).__name__)

@@ -1,4 +1,4 @@
-"""Text in columns."""
+"""Tables for the terminal."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Collects the errors of failed jobs, which a failed workflow prints last."""
+"""Collects the errors of failed jobs from their logs; a failed workflow prints them last."""
 
 import errno
 import os
@@ -13,21 +13,21 @@ from kneepoint.common.errors import MachineError, lack_in, of_file
 _LOG = re.compile(r"^    log: (.*) \(check log file\(s\) for error details\)$", re.MULTILINE)
 _ERROR = re.compile(r"^((\S[^\n]*:\d+:\d+: )?(fatal )?error: |CMake Error).*$", re.MULTILINE)
 _FOLDER = re.compile(r"^Skipped removing non-empty directory (.*)$", re.MULTILINE)
-"""Where a job should have written a file."""
+"""A folder at the path of a job's output file."""
 _PROTECTED = re.compile(
     r"^Write-protected output(?:.|\n)*?affected files:\n((?: {8}\S.*\n?)+)", re.MULTILINE
 )
-"""What a job would overwrite, but may not."""
+"""Files that a job would overwrite, but may not."""
 _MOST = 10
 _LAST = 40
 _LEAST_FREE_BYTES = 2**16
-"""Where less is free, a log may lack its last words."""
+"""With less free space, a log may lack its last lines."""
 
 
 def complaints(snakemake_logs: Iterable[str]) -> list[str]:
-    """Returns the errors in the logs of the jobs that failed: a compiler's, and those of programs.
+    """Returns the errors of compilers and programs in the logs of failed jobs.
 
-    If a log has none, as when a program was killed, the log's name replaces it.
+    A log without an error, as of a killed program, is named instead.
     """
     texts = [_read(Path(path)) for path in snakemake_logs]
     logs = [log for text in texts for log in _LOG.findall(text)]
@@ -47,7 +47,7 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
 
 
 def errors_in(log: Path) -> list[str]:
-    """Returns the errors in a log, each once; without any, its end and its name."""
+    """Returns the errors in a log, each once; without any, its last lines and its name."""
     text = _read(log)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
     if (full := _no_room(log)) and not any(map(lack_in, errors)):
@@ -55,7 +55,7 @@ def errors_in(log: Path) -> list[str]:
     if errors:
         return errors
     if log.is_file() and log.stat().st_size >= getrlimit(RLIMIT_FSIZE)[0] != RLIM_INFINITY:
-        text = os.strerror(errno.EFBIG)  # said where it no longer fitted
+        text = os.strerror(errno.EFBIG)  # the log had no room for this message
     if protected := _PROTECTED.search(text):
         paths = map(str.strip, protected[1].splitlines())
         denied = (PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) for path in paths)
@@ -66,7 +66,7 @@ def errors_in(log: Path) -> list[str]:
 
 
 def _no_room(log: Path) -> MachineError | None:
-    """Returns the error if a log, which may be missing for that reason, has no room to grow."""
+    """Returns the error if the disk of a log, which may be missing for that reason, is full."""
     if not log.parent.is_dir() or shutil.disk_usage(log.parent).free >= _LEAST_FREE_BYTES:
         return None
     return of_file(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(log)))

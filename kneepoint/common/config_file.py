@@ -16,7 +16,7 @@ _MOST_BYTES = 2**20
 _MOST_VALUES = 50_000
 _MOST_DEPTH = 30
 _MOST_DIGITS = 1000
-"""Limits far above any handwritten file; nested aliases could otherwise exhaust the memory."""
+"""Limits far above any handwritten file: nested aliases could exhaust the memory."""
 
 _WORDS: Mapping[str, str] = {
     "a valid tuple|a valid list": "a list",
@@ -28,21 +28,21 @@ _WORDS: Mapping[str, str] = {
     "(Tuple|List|Dictionary) should": "it must",
     " after validation": "",
 }
-"""Patterns of pydantic's words, and ours: a file has lists and mappings, its author no parser."""
+"""Patterns in pydantic's messages, and their replacements in the terms of YAML."""
 
 _MOST_PROBLEMS = 5
 _MOST_QUOTED = 80
 
 
 class ConfigModel(BaseModel):
-    """Base of all models of YAML files: immutable, finite, without unknown keys."""
+    """Base of all models of YAML files: immutable, finite numbers, no unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, data: Any) -> Any:
-        """Adds the known keys, which pydantic's own message omits."""
+        """Names the known keys, which pydantic's own message omits."""
         if isinstance(data, Mapping):
             known = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
@@ -52,7 +52,7 @@ class ConfigModel(BaseModel):
 
 
 def names_in(folder: Path, suffix: str = ".yaml") -> list[str]:
-    """Returns the names of a folder's YAML files, or others, sorted."""
+    """Returns the sorted names, without suffix, of a folder's files with this suffix."""
     return sorted(path.stem for path in folder.glob(f"*{suffix}"))
 
 
@@ -123,7 +123,7 @@ class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
 
 
 class _TextLoader(_PlainLoader):
-    """Leaves a value the text that it is: an all-digit commit is no number."""
+    """Reads every value except null as text: a commit of digits only is not a number."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in resolvers if tag == "tag:yaml.org,2002:null"]
@@ -132,7 +132,7 @@ class _TextLoader(_PlainLoader):
 
 
 def _check_size(text: str) -> None:
-    """Counts values, including repetitions by aliases, before constructing them."""
+    """Refuses too many values, including repetitions by aliases, before constructing any."""
     sizes: dict[str, int] = {}
     open_nodes: list[tuple[str | None, int]] = []
     count = 0
@@ -160,15 +160,15 @@ def _check_size(text: str) -> None:
 
 
 def read_yaml(path: Path, *, as_text: bool = False) -> Any:
-    """Returns the content of a YAML file, with `as_text` all of it text but for null.
+    """Returns the content of a YAML file; with `as_text`, every value except null is text.
 
-    Raises KneepointError if the file is missing, too large, or is not YAML.
+    Raises KneepointError if the file is missing, too large or not YAML.
     """
     return parse_yaml(read_text(path, _MOST_BYTES), path, as_text=as_text)
 
 
 def parse_yaml(text: str, path: Path, *, as_text: bool = False) -> Any:
-    """Returns the content of a text in YAML (see read_yaml); errors name the file `path`."""
+    """Returns the content of YAML text (see read_yaml); errors name the file `path`."""
     try:
         _check_size(text)
         return yaml.load(text, _TextLoader if as_text else _PlainLoader)  # noqa: S506 (safe)
@@ -188,7 +188,7 @@ def parse_yaml(text: str, path: Path, *, as_text: bool = False) -> Any:
 
 
 def _has_tab(text: str, mark: Any) -> bool:
-    """Whether a tab is where YAML found a mistake, or indents that line."""
+    """Whether the mistake is at a tab, or in a line that a tab indents."""
     line = "".join(text.splitlines()[mark.line : mark.line + 1])
     indent = line[: len(line) - len(line.lstrip())]
     return "\t" in indent + line[mark.column : mark.column + 1]
@@ -200,7 +200,7 @@ def read_config(path: Path, model: type[Model], *, as_text: bool = False) -> Mod
 
 
 def check_config(data: Any, model: type[Model], path: Path) -> Model:
-    """Validates data from the file `path`; raises KneepointError that lists the misfits."""
+    """Validates data from the file `path`; raises KneepointError, which lists the problems."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -212,7 +212,7 @@ def complaint_of(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     found = error.errors(include_url=False)
-    # A list whose values are wrong is too short as well, which is no mistake of its own.
+    # pydantic also calls a list with invalid values too short.
     wrong = {each["loc"][:-1] for each in found}
     misfits = [m for m in found if m["type"] != "too_short" or m["loc"] not in wrong]
     problems = [_describe(misfit) for misfit in misfits[:_MOST_PROBLEMS]]
@@ -231,12 +231,12 @@ def _describe(misfit: ErrorDetails) -> str:
     if misfit["type"] == "missing":
         return f"{key}: is missing; add it"
     if misfit["type"] == "value_error" and isinstance(value, Mapping):
-        return f"{key}: {message}" if key else message  # it quotes the part that is wrong
+        return f"{key}: {message}" if key else message  # the message quotes the wrong part
     return f"{key or 'content'}: {quote(value)} is invalid: {message}"
 
 
 def quote(value: object) -> str:
-    """Returns a value as Python would write it, shortened if long."""
+    """Returns the repr of a value, shortened if long."""
     if isinstance(value, str | int | list | tuple) and not isinstance(value, bool):
         value = value[:_MOST_QUOTED] if not isinstance(value, int) else value
     try:

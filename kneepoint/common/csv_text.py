@@ -1,4 +1,4 @@
-"""Tables in text: CSV, and its kin with semicolons, tabs, bars or spaces."""
+"""Reads tables in text: CSV, or separated by semicolons, tabs, bars or spaces."""
 
 import csv
 import io
@@ -14,17 +14,17 @@ from kneepoint.common.json_text import first_twice
 _DELIMITERS = "\t;,|"
 
 Rows = Iterator[tuple[int, list[str]]]
-"""Of each row the number of its line, and its cells."""
+"""The line number and the cells of each row."""
 
 
 def read_csv(path: Path, most_bytes: int) -> tuple[list[str], Rows]:
-    """Reads the names of the columns, and the rows, which are checked as they are taken.
+    """Returns the names of the columns, and an iterator that reads and checks the rows.
 
-    A first row of nothing but numbers and times is no header: the columns are named 1, 2 and so on.
+    A first row of numbers and times only is no header; the columns are then named 1, 2 and so on.
 
     Raises:
-        KneepointError: it is no such text, two columns have one name, or a row is longer or shorter
-            than the first.
+        KneepointError: the file is not such a table, two columns have the same name, or a row is
+            longer or shorter than the first.
     """
     text = read_text(path, most_bytes)
     if text.lstrip().startswith(("{", "[")):
@@ -54,7 +54,10 @@ def _rows(path: Path, text: str) -> Rows:
 
 
 def _delimiter_of(text: str) -> str:
-    """Returns what the first two lines have equally often; a comma may be a decimal one."""
+    """Returns the separator that both of the first two lines have equally often.
+
+    A comma may be a decimal comma.
+    """
     first, second, *_ = [*text.lstrip().split("\n", 2), ""]
     there = [each for each in _DELIMITERS if each in first]
     agreeing = (each for each in there if first.count(each) == second.count(each))
@@ -62,7 +65,7 @@ def _delimiter_of(text: str) -> str:
 
 
 def _is_spaced(text: str) -> bool:
-    """Whether spaces alone separate as many words in the first line as in the second."""
+    """Whether spaces separate equal numbers of words in the first two lines."""
     first, second, *_ = [*text.lstrip().split("\n", 2), ""]
     return not set(_DELIMITERS) & set(first) and 1 < len(first.split()) == len(second.split())
 
@@ -76,7 +79,7 @@ def _is_value(cell: str) -> bool:
 
 
 def time_of(cell: str) -> datetime | None:
-    """Returns the date and time that a cell holds (ISO 8601); None if it holds none."""
+    """Returns a cell's date and time (ISO 8601); None for other content."""
     try:
         return datetime.fromisoformat(cell) if len(cell) > len("2026-01-02") else None
     except ValueError:

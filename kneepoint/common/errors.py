@@ -1,4 +1,4 @@
-"""The error type for user mistakes, and how command lines report it."""
+"""The errors that users can correct, and how command lines report them."""
 
 import errno
 import os
@@ -34,7 +34,7 @@ _MOST_OF_LINE = 300
 
 
 def printable(text: str) -> str:
-    """Returns text in which control characters are spelled out, so that no terminal obeys them."""
+    """Returns the text with control characters escaped, so that no terminal obeys them."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
@@ -53,21 +53,21 @@ class KneepointError(Exception):
 
 
 def fault_of(error: Exception) -> str:
-    """Returns an error that nobody foresaw, with the place where it arose, for a report of it."""
+    """Returns the text of an unexpected error with its file and line, for a bug report."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return printable(f"{type(error).__name__}: {error}{place}")
 
 
 class MachineError(KneepointError):
-    """A lack of the machine or a fault of its set-up: whatever is read or built is not at fault."""
+    """The machine lacks a resource or is misconfigured; the files it reads are not at fault."""
 
 
 def unusable(path: Path, why: object) -> KneepointError:
     """Returns the error for an unusable file that a job of the workflow makes.
 
-    Snakemake does not remake it, not even when it is removed, while all files made
-    from it exist.
+    The remedy forces the job: Snakemake does not remake even a removed file as long as all files
+    made from it exist.
     """
     return KneepointError(
         f"{path}: cannot be used ({why}); rebuild it: snakemake --cores all --force "
@@ -76,7 +76,7 @@ def unusable(path: Path, why: object) -> KneepointError:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Returns the remedy for an unknown name: the known name most like it, or all of them."""
+    """Returns the remedy for an unknown name: the most similar known name, or all of them."""
     names = list(known)
     near = get_close_matches(name, names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
@@ -106,7 +106,7 @@ def _remedy(code: int, path: object) -> str:
 
 @contextmanager
 def our_files() -> Iterator[None]:
-    """Within it, a file of ours that is inaccessible is a MachineError (see of_file)."""
+    """Raises errors of Kneepoint's own files as MachineError (see of_file)."""
     try:
         yield
     except OSError as error:
@@ -115,7 +115,7 @@ def our_files() -> Iterator[None]:
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Within it, errors of the system name the file that is written: those of a write name none."""
+    """Adds the path of the written file to OSErrors: errors of write(2) itself name no file."""
     try:
         yield
     except FileNotFoundError:  # as in /proc
@@ -132,16 +132,16 @@ _LACKS = (
 _SIGNS_OF_LACK: Mapping[int, tuple[str, ...]] = {
     errno.ENOMEM: ("MemoryError", "std::bad_alloc", "failed to map segment", "OpenBLAS error"),
 }
-"""What programs say of a lack, besides the system's own words."""
+"""Messages of programs that lack a resource, besides the text of strerror(3)."""
 _DENIED = re.escape(os.strerror(errno.EACCES))
 _NAMED_FILE = re.compile(
     rf"{_DENIED}: '(?P<after>[^']+)'|(?P<before>[^\s:'\"\u2018\u2019]+)['\"\u2019]?: {_DENIED}"
 )
-"""As Python and as other programs say whose permission is lacking."""
+"""The file that a denied permission concerns, as Python and as other programs print it."""
 
 
 def lack_in(log: str) -> str | None:
-    """Returns what the machine lacked, with a remedy, if a program's log says so."""
+    """Returns the line of a program's log that names a resource the machine lacks, and a remedy."""
     for code in _LACKS:
         words = (os.strerror(code), *_SIGNS_OF_LACK.get(code, ()))
         line = next((each for each in log.splitlines() if any(w in each for w in words)), None)
@@ -153,7 +153,7 @@ def lack_in(log: str) -> str | None:
 
 
 def of_signal(number: int) -> str:
-    """Returns why a program ended that a signal ended, with a remedy if it is a limit's."""
+    """Returns the name of the signal that ended a program, with a remedy if a limit sent it."""
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     code = errno.EFBIG if number == signal.SIGXFSZ else errno.ENOMEM
     if number in (signal.SIGXFSZ, signal.SIGKILL):
@@ -162,7 +162,7 @@ def of_signal(number: int) -> str:
 
 
 def _other_owner(path: object) -> str | None:
-    """Returns the owner of a file, or of the nearest folder that exists, if it is not this user."""
+    """Returns the owner of a file or its nearest existing folder; None if that is this user."""
     if not isinstance(path, str | os.PathLike):
         return None
     for each in (Path(path), *Path(path).absolute().parents):
@@ -184,7 +184,7 @@ _is_reported = threading.Event()
 
 
 def refuse(mistake: object) -> NoReturn:
-    """Prints an error that the user can correct and exits with status 2."""
+    """Prints `error: ...` and exits with status 2."""
     with _reporting:
         print(f"error: {mistake}", file=sys.stderr, flush=True)
         _is_reported.set()
@@ -192,7 +192,7 @@ def refuse(mistake: object) -> NoReturn:
 
 
 def end_with_error(error: object) -> NoReturn:
-    """Ends this process at once, from a watching thread, with one `error: ...` and status 2."""
+    """Ends this process at once, from any thread, with one `error: ...` and status 2."""
     with _reporting:
         if not _is_reported.is_set():
             print(f"error: {error}", file=sys.stderr, flush=True)
@@ -202,8 +202,8 @@ def end_with_error(error: object) -> NoReturn:
 def run_command_line(main: Callable[[], None]) -> None:
     """Runs a program's `main`; user errors become `error: ...` and exit status 2.
 
-    User errors are KneepointErrors and unwritable files. Ctrl-C ends it as it ends other
-    programs.
+    User errors are KneepointErrors and inaccessible files. On Ctrl-C the process ends by SIGINT,
+    as other programs do.
     """
     try:
         main()

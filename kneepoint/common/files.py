@@ -22,16 +22,15 @@ from kneepoint.common.json_text import parse_json
 
 
 def sha256_of(content: bytes) -> str:
-    """Returns the SHA-256 of some bytes in hexadecimal."""
+    """Returns the SHA-256 of bytes in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def write_whole(path: Path, content: bytes | str, mode: int = 0o666) -> None:
     """Writes a file atomically and durably; creates its folder.
 
-    The umask takes from `mode`, for files that others may not read, what it takes from any.
-
-    First removes what killed processes of this user left in that folder (see private_folder).
+    First removes temporary files that killed processes of this user left in the folder (see
+    private_folder). The umask applies to `mode`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
@@ -67,9 +66,9 @@ def write_passing(path: Path, content: str) -> None:
 def write_folder(
     folder: Path, texts: Mapping[Path, str], check: Callable[[Path], object] | None = None
 ) -> None:
-    """Makes a new folder atomically, of texts by their paths in it.
+    """Makes a new folder atomically; `texts` are the contents of its files by path.
 
-    If `check`, which is called with the folder before it has its name, raises, it is not made.
+    `check` is called with the folder under a temporary name; if it raises, no folder is made.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(folder.parent)
@@ -90,17 +89,17 @@ def write_folder(
 
 @contextmanager
 def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
-    """Makes a temporary folder and removes it with all that others put there, however deep.
+    """Makes a temporary folder, and removes it with all its content at the end.
 
-    First removes the temporary files and folders of killed processes of this user. Their owner is
-    who has locked them, so that the kernel says whether it lives.
+    First removes the temporary files and folders of killed processes of this user. Each is locked
+    by its owner, so that the kernel tells whether the owner lives.
 
     Args:
-        name: what it is for.
-        parent: a folder other than the system's for temporary files.
+        name: its purpose, part of its name.
+        parent: the folder to make it in; None: the system's folder for temporary files.
 
     Raises:
-        KneepointError: no folder can be made there.
+        KneepointError: the folder cannot be made.
     """
     place = Path(tempfile.gettempdir()) if parent is None else parent
     _remove_abandoned(place)
@@ -114,9 +113,9 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 def keep_temporary_files(name: str) -> Path:
-    """Keeps the temporary files of this process and its children in a private folder.
+    """Makes a private folder for all temporary files of this process and its children.
 
-    The folder goes when the process ends, or when its successor starts (see private_folder).
+    It is removed when the process ends or, after a kill, by the next one (see private_folder).
     """
     stack = ExitStack()
     folder = stack.enter_context(private_folder(name))
@@ -135,7 +134,7 @@ def _make_owned(parent: Path, name: str, make: Callable[[Path], int]) -> tuple[P
         path = parent / f"{name}.{uuid4().hex[:8]}"
         with suppress(FileExistsError):
             descriptor = make(path)
-            if _own(path, descriptor):  # nobody took it for abandoned before it was locked
+            if _own(path, descriptor):  # no process took it for abandoned before the lock
                 return path, descriptor
             os.close(descriptor)
 
@@ -153,7 +152,7 @@ def _make_folder(path: Path, mode: int) -> int:
 
 
 def _own(path: Path, descriptor: int) -> bool:
-    """Locks a file or folder; False if another process has, or has removed it."""
+    """Locks a file or folder; False if another process holds the lock, or has removed it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -162,14 +161,14 @@ def _own(path: Path, descriptor: int) -> bool:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    with suppress(OSError):  # whoever writes there is told
+    with suppress(OSError):  # the write that follows reports it
         for path in parent.iterdir():
             if _TEMPORARY.fullmatch(path.name):
                 _remove_if_abandoned(path)
 
 
 def _remove_if_abandoned(path: Path) -> None:
-    with suppress(OSError):  # it is gone, or may not be opened
+    with suppress(OSError):  # another process removed it, or it may not be opened
         status = path.lstat()
         is_folder = stat.S_ISDIR(status.st_mode)
         if status.st_uid != os.geteuid() or not (is_folder or stat.S_ISREG(status.st_mode)):
@@ -183,14 +182,14 @@ def _remove_if_abandoned(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    # Python's own removal calls itself for each level (until 3.13).
+    # shutil.rmtree is recursive before Python 3.13: deep folders exceed the recursion limit.
     subprocess.run(["rm", "-rf", "--", path], check=False)
 
 
 def open_file(path: Path, remedy: str = "check the path") -> BinaryIO:
     """Opens a file; raises KneepointError, with a remedy, if it cannot be read.
 
-    A pipe is refused: without a writer, opening it would never end.
+    A pipe is refused: opening it would block until it has a writer.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -207,9 +206,9 @@ def read_bytes(path: Path, remedy: str = "check the path") -> bytes:
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
+    """Returns the text of a user's file in UTF-8, with or without a byte order mark.
 
-    Raises KneepointError if there is no such file, or it is too large or not UTF-8.
+    Raises KneepointError if the file is missing, larger than `most_bytes`, or not UTF-8.
     """
     with open_file(path) as file:
         content = file.read(most_bytes + 1)
@@ -242,22 +241,23 @@ def require_folder(path: Path) -> None:
 
 
 def runtime_folder() -> Path:
-    """Returns this user's folder for files that processes on this machine share; makes it.
+    """Returns this user's folder for files that processes on this machine share; creates it.
 
-    Nobody else can write there: in /tmp, where others know a name they can take it first.
+    Only this user can write there. In /tmp another user could take the name first.
     """
     user = os.geteuid()
     session = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"
     candidates = ["/run/kneepoint" if user == 0 else f"{session}/kneepoint"]
     candidates.append("~/.cache/kneepoint/run")
     for name in candidates:
-        with suppress(OSError, RuntimeError):  # there is no such place, or no home
+        with suppress(OSError, RuntimeError):  # the parent or the home folder does not exist
             folder = Path(name).expanduser()
             folder.mkdir(0o711, parents=name.startswith("~"), exist_ok=True)
             status = folder.lstat()
             others_write = status.st_mode & 0o022
             if stat.S_ISDIR(status.st_mode) and status.st_uid == user and not others_write:
-                folder.chmod(0o711)  # whatever the umask: root's runs belong to an ordinary user
+                # Regardless of the umask: processes of root's runs belong to an ordinary user.
+                folder.chmod(0o711)
                 return folder
     raise KneepointError(
         f"neither {' nor '.join(candidates)} can be a folder writable only by user {user}; "
@@ -273,7 +273,7 @@ class LockHeldError(KneepointError):
     """Another living process holds a lock.
 
     Attributes:
-        holder: its process id; empty: it has not said so yet.
+        holder: its process id; "" if it has not written it yet.
     """
 
     def __init__(self, message: str, holder: str) -> None:
@@ -282,12 +282,12 @@ class LockHeldError(KneepointError):
 
 
 def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
-    """Takes an exclusive lock on the file `path` (made if absent), until the result is closed.
+    """Takes an exclusive lock on the file `path` (created if absent) until the result is closed.
 
-    The lock ends with its process, however that ends, so that no lock is stale.
+    The kernel releases the lock when its process ends, so that no lock is stale.
 
     Raises:
-        LockHeldError: another living process holds it, still after `patience_s`.
+        LockHeldError: another living process still holds it after `patience_s`.
         KneepointError: the file is not writable.
     """
     with our_files():

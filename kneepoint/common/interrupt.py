@@ -21,7 +21,7 @@ _PATIENCE_S = 15.0
 def end_on_signals(temporary: Path) -> None:
     """Ends this process and its jobs on signals, and removes the folder `temporary`.
 
-    Signals that are ignored stay so (nohup). Jobs must ignore SIGINT: Ctrl-C reaches them, too, and
+    Ignored signals stay ignored (nohup). Jobs must ignore SIGINT: Ctrl-C reaches them, too, and
     each would print an error.
     """
     for number in _SIGNALS:
@@ -51,7 +51,7 @@ def _end(temporary: Path, number: int, _: object) -> None:
 
 
 def _running() -> set[psutil.Process]:
-    """The descendants of this process, but for those that another session has started."""
+    """The descendants of this process whose parents are in its session."""
     found = set()
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):

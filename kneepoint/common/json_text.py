@@ -1,4 +1,4 @@
-"""JSON text, of which nothing is lost: Python's reader keeps the last of equal keys silently."""
+"""Reads JSON without silent loss: Python's own reader keeps the last of equal keys."""
 
 import json
 import re
@@ -7,16 +7,16 @@ from itertools import islice
 from typing import Any
 
 Json = dict[str, Any]
-"""An object."""
+"""A JSON object."""
 _Pairs = list[tuple[str, Any]]
 _BRACE = re.compile(r"^\{", re.MULTILINE)
 _TRIES = 16
 
 
 def parse_json(text: str | bytes, reader: json.JSONDecoder | None = None) -> Any:
-    """Returns the value that a JSON text holds; equal keys are as `reader` has them.
+    """Returns the value of a JSON text; `reader` decides about equal keys.
 
-    Raises ValueError if it is no JSON, is nested too deeply, or an object has a key twice.
+    Raises ValueError if the text is not JSON, is nested too deeply, or repeats a key of an object.
     """
     try:
         return json.loads(text, object_pairs_hook=(reader or UNIQUE).object_pairs_hook)
@@ -25,11 +25,11 @@ def parse_json(text: str | bytes, reader: json.JSONDecoder | None = None) -> Any
 
 
 def decoder(second: Mapping[str, str]) -> json.JSONDecoder:
-    """Returns a decoder for a tool that prints keys twice and means two things.
+    """Returns a decoder for the output of a tool that repeats keys with different meanings.
 
     Args:
-        second: the name of a key's second value; if it is the key itself, further values, which
-            nobody reads, are left out.
+        second: by key, the name under which its second value is kept; if that is the key itself,
+            only the first value is kept.
     """
 
     def renamed(pairs: _Pairs) -> dict[str, Any]:
@@ -45,10 +45,10 @@ def decoder(second: Mapping[str, str]) -> json.JSONDecoder:
 
 
 def first_object(text: str, reader: json.JSONDecoder) -> tuple[Any, tuple[str, str]]:
-    """Returns the first whole value of a text, and what stands before and after it.
+    """Returns the first complete JSON value of a text, and the text before and after it.
 
-    It begins the text, or a line with a brace. Raises ValueError, as `parse_json`, if there is
-    none.
+    The value begins the text, or is an object that begins a line. Raises ValueError, like
+    `parse_json`, if there is none.
     """
     begin = len(text) - len(text.lstrip())
     places = [begin, *(each.start() for each in islice(_BRACE.finditer(text, begin + 1), _TRIES))]
@@ -65,7 +65,7 @@ def first_object(text: str, reader: json.JSONDecoder) -> tuple[Any, tuple[str, s
 
 
 def first_twice(names: Iterable[str]) -> str | None:
-    """Returns the first name that appears again, if one does."""
+    """Returns the first repeated name; None if all are unique."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

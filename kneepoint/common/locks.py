@@ -10,12 +10,12 @@ from kneepoint.common.files import hold_lock
 WORKFLOW_LOCK = Path(".snakemake/kneepoint.lock")
 """The kernel releases it however the workflow ends."""
 PASSED_LOCK = "KNEEPOINT_LOCK"
-"""Environment variable with the descriptor of that lock, held by who started this process."""
+"""Environment variable with the lock's descriptor, inherited from the parent process."""
 
 
 def hold_workflow_lock() -> TextIO:
-    """Takes the workflow's lock, or over from who started this process (see hold_lock)."""
-    with suppress(ValueError, OSError):  # nobody passed it
+    """Takes the workflow's lock, or inherits it from the parent process (see hold_lock)."""
+    with suppress(ValueError, OSError):  # no lock was passed on
         descriptor = int(os.environ.pop(PASSED_LOCK, ""))
         if os.path.samestat(os.fstat(descriptor), WORKFLOW_LOCK.stat()):
             os.set_inheritable(descriptor, False)

@@ -1,6 +1,6 @@
 """The provenance of a folder of results: made_by.json.
 
-Tables do not contain it, so that equal numbers give equal files.
+Tables do not contain it, so that equal numbers give equal bytes.
 """
 
 import json
@@ -25,7 +25,7 @@ RUNNER = "kneepoint.runs.run"
 
 @dataclass(frozen=True)
 class Commit:
-    """The commit of a checkout, its date, and the files changed since; "" without git."""
+    """The commit of a checkout, its date, and the files changed since; empty without git."""
 
     name: str
     date: str
@@ -37,17 +37,17 @@ class MadeBy:
     """Provenance of the files of a folder, and the SHA-256 of each.
 
     Args:
-        step: the module that was run.
-        code_sha256: digest of that module, of what runs it and of all that they import (see
+        step: module that made the files.
+        code_sha256: digest of that module, of RUNNER and of all their imports (see
             kneepoint.common.code).
         packages_sha256: digest of the locked versions of packages.
-        engine: the engine that the runs were made on; "" where there were none.
-        engine_sha256: digest of its programs, in which no controller is.
+        engine: engine of the runs; "" without runs.
+        engine_sha256: digest of the engine's programs, without controllers.
         controllers: digest of each controller that ran, by name.
-        commit: the commit, and how many files differed from it.
-        changed_files: see commit.
+        commit: commit of the checkout.
+        changed_files: number of files that differed from the commit.
         files: SHA-256 by name.
-        inputs: digests of what it read, by names (see kneepoint.runs.registry).
+        inputs: digests of the inputs, by name (see kneepoint.runs.registry).
     """
 
     step: str
@@ -62,7 +62,7 @@ class MadeBy:
     inputs: Mapping[str, str] = field(default_factory=dict)
 
     def changed(self, folder: Path) -> list[str]:
-        """Returns the names of the files that are not, or no longer, what was written."""
+        """Returns the names of files that are missing or have changed since they were written."""
         paths = {name: folder / name for name in self.files}
         return [
             name
@@ -75,7 +75,7 @@ class MadeBy:
         """Whether the code that made it is unchanged."""
         try:
             return self.code_sha256 == digest_of_step(RUNNER, self.step)
-        except ModuleNotFoundError:  # it had another name then
+        except ModuleNotFoundError:  # the module has been renamed or removed
             return False
 
     @property
@@ -122,7 +122,7 @@ def read_made_by(folder: Path) -> MadeBy | None:
 
 
 def require_as_written(path: Path) -> None:
-    """Raises KneepointError if a file is not what the provenance of its folder says."""
+    """Raises KneepointError if a file's digest differs from its folder's provenance."""
     made = read_made_by(path.parent)
     if made is not None and path.name in made.changed(path.parent):
         raise unusable(path, "it has changed since it was written")

@@ -1,8 +1,8 @@
-"""Where the tool is, and where a project keeps what is made for it.
+"""Paths of the tool, and of the files that are made for a project.
 
-The tool is a checkout, or the folder `data` of an installed package, which has the same layout and
-into which nothing is written. A project is the folder of a config.yaml or of config/config.yaml; it
-is the current folder of every command and job.
+The tool is a checkout, or the read-only folder `data` of an installed package, which has the same
+layout. A project is the folder of a config.yaml or of config/config.yaml; it is the current folder
+of every command and job.
 """
 
 from pathlib import Path
@@ -14,16 +14,16 @@ IS_INSTALLED = _DATA.is_dir()
 TOOL = _DATA if IS_INSTALLED else PACKAGE.resolve().parent
 """The folder of Snakefile, config, controllers and build."""
 BUILT = TOOL / "build"
-"""The programs, and the controllers that the tool ships."""
+"""The built programs and shipped controllers."""
 SHIPPED = TOOL / "config"
-"""The configuration that the tool ships."""
+"""The shipped configuration."""
 
 STATE = Path(".kneepoint")
-"""What is made for a project besides its results."""
+"""Files that are made for a project besides its results."""
 NETWORKS = STATE / "networks"
 TRACES = STATE / "traces"
 OWN_CONTROLLERS = STATE / "controllers"
-"""The project's own, as they are built."""
+"""The built controllers of a project's own."""
 LOGS = STATE / "logs"
 BENCHMARKS = STATE / "benchmarks"
-"""How long each job took."""
+"""Duration and memory of each job, as Snakemake's `benchmark` writes them."""

@@ -22,12 +22,12 @@ _ENVIRONMENT = {
     "DEBIAN_FRONTEND": "noninteractive",
     "NEEDRESTART_SUSPEND": "1",
 }
-_SBIN = ":/usr/sbin:/usr/bin:/sbin:/bin"  # which su without a dash leaves out
+_SBIN = ":/usr/sbin:/usr/bin:/sbin:/bin"  # `su` without a dash leaves these out
 _ERROR_PREFIXES = ("E: ", "W: Failed to fetch", "dpkg-deb: error:", "fatal: ", "error: ")
 
 
 def find_program(name: str, remedy: str, search_path: str | None = None) -> Path:
-    """Returns a program's path; raises KneepointError unless it is on the PATH, or on another."""
+    """Returns a program's path in `search_path` (None: $PATH); raises KneepointError without it."""
     found = shutil.which(name, path=search_path)
     if found is None:
         raise KneepointError(f"the program {name} is missing; {remedy}")
@@ -37,7 +37,7 @@ def find_program(name: str, remedy: str, search_path: str | None = None) -> Path
 def run_program(
     command: list[str], work: Path, limit_s: float | None = _TIME_LIMIT_S
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command in `work`, in English, without questions, within a time limit."""
+    """Runs a command in the folder `work`, in English, non-interactively, within a time limit."""
     environment = os.environ | _ENVIRONMENT
     environment["PATH"] = os.environ.get("PATH", os.defpath) + _SBIN
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # set while a git hook runs
@@ -63,9 +63,9 @@ def run_program(
 def run_built(
     program: Path, *arguments: str, content: bytes | BinaryIO = b""
 ) -> tuple[bytes, int, str]:
-    """Runs a program of build/; returns what it printed, its exit status and its complaint.
+    """Runs a program of build/; returns its output, its exit status and its error message.
 
-    A stream is passed on in constant memory.
+    `content` is its standard input; a stream is passed on in constant memory.
     """
     stream = io.BytesIO(content) if isinstance(content, bytes) else content
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complained:
@@ -89,7 +89,7 @@ def run_built(
 
 
 def _unsaid(status: int, complained: BinaryIO) -> str:
-    """Returns why a program failed without a message: a signal, or no room for its output."""
+    """Returns the reason of a failure without a message: a signal, or a full disk."""
     if status < 0:
         return of_signal(-status)
     try:
@@ -101,7 +101,7 @@ def _unsaid(status: int, complained: BinaryIO) -> str:
 
 
 def complaint(*results: subprocess.CompletedProcess[str]) -> str:
-    """Returns the first error that the commands printed, or else their last line."""
+    """Returns the first error that the commands printed, otherwise their last line."""
     lines = [line.strip() for result in results for line in result.stderr.splitlines()]
     errors = [line for line in lines if line.startswith(_ERROR_PREFIXES)]
     return next(iter(errors or lines[-1:]), f"exit status {results[-1].returncode}")

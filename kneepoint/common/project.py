@@ -1,9 +1,8 @@
 """The project that a command works in: the folder of a configuration.
 
-A command finds it upwards from the current folder, or is given its configuration, and makes it the
-current folder; what a user names stays relative to the folder that the command was called from.
-Without a project, the networks and controllers that the tool ships are prepared in a folder of the
-user's cache.
+A command takes the configuration of an option, or finds one upwards from the current folder, and
+makes the project the current folder; paths in arguments stay relative to the caller's folder.
+Without a project, shipped networks and controllers are prepared in a folder of the user's cache.
 """
 
 import os
@@ -113,7 +112,7 @@ def enter(config: Path) -> Path:
 
 
 def enter_shipped() -> Path:
-    """Makes the user's folder for what the tool ships the current one; returns its configuration.
+    """Makes the user's folder for shipped networks the current one; returns its configuration.
 
     Raises:
         KneepointError: the folder cannot be made or entered.
@@ -139,7 +138,7 @@ def _enter(folder: Path) -> None:
 
 
 def _forget_removed_controllers() -> None:
-    """Removes own controllers whose source is gone: they would stand in for shipped ones."""
+    """Removes a project's built controllers without a source: they would hide shipped ones."""
     for listed in OWN_CONTROLLERS.glob("*.sources"):
         if not source_listed_in(listed).is_file():
             listed.with_suffix(".so").unlink(missing_ok=True)
@@ -147,16 +146,16 @@ def _forget_removed_controllers() -> None:
 
 
 def source_listed_in(listed: Path) -> Path:
-    """Returns the source of an own controller, from the list of all that it was built of."""
+    """Returns the source of a project's own controller, the first in the list of its sources."""
     _, _, source = listed.read_text(encoding="utf-8").partition("\n")[0].partition("  ")
     return Path(source)
 
 
 def note_version() -> None:
-    """Notes which version prepares in this project; what another has prepared is prepared anew.
+    """Records this version in the project, and removes what another version has prepared.
 
     Raises:
-        KneepointError: the note cannot be written.
+        KneepointError: the record cannot be written.
     """
     note = STATE / "version"
     before = note.read_bytes().decode(errors="replace").strip() if note.is_file() else ""
@@ -176,22 +175,22 @@ def note_version() -> None:
 
 
 def seen_from(project: Path, path: Path) -> Path:
-    """Returns an absolute path, relative to a project if it is in it."""
+    """Returns an absolute path relative to the project, if it is in it."""
     return path.relative_to(project) if path.is_relative_to(project) else path
 
 
 def user_cache() -> Path:
-    """Returns where traces are kept: $KNEEPOINT_CACHE, which users may share, or the user's cache.
+    """Returns the folder of cached traces: $KNEEPOINT_CACHE, which users may share, or their own.
 
     Raises:
-        KneepointError: it is no absolute path, or there is no home.
+        KneepointError: the path is not absolute, or the user has no home.
     """
     given = os.environ.get("KNEEPOINT_CACHE")
     return _absolute("KNEEPOINT_CACHE", given) if given else _own_cache()
 
 
 def _own_cache() -> Path:
-    """Returns kneepoint/ in $XDG_CACHE_HOME or ~/.cache, which nobody else writes."""
+    """Returns kneepoint/ in $XDG_CACHE_HOME or ~/.cache, which only this user writes."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return _absolute("XDG_CACHE_HOME", base) / "kneepoint"
 
@@ -207,6 +206,6 @@ def _absolute(variable: str, given: str) -> Path:
 
 
 def python_path() -> str:
-    """Returns the PYTHONPATH with which a program in any folder imports this package."""
+    """Returns a PYTHONPATH with which programs in any folder can import this package."""
     others = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     return os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), *others]))

@@ -1,4 +1,4 @@
-"""study.json: what a study found."""
+"""study.json: the outcome of a study."""
 
 import math
 from collections.abc import Mapping
@@ -17,18 +17,25 @@ def is_logarithm(objective: str) -> bool:
 
 
 def as_read(objective: str, value: float) -> float:
-    """Returns an objective's value as people read it: a mean of logarithms as a geometric mean."""
+    """Returns an objective's value in natural units: a mean of logarithms as a geometric mean."""
     return math.exp(value) if is_logarithm(objective) else value
 
 
 @dataclass(frozen=True)
 class BestTrial:
-    """A study's best setting, as everything states it: its searched values by column.
+    """A study's best setting.
 
-    `value` is that of the study's objective over `runs` further runs with fresh seeds, with its
-    95 % interval. The value `in_search` chose the trial, and is biased by that; where there are no
-    fresh runs, `value` is that one. `constants` are those that all its runs share, `networks` has
-    the fresh power on each network with its interval, and the means of the other metrics.
+    Args:
+        trial: number of the trial.
+        value: the objective over `runs` further runs with fresh seeds; without any, `in_search`.
+        searched: searched values by column.
+        constants: parameters that all its runs share.
+        in_search: the objective over the search's own runs, biased by the choice of the best.
+        low: lower end of the 95 % interval of `value`; None without fresh runs.
+        high: its upper end.
+        runs: number of fresh runs.
+        networks: by network, the power of fresh runs with its interval, and the means of the other
+            metrics.
     """
 
     trial: int
@@ -44,7 +51,7 @@ class BestTrial:
 
 @dataclass(frozen=True)
 class Failed:
-    """Trials of which a run failed: their number, and how many for each reason."""
+    """The number of trials with a failed run, and their number by reason."""
 
     trials: int
     reasons: Mapping[str, int]
@@ -56,7 +63,13 @@ class Failed:
 
 @dataclass(frozen=True)
 class Guide:
-    """What real runs say of the emulator: real over emulated values; whether it is wrong."""
+    """The emulator's error in a guided search.
+
+    Args:
+        real_over_emulated: ratio of real to emulated values: low, mean, high.
+        doubt: probability of so large a difference if the emulator were right.
+        is_off: whether real runs contradict the emulator.
+    """
 
     real_over_emulated: Mapping[str, float]
     doubt: float
@@ -65,7 +78,7 @@ class Guide:
 
 @dataclass(frozen=True)
 class Otherwise:
-    """The trial that would be the best without further runs."""
+    """The trial with the best value in the search, which fresh runs did not confirm."""
 
     trial: int
     searched: Mapping[str, int | float]
@@ -73,7 +86,16 @@ class Otherwise:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What further runs of the leading settings say of the best; `gain` is over `otherwise`."""
+    """The choice of the best trial by fresh runs of the leading settings.
+
+    Args:
+        candidates: number of leading settings.
+        runs: number of fresh runs.
+        budget: greatest number of fresh runs.
+        within_1_percent: posterior probability that the chosen trial is within 1 % of the best.
+        otherwise: the trial that would be the best without fresh runs.
+        gain: relative gain in power over `otherwise`.
+    """
 
     candidates: int
     runs: int
@@ -85,10 +107,10 @@ class Posterior:
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """A study's outcome; `bounds` are the omniscient ones of a front's networks.
+    """A study's outcome.
 
-    There is no best where no run measured anything. That of a replay of a published `table` is
-    the row of the greatest value, and nobody's choice.
+    `best` is None if no trial succeeded; in a replay of a published `table` it is merely the row
+    with the greatest value. `bounds` are the omniscient bounds of a front's networks.
     """
 
     title: str
@@ -112,7 +134,7 @@ class StudyRecord:
         """Reads the best trial of study.json.
 
         Raises:
-            KneepointError: it is missing or damaged, or no trial of the study succeeded.
+            KneepointError: the file is missing or damaged, or no trial of the study succeeded.
         """
         record = cls.load(path)
         if record.best is None:

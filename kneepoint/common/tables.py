@@ -1,7 +1,7 @@
 """Tables of the analysis: Parquet files of a declared schema, checked when written and when read.
 
-Version 1. A table of another version, or with other columns, types or units, is refused: its stage
-remakes it in seconds.
+A table of another version, or with other columns, types or units, is refused; its stage remakes it
+in seconds.
 """
 
 import io
@@ -28,10 +28,10 @@ Tables: TypeAlias = Mapping[str, "pd.DataFrame"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its content, its unit, and whether a value may be missing.
+    """One column: its type, its unit, and whether values may be missing.
 
-    A real number may always be NaN. The name `constant_*` stands for any number of columns that
-    begin so.
+    A real number may always be NaN. A name that ends in `*`, such as `constant_*`, stands for any
+    number of columns with that prefix.
     """
 
     name: str
@@ -47,9 +47,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table's schema; its file is called after it.
+    """A table's schema; its file has the table's name.
 
-    `told` chooses the rows that the report hands out as CSV: all of them without it.
+    `told` selects the rows that the report offers as CSV; None: all rows.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Table:
         return next(exact, next((c for c in self.columns if fnmatchcase(name, c.name)), None))
 
     def problem(self, table: "pa.Table") -> str:
-        """The first deviation of a table from the declaration, or value that it lacks, if any."""
+        """The first deviation of a table from the schema; "" without any."""
         for column in self.columns:
             if not column.is_pattern and column.name not in table.column_names:
                 return f"column {column.name} is missing"
@@ -83,9 +83,9 @@ class Table:
 
 
 def write(path: Path, schema: Table, frame: "pd.DataFrame") -> None:
-    """Writes a table whole; the frame may lack columns whose values may be missing.
+    """Writes a table atomically; the frame may lack columns whose values may be missing.
 
-    Raises KneepointError unless it is as the schema declares it.
+    Raises KneepointError if the frame deviates from the schema.
     """
     import pyarrow.parquet as pq
 
@@ -96,15 +96,15 @@ def write(path: Path, schema: Table, frame: "pd.DataFrame") -> None:
 
 
 def read(path: Path, schema: Table) -> "pd.DataFrame":
-    """Reads a table; whole numbers that may be missing have the type Int64, flags boolean.
+    """Reads a table; integers that may be missing have the type Int64, such flags boolean.
 
-    Raises KneepointError, which names the stage's remedy, unless it is as the schema declares it.
+    Raises KneepointError if the file is missing or deviates from the schema.
     """
     return _to_frame(schema, _read(path, schema))
 
 
 def read_rows(path: Path, columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Reads some columns of a table, without pandas; the rows are dictionaries (see read)."""
+    """Reads some columns of a table as dictionaries, one per row, without pandas (see read)."""
     schema = Table(path.stem, "", tuple(columns))
     rows: list[dict[str, Any]] = _read(path, schema, [each.name for each in columns]).to_pylist()
     return rows
@@ -124,8 +124,8 @@ def _read(path: Path, schema: Table, columns: Sequence[str] | None = None) -> "p
     version = (table.schema.metadata or {}).get(_VERSION_KEY, b"").decode()
     if version != str(VERSION):
         raise KneepointError(
-            f"{path}: has version {version or 'none'} of the analysis, this Kneepoint reads "
-            f"{VERSION}{remedy}"
+            f"{path}: has version {version or 'none'} of the schema, but this Kneepoint reads "
+            f"version {VERSION}{remedy}"
         )
     problem = schema.problem(table)
     if problem:
@@ -134,9 +134,9 @@ def _read(path: Path, schema: Table, columns: Sequence[str] | None = None) -> "p
 
 
 class TableFolder(Mapping[str, "pd.DataFrame"]):
-    """The tables of a folder by their names, each read when it is first asked for.
+    """The tables of a folder by their names, each read at its first use.
 
-    `check` is called with a table's path before, and raises KneepointError to refuse it.
+    Before that, `check` is called with its path, and raises KneepointError to refuse it.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class TableFolder(Mapping[str, "pd.DataFrame"]):
 
 
 def conform(schema: Table, frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The frame as it is after it was written and read (see write)."""
+    """Returns the frame as a write and a read would change it (see write)."""
     return _to_frame(schema, _to_arrow(schema, frame, Path(f"{schema.name}.parquet")))
 
 
@@ -195,7 +195,7 @@ def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
             raise KneepointError(f"{path}: column {name} is not declared; see its TABLES")
         kind = _arrow_type(column.kind)
         try:
-            if column.kind == "texts":  # pandas has no missing lists: NaN is none
+            if column.kind == "texts":  # pandas has NaN in place of an empty list
                 texts = [list(each) if each == each else [] for each in frame[name]]
                 array = pa.array(texts, kind)
             else:

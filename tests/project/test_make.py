@@ -104,8 +104,8 @@ def test_setup_refuses_a_python_that_is_not_there(tmp_path: Path) -> None:
     [
         ("reproduce", "CONFIG=config/my own.yaml", "CONFIG config/my own.yaml: there is no"),
         ("reproduce", "CONFIG=config", "CONFIG config: is a folder"),
-        ("reproduce", "CORES=0", "CORES 0: is no number of cores"),
-        ("confirm", "CORES=two", "CORES two: is no number of cores"),
+        ("reproduce", "CORES=0", "CORES 0: not a number of cores"),
+        ("confirm", "CORES=two", "CORES two: not a number of cores"),
     ],
 )
 def test_make_refuses_what_it_is_given(goal: str, given: str, message: str) -> None:
