@@ -1,4 +1,4 @@
-"""apt with folders of its own, and sources of an older release derived from this system's."""
+"""Runs apt in folders of its own, with package sources of an older release."""
 
 import re
 from collections.abc import Iterator, Mapping, Set
@@ -56,14 +56,14 @@ def derive_entries(
     if not derived:
         release = "a Debian release" if from_suites is _DEBIAN_SUITES else "/".join(from_suites)
         raise KneepointError(
-            f"{apt_folder}: has no source entry of {release}, from which that of {suite} would be "
-            "derived; add one, or choose another traces.source in the configuration"
+            f"{apt_folder}: has no source entry of {release} from which to derive one of {suite}; "
+            "add one, or choose another traces.source in the configuration"
         )
     return "\n".join(derived)
 
 
 def _read_entries(apt_folder: Path) -> Iterator[Stanza]:
-    """Yields all entries of sources.list and sources.list.d, fields in lower case."""
+    """Yields all entries of sources.list and sources.list.d; names of fields are in lower case."""
     parts = apt_folder / "sources.list.d"
     for path in (apt_folder / "sources.list", *sorted(parts.glob("*.list"))):
         text = path.read_text(errors="replace") if path.is_file() else ""
@@ -105,7 +105,7 @@ def apt_get(folder: Path, entries: str, settings: Mapping[str, object]) -> list[
 def unpack_debian_package(name: str, work: Path, apt_folder: Path = APT) -> Path:
     """Unpacks a package of an older Debian release in an empty folder, without root.
 
-    Returns the package's folder; raises KneepointError if it cannot be had.
+    Returns the package's folder; raises KneepointError if it cannot be downloaded or unpacked.
     """
     for tool in ("apt-get", "dpkg"):
         find_program(tool, "this is not a Debian system; choose another traces.source")

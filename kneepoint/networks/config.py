@@ -50,7 +50,7 @@ HostModel = Annotated[str, AfterValidator(lambda text: str(read_notation("host_m
 
 
 class TraceSources(ConfigModel):
-    """Where to get traces that are not in the cache."""
+    """Sources of traces that are not in the cache."""
 
     source: Literal["auto", "folder", "debian", "git"] = Field(
         default="auto",
@@ -79,7 +79,7 @@ class TraceSources(ConfigModel):
 
 
 class FetchSettings(BaseModel, frozen=True):
-    """The two keys of the workflow's configuration that the trace cache reads."""
+    """The keys of config.yaml that the trace cache reads."""
 
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     cache: Path | None = Field(
@@ -102,8 +102,8 @@ class TraceCatalogue(RootModel[dict[TraceName, TraceEntry]]):
 class Cut(ConfigModel):
     """Part of a trace: the opportunities in (start_s, end_s], shifted to start at 0.
 
-    An opportunity at the very start could carry nothing: a packet that arrives in a millisecond
-    departs strictly later.
+    start_s itself is excluded: a packet departs strictly later than the millisecond in which it
+    arrives, so an opportunity at time 0 could carry none.
     """
 
     start_s: float = Field(default=0.0, ge=0, description="start of the part (s)")
@@ -143,10 +143,10 @@ class Synthetic(ConfigModel):
 
 
 class RateChange(ConfigModel):
-    """A constant rate from a time on."""
+    """A change of the rate at a time."""
 
     at_s: float = Field(gt=0, description="time in a run (s)")
-    mbps: float = Field(ge=0, description="rate from then on (Mbit/s)")
+    mbps: float = Field(ge=0, description="rate from that time on (Mbit/s)")
 
 
 class LinkTrace(ConfigModel):
@@ -164,7 +164,7 @@ class LinkTrace(ConfigModel):
         default=None,
         ge=0.001,
         le=100_000,
-        description="constant rate (Mbit/s), by bytes and exact: a router's port instead of a "
+        description="constant rate (Mbit/s), exact and by bytes, as of a router's port, without a "
         "trace; not in mahimahi",
     )
     synthetic: Synthetic | None = Field(default=None, description="synthetic cellular link")
@@ -174,17 +174,18 @@ class LinkTrace(ConfigModel):
     loss_probability: float = Field(
         default=0, ge=0, le=1, description="probability that a packet is lost"
     )
-    loss_period: int | None = Field(default=None, ge=2, description="every n-th packet is lost")
+    loss_period: int | None = Field(
+        default=None, ge=2, description="n, if every n-th packet is lost"
+    )
     loss_after_link: bool = Field(
         default=False,
-        description="where these losses are: true: after the link's queue, as where mm-loss stands "
-        "outside of mm-link; false: before the link and its impairments",
+        description="place of these losses: true: after the link's queue, as with mm-loss outside "
+        "mm-link; false: before the link and its impairments",
     )
     impairments: tuple[Impairment, ...] = Field(
         default=(),
-        description="what happens to packets before the link, one after the "
-        "other: on_off:on=5,off=1, jitter-normal:mean=10,deviation=3, "
-        "reordering:share=0.1,delay=5; not in mahimahi",
+        description="impairments of packets before the link, in this order: on_off:on=5,off=1, "
+        "jitter-normal:mean=10,deviation=3, reordering:share=0.1,delay=5; not in mahimahi",
     )
 
     @model_validator(mode="after")
@@ -253,8 +254,8 @@ class Network(ConfigModel):
     )
     host_from: Name | None = Field(
         default=None,
-        description="study that searches parameters of the host; those of its best trial replace "
-        "the ones in host_model and host_latency_us",
+        description="study that searches parameters of the host; the values of its best trial "
+        "replace those in host_model and host_latency_us",
     )
 
     @model_validator(mode="after")
@@ -278,12 +279,12 @@ class Network(ConfigModel):
                 "delay_step_ms and delay_period_s belong together; give both or neither"
             )
         if self.host_from and self.host_model == "ideal":
-            raise ValueError("host_from: an ideal host has nothing to fit; remove host_model")
+            raise ValueError("host_from: an ideal host has no parameters to fit; remove host_model")
         return self
 
     @property
     def host(self) -> Mapping[str, float | str]:
-        """Every setting of the emulated host, stated or not."""
+        """All settings of the emulated host, defaults included."""
         notation = Notation.parse(self.host_model)
         known = declared("host_models")[notation.kind].parameters
         defaults = {name: each.default for name, each in known.items() if each.default is not None}
@@ -300,7 +301,7 @@ class Network(ConfigModel):
 
     @property
     def links(self) -> Mapping[str, Mapping[str, object]]:
-        """Both directions, with the keys of a scenario's links besides their own."""
+        """Both links, with the delays and the queue, which the network holds."""
         delays = {name: getattr(self, name) for name in DELAYS}
         return {
             name: {**dict(link), **delays, "queue": queue}
@@ -317,11 +318,11 @@ class Network(ConfigModel):
 
     @property
     def recordings(self) -> tuple[str, ...]:
-        """Sorted names of the recordings that it replays: both directions of a trace are one."""
+        """Sorted names of the recordings that it replays; NAME.up and NAME.down are one."""
         return tuple(sorted({name.rpartition(".")[0] or name for name in self.trace_names}))
 
     def made_of(self, digests: Mapping[str, str]) -> str:
-        """Returns what it is prepared from, as text, given the SHA-256 of each of its traces."""
+        """Returns all inputs of its preparation as text, given the SHA-256 of each trace."""
         return json.dumps({**self.model_dump(mode="json"), "traces": dict(digests)})
 
     @property
@@ -331,14 +332,14 @@ class Network(ConfigModel):
 
 
 OF_SYNTHETIC = "synthetic."
-"""A study's names for the parameters of a synthetic uplink: synthetic.max_rate_mbps."""
+"""Prefix of a study's parameters of a synthetic uplink, as in synthetic.max_rate_mbps."""
 SYNTHETIC_PARAMETERS = tuple(
     OF_SYNTHETIC + name for name in Synthetic.model_fields if name != "duration_s"
 )
 
 
 def changed(network: Network, values: Mapping[str, float]) -> Network:
-    """Returns a network with other values of searched parameters; raises ValueError if it has none.
+    """Returns a network with these values of its parameters; raises ValueError if it lacks one.
 
     Parameters are DELAYS and, of the uplink, rate_mbps, loss_probability, queue.NAME and
     synthetic.NAME.
@@ -362,21 +363,22 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
 
 
 def network_file(config: Path, name: str) -> Path:
-    """Returns networks/`name`.yaml beside `config`, or Kneepoint's own where there is none."""
+    """Returns networks/`name`.yaml beside `config`, or the shipped file if there is none."""
     own, shipped = (each / "networks" / f"{name}.yaml" for each in (config.parent, SHIPPED))
     return shipped if shipped.is_file() and not own.is_file() else own
 
 
 def known_networks(config: Path) -> list[str]:
-    """Returns the names of the networks beside `config`, then those of Kneepoint's own."""
+    """Returns the names of the networks beside `config`, then of the shipped networks."""
     folders = (config.parent / "networks", SHIPPED / "networks")
     return list(dict.fromkeys(name for folder in folders for name in names_in(folder)))
 
 
 def load_network(config: Path, name: str, named_in: str | None = None) -> Network:
-    """Reads networks/`name`.yaml beside the configuration file `config`, or Kneepoint's own.
+    """Reads networks/`name`.yaml beside the configuration file `config`, or the shipped file.
 
-    Raises KneepointError if there is none; the message names the file `named_in`, if that is known.
+    Raises KneepointError if there is none; the message begins with `named_in`, the file that names
+    the network.
     """
     where = f"{named_in}: " if named_in else ""
     if not re.fullmatch(NAME, name):
@@ -386,13 +388,13 @@ def load_network(config: Path, name: str, named_in: str | None = None) -> Networ
 
 
 def catalogue_files(config: Path) -> list[Path]:
-    """Returns the files that list the traces which a configuration may name."""
+    """Returns the catalogues of the traces that a configuration may name."""
     paths = [folder / "traces.yaml" for folder in (SHIPPED, config.parent)]
     return list({path.resolve(): path for path in paths if path.is_file()}.values())
 
 
 def load_trace_catalogue(config: Path) -> dict[str, TraceEntry]:
-    """Reads traces.yaml beside the configuration file `config`, after Kneepoint's own."""
+    """Reads the shipped traces.yaml and the one beside `config`, which has precedence."""
     found: dict[str, TraceEntry] = {}
     for path in catalogue_files(config):
         found |= read_config(path, TraceCatalogue).root

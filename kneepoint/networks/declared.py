@@ -1,4 +1,4 @@
-"""Queues, impairments and hosts as the emulator declares them: networks are checked unbuilt.
+"""Queues, impairments and hosts as the emulator declares them, to check networks without a build.
 
 python -m kneepoint.networks.declared     writes declared.json from build/emulate --list
 """
@@ -25,7 +25,7 @@ FILE = Path(__file__).with_name("declared.json")
 
 @dataclass(frozen=True)
 class Notation:
-    """A kind of queue or host and its parameters: KIND:NAME=VALUE,NAME=VALUE."""
+    """A kind of queue, impairment or host, and its parameters: KIND:NAME=VALUE,NAME=VALUE."""
 
     kind: str
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Notation:
         return cls(kind, dict(pairs))
 
     def having(self, name: str, value: float | str) -> Self:
-        """Returns the notation with one more parameter, or another value."""
+        """Returns a notation with one parameter set."""
         return type(self)(self.kind, {**self.parameters, name: str(value)})
 
     def __str__(self) -> str:
@@ -55,7 +55,10 @@ class Notation:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number: whole, real, positive (real and above 0), or times: several with + between them."""
+    """A parameter of a kind.
+
+    Its `type` is whole, real, positive (real and above 0), or times: real numbers joined by +.
+    """
 
     name: str
     type: str
@@ -83,7 +86,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of what is declared, and its parameters; a queue may always mark packets."""
+    """A kind of queue, impairment or host, and its parameters.
+
+    A queue with `needs_bound` needs a limit in packets or bytes; one with `marks` always marks
+    packets.
+    """
 
     name: str
     meaning: str
@@ -117,7 +124,7 @@ class Kind:
                 )
 
     def remedy_for(self, unnamed: str) -> str:
-        """Returns what to write instead of a value without the name of its parameter."""
+        """Returns the remedy for a value without the name of its parameter."""
         if not self.parameters:
             return f"{self.name} has no parameters; write {self.name}"
         order = sorted(self.parameters.values(), key=lambda each: each.name not in _BOUNDS)
@@ -136,7 +143,7 @@ def declared(which: str) -> Mapping[str, Kind]:
 
 
 def read_notation(which: str, text: str) -> Notation:
-    """Parses the notation of one of these kinds; raises ValueError, with a remedy, for others."""
+    """Parses and checks a notation of `which` (see `declared`); raises ValueError with a remedy."""
     kinds = declared(which)
     kind, colon, rest = text.partition(":")
     unnamed = next((part for part in rest.split(",") if "=" not in part), None) if colon else None
@@ -159,7 +166,7 @@ def marks_packets(queue: str) -> bool:
 
 
 def declaration_of(emulate: Path) -> str:
-    """Returns the text of declared.json for an emulator."""
+    """Returns the content of declared.json for a build of the emulator."""
     listed = parse_json(subprocess.run([emulate, "--list"], check=True, capture_output=True).stdout)
     kept = {key: listed[key] for key in ("queues", "host_models", "impairments")}
     return json.dumps(kept, indent=1) + "\n"

@@ -1,10 +1,10 @@
-"""Disguised recordings: the same link, of which nobody who has the recording knows the next moment.
+"""Disguised recordings: the same link, but unpredictable even with the recording at hand.
 
-A disguise cuts both directions of a recording at one random moment, and begins there; stretches
-each half second by a factor between 0.95 and 1.05; and, within each fifth of a second, orders the
-gaps between opportunities anew. What stays: every opportunity and every gap but for the factor, and
-so the distributions of rates and of outages; the recording's slow course; and how both directions
-belong together. What changes: when within a fifth of a second a packet can leave.
+A disguise rotates both directions of a recording to a random start, scales each half second by a
+factor between 0.95 and 1.05, and permutes the gaps between opportunities within each fifth of a
+second. The number of opportunities, the gaps up to the factor, and thus the distributions of rates
+and outages, the slow changes of the rate and the correlation of both directions are preserved; the
+times of opportunities within a fifth of a second are not.
 """
 
 import random
@@ -16,17 +16,18 @@ _PIECE_MS = 500
 _STRETCH = 0.05
 _WINDOW_MS = 200
 SHORTEST_MS = 10_000
-"""What is shorter has too few moments to begin at."""
+"""A shorter recording has too few possible starts."""
 
 
 def disguise(
     uplink_ms: Sequence[int], downlink_ms: Sequence[int], seed: str
 ) -> tuple[list[int], list[int]]:
-    """Returns both directions of a recording as a secret seed disguises them.
+    """Returns both directions of a recording, disguised by a secret seed.
 
     Args:
         uplink_ms: opportunities of the direction that carries the data, non-decreasing (ms).
-        downlink_ms: of the other; what exceeds the shorter of both is left out.
+        downlink_ms: opportunities of the other direction; the longer direction is cut to the
+            shorter.
         seed: any text; equal seeds give equal links.
 
     Raises:
@@ -35,7 +36,7 @@ def disguise(
     end_ms = min(uplink_ms[-1], downlink_ms[-1])
     if end_ms < SHORTEST_MS:
         raise ValueError(f"{end_ms / 1000:g} s are too short, less than {SHORTEST_MS // 1000} s")
-    # The one method whose numbers Python promises to keep.
+    # The only method whose sequence Python guarantees across versions.
     draw = random.Random(seed).random  # noqa: S311  # a seed of 128 bits, and no output is seen
     cut_ms = uplink_ms[bisect_left(uplink_ms, int(end_ms * draw()))]
     pieces = [*range(0, end_ms, _PIECE_MS), end_ms]
@@ -58,7 +59,7 @@ def disguise(
 
 
 def _reordered(times_ms: Sequence[int], draw: Callable[[], float]) -> list[int]:
-    """Orders the gaps that end within each window anew."""
+    """Permutes the gaps that end within each window."""
     made: list[int] = []
     at_ms = first = 0
     while first < len(times_ms):

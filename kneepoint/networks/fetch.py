@@ -44,10 +44,12 @@ _PACKAGE = "mahimahi-traces"
 
 @dataclass(frozen=True)
 class TraceSource:
-    """A source of traces with its name in messages.
+    """A source of traces.
 
-    `unpack` takes an empty folder, which it may use, and returns one with the source's traces.
-    `folder` is where the traces are already, if they are on this machine.
+    Args:
+        title: its name in messages.
+        unpack: takes an empty folder to work in, and returns the folder with the source's traces.
+        folder: folder of the traces, if they are on this machine.
     """
 
     title: str
@@ -126,7 +128,11 @@ class TraceCache:
         return [name for name in names if self.get(name) is None]
 
     def fill(self, names: Iterable[str], sources: Iterable[TraceSource]) -> None:
-        """Fetches missing traces from the first source that has them; KneepointError: none has."""
+        """Fetches missing traces from the first source that has them.
+
+        Raises:
+            KneepointError: no source has a trace.
+        """
         with hold_lock(self.folder / ".lock", math.inf):
             missing = self.missing(names)  # another process may have fetched them meanwhile
             for name in missing:
@@ -180,7 +186,7 @@ def fetch_traces(
     catalogue: Mapping[str, TraceEntry],
     sources: Iterable[TraceSource],
 ) -> None:
-    """Writes verified traces into the folder `into`; raises KneepointError if none has one."""
+    """Writes verified traces into the folder `into`; raises KneepointError if one is missing."""
     names, sources = list(names), list(sources)
     for name in names:
         if name not in catalogue:
@@ -217,8 +223,8 @@ def digests_of(config: Path, names: Iterable[str]) -> dict[str, str]:
     """Returns the SHA-256 of each trace, "" for one that traces.yaml does not list.
 
     Raises:
-        KneepointError: the file of a recording in traces.folder is another than traces.yaml lists,
-            or it is missing and no other source has it, whatever the cache still holds.
+        KneepointError: the file of a recording in traces.folder has another digest than traces.yaml
+            lists, or is missing although no other source may have it. The cache does not count.
     """
     names = list(names)
     if not names:
@@ -247,12 +253,12 @@ def _require_recording(path: Path, digest: str) -> None:
 
 
 def made_of(config: Path, network: Network) -> str:
-    """Returns all that a network is prepared from, as text; raises KneepointError (digests_of)."""
+    """Returns all inputs of a network's preparation as text; raises KneepointError (digests_of)."""
     return network.made_of(digests_of(config, network.trace_names))
 
 
 def cache_folder_of(configured: Path | None) -> Path:
-    """Returns the trace cache: the configured folder, or the default of this user."""
+    """Returns the folder of the trace cache, by the configuration or else this user's."""
     return (Path(configured).expanduser() if configured else user_cache()) / "traces"
 
 

@@ -1,4 +1,4 @@
-"""The host that a study fitted: from its study.json into the networks that name it."""
+"""Reads the host that a study fitted from its study.json, for networks with host_from."""
 
 import math
 from pathlib import Path
@@ -10,19 +10,19 @@ HOST = "host_"
 
 
 def column_of_host(setting: str) -> str:
-    """Returns the column of a searched host setting; host_latency_us is a column name already."""
+    """Returns the column of a searched host setting: host_SETTING, or host_latency_us."""
     return setting if setting.startswith(HOST) else HOST + setting
 
 
 def read_fitted_host(study: Path) -> dict[str, float]:
-    """Returns the host settings of the best trial in a study.json, as a network names them."""
+    """Returns the host settings of the best trial in a study.json, under a network's names."""
     searched = StudyRecord.load_best(study).searched
     found = {setting_of(n): float(value) for n, value in searched.items() if n.startswith(HOST)}
     if not found or not all(map(math.isfinite, found.values())):
-        raise unusable(study, "it has no host parameters")
+        raise unusable(study, "it has no host parameters, or a value is not finite")
     return found
 
 
 def setting_of(column: str) -> str:
-    """Returns the host setting of a column: see `column_of_host`."""
+    """Returns the host setting of a column (see `column_of_host`)."""
     return column if column == "host_latency_us" else column.removeprefix(HOST)

@@ -1,4 +1,4 @@
-"""References between what senders reach and the omniscient bound: senders that learn late."""
+"""Reference senders between real senders and the omniscient bound: they learn of the link late."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +12,22 @@ from kneepoint.networks.traces import times_of
 
 LATE_SENDERS = BUILT / "late_senders"
 _LONGEST_MS = 300_000
-"""Of a longer run this much counts."""
+"""The part of a longer run that counts."""
 _LEAST_MS = 20_000
-"""Of a shorter one there are no two blocks to compare."""
+"""Two blocks of 10 s, which the fit compares."""
 
 
 @dataclass(frozen=True)
 class Late:
-    """The power (Mbit/s/s) of senders that learn of each opportunity a propagation round trip late.
+    """Power (Mbit/s/s) of senders that learn of each opportunity a propagation round trip late.
 
-    controllers/apps/late_senders.cc defines them. Neither the fitted window nor the forecasting one
-    bounds a sender of another class. `late_even_power` and `late_odd_power` are those of a window
-    that was fitted to every other block of 10 s, on these blocks and on the others.
+    controllers/apps/late_senders.cc defines the senders; they bound no sender of another class.
+
+    Args:
+        late_power: the fitted window.
+        late_even_power: a window fitted to every other block of 10 s, on these blocks.
+        late_odd_power: the same window on the other blocks.
+        forecast_power: the forecasting window.
     """
 
     late_power: float | None = None
@@ -33,9 +37,10 @@ class Late:
 
 
 def late_senders(network: PreparedNetwork) -> Late:
-    """Fits late senders to a network's uplink, with neither a host nor a limit of the queue.
+    """Fits late senders to a network's uplink, without host delays and with an infinite queue.
 
-    A link of constant rate has none, for there what passed says all, nor has a short run.
+    All values are None for a link of constant rate, whose past tells its future, and for short
+    runs.
 
     Raises:
         KneepointError: the program fails.

@@ -1,4 +1,4 @@
-"""A host's scheduling delays, as real runs measure them, for emulated ones."""
+"""The host's scheduling delays in real runs, for the emulated host."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +13,12 @@ def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
     """Returns the scheduling delays, pooled over runs.
 
     Args:
-        runs: the scheduling delays (us) of each: element k is the one that one datagram in 2^k
-            reached.
+        runs: the scheduling delays (us) of each run: one datagram in 2^k was delayed by at least
+            element k.
 
     Returns:
-        Rows with the keys one_in, delay_us (mean over runs), least_us, greatest_us, n_runs. Longer
-        runs show rarer delays; these never become shorter.
+        Rows with the keys one_in, delay_us (mean over runs), least_us, greatest_us, n_runs. Only
+        long runs have rare delays, so the running maximum keeps delay_us from decreasing.
     """
     measured = list(runs)
     rows: list[dict[str, float]] = []
@@ -38,9 +38,9 @@ def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
 
 
 def with_delays(network: PreparedNetwork, delays: Sequence[Mapping[str, float]]) -> PreparedNetwork:
-    """Returns the network on a host with the real one's scheduling delays.
+    """Returns the network on a host with these scheduling delays.
 
-    Its timers, too, wait as measured, not for an exponential time.
+    They replace the exponential delay of its timers, too.
     """
     if len(delays) < LEAST_DELAYS:
         return network

@@ -27,7 +27,7 @@ def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = Fals
     the trace delay the signal: its age in millisecond t is the time to the first opportunity after
     t. The 95th percentile is element floor(0.95 n) of the n sorted ages from the first arrival to
     the last, as for a run. The capacity counts every opportunity from the start of the run to the
-    last one. The bound excludes the propagation delay and the return path of the ACKs.
+    last one. The bound excludes the propagation delay and the ACKs' return path.
 
     Args:
         uplink_ms: non-decreasing opportunities of the trace (ms).
@@ -55,7 +55,7 @@ def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = Fals
 def bound_of_traces(
     uplink_ms: Sequence[int], downlink_ms: Sequence[int], duration_s: float | None
 ) -> Bound:
-    """Returns the bound of a run of a duration, or of one pass of the shorter trace (None).
+    """Returns the bound of a run of `duration_s`; None: of one pass of the shorter trace.
 
     Raises:
         KneepointError: see `omniscient_bound`.
@@ -68,7 +68,7 @@ def bound_of_traces(
 def bound_of_rate(rate_mbps: float) -> Bound:
     """Returns the bound of a link of constant rate: each packet waits for its own transmission.
 
-    Delays count in whole milliseconds, as those of a trace do.
+    The delay is rounded up to whole milliseconds, the resolution of traces.
     """
     delay_ms = math.ceil(OPPORTUNITY_BYTES * 8 / rate_mbps / 1000)
     return Bound(rate_mbps, delay_ms, rate_mbps / (delay_ms / 1000))

@@ -45,13 +45,16 @@ from kneepoint.networks.traces import (
 
 
 def make_trace(link: LinkTrace, where: str, duration_s: float | None, build: Path) -> bytes:
-    """Makes and validates the trace of a link; one of constant rate has an empty file.
+    """Makes and validates the trace of a link; it is empty for a link with rate_mbps.
 
     Args:
         link: description of the link.
         where: file and key of the link, for messages.
-        duration_s: duration of a run, which changes of the rate need.
-        build: folder of the program that makes synthetic ones.
+        duration_s: duration of a run (s), needed for a rate that changes.
+        build: folder of the program that makes synthetic traces.
+
+    Raises:
+        KneepointError: the trace is missing or invalid, or has another digest than link.sha256.
     """
     if link.rate_mbps is not None:
         return b""
@@ -93,7 +96,7 @@ def _synthesize(synthetic: Synthetic, program: Path) -> bytes:
 
 
 def cut_trace(content: BinaryIO, name: str, cut: Cut) -> bytes:
-    """Returns part of a trace, of any length (see Cut); raises InvalidTraceError without such."""
+    """Returns part of a trace of any length (see Cut); raises InvalidTraceError if it is empty."""
     return part_of_trace(content, name, round(cut.start_s * 1000), round(cut.end_s * 1000))
 
 
@@ -107,9 +110,8 @@ def prepare_network(
 ) -> None:
     """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
 
-    description.json beside them holds what they are made of: the network as its file `where`
-    describes it, and the digests of its packaged traces. The settings `host` of the emulated host
-    replace the network's.
+    description.json records their inputs: the network as its file `where` describes it, and the
+    digests of its packaged traces. The settings `host` replace settings of the network's host.
     """
     links = {"uplink": network.uplink, "downlink": network.downlink}
     traces = {
@@ -166,16 +168,17 @@ def _typed(value: float) -> float:
 
 
 def prepare(config: Path, name: str, into: Path, fitted: Path | None = None) -> None:
-    """Prepares a network of a configuration in the folder `into`, from traces that are there.
+    """Prepares a network of a configuration in the folder `into`, from fetched traces.
 
     Args:
         config: configuration file of the project.
-        name: of a file in networks/ beside it, or of one of Kneepoint's own.
+        name: name of a file in networks/ beside it, or of a shipped network.
         into: output folder.
-        fitted: study.json with the host, for a network that has host_from.
+        fitted: study.json with the fitted host, for a network with host_from.
 
     Raises:
-        KneepointError: the configuration has no such network, or a trace is another than listed.
+        KneepointError: the network does not exist, or a trace is missing or has another digest
+            than traces.yaml lists.
     """
     network = load_network(config, name)
     if network.trace_names:
@@ -199,7 +202,7 @@ def main() -> None:
     parser.add_argument("--network", required=True, help="name of a file in networks/ next to it")
     parser.add_argument("--into", type=Path, required=True, help="output folder")
     parser.add_argument(
-        "--fitted", type=Path, help="study.json with the host, for a network that has host_from"
+        "--fitted", type=Path, help="study.json with the fitted host, for a network with host_from"
     )
     arguments = parser.parse_args()
     prepare(arguments.config, arguments.network, arguments.into, arguments.fitted)

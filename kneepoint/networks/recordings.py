@@ -1,4 +1,4 @@
-"""Recordings of links: a trace's capacity over time, and traces from measurements."""
+"""Recordings of links: summaries of traces, and traces from measurements."""
 
 import math
 import re
@@ -57,9 +57,9 @@ _AMOUNT_IN_NAME = re.compile(rf"{_WORD}\W*")
 """The unit at the end of a column's name: throughput_kbps, `rate (MB/s)`; rx_kB, bits."""
 _LASTS_S = (1, 4 * 3600)
 _MBPS = (0.01, 2000)
-"""How long recordings of links last, and their mean rates, where no unit is given."""
+"""Plausible durations and mean rates of recordings, from which to guess a unit."""
 _LEAST_MBPS = 0.1
-"""Traces of recordings are faster on average: what is slower is probably in microseconds."""
+"""The least plausible mean rate of a trace; times of a slower one are probably in microseconds."""
 
 _MOST_BYTES = 2**28
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
@@ -87,7 +87,7 @@ class Summary:
 
 
 def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
-    """Describes a trace; `outage_s` without an opportunity and more is an outage."""
+    """Describes a trace; an outage is a gap of at least `outage_s`."""
     outages = tuple(
         Outage(before / 1000, (after - before) / 1000)
         for before, after in pairwise([0, *times_ms])
@@ -99,7 +99,7 @@ def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
 
 
 def improbable(summary: Summary) -> str | None:
-    """Says why no link was probably like this trace, if so: a wrong unit of its source shows."""
+    """Returns why a trace is implausible for a link, as with a wrong unit; None if it is not."""
     lasts = _LASTS_S[0] <= summary.duration_s <= _LASTS_S[1]
     if lasts and _LEAST_MBPS <= summary.mean_mbps <= _MBPS[1]:
         return None
@@ -112,7 +112,7 @@ def improbable(summary: Summary) -> str | None:
 def capacity_over_time(times_ms: Sequence[int], bin_ms: int) -> list[float]:
     """Returns a trace's capacity (Mbit/s) in each whole bin; a short trace has one bin.
 
-    An opportunity at millisecond t belongs to the bin (start, end] that contains t, as in a cut.
+    An opportunity at millisecond t belongs to the bin (start, end] that contains t (see Cut).
     """
     bins = [0] * max(1, times_ms[-1] // bin_ms)
     for time_ms in times_ms:
@@ -124,10 +124,10 @@ def capacity_over_time(times_ms: Sequence[int], bin_ms: int) -> list[float]:
 
 
 def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
-    """Returns the opportunities (ms) behind bytes that arrived at certain times (ms).
+    """Returns the opportunities (ms) of rows (time in ms, bytes that arrived).
 
-    Every 1504 bytes make an opportunity, when the last of them has arrived, rounded up to a
-    whole millisecond. Times count from the first row's.
+    Every 1504 bytes make an opportunity at the arrival of the last one, rounded up to a whole
+    millisecond. Times count from the first row.
     """
     times_ms: list[int] = []
     start_ms: Fraction | None = None
@@ -145,10 +145,13 @@ def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
 
 
 def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str, str]:
-    """Returns the unit of a recording's times, and what tells it, "" for dates.
+    """Returns the unit of a recording's times, and the evidence for it, "" for dates.
 
-    It is the one that the column's name ends in; else the only one that makes the recording as
-    long, and its mean rate as great, as recordings of links are.
+    The unit is the suffix of the column's name, or else the only unit with which the recording's
+    duration and mean rate are plausible for a link.
+
+    Raises:
+        KneepointError: no unit or several units are plausible.
     """
     named = _IN_NAME.fullmatch(time.strip())
     rows = _read(path, time, column)
@@ -171,17 +174,17 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
         return fitting[0], f"which makes it {found[fitting[0]][1]}"
     choice = ", ".join(f"{unit}: {what}" for unit, (_, what) in found.items())
     raise KneepointError(
-        f"{path}: nothing tells the unit of column {time!r} ({choice}); give --unit"
+        f"{path}: the unit of column {time!r} is ambiguous ({choice}); give --unit"
     )
 
 
 def unit_of(
     path: Path, amount: Amount, column: str, rate_unit: str | None = None
 ) -> tuple[Fraction, str]:
-    """Returns what a column of amounts holds, in Mbit/s, bytes or packets; and what tells it.
+    """Returns the unit of a column of amounts in Mbit/s, bytes or packets, and the evidence for it.
 
     Raises:
-        KneepointError: its name says something else, or what may be bits or bytes.
+        KneepointError: its name contradicts `amount`, or may mean bits or bytes.
     """
     rate, other = (each.fullmatch(column.strip()) for each in (_RATE_IN_NAME, _AMOUNT_IN_NAME))
     if other and not other["prefix"] and len(other["what"]) == 1:
@@ -196,7 +199,7 @@ def unit_of(
         raise KneepointError(f"{path}: column {column!r} belongs to {kind} by its name; use it")
     if amount == "rate" and rate_unit:
         return RATE_UNITS[rate_unit], ""
-    named = rate or other  # `mbit` is a rate where rates are
+    named = rate or other  # `mbit` names a rate in a column of rates
     if named is None:
         why = f"column {column!r} is taken in Mbit/s; if not, give --rate-unit"
         return Fraction(1), why if amount == "rate" else ""
@@ -209,7 +212,7 @@ def _bytes_in(path: Path, column: str, named: re.Match[str]) -> tuple[Fraction, 
     prefix, what, per = named["prefix"], named["what"], named.groupdict().get("per")
     if (what == "B" and per == "PS") or (what == "b" and not per):
         raise KneepointError(
-            f"{path}: column {column!r} may be of bits or bytes; write kbit, kB, kbps or kB/s"
+            f"{path}: column {column!r} may hold bits or bytes; write kbit, kB, kbps or kB/s"
         )
     is_bits = what == "b" or what.lower().startswith("bit")
     thousand = 1024 if prefix.endswith("i") else 1000
@@ -227,20 +230,21 @@ def read_recording(
     every_s: float | None,
     rate_unit: str | None = None,
 ) -> list[int]:
-    """Returns the opportunities (ms) of a recording: a table in text, as read_csv reads it.
+    """Returns the opportunities (ms) of a recording, a table in text (see read_csv).
 
     Args:
         path: the file.
-        time: its column of times, in `unit`; None: one row every `every_s`.
-        amount: kind of `column`: bytes or packets of 1504 bytes that arrived since the row before,
-            or the rate (Mbit/s) until the next row; the last row lasts as long as the one before.
-        column: see above.
-        unit: of the times, of TIME_UNITS; None of dates.
-        every_s: time between rows (s), if there is no column of times.
-        rate_unit: of RATE_UNITS; None: what the column's name says, else Mbit/s.
+        time: column of times, in `unit`; None: one row every `every_s`.
+        amount: quantity of `column`: bytes or packets of 1504 bytes that arrived since the last
+            row, or the rate until the next row; the last row lasts as long as the row before.
+        column: column of amounts.
+        unit: unit of the times, of TIME_UNITS; None for dates.
+        every_s: time between rows (s), without a column of times.
+        rate_unit: unit of the rates, of RATE_UNITS; None: from the column's name, else Mbit/s.
 
     Raises:
-        KneepointError: a column is missing, a cell is no number, times decrease, or nothing passes.
+        KneepointError: a column is missing, a cell is not a number, times decrease, or the
+            recording has less than one packet.
     """
     rows = _read(path, time, column)
     scale, _ = unit_of(path, amount, column, rate_unit)
@@ -252,7 +256,7 @@ def read_recording(
     for line, ((before_ms, _), (after_ms, _)) in zip(rows.lines[1:], pairwise(timed), strict=False):
         if after_ms < before_ms:
             raise KneepointError(
-                f"{path}, line {line}: its time is before that of the row above; sort the file"
+                f"{path}, line {line}: its time is earlier than the row above; sort the file"
             )
     lasts = [after - before for (before, _), (after, _) in pairwise(timed)]
     if time is None:
@@ -279,7 +283,10 @@ def read_recording(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Two columns; times are numbers in any unit, or milliseconds of dates, or rows' numbers."""
+    """The columns of times and amounts.
+
+    `times` are numbers in any unit, dates in milliseconds, or without a column the rows' numbers.
+    """
 
     lines: list[int]
     times: list[Fraction]
@@ -323,10 +330,10 @@ def _read(path: Path, time: str | None, column: str) -> _Rows:
 
 
 def _has_decimal_commas(path: Path, cells: Mapping[str, list[str]]) -> bool:
-    """Whether a comma is the decimal point, which one cell that can be nothing else shows.
+    """Whether commas are decimal points, as a cell shows in which one can be nothing else.
 
     Raises:
-        KneepointError: all may be separators of thousands, too, or some are.
+        KneepointError: commas may also separate thousands, or a cell with a comma is not a number.
     """
     with_commas = [cell for each in cells.values() for cell in each if "," in cell]
     if not with_commas:

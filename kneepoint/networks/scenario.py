@@ -17,10 +17,10 @@ from kneepoint.networks.omniscient import Bound, bound_of_rate
 
 @dataclass(frozen=True)
 class PreparedLink:
-    """One direction of a network; it has either a trace or a constant rate.
+    """One direction of a network, with either a trace or a constant rate.
 
     Fields have the names, units and defaults of a scenario's link. A trace's path is relative to
-    the repository.
+    the project.
     """
 
     trace: str = ""
@@ -37,12 +37,12 @@ class PreparedLink:
 
     @property
     def configured_loss(self) -> float:
-        """The share of packets that its periodic and its random losses drop in the mean."""
+        """The expected share of packets that its periodic and random losses drop."""
         periodic = 1 / self.loss_period if self.loss_period else 0.0
         return periodic + (1 - periodic) * self.loss_probability
 
     def in_scenario(self) -> dict[str, Any]:
-        """Returns the link as in a scenario; absent values have no key."""
+        """Returns the link of a scenario; values that are off have no key."""
         always = ("delay_ms", "queue")
         return {k: v for k, v in vars(self).items() if v or k in always}
 
@@ -83,7 +83,7 @@ class PreparedNetwork:
         return asdict(self) | links
 
     def require_traces(self) -> None:
-        """Raises KneepointError unless the traces are those that were prepared."""
+        """Raises KneepointError if a trace has changed since the network was prepared."""
         for link in (self.uplink, self.downlink):
             path = Path(link.trace)
             if link.trace and not (
@@ -92,16 +92,17 @@ class PreparedNetwork:
                 raise unusable(path, "it is not the trace that was prepared")
 
     def with_host(self, parameter: str, value: float | str) -> Self:
-        """Returns the network on an event-loop host with one more parameter, or another value."""
+        """Returns the network with one parameter of its host set."""
         if parameter == "host_latency_us":
             return replace(self, host_latency_us=value)  # type: ignore[arg-type]
         host = Notation.parse(self.host_model).having(parameter, value)
         return replace(self, host_model=str(host))
 
     def having(self, parameter: str, value: float) -> Self:
-        """Returns the network with another value of one of NETWORK_PARAMETERS, or of its queue's.
+        """Returns the network with one of NETWORK_PARAMETERS, or a parameter of its queue, set.
 
-        DELAYS count in each direction; the others are the uplink's: `queue.packets`.
+        DELAYS apply to each direction, all others to the uplink; a queue's are named like
+        `queue.packets`.
         """
         changes: dict[str, Any] = {parameter: value}
         if parameter in DELAYS:
@@ -119,21 +120,21 @@ DELAYS_MS = ("delay_ms", "delay_step_ms")
 DELAYS = (*DELAYS_MS, "delay_period_s")
 """The propagation delay in one direction, and its changes."""
 NETWORK_PARAMETERS = (*DELAYS, "rate_mbps", "loss_probability")
-"""Network parameters that a study may vary, besides those of its uplink's queue and of its
+"""Network parameters that a study may vary, besides parameters of the uplink's queue and of its
 synthetic trace."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Flows, and what is measured besides the link's metrics.
+    """Flows, and measurements besides the link's metrics.
 
     Args:
-        name: of its file in the configuration.
-        flows: by name, with the keys of a scenario's flow; the one under study has no controller.
+        name: name of its file in the configuration.
+        flows: by name, with the keys of a scenario's flow; flows under study have no controller.
         probes: by name, with the keys of a scenario's probe.
-        options: keys of a scenario itself: measure_from_s, interval_s.
+        options: keys of the scenario itself: measure_from_s, interval_s.
 
-    With start_spread_s a flow or a probe begins up to so much later, by the run's seed.
+    The run's seed draws the start of a flow or probe with start_spread_s.
     """
 
     name: str = "alone"
@@ -143,7 +144,7 @@ class Traffic:
 
     @property
     def measures_flows(self) -> bool:
-        """Whether flows have their own metrics: for one endless flow the link's suffice."""
+        """Whether flows have their own metrics; the link's suffice for one endless flow."""
         return self != ALONE
 
 
@@ -154,7 +155,7 @@ ALONE = Traffic()
 def scenario_of(
     network: PreparedNetwork, traffic: Traffic, subject: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """Returns the scenario of a run; `subject` is the controller under study, as a flow has it."""
+    """Returns the scenario of a run; `subject` has a flow's keys of the controller under study."""
     scenario = {
         "uplink": network.uplink.in_scenario(),
         "downlink": network.downlink.in_scenario(),
@@ -174,7 +175,7 @@ def scenario_of(
 
 
 def _started(options: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Returns the options with the start that the seed draws, in whole microseconds."""
+    """Returns the options with the start drawn from the seed, in whole microseconds."""
     started = dict(options)
     spread_s = started.pop("start_spread_s", 0)
     if spread_s:

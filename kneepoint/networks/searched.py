@@ -1,4 +1,4 @@
-"""Networks of trials that search network parameters, with synthetic traces made from these."""
+"""Networks of trials that search network parameters, with their synthetic traces."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,15 +17,15 @@ from kneepoint.networks.scenario import PreparedNetwork
 
 @dataclass(frozen=True)
 class SearchedNetworks:
-    """Networks of a configuration with other parameters.
+    """Variants of a configuration's networks with searched parameters.
 
-    Traces are files named by their SHA-256: equal parameters give the same bytes, so that nothing
+    Traces are files named by their SHA-256: equal parameters give equal bytes, so that no result
     depends on which files exist.
 
     Args:
-        described: the networks as their files describe them, by name.
-        build: see make_trace.
-        folder: of the traces.
+        described: the networks of the configuration, by name.
+        build: folder of the program that makes synthetic traces (see make_trace).
+        folder: folder of the traces.
     """
 
     described: Mapping[str, Network]
@@ -34,7 +34,7 @@ class SearchedNetworks:
     _known: dict[str, tuple[Path, Bound]] = field(default_factory=dict, repr=False)
 
     def having(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
-        """Returns a prepared network with other values of parameters (see `changed`)."""
+        """Returns a prepared network with these values of its parameters (see `changed`)."""
         of_trace = {name: value for name, value in values.items() if name.startswith(OF_SYNTHETIC)}
         if of_trace:
             network = self._with_trace(network, of_trace)
@@ -44,7 +44,7 @@ class SearchedNetworks:
         return network
 
     def forget_all_but(self, kept: Iterable[PreparedNetwork]) -> None:
-        """Removes all trials' traces except some; they can be made again."""
+        """Removes all trials' traces except those of `kept`; they can be made again."""
         digests = {network.uplink.trace_sha256 for network in kept}
         for path in self.folder.glob("*.trace"):
             if path.stem not in digests:

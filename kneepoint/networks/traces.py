@@ -1,4 +1,4 @@
-"""Traces: their files, which build/check_trace validates, and those of constant rates."""
+"""Traces: files, which build/check_trace validates, and traces of given rates."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ def part_of_trace(content: BinaryIO, name: str, start_ms: int, end_ms: int) -> b
     """Returns the opportunities in (start_ms, end_ms] of a trace of any length, shifted to 0.
 
     Raises:
-        InvalidTraceError: it is no trace, or has no such part.
+        InvalidTraceError: the content is not a trace, or the part is empty.
     """
     words = (name, str(start_ms), str(end_ms))
     part, status, complaint = run_built(_CHECK_TRACE, *words, content=content)
@@ -48,7 +48,7 @@ def part_of_trace(content: BinaryIO, name: str, start_ms: int, end_ms: int) -> b
 
 
 def times_of(content: bytes) -> list[int]:
-    """Returns the opportunities (ms) of a trace that is known to be valid."""
+    """Returns the opportunities (ms) of a valid trace."""
     return list(map(int, content.split()))
 
 
@@ -80,9 +80,10 @@ def constant_rate_trace(rate_mbps: float) -> list[int]:
 
 
 def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
-    """Returns the opportunities (ms) of rates (Mbit/s), each for a time (ms).
+    """Returns the opportunities (ms) of a step function of rate: (duration in ms, rate in Mbit/s).
 
-    Opportunity k is due when k * 1504 bytes have become possible, rounded up to whole milliseconds.
+    Opportunity k is due once the link could have carried k * 1504 bytes, rounded up to whole
+    milliseconds.
     """
     times_ms: list[int] = []
     start_ms, passed = Fraction(0), Fraction(0)  # in bits
@@ -105,9 +106,9 @@ def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
 
 
 def changing_rate_trace(rates_mbps: Mapping[float, float], duration_s: float) -> list[int]:
-    """Returns the opportunities (ms) of a run, for rates by the times (s) at which they begin.
+    """Returns the opportunities (ms) of a run, given rates (Mbit/s) by their start times (s).
 
-    One more, beyond the end of the run, keeps the trace from repeating within it.
+    A last opportunity beyond the end of the run keeps the trace from wrapping around within it.
     """
     times_ms = [1000 * Fraction(repr(time_s)) for time_s in (*rates_mbps, duration_s)]
     lasts_ms = (after - before for before, after in pairwise(times_ms))

@@ -10,7 +10,7 @@ from kneepoint.networks.config import Name
 
 
 class Tcp(ConfigModel):
-    """Details of TCP; defaults are the RFCs' or the emulator's."""
+    """Details of TCP; null stands for the default of the RFCs or the emulator."""
 
     sack: bool | None = Field(
         default=None, description="recovery by RFC 6675 (null: true); false: NewReno, RFC 6582"
@@ -38,15 +38,15 @@ class Tcp(ConfigModel):
         default=None,
         ge=1448,
         le=2**40,
-        description="the sender's socket buffer: unacknowledged data fits it, at least a segment's "
-        "1448 bytes (tcp_wmem in Linux; null: unlimited)",
+        description="the sender's socket buffer, which bounds unacknowledged data to at least a "
+        "segment's 1448 bytes (tcp_wmem in Linux; null: unlimited)",
     )
     receive_buffer_bytes: int | None = Field(
         default=None,
         ge=2896,
         le=2**40,
-        description="the receiver's socket buffer: it offers half of it as window, as in Linux, at "
-        "least a segment's 1448 bytes (tcp_rmem; null: unlimited)",
+        description="the receiver's socket buffer: half of it is the receive window, as in Linux, "
+        "at least a segment's 1448 bytes (tcp_rmem; null: unlimited)",
     )
     ecn: bool | None = Field(
         default=None,
@@ -54,18 +54,18 @@ class Tcp(ConfigModel):
     )
     rack: bool | None = Field(
         default=None,
-        description="whether losses are found by time, lost retransmissions too, and a flow's last "
-        "segments are probed (RACK-TLP, RFC 8985), as in Linux (null: false)",
+        description="whether losses, even of retransmissions, are detected by time, and tail "
+        "losses by probes (RACK-TLP, RFC 8985), as in Linux (null: false)",
     )
     prr: bool | None = Field(
         default=None,
-        description="whether a recovery sends in proportion to what is delivered (RFC 6937), as "
-        "Linux does (null: false)",
+        description="whether recovery sends in proportion to delivered data (proportional rate "
+        "reduction, RFC 6937), as in Linux (null: false)",
     )
     undo: bool | None = Field(
         default=None,
-        description="whether timeouts and recoveries that were spurious are found by timestamps "
-        "and taken back (RFC 3522, RFC 4015), as in Linux (null: false)",
+        description="whether spurious timeouts and recoveries are detected by timestamps and "
+        "undone (RFC 3522, RFC 4015), as in Linux (null: false)",
     )
     quick_acks: int | None = Field(
         default=None,
@@ -76,7 +76,7 @@ class Tcp(ConfigModel):
     )
 
     @model_validator(mode="after")
-    def _hears_of_what_arrived(self) -> Self:
+    def _has_sack_for_rack(self) -> Self:
         if self.rack and self.sack is False:
             raise ValueError("rack: needs sack; remove one of them")
         return self
@@ -92,17 +92,17 @@ LINUX = Tcp(
     undo=True,
     quick_acks=16,
 )
-"""Linux's settings, as far as the emulator has them."""
+"""Linux's settings of all details that the emulator has."""
 
 
 def _by_name(value: Any) -> Any:
     if isinstance(value, str) and value != "linux":
-        raise ValueError("no TCP has this name; write linux, or the settings that differ")
+        raise ValueError("the only name is linux; write it, or the details that differ")
     return LINUX if value == "linux" else value
 
 
 class Sender(ConfigModel):
-    """Settings that flows and probes share."""
+    """Keys that flows and probes share."""
 
     start_s: float = Field(default=0, ge=0, description="start time (s)")
     start_spread_s: float = Field(
@@ -113,7 +113,7 @@ class Sender(ConfigModel):
         ge=0,
         le=1000,
         alias="class",
-        description="its class in a queue that has classes",
+        description="class in a queue with classes",
     )
 
     @property
@@ -126,7 +126,7 @@ class TrafficFlow(Sender):
     """One flow."""
 
     controller: str | None = Field(
-        default=None, description="its controller; null: the controller under study"
+        default=None, description="the flow's controller; null: the controller under study"
     )
     constants: Mapping[str, float] = Field(
         default={}, description="parameters of a controller that is not under study"
@@ -137,11 +137,11 @@ class TrafficFlow(Sender):
     tcp: Annotated[
         Tcp | None,
         BeforeValidator(_by_name, json_schema_input_type=Tcp | Literal["linux"] | None),
-    ] = Field(default=None, description="details of TCP; linux: Linux's")
+    ] = Field(default=None, description="details of TCP; linux: as in Linux")
     stop_s: float | None = Field(
         default=None,
         gt=0,
-        description="time after which it sends no new data (s); null: the end of the run",
+        description="time after which the flow sends no new data (s); null: the end of the run",
     )
     bytes: int | None = Field(default=None, ge=1, description="payload (bytes); null: endless")
     sender: Literal["near", "far"] = Field(
@@ -153,15 +153,18 @@ class TrafficFlow(Sender):
         default=None,
         ge=1,
         le=14_480,
-        description="for TCP: the receiver opens the connection and requests `bytes` with as many",
+        description="size of a request (bytes): the receiver opens the connection and requests "
+        "`bytes`; TCP only",
     )
     requests: int = Field(default=1, ge=1, le=1_000_000, description="requests, one after another")
-    think_s: float = Field(default=0, ge=0, description="from an answer to the next request (s)")
+    think_s: float = Field(
+        default=0, ge=0, description="think time between an answer and the next request (s)"
+    )
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         if self.controller is None and self.constants:
-            raise ValueError("has constants, but those of the controller under study vary; remove")
+            raise ValueError("has constants, but the controller under study has its own; remove")
         if self.tcp and self.transport != "tcp":
             raise ValueError("has tcp, but its transport is datagrams; give transport: tcp")
         if self.request_bytes is not None and (self.transport != "tcp" or self.bytes is None):
@@ -174,14 +177,14 @@ class TrafficFlow(Sender):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The keys of a scenario's flow, apart from its controller's."""
+        """The keys of a scenario's flow, without the controller's."""
         return self.model_dump(
             exclude={"controller", "constants"}, exclude_defaults=True, by_alias=True
         )
 
 
 class Probe(Sender):
-    """Small datagrams that the far end answers at once, like ICMP echoes."""
+    """Small datagrams that the far end answers at once, like ICMP echo requests."""
 
     interval_ms: float = Field(default=1000, ge=1, description="interval between probes (ms)")
     count: int | None = Field(default=None, ge=1, description="number of probes; null: endless")
@@ -199,7 +202,8 @@ class TrafficFile(ConfigModel):
 
     title: str = Field(min_length=1, description="title in reports")
     flows: Mapping[Name, TrafficFlow] = Field(
-        min_length=1, description="flows by name, those of the controller under study first"
+        min_length=1,
+        description="flows by name; flows of the controller under study come first",
     )
     probes: Mapping[Name, Probe] = Field(default={}, description="probes by name")
     measure_from_s: float = Field(

@@ -73,7 +73,7 @@ def test_rates_need_no_times(tmp_path: Path) -> None:
         ("t,size\n1,1/3\n", "bytes", "size", "'1/3' is not a number"),
         ("t,size\n1,-4\n", "bytes", "size", "line 2, column size: -4 is below 0; correct it"),
         ("t,size\n1\n", "bytes", "size", "line 2: has 1 cells, but line 1 has 2"),
-        ("t,size\n2,1504\n1,1504\n", "bytes", "size", "line 3: its time is before that of the row"),
+        ("t,size\n2,1504\n1,1504\n", "bytes", "size", "line 3: its time is earlier"),
         ("t,size\n1,1503\n2,0\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
         ("t,size\n", "bytes", "size", "has no rows"),
         ("", "bytes", "size", "is empty"),
@@ -233,7 +233,7 @@ def test_a_name_that_says_something_else_is_refused(
         ("t,size,size\n0,1504,3\n", "'size' appears twice"),
         ('[{"t": 0, "size": 1504}]', "JSON"),
         ("t,size\n2026-01-02T03:04:05,1504\n1,1504\n", "is not a date"),
-        ("t,size\n2026-01-02T03:04:05,1504\n2026-01-02T03:04:04,1504\n", "before"),
+        ("t,size\n2026-01-02T03:04:05,1504\n2026-01-02T03:04:04,1504\n", "earlier"),
     ],
 )
 def test_a_table_that_can_be_read_in_two_ways_is_refused(
