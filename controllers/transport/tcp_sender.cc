@@ -51,15 +51,14 @@ double TcpSender::gap_us() const {
   return std::max(paced_us, std::min(longest_pause_us, pause_us));
 }
 
-// Due data that is not held back is sent.
-bool TcpSender::is_held_back(Microseconds now_us) {
+bool TcpSender::try_consume_pacing(Microseconds now_us) {
   if (now_us < pacer_.next_us()) {
     held_back_until_us_ = pacer_.next_us();
-    return true;
+    return false;
   }
   const double gap_us = this->gap_us();
   if (controller_.paces() or gap_us > 0) pacer_.sent(now_us, gap_us);
-  return false;
+  return true;
 }
 
 void TcpSender::answer_syn(Microseconds now_us) {
@@ -82,12 +81,7 @@ void TcpSender::open(Microseconds now_us) {
 }
 
 std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
-  if (state_ == State::syn_to_send) {
-    state_ = State::syn_sent;
-    syn_sent_us_ = now_us;
-    timer_.start(now_us);
-    return TcpSegment{.number = 0, .is_syn = true, .is_retransmission = syn_was_repeated_};
-  }
+  if (state_ == State::syn_to_send) return send_syn(now_us);
   if (state_ != State::established) return std::nullopt;
   held_back_until_us_ = never;
   const bool is_probe = std::exchange(must_probe_, false);
@@ -100,22 +94,35 @@ std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
   }
   const uint64_t window = window_packets();
   if (must_retransmit_ or board_.in_flight() < window) {
-    const auto lost = board_.first_lost();
-    if (lost and is_held_back(now_us)) return std::nullopt;
+    if (const auto lost = board_.first_lost()) return send_lost(*lost, now_us);
     must_retransmit_ = false;
-    if (lost) return retransmit(*lost, now_us);
   }
-  if (not is_probe) {
-    if (not has_new() or not board_.has_room(window)) return send_doubtful(window, now_us);
-    if (is_held_back(now_us)) return std::nullopt;
-  }
+  if (is_probe) return send_new(now_us);
+  if (not has_new() or not board_.has_room(window)) return send_doubtful(window, now_us);
+  if (not try_consume_pacing(now_us)) return std::nullopt;
+  return send_new(now_us);
+}
+
+TcpSegment TcpSender::send_syn(Microseconds now_us) {
+  state_ = State::syn_sent;
+  syn_sent_us_ = now_us;
+  timer_.start(now_us);
+  return {.number = 0, .is_syn = true, .is_retransmission = syn_was_repeated_};
+}
+
+std::optional<TcpSegment> TcpSender::send_lost(uint64_t number, Microseconds now_us) {
+  if (not try_consume_pacing(now_us)) return std::nullopt;
+  must_retransmit_ = false;
+  return retransmit(number, now_us);
+}
+
+TcpSegment TcpSender::send_new(Microseconds now_us) {
   const uint64_t number = board_.send(now_us);
   if (controller_.hears_of_sending()) controller_.on_sent(number, whole_ms(now_us));
   depart(number, now_us);
   if (timer_.expires_us() == never) timer_.start(now_us);
   detection_->plan_probe(now_us);
-  return TcpSegment{
-      .number = number, .ecn = ecn_, .has_reduced = std::exchange(must_tell_reduction_, false)};
+  return {.number = number, .ecn = ecn_, .has_reduced = std::exchange(must_tell_reduction_, false)};
 }
 
 // RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends what has less than three
@@ -124,7 +131,8 @@ std::optional<TcpSegment> TcpSender::send_doubtful(uint64_t window, Microseconds
   const bool may_doubt = settings_.sack and not settings_.rack and recovery_.is_fast();
   if (not may_doubt or board_.in_flight() >= window) return std::nullopt;
   const auto doubtful = board_.first_doubtful();
-  if ((not doubtful and recovery_.has_rescued()) or is_held_back(now_us)) return std::nullopt;
+  if (not doubtful and recovery_.has_rescued()) return std::nullopt;
+  if (not try_consume_pacing(now_us)) return std::nullopt;
   if (not doubtful) recovery_.rescued();
   return retransmit(doubtful ? *doubtful : board_.last_unsacked(), now_us);
 }

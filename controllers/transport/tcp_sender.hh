@@ -76,7 +76,11 @@ class TcpSender {
   }
   bool is_cwnd_limited(uint64_t delivered) const;
   double gap_us() const;
-  bool is_held_back(Microseconds now_us);
+  // Returns whether a segment may leave now: then it must, for its gap has begun.
+  bool try_consume_pacing(Microseconds now_us);
+  TcpSegment send_syn(Microseconds now_us);
+  std::optional<TcpSegment> send_lost(uint64_t number, Microseconds now_us);
+  TcpSegment send_new(Microseconds now_us);
   std::optional<TcpSegment> send_doubtful(uint64_t window, Microseconds now_us);
   TcpSegment retransmit(uint64_t number, Microseconds now_us);
   void depart(uint64_t number, Microseconds now_us);
