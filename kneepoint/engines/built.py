@@ -26,7 +26,7 @@ PROGRAMS = tuple(
     for name in dict.fromkeys(
         [
             *(name for limits in LIMITS.values() for name in limits.programs),
-            *("emulate", "replay", "synthesize", "late_senders", "check_trace", "confine"),
+            *("emulate", "replay", "synthesize", "check_trace", "confine"),
             *("entry", "entry-sender", "python_entry.so", "python_entry_real.so"),
             "python_sender.py",
         ]

@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -44,7 +43,6 @@ from kneepoint.config.workflow import Workflow
 from kneepoint.engines import base
 from kneepoint.engines.catalogue import Catalogue
 from kneepoint.networks.config import LinkTrace, Network
-from kneepoint.networks.late import Late
 from kneepoint.runs import settings
 from kneepoint.runs.question import questions
 
@@ -308,7 +306,6 @@ def hold_out() -> HeldOut:
             "capacity_mbps": [5.04, 0.5, 20.0],
             "signal_delay_p95_ms": [32.0, 100.0, 4.0],
             "power": [157.5, 5.0, 5000.0],
-            **{each.name: [45.0, math.nan, math.nan] for each in fields(Late)},
         }
     )
     runs = [

@@ -51,7 +51,7 @@ def test_a_call_is_seen(text: str) -> None:
 def test_programs_import_none() -> None:
     if not shutil.which("nm"):
         pytest.skip("NOT TESTED without nm: apt-get install binutils")
-    programs = [BUILD / name for name in ("emulate", "replay", "late_senders", "synthesize")]
+    programs = [BUILD / name for name in ("emulate", "replay", "synthesize")]
     binaries = [*programs, *(BUILD / "controllers").glob("*.so")]
     found = {
         str(path): names

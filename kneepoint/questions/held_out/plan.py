@@ -22,7 +22,6 @@ from kneepoint.common.json_text import parse_json
 from kneepoint.common.study_record import StudyRecord
 from kneepoint.config.study import Setting
 from kneepoint.engines.base import canonical_json
-from kneepoint.networks.late import Late, late_senders
 from kneepoint.networks.omniscient import Bound
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.questions.held_out import HoldOut, Settings
@@ -55,7 +54,6 @@ NETWORKS_SCHEMA = pa.schema(
         *required("string", "network"),
         *required("bool", "is_training"),
         *required("float64", *(each.name for each in fields(Bound))),  # the omniscient bound
-        *(pa.field(each.name, "float64") for each in fields(Late)),  # of the training network
     ]
 )
 
@@ -88,7 +86,6 @@ def plan(job: Job, name: str) -> Plan:
     settings = find_settings(job)
     networks = [
         {"network": each.name, "is_training": place == 0, **vars(each.omniscient)}
-        | vars(late_senders(each) if place == 0 else Late())
         for place, each in enumerate(prepared)
     ]
     rows = [

@@ -75,12 +75,10 @@ TABLES = (
     table(
         "held_out_networks",
         "a network with its omniscient bound, the setting that comes nearest, and the studies "
-        "that searched it; of the training network, the power of senders that learn of the link a "
-        "round trip late",
+        "that searched it",
         "network:text title:text is_training:flag searched_by:texts capacity_mbps "
         "signal_delay_p95_ms power "
-        "nearest:real nearest_label:text late_power? late_even_power? late_odd_power? "
-        "forecast_power?",
+        "nearest:real nearest_label:text",
     ),
     table(
         "held_out_power",
