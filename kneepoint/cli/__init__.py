@@ -30,6 +30,7 @@ from kneepoint.common.project import (
     enter_shipped,
     find_config,
     require_config_here,
+    require_own,
     seen_from,
 )
 from kneepoint.runs.settings import read_settings
@@ -137,8 +138,15 @@ def as_called(path: Path) -> Path:
 
 
 def results_here(results: Path) -> Path:
-    """Returns the project's results; without one, `results` in the folder of the call."""
-    return given(results) if _known(_WITHOUT_PROJECT) else results
+    """Returns the project's results; without one, `results` in the folder of the call.
+
+    Raises:
+        KneepointError: without a project, they are another user's.
+    """
+    if not _known(_WITHOUT_PROJECT):
+        return results
+    require_own(given(results), "change to a folder of your own")
+    return given(results)
 
 
 class _OutputPath(click.Path):

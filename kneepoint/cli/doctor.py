@@ -18,12 +18,12 @@ from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import IS_INSTALLED, TOOL
 from kneepoint.common.programs import find_program
+from kneepoint.common.project import own_sources
 from kneepoint.engines.built import (
     CORE,
     EMULATE,
     is_current,
 )
-from kneepoint.engines.catalogue import own_sources
 from kneepoint.engines.limits import LIMITS
 from kneepoint.engines.named import DIAGNOSES
 from kneepoint.networks.config import FetchSettings, load_trace_catalogue

@@ -9,11 +9,11 @@ from kneepoint.cli import common_options_anywhere, print_result, subcommand
 from kneepoint.common import made_by
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.project import own_sources
 from kneepoint.engines.built import EMULATE, is_current
 from kneepoint.engines.catalogue import (
     Controller,
     load_catalogue,
-    own_sources,
     require_valid_name,
 )
 from kneepoint.networks.config import known_networks, load_network

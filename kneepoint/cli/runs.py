@@ -18,7 +18,7 @@ from kneepoint.common.files import (
 )
 from kneepoint.common.notes import is_sealed
 from kneepoint.common.places import LOGS, NETWORKS, OWN_CONTROLLERS, STATE, TOOL, TRACES
-from kneepoint.common.project import note_version
+from kneepoint.common.project import note_version, own_sources
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import (
     EngineSettings,
@@ -36,7 +36,6 @@ from kneepoint.engines.built import (
 )
 from kneepoint.engines.catalogue import (
     load_catalogue,
-    own_sources,
     require_sources,
 )
 from kneepoint.engines.named import settings_of

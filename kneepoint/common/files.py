@@ -292,7 +292,8 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
     """
     with our_files():
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+")
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # not what a link points to
+        file = os.fdopen(os.open(path, flags, 0o666), "a+")
     deadline_s = time.monotonic() + patience_s
     while True:
         try:

@@ -8,7 +8,9 @@ Without a project, shipped networks and controllers are prepared in a folder of 
 import os
 import re
 import shutil
+import stat
 import sys
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
@@ -30,8 +32,9 @@ def find_config(folder: Path) -> Path | None:
     """Returns the configuration in a folder or, without one, in the nearest one above it.
 
     A project's controllers are compiled and run. So a configuration above, and its folder, must
-    belong to the user or to root: anybody may write a configuration, or a link to one, into /tmp. A
-    configuration in `folder` itself may belong to the owner of `folder`.
+    belong to the user or to root, and nobody else may write there: anybody may write a
+    configuration, or a link to one, into /tmp. A configuration in `folder` itself may belong to the
+    owner of `folder`.
 
     Raises:
         KneepointError: a folder has two, or the configuration is another user's.
@@ -45,19 +48,34 @@ def find_config(folder: Path) -> Path | None:
         if found and not found[0].is_file():
             raise KneepointError(f"{found[0]}: is no file, or a link to none; remove it")
         if found:
-            _require_trusted(found[0], place, is_here=place == folder)
-            return found[0]
+            config = found[0]
+            owners = {place.stat().st_uid} if place == folder else set()
+            paths = (config, config.parent, place, place / STATE)
+            _require_trusted(paths, f"if you trust it: --config {config}", owners)
+            return config
     return None
 
 
-def _require_trusted(config: Path, project: Path, *, is_here: bool) -> None:
-    trusted = {0, os.geteuid()} | ({project.stat().st_uid} if is_here else set())
-    paths = (config.lstat(), config.stat(), config.parent.stat(), project.stat())
-    for owner in (each.st_uid for each in paths if each.st_uid not in trusted):
-        raise KneepointError(
-            f"{config}: belongs to user {owner}, and its controllers would run; if you trust it: "
-            f"--config {config}"
-        )
+def require_own(path: Path, remedy: str) -> None:
+    """Raises KneepointError if a file or folder that exists is another's, or anybody may write it.
+
+    What is read there would be another user's code or numbers.
+    """
+    _require_trusted([path], remedy)
+
+
+def _require_trusted(paths: Iterable[Path], remedy: str, owners: Collection[int] = ()) -> None:
+    """Refuses paths, and targets of links, that users other than this, root and `owners` write."""
+    for path in filter(os.path.lexists, paths):
+        status = [path.lstat(), *([path.stat()] if path.exists() else [])]
+        for owner in (each.st_uid for each in status):
+            if owner not in {0, os.geteuid(), *owners}:
+                said = f"belongs to user {owner}, whose code or numbers would be used"
+                raise KneepointError(f"{path}: {said}; {remedy}")
+        if status[-1].st_mode & stat.S_IWOTH and not stat.S_ISLNK(status[-1].st_mode):
+            raise KneepointError(
+                f"{path}: anybody may write what is run or read there; chmod o-w, or {remedy}"
+            )
 
 
 def require_config_here() -> Path:
@@ -103,11 +121,14 @@ def enter(config: Path) -> Path:
         KneepointError: the folder cannot be entered.
     """
     if IS_INSTALLED and config.resolve().is_relative_to(SHIPPED.resolve()):
-        _enter(Path.cwd())
+        here = current_folder()
+        for path in (here, here / STATE):
+            require_own(path, "change to a folder of your own")
+        _enter(here, config)
         return config.absolute()
     project = project_of(config)
     path = config.absolute().relative_to(project)
-    _enter(project)
+    _enter(project, path)
     return path
 
 
@@ -115,40 +136,40 @@ def enter_shipped() -> Path:
     """Makes the user's folder for shipped networks the current one; returns its configuration.
 
     Raises:
-        KneepointError: the folder cannot be made or entered.
+        KneepointError: the folder cannot be made or entered, or others write there.
     """
-    folder = _own_cache() / "shipped"
+    folder, remedy = _own_cache() / "shipped", "set XDG_CACHE_HOME to a folder that you can write"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise KneepointError(
-            f"{folder}: {error.strerror}; set XDG_CACHE_HOME to a folder that you can write"
-        ) from None
-    _enter(folder)
-    return SHIPPED / "config.yaml"
+        raise KneepointError(f"{folder}: {error.strerror}; {remedy}") from None
+    for path in (folder.parent, folder, folder / STATE):
+        require_own(path, remedy)
+    config = SHIPPED / "config.yaml"
+    _enter(folder, config)
+    return config
 
 
-def _enter(folder: Path) -> None:
+def own_sources(config: Path) -> Path:
+    """Returns the folder of a configuration's own controllers, one file each."""
+    return config.parent / "controllers"
+
+
+def _enter(folder: Path, config: Path) -> None:
     try:
         os.chdir(folder)
     except OSError as error:
         raise KneepointError(f"{folder}: {error.strerror}; name another project") from None
     os.environ["KNEEPOINT_OWN_CONTROLLERS"] = str(OWN_CONTROLLERS.absolute())
-    _forget_removed_controllers()
+    _forget_removed_controllers(own_sources(config))
 
 
-def _forget_removed_controllers() -> None:
+def _forget_removed_controllers(own: Path) -> None:
     """Removes a project's built controllers without a source: they would hide shipped ones."""
-    for listed in OWN_CONTROLLERS.glob("*.sources"):
-        if not source_listed_in(listed).is_file():
-            listed.with_suffix(".so").unlink(missing_ok=True)
-            listed.unlink(missing_ok=True)
-
-
-def source_listed_in(listed: Path) -> Path:
-    """Returns the source of a project's own controller, the first in the list of its sources."""
-    _, _, source = listed.read_text(encoding="utf-8").partition("\n")[0].partition("  ")
-    return Path(source)
+    for built in OWN_CONTROLLERS.glob("*.so"):
+        if not (own / f"{built.stem}.cc").is_file():
+            built.unlink(missing_ok=True)
+            built.with_suffix(".sources").unlink(missing_ok=True)
 
 
 def note_version() -> None:

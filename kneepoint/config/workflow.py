@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from kneepoint.common.errors import KneepointError, require_known
+from kneepoint.common.project import own_sources
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import PublishedTable
 from kneepoint.config.report import Section
@@ -23,7 +24,6 @@ from kneepoint.config.study import (
 from kneepoint.engines.catalogue import (
     Catalogue,
     Controller,
-    own_sources,
     require_sources,
 )
 from kneepoint.engines.limits import LIMITS

@@ -39,7 +39,10 @@ _SCRIPT = _ALL / "build.sh"
 
 
 def sources_of(name: str, own: Path) -> list[Path]:
-    """Returns the sources of a controller, which may be in `own`, or of all programs (CORE)."""
+    """Returns the sources of a controller, which may be in `own`, or of all programs (CORE).
+
+    Of an own controller that is built, all that the compiler read, but for the system's headers.
+    """
     if name == CORE:
         found = [
             path
@@ -49,8 +52,12 @@ def sources_of(name: str, own: Path) -> list[Path]:
             and not (path.parent == SOURCES and path.suffix == ".cc")
         ]
         return sorted(found)
+    source = source_of_controller(name, own)
+    if is_own(name, own):
+        built = shared_object(name, own).absolute()
+        return list(dict.fromkeys([source, *(each for each in _noted(name, own) if each != built)]))
     shared = sorted(path for path in SOURCES.glob("*") if path.suffix != ".cc")
-    return [source_of_controller(name, own), *shared, _ALL / "CMakeLists.txt", _SCRIPT]
+    return [source, *shared, _ALL / "CMakeLists.txt", _SCRIPT]
 
 
 def source_of_controller(name: str, own: Path) -> Path:
@@ -85,16 +92,21 @@ def changed_sources(name: str, own: Path) -> list[Path]:
     is_ours = name != CORE and is_own(name, own)
     if IS_INSTALLED and not is_ours:
         return []
-    try:
-        lines = built_of(name, own).read_text().splitlines()
-    except OSError:
-        lines = []
-    rows = [line.partition("  ") for line in lines]
-    of = {TOOL / path: digest for digest, _, path in rows if path}  # a note may have been cut off
+    of = _noted(name, own)
     built = [shared_object(name, own).absolute()] if is_ours else []
     sources = [path for path in [*sources_of(name, own), *built] if path.is_file()]
     now = {path: sha256_of(path.read_bytes()) for path in sources}
     return sorted(path for path in {**of, **now} if of.get(path) != now.get(path))
+
+
+def _noted(name: str, own: Path) -> dict[Path, str]:
+    """Returns the digests that the build of a controller, or of all programs (CORE), noted."""
+    try:
+        lines = built_of(name, own).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    rows = [line.partition("  ") for line in lines]
+    return {TOOL / path: digest for digest, _, path in rows if path}  # it may have been cut off
 
 
 def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> bool:

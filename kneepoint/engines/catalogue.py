@@ -12,7 +12,6 @@ from typing import Any, Self
 from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import TOOL
-from kneepoint.common.project import source_listed_in
 from kneepoint.networks.declared import marks_packets
 
 
@@ -132,11 +131,6 @@ class Catalogue:
         return some
 
 
-def own_sources(config: Path) -> Path:
-    """Returns the folder of a configuration's own controllers, one file each."""
-    return config.parent / "controllers"
-
-
 def require_sources(named: Mapping[str, str], own: Path) -> None:
     """Raises KneepointError if a controller has no source, or its own source an invalid name.
 
@@ -169,10 +163,16 @@ def load_catalogue(emulate: Path) -> Catalogue:
         raise KneepointError(f"{emulate} --list: {error}; run `make build` again") from None
 
 
+def _source_listed_in(listed: Path) -> Path:
+    """Returns the source of an own controller, from the list of all that it was built of."""
+    text = listed.read_text(encoding="utf-8", errors="replace")
+    return Path(text.partition("\n")[0].partition("  ")[2])
+
+
 def _reason(path: str, reason: str) -> str:
     """Returns why a controller was not loaded; names an own one's source, which its user knows."""
     listed = Path(path).with_suffix(".sources")
-    return reason.replace(path, str(source_listed_in(listed))) if listed.is_file() else reason
+    return reason.replace(path, str(_source_listed_in(listed))) if listed.is_file() else reason
 
 
 def _constant(item: Mapping[str, Any]) -> Constant:

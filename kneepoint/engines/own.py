@@ -5,15 +5,17 @@ python -m kneepoint.engines.own config/controllers/mine.cc
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.files import private_folder, sha256_of, write_whole
 from kneepoint.common.places import OWN_CONTROLLERS, TOOL
-from kneepoint.engines.built import built_of, shared_object, sources_of
+from kneepoint.engines.built import built_of, shared_object
 
 _FLAGS = (
     *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden"),
@@ -46,34 +48,44 @@ def build_own(source: Path) -> None:
     Raises:
         KneepointError: there is no compiler, or it refuses the source.
     """
-    name, headers = source.stem, TOOL / "controllers"
-    noted = "".join(
-        f"{sha256_of(path.read_bytes())}  {path}\n" for path in sources_of(name, source.parent)
-    )
+    name, own, headers = source.stem, source.parent.resolve(), TOOL / "controllers"
+    command = [
+        *compiler(),
+        *_FLAGS,
+        f"-frandom-seed={name}",
+        f"-ffile-prefix-map={own}=controllers",
+        f"-I{headers}",
+        str(own / source.name),
+    ]
     with private_folder("own") as work:
-        made = work / f"{name}.so"
-        command = [
-            *compiler(),
-            *_FLAGS,
-            f"-frandom-seed={name}",
-            f"-ffile-prefix-map={source.parent.resolve()}=controllers",
-            f"-I{headers}",
-            str(source),
-            *_LINKED,
-            f"-Wl,--version-script={headers}/algorithms/exports.map",
-            *("-o", str(made)),
-        ]
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
-        if answer.returncode != 0:
-            lines = [line for line in answer.stderr.splitlines() if "error" in line]
-            ended = f"`{shlex.join(compiler())}` ended with exit status {answer.returncode}"
-            said = answer.stderr.strip().rpartition("\n")[2]
-            other = ": ".join(filter(None, (f"{source}: {ended}", said)))
-            raise KneepointError(lines[0].strip() if lines else other)
-        built, place = made.read_bytes(), shared_object(name, source.parent)
+        rule, made = work / "rule", work / f"{name}.so"
+        _compile(source, [*command, "-MM", "-MF", str(rule)])
+        noted = "".join(
+            f"{sha256_of(path.read_bytes())}  {path}\n" for path in _needed(rule.read_text())
+        )
+        exports = f"--version-script={headers}/algorithms/exports.map"
+        _compile(source, [*command, *_LINKED, "-Xlinker", exports, "-o", str(made)])
+        built, place = made.read_bytes(), shared_object(name, own)
         write_whole(place, built)
     noted += f"{sha256_of(built)}  {place.absolute()}\n"
-    write_whole(built_of(name, source.parent), noted)
+    write_whole(built_of(name, own), noted)
+
+
+def _compile(source: Path, command: Sequence[str]) -> None:
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        lines = [line for line in answer.stderr.splitlines() if "error" in line]
+        ended = f"`{shlex.join(compiler())}` ended with exit status {answer.returncode}"
+        said = answer.stderr.strip().rpartition("\n")[2]
+        other = ": ".join(filter(None, (f"{source}: {ended}", said)))
+        raise KneepointError(lines[0].strip() if lines else other)
+
+
+def _needed(rule: str) -> list[Path]:
+    """Returns the files that a rule of make needs, in its order."""
+    _, _, needed = rule.replace("\\\n", " ").partition(": ")
+    words = re.split(r"(?<!\\)\s+", needed.strip())
+    return [Path(re.sub(r"\\([ #])", r"\1", word).replace("$$", "$")) for word in words]
 
 
 def main() -> None:

@@ -35,6 +35,15 @@ def test_only_a_file_is_opened(tmp_path: Path, name: str) -> None:
         open_file(tmp_path / name, "make one")
 
 
+def test_a_lock_that_is_a_link_empties_no_other_file(tmp_path: Path) -> None:
+    other, path = tmp_path / "other", tmp_path / ".lock"
+    other.write_text("kept")
+    path.symlink_to(other)
+    with pytest.raises(KneepointError, match=str(path)):
+        hold_lock(path)
+    assert other.read_text() == "kept"
+
+
 def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     program = (

@@ -73,3 +73,39 @@ def test_a_compiler_that_fails_is_named(project: Path, compiler: str) -> None:
     said = run(project, "unbuilt", CXX=compiler)
     assert "controllers/unbuilt.cc" in said
     assert compiler in said and re.search(r"\b[12]\b", said)
+
+
+WINDOW = """
+#include "../shared/its window.hh"
+#include "algorithms/registry.hh"
+namespace kneepoint {
+namespace {
+struct Constant final : Controller {
+  explicit Constant(Constants& constants) : Controller(constants, 1000) {}
+  double window() const override { return WINDOW; }
+  void on_ack(const Ack&) override {}
+};
+const Registration<Constant> registration{"NAME", "a window", "here"};
+}  // namespace
+}  // namespace kneepoint
+"""
+
+
+def test_a_header_of_the_project_is_a_source(project: Path) -> None:
+    header = project / "shared/its window.hh"
+    header.parent.mkdir()
+    write_source(project, "windowed", WINDOW.replace("NAME", "windowed"))
+    words = ("run", "windowed", "--network", "synthetic-fast", "--json")
+
+    def packets(window: int) -> int:
+        header.write_text(f"#define WINDOW {window}\n")
+        result = ask(project, *words)
+        return int(json.loads(result.stdout)["packets_sent"])
+
+    assert packets(5) < packets(20)
+    assert ask(project, *words).stderr == ""
+    for damaged in (b"\xff\xfe", b""):
+        (project / ".kneepoint/controllers/windowed.sources").write_bytes(damaged)
+        assert "windowed" in ask(project, *words).stderr
+    header.unlink()
+    assert "its window.hh" in run(project, "windowed")

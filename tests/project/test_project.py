@@ -48,6 +48,58 @@ def test_another_users_configuration_above_is_refused(tmp_path: Path) -> None:
             project.find_config(folder)
 
 
+def test_what_anybody_writes_is_refused(tmp_path: Path) -> None:
+    path = write_config(tmp_path / "shared")
+    below = path.parent / "mine"
+    below.mkdir()
+    (path.parent / STATE).mkdir()
+    assert project.find_config(below) == path
+    for place in (path, path.parent, path.parent / STATE):
+        mode = place.stat().st_mode
+        place.chmod(0o1777)
+        for folder in (below, path.parent):
+            with pytest.raises(KneepointError, match=f"{place}: .*--config"):
+                project.find_config(folder)
+        place.chmod(mode)
+
+
+def test_prepared_by_another_user_is_refused(tmp_path: Path) -> None:
+    path = write_config(tmp_path / "mine")
+    state, theirs = path.parent / STATE, tmp_path / "theirs"
+    theirs.mkdir()
+    state.symlink_to(theirs)
+    assert project.find_config(path.parent) == path
+    if os.geteuid() != 0:
+        pytest.skip("NOT TESTED: only root gives files away")
+    os.chown(theirs, OTHER, -1)
+    with pytest.raises(KneepointError, match=f"{state}: .*{OTHER}.*--config"):
+        project.find_config(path.parent)
+
+
+@pytest.mark.parametrize("place", ["kneepoint", "kneepoint/shipped", f"kneepoint/shipped/{STATE}"])
+def test_a_cache_that_anybody_writes_is_refused(
+    called_from: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(called_from))
+    (called_from / place).mkdir(parents=True)
+    (called_from / place).chmod(0o777)
+    with pytest.raises(KneepointError, match=f"{place}: .*XDG_CACHE_HOME"):
+        project.enter_shipped()
+    assert Path.cwd() == called_from
+
+
+def test_shipped_settings_are_not_used_where_others_write(
+    called_from: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = write_config(called_from / "tool")
+    monkeypatch.setattr(project, "IS_INSTALLED", True)
+    monkeypatch.setattr(project, "SHIPPED", config.parent)
+    assert project.enter(config) == config
+    called_from.chmod(0o1777)
+    with pytest.raises(KneepointError, match=f"{called_from}: "):
+        project.enter(config)
+
+
 def test_a_link_to_a_trusted_configuration_is_as_its_owner(tmp_path: Path) -> None:
     trusted = write_config(tmp_path / "trusted")
     path = tmp_path / "theirs/config.yaml"
@@ -89,14 +141,17 @@ def test_a_folder_that_is_gone_is_refused(called_from: Path) -> None:
 
 
 def test_a_removed_controller_stands_in_for_no_shipped_one(called_from: Path) -> None:
-    config = write_config(called_from)
-    sources = {name: called_from / f"controllers/{name}.cc" for name in ("kept", "timely")}
+    config, copied_from = write_config(called_from), called_from / "original/timely.cc"
+    copied_from.parent.mkdir()
+    copied_from.touch()
     OWN_CONTROLLERS.mkdir(parents=True)
-    for name, source in sources.items():
+    for name in ("kept", "timely", "unfinished"):
         (OWN_CONTROLLERS / f"{name}.so").touch()
-        (OWN_CONTROLLERS / f"{name}.sources").write_text(f"{'0' * 64}  {source}\n")
-    sources["kept"].parent.mkdir()
-    sources["kept"].touch()
+    for name in ("kept", "timely"):
+        (OWN_CONTROLLERS / f"{name}.sources").write_text(f"{'0' * 64}  {copied_from}\n")
+    source = called_from / "controllers/kept.cc"
+    source.parent.mkdir()
+    source.touch()
     project.enter(config)
     assert {path.name for path in OWN_CONTROLLERS.iterdir()} == {"kept.so", "kept.sources"}
 
