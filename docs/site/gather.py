@@ -62,7 +62,7 @@ def gather(
     texts[Path("index.md")] = converted(ROOT / "README.md") + "".join(
         _toctree(names, title) for title, names in CONTENTS.items()
     )
-    why = "The reasons for the design. Decisions that no longer hold are removed with their numbers."
+    why = "The reasons for the design. Missing numbers are of decisions that no longer hold."
     texts[Path("decisions/index.md")] = f"# Decisions\n\n{why}\n{_toctree(['0*'])}"
     texts[Path("reference.md")] += _toctree([f"reference/{name}" for name in reference])
     texts |= {Path(f"reference/{name}.md"): text for name, text in reference.items()}
