@@ -8,13 +8,14 @@
 import os
 import re
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 from kneepoint.common import code
 from kneepoint.networks.config import load_network, load_trace_catalogue, network_file
 from kneepoint.networks.fetch import made_of
-from kneepoint.common.files import keep_temporary_files, require_folder, sha256_of
+from kneepoint.common.files import keep_temporary_files, require_folder, sha256_of, write_whole
 from kneepoint.common.project import enter, note_version, python_path, require_config_here
 from kneepoint.common.locks import hold_workflow_lock
 from kneepoint.common.places import BENCHMARKS, LOGS, PACKAGE, STATE
@@ -23,20 +24,14 @@ from kneepoint.common.notes import (
     digest_of_files,
     digest_of_input,
     is_sealed,
-    note,
-    note_files,
-    note_input,
-    place_of,
-    renew,
-    settle_note,
+    settle,
+    token,
 )
 from kneepoint.engines.built import (
     CORE,
     EMULATE,
     PROGRAMS,
-    is_own,
     is_current,
-    note_build,
     shared_object,
     source_of_controller,
 )
@@ -76,7 +71,6 @@ except KneepointError as error:
 RESULTS = WORKFLOW.results
 
 OWN = WORKFLOW.own_sources
-CURRENT = [name for name in WORKFLOW.controllers if is_current(name, OWN)]
 
 # A killed process would leave Snakemake's own, which is empty where jobs share its files.
 with suppress(OSError):
@@ -133,8 +127,8 @@ onsuccess:
             write_to(RESULTS, WORKFLOW.settings.storage_url)
         except KneepointError as error:
             refuse(error)
-    digest = digest_of_files(REAL_MADE_BY)
-    settle_note(REAL_NOTE, digest, REAL_MADE_BY, is_all_made=is_confirming())
+    if is_confirming():
+        settle("real_results", REAL_TOKEN, digest_of_files(REAL_MADE_BY))
 
 
 # Print errors last, below Snakemake's list of job inputs.

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kneepoint.common.files import sha256_of
-from kneepoint.common.notes import place_of, renew
 from kneepoint.common.places import BUILT, IS_INSTALLED, OWN_CONTROLLERS, TOOL
 from kneepoint.engines.catalogue import (
     SOURCES,
@@ -113,13 +112,6 @@ def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> boo
     """Whether a controller, or all these programs, are there and built from the present sources."""
     needed = programs or [EMULATE if name == CORE else shared_object(name, own)]
     return all(Path(each).is_file() for each in needed) and not changed_sources(name, own)
-
-
-def note_build(name: str, own: Path, programs: Iterable[str | Path]) -> Path:
-    """Returns a file that is newer than programs, and another, if they must be built."""
-    programs = list(programs)
-    is_built = is_current(name, own, programs)
-    return renew(place_of(name, "built"), programs, is_current=is_built)
 
 
 def out_of_date(controllers: Iterable[str], own: Path) -> list[Path]:

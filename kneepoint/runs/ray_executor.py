@@ -25,9 +25,9 @@ from kneepoint.runs.cluster import POLL_S, RAY, Cluster
 from kneepoint.runs.ray_node import Sent, facts_here, run_here
 
 _CHUNK = 16
-"""Maximum number of runs per task; a task costs about a fifth of a run."""
-_AHEAD = 2
-"""Tasks in progress per core, so that the next already waits there."""
+"""Maximum number of runs per task, of which one per core is in progress."""
+_CPUS = 0.5
+"""A task's share of a CPU: while one study samples, another runs, and Ray ends idle workers."""
 _RETRIES = 10
 """Further attempts, on any worker, of a task whose worker or node dies."""
 _SILENCE_S = 120.0
@@ -68,19 +68,18 @@ class RayExecutor:
         if not self._cores:
             raise self._lost("no node with a CPU")
         self._facts = facts_here() if cluster.is_joined else {}
-        self._task = ray.remote(num_cpus=1, max_retries=_RETRIES)(run_here)
+        self._task = ray.remote(num_cpus=_CPUS, max_retries=_RETRIES)(run_here)
         threading.Thread(target=self._watch, daemon=True).start()
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see kneepoint.runs.executor.Executor)."""
         import ray
 
-        most = _AHEAD * self._cores
-        size = max(1, min(_CHUNK, -(-len(specs) // most)))
+        size = max(1, min(_CHUNK, -(-len(specs) // self._cores)))
         chunks = deque(specs[start : start + size] for start in range(0, len(specs), size))
         tasks: dict[Any, Sequence[RunSpec]] = {}
         while chunks or tasks:
-            while chunks and len(tasks) < most:
+            while chunks and len(tasks) < self._cores:
                 chunk = chunks.popleft()
                 sent = self._sent(chunk)
                 tasks[self._task.remote(self._settings, chunk, self._facts, sent)] = chunk

@@ -12,15 +12,11 @@ for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse"
         name:
             job
         input:
-            code_of("kneepoint.analysis.run"),
-            [code_of(STAGES[stage].module) for stage in stages],
-            lambda _: when_built(*WORKFLOW.controllers),
             str(EMULATE),
             built(*WORKFLOW.controllers),
-            config=note_input(CONFIG),
             results=lambda _, groups=sorted(groups): results_in(*groups),
             tables=analysed(sorted(read)),
-            intact=[noted_sealed(f"{RESULTS}/stages/{stage}") for stage in stages],
+            again=again_unless(all(is_sealed(f"{RESULTS}/stages/{stage}") for stage in stages)),
         output:
             analysed(written),
         log:
@@ -32,6 +28,10 @@ for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse"
         params:
             config=CONFIG,
             stages=stages,
+            code=code.digest_of_step(
+                "kneepoint.analysis.run", *(STAGES[stage].module for stage in stages)
+            ),
+            reads=[digest_of(CONFIG), *digest_of_read(*groups)],
         message:
             f"Analysing: {', '.join(stages)}"
         shell:

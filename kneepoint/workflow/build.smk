@@ -1,9 +1,9 @@
 # Also compiles all controllers in parallel, so that their own jobs only need to link them, unless
 # KNEEPOINT_OBJECTS names few; a controller that fails to compile fails in its own job. See
 # kneepoint/engines/built.py for what is built again. An installed tool has all but a project's own.
-checkpoint build_core:
+rule build_core:
     input:
-        note_build(CORE, OWN, PROGRAMS),
+        again_unless(is_current(CORE, OWN, PROGRAMS)),
     output:
         PROGRAMS,
     log:
@@ -22,9 +22,10 @@ checkpoint build_core:
         " || {params.script:q} -- programs > {log:q} 2>&1"
 
 
-checkpoint build_controller:
+rule build_controller:
     input:
-        lambda wildcards: code_of_controller(wildcards.controller),
+        lambda wildcards: source_if_gone(wildcards.controller),
+        lambda wildcards: again_unless(is_current(wildcards.controller, OWN)),
     output:
         f"{BUILT}/controllers/{{controller}}.so",
     log:
@@ -42,9 +43,10 @@ checkpoint build_controller:
         "{params.script:q} -- controller_{wildcards.controller:q} > {log:q} 2>&1"
 
 
-checkpoint build_own_controller:
+rule build_own_controller:
     input:
-        lambda wildcards: code_of_controller(wildcards.controller),
+        lambda wildcards: source_if_gone(wildcards.controller),
+        lambda wildcards: again_unless(is_current(wildcards.controller, OWN)),
     output:
         f"{OWN_CONTROLLERS}/{{controller}}.so",
     log:

@@ -28,58 +28,44 @@ from kneepoint.reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = STATE / "cluster.json"
+# Newer than all that was made. It is written before Snakemake lists the folder, which it does once.
+NOW = STATE / "now"
+write_whole(NOW, f"{time.time_ns()}\n")
 EXPERIMENTS = experiments_of(WORKFLOW)
 REAL_PROGRAMS = {
     engine: [str(BUILT / name) for name in limits.programs] for engine, limits in LIMITS.items()
 }
-IS_CORE_BUILT = is_current(CORE, OWN, PROGRAMS)
-HAS_RESULTS = any(Path(f"{RESULTS}/{name}/{MADE_BY}").exists() for name in EXPERIMENTS)
 
 
-def code_of(*steps):
-    """Returns a file that changes when the code of a step changes."""
-    return note(".".join(steps), code.digest_of_step(*steps))
+def again_unless(is_current):
+    """Returns inputs with which a job runs again; none while its files are of the present inputs, as it wrote them.
+
+    Everything else Snakemake notices itself: files that are missing, or newer than what was made of them, and other
+    digests among a job's parameters.
+    """
+    return [] if is_current else [NOW]
 
 
-def code_of_controller(name):
-    """Returns a file that changes when a controller must be built, or its source if it is gone."""
+def source_if_gone(name):
+    """Returns the source of a controller if it is gone, which Snakemake then says."""
     source = source_of_controller(name, OWN)
-    return note_build(name, OWN, [shared_object(name, OWN)]) if source.is_file() else source
+    return [] if source.is_file() else [source]
 
 
 def built(*controllers):
     """Returns the shared objects of the controllers that a job runs."""
-    return made_each(str(shared_object(name, OWN)) for name in sorted(set(controllers)))
+    return [str(shared_object(name, OWN)) for name in sorted(set(controllers))]
 
 
-def when_built(*controllers):
-    """Has Snakemake choose anew among jobs after a build: its bytes decide; returns no file.
-
-    Without it, a job would run again because a program was built again, though to the same bytes. A
-    job needs all controllers that stand behind its inputs.
-    """
-    if HAS_RESULTS and not IS_CORE_BUILT:
-        checkpoints.build_core.get()
-    for name in sorted(set(controllers)):
-        if HAS_RESULTS and name not in CURRENT:
-            of_kind = "build_own_controller" if is_own(name, OWN) else "build_controller"
-            getattr(checkpoints, of_kind).get(controller=name)
-    return []
+def digest_of(*paths):
+    """Returns a digest of what files say, without comments and layout."""
+    said = [f"{path.name} {digest_of_input(path)}" for path in map(Path, paths)]
+    return sha256_of("\n".join(said).encode())
 
 
-def noted(paths):
-    """Returns files of the configuration as the notes of what they say."""
-    return [note_input(Path(path)) for path in paths]
-
-
-def made(name, files):
-    """Returns files that jobs make, with the note of their contents."""
-    return [*files, note_files(name, files)]
-
-
-def made_each(files):
-    """Returns files that jobs make, each with a note of its own."""
-    return [path for file in files for path in made(file, [file])]
+def digest_of_folder(folder, pattern):
+    """Returns a digest of what the files of a folder say."""
+    return digest_of(*sorted(folder.rglob(pattern)))
 
 
 def sha256_of_trace(name):
@@ -88,44 +74,20 @@ def sha256_of_trace(name):
     return catalogue[name].sha256 if name in catalogue else ""
 
 
-def noted_network(name):
-    """Returns the note of all that a network is prepared from."""
-    digest = sha256_of(made_of(CONFIG, load_network(CONFIG, name)).encode())
-    return note(f"networks/{name}", digest, network_file(CONFIG, name).stat().st_mtime_ns)
-
-
-def fits_for(network):
-    """Returns the study whose host a network has, if it names one."""
-    study = load_network(CONFIG, network).host_from
-    return [study] if study else []
+def digest_of_network(name):
+    """Returns the digest of all that a network is prepared from."""
+    return sha256_of(made_of(CONFIG, load_network(CONFIG, name)).encode())
 
 
 def fitted_for(network):
     """Returns the study.json whose host a network has, if it names one."""
-    return [f"{RESULTS}/{study}/study.json" for study in fits_for(network)]
-
-
-def behind(*experiments):
-    """Returns the controllers of experiments and of all those whose results they depend on."""
-    found = set()
-    for experiment in map(EXPERIMENTS.get, experiments):
-        if experiment.needs_confirm or experiment.tables:
-            return set(WORKFLOW.controllers)
-        fits = [fit for network in experiment.networks for fit in fits_for(network)]
-        found |= {*experiment.controllers, *behind(*experiment.needs, *fits)}
-    return found
+    study = load_network(CONFIG, network).host_from
+    return [f"{RESULTS}/{study}/study.json"] if study else []
 
 
 def prepared(*networks):
     """Returns the files of prepared networks."""
-    return [
-        file
-        for network in networks
-        for file in made(
-            f"{NETWORKS}/{network}",
-            [f"{NETWORKS}/{network}/{name}" for name in NETWORK_FILES],
-        )
-    ]
+    return [f"{NETWORKS}/{network}/{name}" for network in networks for name in NETWORK_FILES]
 
 
 def results_of(*names):
@@ -133,41 +95,28 @@ def results_of(*names):
     return [f"{RESULTS}/{name}/{file}" for name in names for file in EXPERIMENTS[name].files]
 
 
-def made_results_of(*names):
-    """Returns what results_of does, with notes."""
-    return [file for name in names for file in made(f"{RESULTS}/{name}", results_of(name))]
-
-
 @cache
-def noted_made(name):
-    """Returns the note that has an experiment made again if a file is not what it wrote.
+def is_as_written(name):
+    """Whether the files of an experiment are what it wrote of the present inputs.
 
-    Nor do results count that are whole, but of other inputs, such as those of a backup.
+    Results may be whole, but of other inputs, such as those of a backup.
     """
     folder = Path(f"{RESULTS}/{name}")
     try:
         made = read_made_by(folder)
-        is_current = made is None or not (
-            made.changed(folder)
-            or made.inputs
-            and other_inputs(made.inputs, inputs_of(WORKFLOW, EXPERIMENTS[name]))
-        )
     except KneepointError:  # nobody knows what it wrote
-        is_current = False
-    return renew(place_of(f"{folder}/made"), results_of(name), is_current=is_current)
+        return False
+    return made is None or not (
+        made.changed(folder)
+        or made.inputs
+        and other_inputs(made.inputs, inputs_of(WORKFLOW, EXPERIMENTS[name]))
+    )
 
 
-@cache
-def noted_sealed(name):
-    """Returns the note that has a job run again if a file is not what it wrote."""
-    return renew(place_of(f"{name}/made"), [], is_current=is_sealed(name))
-
-
-def noted_trace(name):
-    """Returns the note that has a trace fetched again if it is not the one of traces.yaml."""
-    path, listed = TRACES / name, sha256_of_trace(name)
-    is_current = not path.is_file() or sha256_of(path.read_bytes()) == listed
-    return renew(place_of(f"{path}/made"), [path], is_current=is_current)
+def is_listed(trace):
+    """Whether a trace is the one of traces.yaml, if it is there."""
+    path = TRACES / trace
+    return not path.is_file() or sha256_of(path.read_bytes()) == sha256_of_trace(trace)
 
 
 def is_confirming():
@@ -214,18 +163,10 @@ def of(wildcards):
     return EXPERIMENTS[wildcards.experiment]
 
 
-def listed(folder, pattern):
-    """Returns the note of all files of a folder, which changes, too, when one is gone."""
-    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
-    said = [f"{path} {digest_of_input(path)}" for path in files]
-    newest_ns = max((path.stat().st_mtime_ns for path in files), default=None)
-    return note(f"{folder}/all", sha256_of("\n".join(said).encode()), newest_ns)
-
-
-PUBLISHED = listed(CONFIG.parent / "published", "*")
-# The analysis includes the real results that exist, and requests none.
+# The analysis includes the real results that exist, and requests none. `confirm` settles the token at its end: the
+# report that it has written includes those that it made.
 REAL_MADE_BY = [f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)]
-REAL_NOTE = note(f"{RESULTS}/real_results", digest_of_files(REAL_MADE_BY))
+REAL_TOKEN = token("real_results", digest_of_files(REAL_MADE_BY))
 
 
 def wanted_in_real_time():
@@ -239,14 +180,18 @@ def wanted_in_real_time():
 
 
 def results_in(*groups):
-    """Returns the files of groups of results (see kneepoint.analysis.schema)."""
+    """Returns the files of groups of results (see kneepoint.analysis.schema): the real ones if they are made now."""
     chosen = [each for each in EXPERIMENTS.values() if each.group in groups]
-    real = [each.name for each in chosen if each.needs_confirm]
-    files = made_results_of(*(each.name for each in chosen if not each.needs_confirm))
-    files += [PUBLISHED] if "published" in groups else []
-    if real and not wanted_in_real_time():
-        return [*files, REAL_NOTE]
-    return [*files, *results_of(*real)]
+    return results_of(
+        *(each.name for each in chosen if wanted_in_real_time() or not each.needs_confirm)
+    )
+
+
+def digest_of_read(*groups):
+    """Returns a digest of what the analysis reads besides the results that are made."""
+    real = [each for each in EXPERIMENTS.values() if each.group in groups and each.needs_confirm]
+    published = digest_of_folder(CONFIG.parent / "published", "*") if "published" in groups else ""
+    return [published, REAL_TOKEN if real else ""]
 
 
 def analysed(tables):

@@ -9,18 +9,13 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         name:
             name
         input:
-            code_of(RUNNER, kind.step),
-            lambda wildcards: when_built(*behind(wildcards.experiment)),
-            programs=lambda wildcards: made_each(
-                [str(EMULATE), *REAL_PROGRAMS[of(wildcards).engine]]
-            ),
+            programs=lambda wildcards: [str(EMULATE), *REAL_PROGRAMS[of(wildcards).engine]],
             controllers=lambda wildcards: built(*of(wildcards).controllers),
             networks=lambda wildcards: prepared(*of(wildcards).networks),
-            configuration=lambda wildcards: noted(of(wildcards).config_files),
-            results=lambda wildcards: made_results_of(*of(wildcards).needs),
+            results=lambda wildcards: results_of(*of(wildcards).needs),
             tables=lambda wildcards: [f"{RESULTS}/{each}.parquet" for each in of(wildcards).tables],
             before=lambda wildcards: before(of(wildcards)),
-            intact=lambda wildcards: noted_made(wildcards.experiment),
+            again=lambda wildcards: again_unless(is_as_written(wildcards.experiment)),
         output:
             multiext(f"{RESULTS}/{{experiment}}/", "runs.parquet", *kind.files, MADE_BY),
         log:
@@ -38,6 +33,8 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
             seed=WORKFLOW.settings.seed,
             settings=lambda wildcards: of(wildcards).settings,
             host=lambda wildcards: host_of(of(wildcards)),
+            code=code.digest_of_step(RUNNER, kind.step),
+            reads=lambda wildcards: digest_of(*of(wildcards).config_files),
             say=lambda wildcards: output_of(of(wildcards)),
         message:
             f"{kind.message}: {{wildcards.experiment}}"

@@ -1,16 +1,17 @@
-OWN_WORDS = listed(CONFIG.parent / "comparisons", "*.md.jinja")
-OWN_TEXT = listed(CONFIG.parent / "text", "*.md")
-TEMPLATES = [listed(PACKAGE / "reports/templates", "*"), listed(QUESTIONS, "*.jinja")]
+WORDS = [
+    digest_of_folder(CONFIG.parent / "comparisons", "*.md.jinja"),
+    digest_of_folder(CONFIG.parent / "text", "*.md"),
+    digest_of_folder(PACKAGE / "reports/templates", "*"),
+    digest_of_folder(QUESTIONS, "*.jinja"),
+]
+GROUPS = sorted({each.group for each in EXPERIMENTS.values()})
 
 
 # The figures of a kind are in one folder, because only the tables determine their number.
 rule draw:
     input:
-        code_of("kneepoint.reports.draw"),
-        [code_of(module_of(kind)) for kind in PART_OF],
-        lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
-        intact=[noted_sealed(f"{RESULTS}/figures/{kind}") for kind in PART_OF],
+        again=again_unless(all(is_sealed(f"{RESULTS}/figures/{kind}") for kind in PART_OF)),
     output:
         [
             report(
@@ -36,6 +37,7 @@ rule draw:
     params:
         results=RESULTS,
         kinds=list(PART_OF),
+        code=code.digest_of_step("kneepoint.reports.draw", *map(module_of, PART_OF)),
     message:
         "Drawing the figures"
     shell:
@@ -46,9 +48,6 @@ rule draw:
 # A single figure; the name of a kind stands for the first of its figures.
 rule draw_figure:
     input:
-        code_of("kneepoint.reports.draw"),
-        lambda wildcards: code_of(module_of(kind_of(wildcards.figure))),
-        lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(TABLES),
     output:
         f"{RESULTS}/figures/{{figure}}.svg",
@@ -63,6 +62,9 @@ rule draw_figure:
     params:
         results=RESULTS,
         kind=lambda wildcards: kind_of(wildcards.figure),
+        code=lambda wildcards: code.digest_of_step(
+            "kneepoint.reports.draw", module_of(kind_of(wildcards.figure))
+        ),
     message:
         "Drawing: {wildcards.figure}"
     shell:
@@ -72,17 +74,10 @@ rule draw_figure:
 
 rule write_report:
     input:
-        code_of("kneepoint.reports.build"),
-        [code_of(stage.module) for stage in STAGES.values()],
-        TEMPLATES,
-        OWN_WORDS,
-        OWN_TEXT,
-        lambda _: when_built(*WORKFLOW.controllers),
-        config=note_input(CONFIG),
         tables=analysed(TABLES),
         figures=[f"{RESULTS}/figures/{kind}" for kind in PART_OF],
-        results=lambda _: results_in("published", *{each.group for each in EXPERIMENTS.values()}),
-        intact=noted_sealed(f"{RESULTS}/report"),
+        results=lambda _: results_in(*GROUPS),
+        again=again_unless(is_sealed(f"{RESULTS}/report")),
     # The previous report stays until the new one is complete.
     output:
         report(
@@ -119,6 +114,11 @@ rule write_report:
         str(TOOL / "environment.yml")
     params:
         config=CONFIG,
+        code=code.digest_of_step(
+            "kneepoint.reports.build",
+            *(stage.module for stage in STAGES.values()),
+        ),
+        reads=[digest_of(CONFIG), *WORDS, *digest_of_read("published", *GROUPS)],
     message:
         "Writing the report"
     shell:

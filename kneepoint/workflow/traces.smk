@@ -1,6 +1,6 @@
 rule fetch_trace:
     input:
-        intact=lambda wildcards: noted_trace(wildcards.trace),
+        again=lambda wildcards: again_unless(is_listed(wildcards.trace)),
     output:
         f"{TRACES}/{{trace}}",
     log:
@@ -23,20 +23,17 @@ rule fetch_trace:
 # A network may have the host that a study found on another one.
 rule prepare_network:
     input:
-        lambda wildcards: when_built(*behind(*fits_for(wildcards.network))),
-        traces=lambda wildcards: made_each(
+        traces=lambda wildcards: [
             f"{TRACES}/{trace}" for trace in load_network(CONFIG, wildcards.network).trace_names
-        ),
-        check_trace=made("check_trace", [str(BUILT / "check_trace")]),
-        synthesize=lambda wildcards: made_each(
+        ],
+        check_trace=str(BUILT / "check_trace"),
+        synthesize=lambda wildcards: (
             [str(BUILT / "synthesize")]
             if load_network(CONFIG, wildcards.network).is_synthetic
             else []
         ),
-        fitted=lambda wildcards: made_each(fitted_for(wildcards.network)),
-        code=code_of("kneepoint.networks.prepare"),
-        made_of=lambda wildcards: noted_network(wildcards.network),
-        intact=lambda wildcards: noted_sealed(f"{NETWORKS}/{wildcards.network}"),
+        fitted=lambda wildcards: fitted_for(wildcards.network),
+        again=lambda wildcards: again_unless(is_sealed(f"{NETWORKS}/{wildcards.network}")),
     output:
         multiext(
             f"{NETWORKS}/{{network}}/",
@@ -55,6 +52,8 @@ rule prepare_network:
         config=CONFIG,
         into=subpath(output[0], parent=True),
         fitted=lambda wildcards: [f"--fitted={file}" for file in fitted_for(wildcards.network)],
+        code=code.digest_of_step("kneepoint.networks.prepare"),
+        reads=lambda wildcards: digest_of_network(wildcards.network),
     message:
         "Preparing the network {wildcards.network}"
     shell:

@@ -45,7 +45,7 @@ def finished(finished_workflow: Finished) -> list[str]:
 def changed(
     checkout: Checkout, *changes: tuple[str, str, str], times_ns: int | None = None
 ) -> Iterator[None]:
-    """Changes files for a while; afterwards they, and all notes, are as old as before.
+    """Changes files for a while; afterwards they are as before, and as old.
 
     Args:
         checkout: where.
@@ -53,8 +53,7 @@ def changed(
         times_ns: how old the files shall look then; None: as old as they are.
     """
     files = {checkout.folder / path for path, _, _ in changes}
-    noted = [path for path in (checkout.folder / ".kneepoint/notes").rglob("*") if path.is_file()]
-    before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in (*files, *noted)]
+    before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in files]
     for path, old, new in changes:
         text = (checkout.folder / path).read_text()
         assert old in text
@@ -208,7 +207,7 @@ def test_changes_that_no_result_depends_on_rerun_nothing(
     """Comments, docstrings, a controller without a study, statistics: all at once."""
     with changed(
         checkout,
-        ("kneepoint/runs/executor.py", "# ", "# Well: "),
+        ("kneepoint/runs/job.py", "# ", "# Well: "),
         ("kneepoint/runs/seeds.py", '"""Returns', '"""Gives'),
         ("kneepoint/runs/run.py", "(arguments.config)", "((arguments.config))"),
         ("controllers/algorithms/fast_tcp.cc", "{", "{ ;"),
@@ -223,32 +222,34 @@ if [ "$2" = programs ]; then
   find build/saved -maxdepth 1 -type f -exec cp -a {} build ';'
 else
   cp -a "build/saved/controllers/${2#controller_}.so" build/controllers
-  [ "$2" != controller_timely ] || printf %s "$(cat build/appended)" >> build/controllers/timely.so
 fi
 """
 
 
-@pytest.mark.parametrize(("appended", "others"), [("", set()), ("!", {"run_example"})])
-def test_bytes_that_a_build_gives_decide_what_runs_again(
-    checkout: Checkout, finished: list[str], appended: str, others: set[str]
+def test_build_that_gives_the_same_bytes_changes_no_result(
+    checkout: Checkout, finished: list[str], finished_workflow: Finished
 ) -> None:
-    """A comment in all sources costs a build and no more; the build copies what is there."""
+    """As after a comment in all sources: every run is in its journal; the build copies."""
     build = checkout.folder / "build"
     programs = [checkout.folder / "build" / Path(path).name for path in PROGRAMS]
     (build / "saved/controllers").mkdir(parents=True, exist_ok=True)
     for path in (*programs, *build.glob("controllers/*.so")):
         shutil.copy2(path, build / "saved" / path.relative_to(build))
-    (build / "appended").write_text(appended)
-    script = checkout.folder / "controllers/build.sh"
-    whole = script.read_text()
+    folders = ("grid", "tpe", "fit", "repeats/again", "hold_out")
+    journals = [checkout.folder / f"results/one/{folder}/runs.jsonl" for folder in folders]
+    before = [path.read_bytes() for path in journals]
+    whole = (checkout.folder / "controllers/build.sh").read_text()
     with changed(checkout, ("controllers/build.sh", whole, COPYING)):
         output = checkout.run(*finished)
     ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output)) - {"all"}
-    assert ran == BUILDS | others
+    assert ran == ALL
+    assert [path.read_bytes() for path in journals] == before
+    assert checkout.results("one") == finished_workflow.results
+    assert jobs_of(checkout, finished) == set()
 
 
 def test_rerun_takes_its_runs_from_the_journal_and_says_what_made_it(
-    checkout: Checkout, finished: list[str]
+    checkout: Checkout, finished: list[str], finished_workflow: Finished
 ) -> None:
     folder = checkout.folder / "results/one/grid"
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -261,3 +262,5 @@ def test_rerun_takes_its_runs_from_the_journal_and_says_what_made_it(
     again = json.loads(after["made_by.json"])
     assert again["code_sha256"] != made["code_sha256"]
     assert {**again, "code_sha256": ""} == {**made, "code_sha256": ""}
+    checkout.run(*finished)
+    assert checkout.results("one") == finished_workflow.results
