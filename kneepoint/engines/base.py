@@ -43,10 +43,10 @@ METRICS = (
 )
 COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
 SHARES = ("at_bound_share", "idle_share")
-"""Of the time, and of the uplink's capacity: see RunRecord."""
+"""Shares of the time and of the uplink's capacity: see RunRecord."""
 
 LINK_METRICS = ("utilization", "throughput_mbps", "queueing_delay_p95_ms")
-"""Of the uplink, among the metrics of comparisons."""
+"""Metrics of the uplink in comparisons."""
 
 FLOW_METRICS = (
     "throughput_mbps",
@@ -62,12 +62,12 @@ FLOW_METRICS = (
     "completion_s",
     "loss_events",
 )
-"""Of one flow; those that do not exist (completion_s of an endless flow) are None.
+"""Metrics of one flow; None where one does not exist (completion_s of an endless flow).
 
-loss_events counts how often a TCP sender began to repair a loss.
+loss_events counts the loss recoveries of a TCP sender.
 """
 FLOW_SERIES = ("throughput_by_interval_mbps", "window_by_interval_packets", "rtt_by_interval_ms")
-"""Of one flow over time, if the traffic has interval_s; element k is that of interval k."""
+"""Time series of one flow, if the traffic has interval_s; element k is the value in interval k."""
 PROBE_METRICS = (
     *("sent", "answered", "rtt_min_ms", "rtt_mean_ms", "rtt_max_ms", "rtt_p50_ms", "rtt_p95_ms"),
 )
@@ -77,7 +77,7 @@ Status = Literal["ok", "failed", "fault"]
 
 
 def canonical_json(value: object) -> str:
-    """Returns the canonical JSON of a value: sorted keys, no blanks, shortest numbers, no NaN."""
+    """Returns the canonical JSON of a value: sorted keys, no spaces, shortest numbers, no NaN."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -87,8 +87,9 @@ def canonical_json(value: object) -> str:
 class RunSpec:
     """One run: a controller with all its parameters, in one scenario, on one engine.
 
-    An `entry`, a whole sender, runs in place of the controller, which then has its name and
-    digest. `repetition` sets apart runs that must be equal, to see whether they are.
+    An `entry`, a complete sender, runs in place of the controller; `controller` and
+    `controller_sha256` are then its own. `repetition` numbers equal runs that test whether a sender
+    is deterministic.
     """
 
     engine: str
@@ -137,12 +138,12 @@ class RunSpec:
                         flow["entry"]["interpreter"] = sys.executable
             if self.entry.is_trusted:
                 scenario["trust"] = True
-            if self.repetition:  # a sender that reads ahead of its clock would differ
+            if self.repetition:  # reading the clock ahead would change the result
                 scenario["entry_lookahead_us"] = 0
         return scenario
 
     def _identified(self) -> dict[str, Any]:
-        """Returns the scenario with all that identifies the run, and traces' paths."""
+        """Returns the scenario with all keys that identify the run, and the paths of traces."""
         subject: dict[str, Any] = {
             "controller": self.controller,
             "controller_sha256": self.controller_sha256,
@@ -178,24 +179,24 @@ class RunSpec:
 class RunRecord:
     """The outcome of a run; a metric that does not exist is None, never NaN.
 
-    `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
-    from the kernel's receipt of a datagram until the receiver reads it, or, on the kernel's own
-    TCP, from the end of a packet's delay until the delay line releases it. Element k of
-    `scheduling_delays_us` is the time that one packet in 2^k took at least. In virtual time
-    it does not exist. `flows` and `probes` are those of the traffic, in its order, each with its
-    `name` and its metrics and series; traffic that is not measured by flows has neither.
+    `scheduling_delay_p99_us` is the delay that the host added in real time: the 99th percentile of
+    the time from the kernel's receipt of a datagram until the receiver reads it, or, on the
+    kernel's own TCP, from the end of a packet's delay until the delay line releases it. One packet
+    in 2^k was delayed by at least element k of `scheduling_delays_us`. Neither exists in virtual
+    time. `flows` and `probes` have the `name`, metrics and series of the traffic's flows and
+    probes, in its order; they are None if the traffic is not measured by flows.
 
-    `age_p50_ms` and `age_p95_ms` are quantiles of the signal delay from the run's start to its end,
-    where mahimahi's ends with the last arrival: silence counts.
+    `age_p50_ms` and `age_p95_ms` are quantiles of the signal delay from the run's start to its end;
+    mahimahi's measure, `signal_delay_p95_ms`, ends with the last arrival.
 
-    `packets_dropped` counts what full queues dropped, and `packets_lost` what else was lost on the
-    uplink, by its declared losses and impairments; it exists in virtual time.
+    `packets_dropped` counts packets that queues dropped, `packets_lost` packets lost on the uplink
+    by its configured losses and impairments; the latter exists in virtual time only.
 
-    `at_bound_share` is the share of the time in which a sender's window was the widest that the
-    transport allows, or wider than TCP's buffers; `idle_share` the share of the uplink's capacity
-    that passed while no packet came for longer than 200 ms and two round trips of propagation.
-    They exist in virtual time, where each flow has data to send over the uplink throughout;
-    `idle_share` also needs links whose delay is declared, not recorded.
+    `at_bound_share` is the share of the time in which a sender's window was the largest that the
+    transport allows, or larger than TCP's buffers. `idle_share` is the share of the uplink's
+    capacity that passed while no packet arrived for longer than 200 ms plus two propagation round
+    trips. Both exist in virtual time if every flow always has data to send over the uplink;
+    `idle_share` also needs links whose delay is configured, not recorded.
     """
 
     run_id: str
@@ -224,7 +225,7 @@ class RunRecord:
 
     @classmethod
     def measured(cls, spec: RunSpec, answer: Mapping[str, Any]) -> Self:
-        """Makes a record of an engine's answer; an invalid metric makes the run fail."""
+        """Makes the record of an engine's answer; with an invalid metric, the run has failed."""
         run_id, traffic = spec.run_id, spec.traffic
         if answer.get("status") == "failed":
             return cls(run_id, "failed", printable(answer["reason"]))
@@ -248,7 +249,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
-        """Reads what `to_json` wrote; raises ValueError, KeyError or TypeError on anything else."""
+        """Reads the output of `to_json`; raises ValueError, KeyError or TypeError on other text."""
         content = parse_json(line)
         for name in ("scheduling_delays_us", "flows", "probes", "queue_by_interval_packets"):
             if content.get(name) is not None:
@@ -256,12 +257,12 @@ class RunRecord:
         return cls(**content)
 
     def to_json(self) -> str:
-        """Returns one line of text without its end."""
+        """Returns one line of JSON without the line break."""
         return canonical_json(asdict(self))
 
 
 AGES = ("age_p50_ms", "age_p95_ms")
-"""Of the signal delay from a run's start to its end (see RunRecord)."""
+"""Quantiles of the signal delay from a run's start to its end (see RunRecord)."""
 _OPTIONAL = (
     *("packets_lost", "scheduling_delay_p99_us", "signal_delay_p50_ms"),
     *(*AGES, *SHARES),
@@ -271,7 +272,7 @@ _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 
 
 def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a record that the traffic's flows and probes have."""
+    """Returns the fields of a record about flows and probes."""
     flows, probes = [], []
     for name, figures in zip(traffic.flows, answer["flows"], strict=True):
         events = figures.get("loss_events_s")
@@ -302,9 +303,9 @@ class MachineFaultError(Exception):
     """A run did not finish, for a reason outside its description.
 
     Args:
-        reason: what happened.
-        blames_controller: a fault that points to the controller, if it happens every time.
-        is_final: the engine has tried again itself, often enough.
+        reason: the cause.
+        blames_controller: whether the controller is at fault if every attempt ends so.
+        is_final: whether not to retry the run, because the engine itself has repeated it.
     """
 
     def __init__(
@@ -324,7 +325,7 @@ def require_answered(answer: Mapping[str, Any], where: str) -> None:
 
 
 def digest_of(program: Path) -> str:
-    """Returns the SHA-256 of a program; raises KneepointError if it is not there."""
+    """Returns the SHA-256 of a program; raises KneepointError if it is missing."""
     return sha256_of(read_bytes(program, "build it: make build"))
 
 
@@ -348,7 +349,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class EngineSettings(ABC):
-    """The settings of an engine; hashable, and can be sent to another process.
+    """The settings of an engine; hashable and picklable.
 
     Args:
         sha256: digest of the engine's programs, which contain no controller.
@@ -365,7 +366,7 @@ class EngineSettings(ABC):
         return self.limits.engine
 
     def digest_for(self, traffic: Traffic) -> str:
-        """Digest of what runs the traffic, without controllers."""
+        """Digest of the programs that run the traffic, without controllers."""
         del traffic
         return self.sha256
 
@@ -380,12 +381,12 @@ class EngineSettings(ABC):
         return slots if per_core is None else per_core * cores
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
-        """Returns settings that write the uplink's log, and the senders' if wanted."""
+        """Returns these settings with a file for the uplink's log, and one for the senders' log."""
         del log, flow_log
         return self
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without an emulated host, if runs are on the real one."""
+        """Returns the network, with the real host in place of the emulated one in real time."""
         host = self.limits.real_host
         return replace(network, host_model=host, host_latency_us=0) if host else network
 
@@ -395,24 +396,25 @@ class EngineSettings(ABC):
         return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 
     def taking_all(self) -> Self:
-        """Returns settings that repeat no run, however busy the host was."""
+        """Returns these settings without a limit of scheduling delay: no run is repeated."""
         return replace(self, busy_us=math.inf)
 
     def require_unchanged(self, sha256: str, programs: Path) -> None:
-        """Raises KneepointError unless this is still the digest of the engine's programs."""
+        """Raises KneepointError if the engine's programs, at the path, have changed."""
         if sha256 != self.sha256:
             raise KneepointError(f"{programs}: rebuilt during the study; run the command again")
 
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
-        """Returns the files that runs on another machine need: path here, SHA-256, by path there.
+        """Returns the files that runs on another machine need.
 
-        Raises KneepointError if the engine runs on this machine only.
+        By their path there, each with its path here and its SHA-256. Raises KneepointError if the
+        engine runs on this machine only.
         """
         del specs
         raise KneepointError(f"engine {self.engine} runs on this machine only")
 
     def moved(self, folder: Path) -> Self:
-        """Returns settings for a folder that holds a copy of these files."""
+        """Returns these settings for a folder with a copy of these files."""
         del folder
         return self
 
@@ -431,11 +433,11 @@ def run_reliably(
     pauses_s: Sequence[float] = PAUSES_S,
     sleep: Callable[[float], None] = time.sleep,
 ) -> RunRecord:
-    """Runs, and retries after a machine fault; never raises MachineFaultError.
+    """Executes a run, again after a machine fault; never raises MachineFaultError.
 
-    A fault that points to the controller needs no pause before the next attempt. Only one that
-    every attempt blames on the controller counts as the controller's failure. An error that nobody
-    foresaw is the fault of an entry's run alone.
+    A fault that blames the controller needs no pause before the next attempt. The run has failed
+    only if every attempt blames the controller. An unexpected error in an entry's run is a fault of
+    that run alone; in other runs it is raised.
     """
     faults: list[MachineFaultError] = []
     for pause_s in (*pauses_s, None):
@@ -452,15 +454,15 @@ def run_reliably(
         except Exception as error:
             if spec.entry is None:
                 raise
-            return RunRecord(spec.run_id, "fault", f"an error of Kneepoint's: {fault_of(error)}")
+            return RunRecord(spec.run_id, "fault", f"an error in Kneepoint: {fault_of(error)}")
     controllers_fault = all(fault.blames_controller for fault in faults)
     return RunRecord(spec.run_id, "failed" if controllers_fault else "fault", str(faults[-1]))
 
 
 def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]:
-    """Executes runs sequentially, with retries, up to the first that does not end well.
+    """Executes runs sequentially, with retries, up to the first that does not succeed.
 
-    A controller that hangs takes half a minute to be found out: nobody waits for more of them.
+    Detecting a controller that hangs takes half a minute; further runs would hang as well.
     """
     records: list[RunRecord] = []
     for spec in specs:
@@ -471,6 +473,6 @@ def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]
 
 
 def controller_file(name: str, build: Path, project: Path = Path()) -> Path:
-    """Returns the shared object of a controller: a project's own, or the one in a build."""
+    """Returns the shared object of a controller: the project's own, or the build's."""
     own = project / OWN_CONTROLLERS / f"{name}.so"
     return own if own.is_file() else build / "controllers" / f"{name}.so"

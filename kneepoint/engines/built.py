@@ -1,7 +1,7 @@
-"""What was built, and whether from the present sources.
+"""Whether programs and controllers are built from the present sources.
 
-controllers/build.sh writes into build/sources/NAME the digests of all that NAME was built of,
-kneepoint.engines.own for a project's own controllers.
+build/sources/NAME lists the digests of all sources of NAME, as controllers/build.sh writes it;
+kneepoint.engines.own writes such a list for a project's own controllers.
 """
 
 from collections.abc import Iterable
@@ -77,16 +77,16 @@ def shared_object(controller: str, own: Path) -> Path:
 
 
 def built_of(name: str, own: Path) -> Path:
-    """Returns the file that lists what a controller, or all programs (CORE), was built of."""
+    """Returns the file that lists the sources of a built controller, or of all programs (CORE)."""
     is_ours = name != CORE and is_own(name, own)
     return OWN_CONTROLLERS / f"{name}.sources" if is_ours else BUILT / "sources" / name
 
 
 def changed_sources(name: str, own: Path) -> list[Path]:
-    """Returns the sources that have changed, or are gone, since the build.
+    """Returns the sources that have changed, or were removed, since the build.
 
-    Nobody changes an installed tool's. An own controller's shared object counts as one: it may have
-    been cut off.
+    Sources of an installed tool never change. The shared object of a project's own controller
+    counts as a source: it may be truncated.
     """
     is_ours = name != CORE and is_own(name, own)
     if IS_INSTALLED and not is_ours:
@@ -99,17 +99,17 @@ def changed_sources(name: str, own: Path) -> list[Path]:
 
 
 def _noted(name: str, own: Path) -> dict[Path, str]:
-    """Returns the digests that the build of a controller, or of all programs (CORE), noted."""
+    """Returns the digests in the list of a build's sources (see `built_of`)."""
     try:
         lines = built_of(name, own).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return {}
     rows = [line.partition("  ") for line in lines]
-    return {TOOL / path: digest for digest, _, path in rows if path}  # it may have been cut off
+    return {TOOL / path: digest for digest, _, path in rows if path}  # the list may be truncated
 
 
 def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> bool:
-    """Whether a controller, or all these programs, are there and built from the present sources."""
+    """Whether a controller, or all these programs, exist and are built from present sources."""
     needed = programs or [EMULATE if name == CORE else shared_object(name, own)]
     return all(Path(each).is_file() for each in needed) and not changed_sources(name, own)
 
@@ -125,9 +125,9 @@ def out_of_date(controllers: Iterable[str], own: Path) -> list[Path]:
 
 
 def current_catalogue(controllers: Iterable[str], own: Path) -> Catalogue | None:
-    """Returns what controllers declare whose builds are up to date; None if the emulator's is not.
+    """Returns the catalogue of controllers that are up to date; None if the emulator is not.
 
-    Only such a build declares the parameters that its source has now.
+    Only an up-to-date build declares the parameters of the present source.
     """
     if not is_current(CORE, own):
         return None

@@ -50,9 +50,10 @@ class Constant:
 
 @dataclass(frozen=True)
 class Controller:
-    """One controller and its parameters by name; `sha256` is its shared object's.
+    """One controller and its parameters by name.
 
-    `needs` lists its needs, `transports` those that meet them.
+    `sha256` is the digest of its shared object; `transports` are the transports that meet all its
+    `needs`.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Controller:
     transports: Sequence[str] = ("datagrams", "tcp")
 
     def require(self, transport: str, where: str, *, has_ecn: bool = False) -> None:
-        """Raises KneepointError if the transport lacks a need of the controller."""
+        """Raises KneepointError if the transport does not meet all needs of the controller."""
         if transport in self.transports and "marks" in self.needs and not has_ecn:
             raise KneepointError(
                 f"{where}: controller {self.name} needs marks; give its flow tcp: {{ecn: true}}"
@@ -76,7 +77,7 @@ class Controller:
             )
 
     def require_marks(self, queues: Iterable[str], where: str) -> None:
-        """Raises KneepointError if the controller needs marks, which none of the queues makes."""
+        """Raises KneepointError if the controller needs ECN marks, and no queue makes any."""
         if {"marks", "counted_marks"} & {*self.needs} and not any(map(marks_packets, queues)):
             raise KneepointError(
                 f"{where}: controller {self.name} needs marks, which no queue makes; give "
@@ -90,7 +91,7 @@ class Controller:
         return self.constants[name]
 
     def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
-        """Returns every parameter's value: the given ones, checked, and the others' defaults."""
+        """Returns the values of all parameters: given values, checked, or else defaults."""
         for name, value in given.items():
             self.constant(name, where).check(value, where)
         return {
@@ -125,18 +126,18 @@ class Catalogue:
         return self.controllers[name]
 
     def only(self, names: Container[str]) -> Self:
-        """Returns a catalogue of some controllers only."""
+        """Returns a catalogue with these controllers only."""
         some = copy(self)
         some.controllers = {k: v for k, v in self.controllers.items() if k in names}
         return some
 
 
 def require_sources(named: Mapping[str, str], own: Path) -> None:
-    """Raises KneepointError if a controller has no source, or its own source an invalid name.
+    """Raises KneepointError if a controller has no source, or a source with an invalid name.
 
     Args:
-        named: the controllers, and the file that names each.
-        own: folder of the configuration's own controllers.
+        named: the file that names each controller, by controller.
+        own: folder of the project's own controllers.
     """
     known = {path.stem: path for folder in (SOURCES, own) for path in sorted(folder.glob("*.cc"))}
     for name, where in named.items():
@@ -164,13 +165,13 @@ def load_catalogue(emulate: Path) -> Catalogue:
 
 
 def _source_listed_in(listed: Path) -> Path:
-    """Returns the source of an own controller, from the list of all that it was built of."""
+    """Returns the source of a project's own controller, the first in the list of its sources."""
     text = listed.read_text(encoding="utf-8", errors="replace")
     return Path(text.partition("\n")[0].partition("  ")[2])
 
 
 def _reason(path: str, reason: str) -> str:
-    """Returns why a controller was not loaded; names an own one's source, which its user knows."""
+    """Returns why a controller was not loaded; names the source of a project's own controller."""
     listed = Path(path).with_suffix(".sources")
     return reason.replace(path, str(_source_listed_in(listed))) if listed.is_file() else reason
 

@@ -33,7 +33,7 @@ _BINARY = "emulate"
 def request_of(
     spec: RunSpec, keep_log: Path | None = None, keep_flow_log: Path | None = None
 ) -> bytes:
-    """Returns the line of a batch that asks for a run."""
+    """Returns the line that requests a run of `emulate --batch`."""
     request: dict[str, Any] = {"scenario": spec.scenario(), "flows": spec.traffic.measures_flows}
     if keep_log:
         request["uplink_log"] = str(keep_log)
@@ -44,14 +44,15 @@ def request_of(
 
 @dataclass(frozen=True)
 class EmulatorSettings(EngineSettings):
-    """Settings of an emulator, here or on another machine.
+    """Settings of an emulator, on this or another machine.
 
     Args:
-        sha256: its digest when the study began; runs of another binary would not be comparable.
-        binary: the emulator.
-        folder: to which paths of traces are relative.
-        idle_limit_s: a process that has a run but uses no CPU for this long is stuck. One
-            that computes may take longer: it detects hanging controllers itself.
+        sha256: digest of the binary at the start of the study; runs of another one would not be
+            comparable.
+        binary: path of the emulator.
+        folder: folder to which paths of traces are relative.
+        idle_limit_s: a process with a run that uses no CPU for this time (s) is stuck. There is no
+            limit while it computes: the emulator itself detects controllers that hang.
         keep_log: file for the link's log; None: no log.
         keep_flow_log: file for the senders' log; None: no log.
     """
@@ -69,7 +70,7 @@ class EmulatorSettings(EngineSettings):
         return cls(digest_of(binary), binary.resolve(), Path.cwd())
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
-        """Returns the same with logs."""
+        """Returns these settings with logs."""
         return replace(self, keep_log=log, keep_flow_log=flow_log)
 
     def files_of(self, specs: Sequence[RunSpec]) -> dict[str, tuple[Path, str]]:
@@ -87,7 +88,7 @@ class EmulatorSettings(EngineSettings):
         return files
 
     def moved(self, folder: Path) -> Self:
-        """Returns the same on a copy of its files."""
+        """Returns these settings for a copy of the files."""
         return replace(self, binary=folder / _BINARY, folder=folder)
 
     def open(self) -> "EmulatorEngine":
@@ -116,7 +117,7 @@ class EmulatorEngine:
         return self._record(spec, answer)
 
     def stop(self) -> None:
-        """Kills the process; a thread that waits for it notices."""
+        """Kills the process, which ends the wait of a thread in `run`."""
         if self._process is not None:
             self._process.kill()
 
@@ -173,9 +174,9 @@ class EmulatorEngine:
             text = line[:80].decode(errors="replace").strip()
             raise MachineFaultError(f"the emulator answered {text!r}") from None
         if status in ("failed", "fault"):
-            self.close()  # it may have ended, and serves no other controller in any case
+            self.close()  # the process may have ended; the next run gets a fresh one
         if status == "error" and spec.entry is not None:
-            answer["status"] = "failed"  # others can run
+            answer["status"] = "failed"  # it must not end the runs of other entries
         require_answered(answer, f"{self._settings.binary}: refused a run of {spec.controller}")
         return RunRecord.measured(spec, answer)
 
@@ -193,5 +194,5 @@ def _activity_of(process_id: int) -> tuple[bool, int]:
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        return True, 0  # it has ended, as its output will say
+        return True, 0  # it has ended; the end of its output tells why
     return fields[0] == "R", int(fields[11]) + int(fields[12])

@@ -1,4 +1,4 @@
-"""A contest entry: somebody else's whole sender, built into one shared object."""
+"""A contest entry: a complete sender, built into one shared object or a Python file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,25 +6,26 @@ from pathlib import Path
 from typing import Any
 
 PYTHON_RUNNER = ("python_entry.so", "python_entry_real.so", "python_sender.py")
-"""Programs that run entries in Python, in virtual and in real time, and their sender's loop."""
+"""Programs that run entries in Python, in virtual and in real time, and the sender's loop."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What runs in place of a controller.
+    """A sender that runs in place of a controller.
 
     Args:
-        name: what results call it; no part of a run's identity.
-        object: the shared object, or the file of a class in Python.
-        sha256: its digest.
-        arguments: of the sender, after host and port.
-        environment: of the sender, which sees nothing else of ours.
-        dialect: the format of its datagrams; "": the kit's since 2014.
-        clock_epoch_ms: what its kit's clocks subtract from the date; None: they begin at 0.
+        name: its name in results; not part of a run's identity.
+        object: path of the shared object, or of the Python file.
+        sha256: digest of the object.
+        arguments: the sender's arguments after host and port.
+        environment: the sender's whole environment.
+        dialect: format of its datagrams; "": the kit's since 2014.
+        clock_epoch_ms: offset that its clocks subtract from the date (ms since 1970); None: its
+            clocks begin at 0.
         runner_sha256: digest of the program that runs it.
-        is_trusted: runs without a sandbox, on hosts that have none.
-        cpu_s: CPU time that it may use in virtual time (s); None: by the run's duration.
-        files: digests of files that it may read in virtual time, by name; beside the object.
+        is_trusted: whether it runs without a sandbox, for hosts without one.
+        cpu_s: limit of CPU time in virtual time (s); None: by the run's duration.
+        files: digests, by name, of files beside the object that it may read in virtual time.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Entry:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def in_flow(self) -> dict[str, Any]:
-        """Returns the entry as a scenario's flow has it, without its path, which is no identity."""
+        """Returns the scenario's keys that identify the entry, without its path."""
         entry: dict[str, Any] = {"sha256": self.sha256}
         if self.arguments:
             entry["arguments"] = list(self.arguments)

@@ -21,10 +21,10 @@ VARIABLES = (
     *("loss", "queue_loss", "configured_loss", "delay_ms"),
     *("omniscient_power", "omniscient_delay_ms", "excess_delay_ms"),
 )
-"""Variables of an expression: a run's metrics; `loss`, the share of packets that are dropped or
-lost; `queue_loss`, the share that queues drop; `configured_loss`, the share that the uplink loses
-whatever is sent; `delay_ms`, the propagation delay in one direction; the bounds of its network; and
-by how much the 95th percentile of the signal delay exceeds the omniscient sender's."""
+"""Variables of an expression: a run's metrics; `loss`, the share of packets dropped or lost;
+`queue_loss`, the share that queues drop; `configured_loss`, the share that the uplink is configured
+to lose; `delay_ms`, the one-way propagation delay; the omniscient bound of its network; and
+`excess_delay_ms`, by which the 95th percentile of the signal delay exceeds that bound's."""
 
 _FAILED: Mapping[str, float] = {
     "throughput_mbps": 1e-6,
@@ -42,7 +42,8 @@ _FAILED: Mapping[str, float] = {
     "configured_loss": 0.0,
     "delay_ms": 20.0,
 }
-"""A failed run's metrics in objectives: nothing delivered, but with logarithms."""
+"""The metrics of a failed run in objectives: as of a run that delivers next to nothing, so that
+logarithms exist."""
 
 _MOST_CHARACTERS = 500
 _MOST_DEPTH = 30
@@ -71,7 +72,7 @@ _Value = Callable[[Mapping[str, float | None]], float]
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression of a run's metrics; raises ValueError if the text is none."""
+    """An expression of a run's metrics; raises ValueError if the text is not an expression."""
 
     text: str
 
@@ -79,7 +80,7 @@ class Expression:
         _compile(self.text)
 
     def of_run(self, record: RunRecord, network: PreparedNetwork) -> float:
-        """Returns its value for a run that succeeded.
+        """Returns its value for a successful run.
 
         Raises:
             ValueError: see `of`.
@@ -103,7 +104,7 @@ class Expression:
         )
 
     def of_failed_run(self, bound: Bound | None = None) -> float:
-        """Returns its value for a run that failed, as one that delivered nothing (see `of`)."""
+        """Returns its value for a failed run (see `of`)."""
         return self.of(
             {
                 **_FAILED,
@@ -113,7 +114,7 @@ class Expression:
         )
 
     def of(self, values: Mapping[str, float | None]) -> float:
-        """Returns its value; raises ValueError if it has none, as where a variable has none."""
+        """Returns its value; raises ValueError if it is undefined, or a variable has no value."""
         try:
             value = _compile(self.text)(values)
         except (ArithmeticError, TypeError, ValueError) as error:
@@ -125,18 +126,18 @@ class Expression:
 
 @cache
 def _compile(text: str) -> _Value:
-    """Returns the function that evaluates an expression; raises ValueError if it is none."""
+    """Returns the function that evaluates an expression; raises ValueError if it is invalid."""
     if len(text) > _MOST_CHARACTERS:
         raise ValueError(f"an expression has at most {_MOST_CHARACTERS} characters")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError("it is no expression, such as throughput_mbps ** 2 / power") from None
+        raise ValueError("not an expression, such as throughput_mbps ** 2 / power") from None
     return _compiled(tree)
 
 
 def _compiled(node: ast.AST, depth: int = 0) -> _Value:
-    """Compiles a node that may be part of an expression; its numbers are floats, so none grows."""
+    """Compiles a node of an expression; numbers become floats, so that no integer grows large."""
     if depth > _MOST_DEPTH:
         raise ValueError("too deeply nested")
     operation: Callable[..., float]

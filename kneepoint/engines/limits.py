@@ -1,4 +1,4 @@
-"""What each engine is and cannot do; networks that need more are refused."""
+"""The properties and limits of each engine; networks beyond them are refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,21 +11,22 @@ _Queues = Mapping[str, Mapping[str, tuple[float, float]] | None]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one engine is and cannot do.
+    """The properties and limits of one engine.
 
     Args:
         engine: its name.
         title: its name in reports.
-        lacks: keys of a link, in a scenario or a network, with the reason and the remedy.
-        queues: its queues; each with the parameters that it needs and their bounds, or None for
-            any; None: every queue.
-        reasons: why it has other queues, by kind.
-        is_real_time: runs take real time, never repeat themselves and may not have been made.
+        lacks: unsupported keys of a scenario's or network's link, with the reason and the remedy.
+        queues: supported queues, each with the parameters it requires and their bounds (None: any
+            parameters); None: every queue.
+        reasons: reasons and remedies for unsupported queues, by kind.
+        is_real_time: runs take real time and are not reproducible, and a results folder may lack
+            them.
         host_settings: keys of `real_time` in the configuration on which its runs depend.
-        runs_per_core: concurrent runs; None: one in each of the host's slots.
-        real_host: stands for the host in a run's description, if the host is not emulated.
+        runs_per_core: concurrent runs per core; None: one in each of the host's slots.
+        real_host: stands for the host model in a run's description, if the host is real.
         has_kernels_tcp: TCP is the kernel's own, not our controllers.
-        programs: what it needs in the build folder besides the emulator, which lists controllers.
+        programs: programs that it needs in the build folder, besides the emulator.
     """
 
     engine: str
@@ -41,14 +42,14 @@ class Limits:
     programs: tuple[str, ...] = ()
 
     def require(self, link: Mapping[str, object], where: str) -> None:
-        """Raises KneepointError unless the engine has such links."""
+        """Raises KneepointError, which begins with `where`, unless the engine supports the link."""
         for key, reason in self.lacks.items():
             if link.get(key):
                 raise KneepointError(f"{where}.{key}: {self.engine} cannot run it: {reason}")
         self.queue(str(link["queue"]), f"{where}.queue")
 
     def queue(self, text: str, where: str) -> Notation:
-        """Parses a queue; raises KneepointError if it is invalid or the engine has none such."""
+        """Parses a queue; raises KneepointError if it is invalid or the engine does not have it."""
         try:
             notation = read_notation("queues", text)
         except ValueError as error:
@@ -82,7 +83,7 @@ MAHIMAHI = Limits(
         "rate_mbps": "give the link a trace or constant_mbps, or use the emulator",
         **dict.fromkeys(("loss_period", "loss_probability"), "remove it, or use the emulator"),
         "delay_step_ms": _NO_CHANGE,
-        "impairments": "it cannot repeat what it draws; remove them, or use the emulator",
+        "impairments": "its random draws are not reproducible; remove them, or use the emulator",
     },
     queues=dict.fromkeys(("infinite", "droptail", "drophead", "codel-mahimahi", "pie-mahimahi")),
     reasons={
@@ -122,7 +123,8 @@ KERNEL = Limits(
     },
     is_real_time=True,
     host_settings=("busy_us",),
-    runs_per_core=4,  # of 8 Mbit/s: packets are 1 ms late (99th percentile), with 15 a core 24 ms
+    # At 8 Mbit/s each, packets are 1 ms late (99th percentile) with 4 runs per core, 24 ms with 15.
+    runs_per_core=4,
     real_host="kernel",
     has_kernels_tcp=True,
     programs=("delay_line",),

@@ -15,22 +15,22 @@ from kneepoint.engines.mahimahi.engine import MahimahiSettings
 from kneepoint.engines.mahimahi.tcp import LinkLoad
 
 LOADS: Mapping[str, type[Load]] = {MAHIMAHI.engine: LinkLoad, KERNEL.engine: Load}
-"""What engines with the kernel's TCP can send."""
+"""The model of the traffic of each engine with the kernel's TCP."""
 
 DIAGNOSES: Mapping[str, Callable[[], None]] = {
     MAHIMAHI.engine: mahimahi.diagnose,
     KERNEL.engine: kernel.diagnose,
 }
-"""Each raises KneepointError, with cause and remedy, if its engine cannot work here."""
+"""Functions that raise KneepointError, with cause and remedy, if the engine cannot work here."""
 
 
 def settings_of(
     engine: str, build: Path, busy_us: float = math.inf, *, keep_awake: bool
 ) -> EngineSettings:
-    """Returns an engine's current settings, for programs in the folder `build`.
+    """Returns an engine's current settings, with programs of the folder `build`.
 
-    Raises KneepointError if it is not built, or does not work on this machine. For `busy_us` and
-    `keep_awake` see EngineSettings and MahimahiSettings.
+    Raises KneepointError if the engine is not built, or does not work on this machine. See
+    EngineSettings for `busy_us` and MahimahiSettings for `keep_awake`.
     """
     if engine == "emulator":
         return EmulatorSettings.of(build / "emulate")

@@ -22,7 +22,7 @@ _FLAGS = (
     *("-fvisibility-inlines-hidden", "-ffp-contract=off", "-ffunction-sections"),
     *("-fdata-sections", "-Wall", "-Wextra"),
 )
-"""Those of controllers/CMakeLists.txt that may change what a controller computes, and warnings."""
+"""The flags of controllers/CMakeLists.txt that may change a controller's results, and warnings."""
 _LINKED = ("-shared", "-Wl,--gc-sections", "-Wl,--strip-all")
 
 
@@ -30,7 +30,7 @@ def compiler() -> list[str]:
     """Returns the command of the C++ compiler: $CXX, or c++.
 
     Raises:
-        KneepointError: there is none.
+        KneepointError: there is no compiler.
     """
     command = shlex.split(os.environ.get("CXX") or "c++")
     if not command or shutil.which(command[0]) is None:
@@ -43,7 +43,7 @@ def compiler() -> list[str]:
 
 
 def build_own(source: Path) -> None:
-    """Builds a controller into OWN_CONTROLLERS; lists the digests of its sources and its own.
+    """Builds a controller into OWN_CONTROLLERS, with a list of the digests of all its files.
 
     Raises:
         KneepointError: there is no compiler, or it refuses the source.

@@ -1,4 +1,4 @@
-"""What the engines in real time share: a supervisor for each run, and what a busy host spoils."""
+"""The common part of engines in real time: one supervisor per run, repeats on a busy host."""
 
 import contextlib
 import hashlib
@@ -33,7 +33,7 @@ Settings = TypeVar("Settings", bound=EngineSettings)
 
 
 def digest_of_programs(programs: Iterable[Path], text: str = "") -> str:
-    """Returns a digest of programs and of a text; raises KneepointError if one is not there."""
+    """Returns a digest of programs and a text; raises KneepointError if a program is missing."""
     digest = hashlib.sha256(text.encode())
     for program in programs:
         digest.update(bytes.fromhex(digest_of(program)))
@@ -51,7 +51,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine), again if the host was too busy.
 
-        The earlier tries are the reason in the record of the run that finally counts.
+        The record's reason then lists the earlier attempts.
         """
         spoilt: list[str] = []
         for _ in range(_ATTEMPTS):
@@ -95,7 +95,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
         Raises:
             OSError: it cannot be started.
             MachineFaultError: it was stopped, does not answer in time, or answers with a fault.
-            KneepointError: it answers that the run cannot be carried out.
+            KneepointError: it answers that the run cannot be executed.
         """
         supervisor = self._supervisor = subprocess.Popen(
             [*before, sys.executable, "-m", module],
@@ -115,7 +115,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
         return answer
 
     def stop(self) -> None:
-        """Tells the supervisor to end its run; the thread that waits for it notices."""
+        """Tells the supervisor to end its run, which ends the wait of a thread in `run`."""
         self._is_stopped = True
         supervisor = self._supervisor
         if supervisor is not None and supervisor.stdin is not None:
@@ -123,7 +123,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
                 supervisor.stdin.close()
 
     def close(self) -> None:
-        """Ends the current run, if there is one: its supervisor does when its input closes."""
+        """Ends the current run, if any, by closing the supervisor's input."""
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is None:
             return
@@ -141,12 +141,12 @@ class RealTimeEngine(ABC, Generic[Settings]):
 def _ask(
     supervisor: "subprocess.Popen[bytes]", request: Mapping[str, Any], limit_s: float
 ) -> dict[str, Any]:
-    """Returns the supervisor's answer. Its input stays open: when that closes, it ends the run."""
+    """Returns the supervisor's answer. Its input stays open: closing it would end the run."""
     assert supervisor.stdin is not None and supervisor.stdout is not None
     try:
         supervisor.stdin.write(f"{json.dumps(request)}\n".encode())
         supervisor.stdin.flush()
-    except (BrokenPipeError, ValueError):  # it ended, or was told to stop
+    except (BrokenPipeError, ValueError):  # the supervisor ended, or `stop` closed its input
         raise MachineFaultError("the run's supervisor did not start") from None
     if not select.select([supervisor.stdout], [], [], limit_s)[0]:
         raise MachineFaultError(f"the run's supervisor did not answer within {limit_s:g} s")

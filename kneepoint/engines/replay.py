@@ -1,4 +1,4 @@
-"""Controllers that hear the acknowledgments of other senders' logs: a `replay` process."""
+"""Feeds controllers the acknowledgments of other senders' flow logs: a `replay` process."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from kneepoint.engines.built import REPLAY
 
 
 class NoSenderError(KneepointError):
-    """A sender of which nothing can be said: its runs fail, or its log tells no packets apart."""
+    """A sender that cannot be identified: its runs fail, or its log has ambiguous packets."""
 
 
 class Replay:
@@ -26,7 +26,12 @@ class Replay:
             raise KneepointError(f"{REPLAY}: {error.strerror}; build it: make build") from None
 
     def compare(self, controller: str, constants: Mapping[str, float]) -> dict[str, Any]:
-        """Returns the program's answer; raises NoSenderError if it refuses a log."""
+        """Compares one controller; returns the decoded answer.
+
+        Raises:
+            NoSenderError: the program refuses a log.
+            KneepointError: the program crashed.
+        """
         process = self._process
         assert process.stdin and process.stdout and process.stderr
         words = [controller, *(f"{name}={float(value)!r}" for name, value in constants.items())]

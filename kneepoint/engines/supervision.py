@@ -1,8 +1,7 @@
-"""What the supervisors of real runs share: their protocol with an engine (`real_time`).
+"""The supervisors' side of the protocol between real runs and their engine (`real_time`).
 
-A supervisor is a process that reads a request, one line of JSON, carries it out and prints the
-answer, another line. It ends its run when its standard input closes, which happens however its
-starter ends.
+A supervisor is a process that reads a request, one line of JSON, executes it and prints the answer,
+another line. It ends its run when its standard input closes, as it does however the engine ends.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import parse_json
 
 START_AND_END_S = 30.0
-"""Time limit of a run beyond its duration (s)."""
+"""Time allowed for a run besides its duration (s)."""
 _STOP_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 
 
@@ -27,8 +26,8 @@ class RunEndedError(Exception):
     """The run ended early; the text says why.
 
     Args:
-        reason: what happened.
-        status: that the engine reports: failed if the controller is at fault.
+        reason: the cause.
+        status: status of the answer: `failed` if the controller is at fault.
     """
 
     def __init__(self, reason: str, status: str = "fault") -> None:
@@ -55,19 +54,26 @@ class StopWatch:
 
     def wait(
         self,
-        is_so: Callable[[], bool],
+        holds: Callable[[], bool],
         limit_s: float,
         late: str,
         check: Callable[[], None] = lambda: None,
         poll_s: float = 0.01,
     ) -> None:
-        """Waits until something is so, with a pause of `poll_s` between looks.
+        """Waits for a condition, polling every `poll_s`.
 
-        Raises RunEndedError: with the text `late` after the time limit, if the run must end, or as
-        `check` does, which is called meanwhile.
+        Args:
+            holds: the condition.
+            limit_s: time limit (s).
+            late: text of the RunEndedError after the time limit.
+            check: called at each poll; raises RunEndedError to end the wait.
+            poll_s: polling interval (s).
+
+        Raises:
+            RunEndedError: the time limit has passed, or the run must end.
         """
         deadline_s = time.monotonic() + limit_s
-        while not is_so():
+        while not holds():
             if time.monotonic() > deadline_s:
                 raise RunEndedError(late)
             self.check()
@@ -79,7 +85,7 @@ class StopWatch:
 
 
 def serve(carry_out: Callable[[dict[str, Any], StopWatch], Mapping[str, Any]]) -> None:
-    """A supervisor's side: reads and executes the request, and prints the answer."""
+    """Reads a request, executes it by `carry_out`, and prints the answer."""
     request = parse_json(sys.stdin.readline())
     try:
         answer = {"status": "ok", **carry_out(request, StopWatch())}
@@ -89,5 +95,5 @@ def serve(carry_out: Callable[[dict[str, Any], StopWatch], Mapping[str, Any]]) -
         answer = {"status": "error", "reason": str(error)}
     except OSError as error:
         answer = {"status": "fault", "reason": f"{error.filename or 'the run'}: {error.strerror}"}
-    with contextlib.suppress(BrokenPipeError):  # our starter was killed
+    with contextlib.suppress(BrokenPipeError):  # the engine was killed
         print(json.dumps(answer), flush=True)

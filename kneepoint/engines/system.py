@@ -1,4 +1,4 @@
-"""What `make mahimahi` and `make kernel-rig` change on a system, recorded so that it can be undone.
+"""The changes of `make mahimahi` and `make kernel-rig` to a system, recorded to be undone.
 
 Packages that this release lacks come from Debian 11 or Ubuntu 20.04.
 """
@@ -35,8 +35,8 @@ _OWN = Path("/var/cache/kneepoint")
 _LAST_UBUNTU = "focal"
 """The last release of Ubuntu that packages mahimahi."""
 
-# Below 100, the priority of installed packages, and 500, that of the system's own releases: only
-# missing packages come from there, and it replaces none.
+# Lower than the priorities of installed packages (100) and of the system's own releases (500): the
+# older release only supplies missing packages, and replaces none.
 PIN = "".join(
     f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n"
     for suite in (LAST_DEBIAN, _LAST_UBUNTU)
@@ -47,18 +47,18 @@ PIN = "".join(
 class Changes:
     """The changes, each recorded before it is made, so that it can be undone.
 
-    A change that was recorded but not made does no harm: undoing it does nothing.
+    Undoing a recorded change that was not made has no effect.
     """
 
     packages: list[str] = field(default_factory=list)  # not installed before
-    named: list[str] = field(default_factory=list)  # those that apt takes for the user's wish
+    named: list[str] = field(default_factory=list)  # marked `manual` by apt
     wrapper: bool = False
-    alternative: str = ""  # of iptables, chosen by hand before, if any
+    alternative: str = ""  # the alternative of iptables that was selected by hand before, if any
     ip_forward: str = ""  # its earlier value
 
     @classmethod
     def read(cls) -> "Changes":
-        """Reads the record, which may be missing; raises KneepointError if it is none."""
+        """Reads the record, which may be missing; raises KneepointError if it is damaged."""
         try:
             return cls(**read_json(RECORD))
         except FileNotFoundError:
@@ -71,7 +71,7 @@ class Changes:
 
     @classmethod
     def record(cls, **changes: Any) -> None:
-        """Adds to the record, on disk before these changes are made."""
+        """Adds changes to the record on disk; called before they are made."""
         recorded = replace(cls.read(), **changes)
         write_whole(RECORD, json.dumps(asdict(recorded), indent=2) + "\n")
 
@@ -83,7 +83,7 @@ def require_root(target: str) -> None:
 
 
 def run(*command: str | Path, remedy: str = _AGAIN) -> str:
-    """Returns what a command printed, in English; raises KneepointError with its complaint."""
+    """Returns a command's output, in English; raises KneepointError with its error message."""
     try:
         result = run_program([*map(str, command)], Path("/"), limit_s=None)
     except FileNotFoundError:
@@ -96,9 +96,9 @@ def run(*command: str | Path, remedy: str = _AGAIN) -> str:
 
 
 def older_entries(release: Mapping[str, str], apt: Path) -> str:
-    """Returns source entries of the last release with mahimahi; none if this release is that old.
+    """Returns source entries of the last release with mahimahi; "" if this release has it.
 
-    They are derived from those in the folder `apt`; raises KneepointError if there are none.
+    They are derived from the entries in the folder `apt`; raises KneepointError if it has none.
     """
     codename = release.get("VERSION_CODENAME", "")
     if codename in ("buster", LAST_DEBIAN, _LAST_UBUNTU):
@@ -109,10 +109,10 @@ def older_entries(release: Mapping[str, str], apt: Path) -> str:
 
 
 def install_packages(first: str, *others: str) -> None:
-    """Installs packages and what they need; records those that are new.
+    """Installs packages and their dependencies, and records the new ones.
 
-    All but the first become `auto` for apt, so that the removal keeps what the user requests later.
-    Raises KneepointError if apt cannot install them, or only by removing others.
+    apt marks all but the first as `auto`, so that the removal keeps packages that the user requests
+    later. Raises KneepointError if apt cannot install them without removing others.
     """
     _finish_interrupted()
     # Only we use these folders, so apt offers the system the same packages as before.
@@ -133,7 +133,7 @@ def install_packages(first: str, *others: str) -> None:
     install = (*apt, "install", "--no-install-recommends", "--fix-broken", first, *others)
     with suppress(
         KneepointError
-    ):  # a source may be out of reach; the simulation tells if it matters
+    ):  # a source may be unreachable; the simulation fails if it is needed
         run(*apt, "update")
     remedy = "check the network and apt's sources"
     new, removed = read_plan(run(*install, "--simulate", remedy=remedy))
@@ -155,7 +155,7 @@ def install_packages(first: str, *others: str) -> None:
 
 
 def remove_packages(changes: Changes) -> None:
-    """Removes what was installed, except what the user wants or other packages need by now."""
+    """Removes the installed packages, except those that the user or other packages now need."""
     _finish_interrupted()
     listing = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n")
     installed = {line.split()[0] for line in listing.splitlines() if "not-inst" not in line}
@@ -165,7 +165,7 @@ def remove_packages(changes: Changes) -> None:
     if not _removed_with(*ours) <= ours:
         ours = {name for name in ours if _removed_with(name) <= ours}
     if kept := recorded - ours:
-        print(f"Keeping {' '.join(sorted(kept))}: installed on request since, or needed by others")
+        print(f"Keeping {' '.join(sorted(kept))}: requested since then, or needed by others")
     if ours:
         print(f"Removing {len(ours)} packages: {' '.join(sorted(ours))}")
         run("apt-get", "purge", "--yes", *ours)
@@ -176,16 +176,16 @@ def _removed_with(*packages: str) -> set[str]:
 
 
 def _finish_interrupted() -> None:
-    """Lets dpkg finish an earlier run that was killed; what it cannot, apt repairs or reports."""
+    """Lets dpkg finish an earlier run that was killed; apt repairs or reports the rest."""
     if Changes.read().packages:
         with suppress(KneepointError):
             run("dpkg", "--configure", "-a")
 
 
 def read_plan(simulation: str) -> tuple[list[str], list[str]]:
-    """Returns the packages that apt would install anew, and those that it would remove.
+    """Returns the packages that apt would install and the packages that it would remove.
 
-    Its lines are `Inst NAME (...)`, `Inst NAME [OLD VERSION] (...)` and `Remv NAME ...`.
+    Lines of the simulation are `Inst NAME (...)`, `Inst NAME [OLD VERSION] (...)` and `Remv NAME ...`.
     """
     new = re.findall(r"^Inst (\S+) \(", simulation, re.MULTILINE)
     return new, re.findall(r"^Remv (\S+)", simulation, re.MULTILINE)

@@ -1,7 +1,7 @@
-"""From samples to the JSON object that `build/emulate --scenario` answers with.
+"""Computes a run's answer from samples, in the format of `build/emulate --scenario`.
 
-What the kernel does not report is None: the one-way delay of a flow's packets, and with it the
-signal delay. RTTs of flows are the kernel's smoothed ones, as sampled; those of probes are ping's.
+The kernel reports no one-way delays of a flow's packets: these and the signal delay are None. RTTs
+of flows are samples of the kernel's smoothed RTT; RTTs of probes are ping's.
 """
 
 import math
@@ -25,7 +25,7 @@ _NOTHING = TcpSocket(0, 0, 0, **tcp_info(b""))
 
 @dataclass
 class FlowSamples:
-    """A flow over time: (time in s, the sender's socket), (time in s, the receiver's)."""
+    """Samples of a flow: the sender's and the receiver's sockets, each with its time (s)."""
 
     sender: list[tuple[float, TcpSocket]] = field(default_factory=list)
     receiver: list[tuple[float, TcpSocket]] = field(default_factory=list)
@@ -35,7 +35,7 @@ class FlowSamples:
 
 @dataclass
 class LinkSamples:
-    """A queue over time: (time in s, packets, bytes of IP); and its counters at the end."""
+    """Samples of a queue: (time in s, packets, bytes of IP), and its counters at the end."""
 
     held: list[tuple[float, int, int]] = field(default_factory=list)
     bytes: int = 0
@@ -71,7 +71,7 @@ def answer_of(
 def answer_of_traffic(
     load: Load, flows: Sequence[FlowSamples], probes: Sequence[Sequence[float | None]]
 ) -> dict[str, Any]:
-    """Returns that part of the answer which is about flows and probes."""
+    """Returns the answer's keys `flows` and `probes`."""
     return {
         "flows": [_flow(load, f, s) for f, s in zip(load.flows, flows, strict=True)],
         "probes": [_probe(rtts_ms) for rtts_ms in probes],
@@ -79,14 +79,14 @@ def answer_of_traffic(
 
 
 def quantile(values: Sequence[float], q: float) -> float | None:
-    """Returns element floor(q n) of the n sorted values; None of none."""
+    """Returns element floor(q n) of the n sorted values; None without values."""
     return sorted(values)[min(int(q * len(values)), len(values) - 1)] if values else None
 
 
 def loss_events_s(samples: Sequence[tuple[float, TcpSocket]]) -> list[float]:
-    """Returns when the sender began to repair a loss (s).
+    """Returns the times at which the sender began a loss recovery (s).
 
-    A second loss that interrupts a recovery (a timeout) shows as another ssthresh.
+    A timeout that interrupts a recovery shows as a change of ssthresh.
     """
     times: list[float] = []
     was_repairing, ssthresh = False, None
@@ -121,7 +121,7 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
 
 
 def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
-    """Returns a flow's figures; those of an endless flow may count from a later time on."""
+    """Returns a flow's metrics; of an endless flow, only those from measure_from_s on."""
     from_s = flow.start_s if flow.bytes else max(flow.start_s, load.measure_from_s)
     end_s = min(load.duration_s, flow.stop_s or load.duration_s)
     seconds = samples.completion_s or end_s - from_s
@@ -129,7 +129,7 @@ def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
     sender, receiver = _last(samples.sender, from_s), _last(samples.receiver, from_s)
     end, arrived = samples.last or vars(_last(samples.sender)), _last(samples.receiver)
     packets, in_order = arrived.packets_received, arrived.bytes_received
-    if samples.completion_s and flow.bytes:  # the last look at the receiver was before its end
+    if samples.completion_s and flow.bytes:  # the receiver's last sample precedes its end
         packets, in_order = max(packets, -(-flow.bytes // PAYLOAD_BYTES)), flow.bytes
     sent = end["packets_sent"] - sender.packets_sent
     packets -= receiver.packets_received
@@ -188,7 +188,7 @@ def _intervals(load: Load) -> int:
 
 
 def _last_by_interval(load: Load, samples: Sequence[tuple[float, float]]) -> list[float | None]:
-    """Returns the last value within each interval, and 0 where there is none."""
+    """Returns the last value within each interval; 0 in an interval without samples."""
     values: list[float | None] = [0.0] * _intervals(load)
     for time_s, value in samples:
         values[min(int(time_s / load.interval_s), len(values) - 1)] = value
@@ -196,7 +196,7 @@ def _last_by_interval(load: Load, samples: Sequence[tuple[float, float]]) -> lis
 
 
 def _rates(load: Load, samples: FlowSamples) -> list[float]:
-    """Returns the rate of payload received in each interval, in Mbit/s."""
+    """Returns the rate of received payload in each interval (Mbit/s)."""
     packets = [0] * _intervals(load)
     before = 0
     for time_s, receiver in samples.receiver:

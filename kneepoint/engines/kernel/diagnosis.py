@@ -14,12 +14,12 @@ from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.programs import complaint, run_program
 
 SEARCH_PATH = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
-"""Where programs are looked for: an ordinary user's PATH may lack sbin."""
+"""Where to find programs: an ordinary user's PATH may lack sbin."""
 UNSHARE = (
     "unshare",
     *("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child"),
 )
-"""Starts a command as root of namespaces of its own, which end with it."""
+"""Prefix that starts a command as root in new namespaces, which end with it."""
 
 TUN = Path("/dev/net/tun")
 _PACKAGES: Mapping[str, str] = {
@@ -61,7 +61,7 @@ def diagnose() -> None:
 
 
 def missing_packages() -> list[str]:
-    """Returns the packages of Debian and Ubuntu that have what is missing."""
+    """Returns the packages of Debian and Ubuntu with the missing programs."""
     return list(dict.fromkeys(_PACKAGES[program] for program in _missing_programs()))
 
 

@@ -24,7 +24,7 @@ _DELAY_LINE = "delay_line"
 
 @dataclass(frozen=True)
 class KernelSettings(EngineSettings):
-    """Settings of the engine, whose digest is that of delay_line, iperf3, ping and the kernel."""
+    """Settings of the engine; the digest covers delay_line, iperf3, ping and the kernel release."""
 
     limits = KERNEL
     build: Path
@@ -56,7 +56,7 @@ class KernelEngine(RealTimeEngine[KernelSettings]):
         if not only_builds:
             load = scenario_of(scenario, "the scenario")
             duration_s = load.duration_s
-            require_buffers(load.flows)  # a namespace of its own may not show the limits
+            require_buffers(load.flows)  # the run's own namespace may hide the limits
         settings.require_unchanged(_digest(settings.build), settings.build)
         return self.supervise(
             "kneepoint.engines.kernel.supervisor",

@@ -1,4 +1,4 @@
-"""`make kernel-rig`: installs the programs that the kernel's rig lacks, and nothing else.
+"""`make kernel-rig`: installs the missing programs of the kernel's rig.
 
 python3 -B -m kneepoint.engines.kernel.install
 """
@@ -9,7 +9,7 @@ from kneepoint.engines.system import install_packages, require_root
 
 
 def main() -> None:
-    """Reads no arguments. Changes nothing, and needs no root, where the rig works."""
+    """Installs missing packages; changes nothing, and needs no root, if the rig works."""
     missing = missing_packages()
     if missing:
         require_root("make kernel-rig")

@@ -1,4 +1,4 @@
-"""Network namespaces, which end with their devices when this process does."""
+"""Network namespaces; they end with this process, and their devices with them."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Namespace:
     """A network namespace, held by an open file.
 
-    A thread is in one at a time, as are the processes and sockets that it creates.
+    A thread is in one namespace at a time; processes and sockets that it creates belong to it.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -26,19 +26,19 @@ class Namespace:
 
     @classmethod
     def here(cls) -> Self:
-        """Returns the one that this thread is in."""
+        """Returns this thread's namespace."""
         return cls(os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC))
 
     @classmethod
     def make(cls) -> Self:
-        """Makes one; raises OSError if this process may not."""
+        """Makes a namespace; raises OSError if this process may not."""
         with cls.here().entered():
             _check(_libc.unshare(_CLONE_NEWNET))
             return cls.here()
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Puts this thread, and what it creates meanwhile, into the namespace."""
+        """Moves this thread into the namespace until the end of the context."""
         before = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
         try:
             _check(_libc.setns(self.descriptor, _CLONE_NEWNET))
@@ -48,7 +48,7 @@ class Namespace:
             os.close(before)
 
     def run(self, *command: str, passing: Sequence[int] = ()) -> None:
-        """Runs a command in it; raises KneepointError, which quotes it, if it fails."""
+        """Runs a command in the namespace; raises KneepointError, which quotes it, if it fails."""
         pipe = subprocess.PIPE
         with self.start(command, stdout=pipe, stderr=pipe, pass_fds=passing) as process:
             output, errors = process.communicate()
@@ -58,7 +58,7 @@ class Namespace:
             raise KneepointError(f"`{' '.join(command)}` failed: {reason}")
 
     def start(self, command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
-        """Starts a command in it, in English; see subprocess.Popen for the options."""
+        """Starts a command in the namespace, in English; see subprocess.Popen for the options."""
         with self.entered():
             return subprocess.Popen(
                 command,
@@ -68,7 +68,7 @@ class Namespace:
             )
 
     def write_setting(self, name: str, value: str) -> None:
-        """Sets a sysctl(8) of the namespace, NAME with dots; raises KneepointError if it cannot."""
+        """Sets a sysctl(8) of the namespace by dotted name; raises KneepointError on failure."""
         with self.entered():
             try:
                 Path("/proc/sys", name.replace(".", "/")).write_text(value)

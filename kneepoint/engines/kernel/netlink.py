@@ -11,14 +11,14 @@ from kneepoint.engines.kernel.namespaces import Namespace
 _NETLINK_ROUTE, _NETLINK_SOCK_DIAG = 0, 4
 _RTM_GETQDISC, _SOCK_DIAG_BY_FAMILY = 38, 20
 _NLMSG_ERROR, _NLMSG_DONE = 2, 3
-_NLM_F_DUMP = 0x301  # of a request, all that there is
+_NLM_F_DUMP = 0x301  # NLM_F_REQUEST | NLM_F_DUMP: all objects
 _HEADER = struct.Struct("=IHHII")
 _ATTRIBUTE = struct.Struct("=HH")
 _INET_DIAG_INFO, _TCA_STATS = 2, 3
 _ALL_STATES, LISTEN = (1 << 12) - 1, 10
 _MOST_BYTES = 1 << 16
 
-# linux/tcp.h: struct tcp_info, of which an older kernel's is shorter.
+# linux/tcp.h: struct tcp_info; older kernels have a shorter one.
 _TCP_INFO_BYTES = 160
 _STATE, _RTT_US = 1, 68
 _TCP_INFO = {
@@ -31,8 +31,8 @@ _TCP_INFO = {
 }
 """Formats and offsets."""
 _RECOVERY = 3
-"""enum tcp_ca_state: from here on the sender recovers from a loss."""
-# linux/pkt_sched.h: struct tc_stats, of a queue.
+"""enum tcp_ca_state: TCP_CA_Recovery; with it and TCP_CA_Loss the sender recovers from a loss."""
+# linux/pkt_sched.h: struct tc_stats.
 _TC_STATS = struct.Struct("=QIIIIIII")
 
 
@@ -100,7 +100,7 @@ class TcpSockets(_Netlink):
     protocol = _NETLINK_SOCK_DIAG
 
     def read(self) -> list[TcpSocket]:
-        """Returns them all, as they are now."""
+        """Returns the present state of all sockets."""
         request = struct.pack(
             "=BBBxI48x", socket.AF_INET, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), _ALL_STATES
         )
@@ -113,12 +113,12 @@ class Queues(_Netlink):
     protocol = _NETLINK_ROUTE
 
     def read(self) -> list[QueueState]:
-        """Returns them all, as they are now."""
+        """Returns the present state of all qdiscs."""
         return [_queue_of(content) for content in self.dump(_RTM_GETQDISC, bytes(20))]
 
 
 def tcp_info(content: bytes | memoryview) -> dict[str, Any]:
-    """Parses the needed part of a struct tcp_info."""
+    """Parses a struct tcp_info; returns the fields that a TcpSocket has."""
     whole = bytes(content).ljust(_TCP_INFO_BYTES, b"\0")
     (rtt_us,) = struct.unpack_from("=I", whole, _RTT_US)
     return {

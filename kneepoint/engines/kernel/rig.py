@@ -1,11 +1,11 @@
-"""Server, router and client in network namespaces, and the bottleneck between router and client.
+"""Server, router and client in network namespaces, with the bottleneck between router and client.
 
     server --- veth --- router --- delay line (two TUN devices) --- client
                           |
                   HTB, pfifo: the uplink's rate and queue
 
-Data goes from the server to the client, so that the queue is the router's, not the sender's own.
-This process holds everything: nothing has to be undone.
+Data flows from the server to the client, so that the queue is the router's, not the sender's own.
+The namespaces end with this process, so that nothing has to be undone.
 """
 
 import fcntl
@@ -48,10 +48,10 @@ class Rig:
     """The rig of a scenario, ready for traffic."""
 
     def __init__(self, scenario: Scenario, delay_line: Path) -> None:
-        """Builds it.
+        """Builds the rig.
 
         Raises:
-            KneepointError: this host lacks a right or a program, which the message names.
+            KneepointError: this process lacks a permission or a program, which the message names.
         """
         self._scenario = scenario
         self.router = Namespace.here()
@@ -67,7 +67,7 @@ class Rig:
         self._await_answer()
 
     def end_wire(self) -> dict[str, Any]:
-        """Ends the delay line; returns how late it released packets (see RunRecord)."""
+        """Ends the delay line; returns its scheduling delays (see RunRecord)."""
         self._wire.terminate()
         output, _ = self._wire.communicate()
         try:
@@ -92,14 +92,14 @@ class Rig:
             (self.router, "server", _ROUTER_TO_SERVER),
             (self.server, "router", SERVER),
         ):
-            # Otherwise a packet could have 64 KB.
+            # With offloads, a packet could have 64 KB.
             for offload in _OFFLOADS:
                 namespace.run("ethtool", "-K", device, offload, "off")
             _bring_up(namespace, device, address)
         self.server.run("ip", "route", "add", "default", "via", _ROUTER_TO_SERVER)
 
     def _connect_client(self, delay_line: Path) -> "subprocess.Popen[bytes]":
-        """Returns the delay line."""
+        """Starts the delay line between router and client; returns its process."""
         devices = []
         for namespace, address in ((self.router, _ROUTER_TO_CLIENT), (self.client, CLIENT)):
             devices.append(_open_tun(namespace))
@@ -121,7 +121,7 @@ class Rig:
             raise KneepointError(f"{delay_line}: {error.strerror}; run: make build") from None
 
     def _await_answer(self) -> None:
-        """Waits for the first answer from the client: then both directions work."""
+        """Waits for an answer of the client, which proves that both directions work."""
         links = (self._scenario.uplink, self._scenario.downlink)
         round_trip_s = sum(link.delay_ms / 1000 + 0.001 / link.rate_mbps for link in links)
         deadline = time.monotonic() + 2 + 3 * round_trip_s
@@ -135,10 +135,10 @@ class Rig:
 
 
 def shape(namespace: Namespace, link: Link) -> None:
-    """Gives the device `link` of a namespace the rate and the queue.
+    """Sets the rate and the queue of the device `link` of a namespace.
 
-    HTB releases a packet when the one before has been transmitted. The delay line adds the packet's
-    own transmission time.
+    HTB releases a packet when the previous one has been transmitted. The delay line adds the
+    packet's own transmission time.
     """
     rate = ["rate", f"{round(link.rate_mbps * 1e6)}bit"]
     burst_bytes = max(1, round(link.rate_mbps * 1e6 / 8 * _BURST_S))
@@ -158,9 +158,9 @@ def shape(namespace: Namespace, link: Link) -> None:
 
 
 def classify(namespace: Namespace, scenario: Scenario) -> None:
-    """Puts flows, by the server's TCP port, and pings into their classes, by u32.
+    """Assigns flows, by the server's TCP port, and pings to their classes by u32 filters.
 
-    All else, such as iperf3's control connections, is in class 0.
+    All other packets, such as iperf3's control connections, are in class 0.
     """
     if scenario.uplink.buffer.classes == 1:
         return
@@ -178,7 +178,7 @@ def classify(namespace: Namespace, scenario: Scenario) -> None:
 
 
 def leaves(link: Link) -> set[int]:
-    """Returns the handles of a link's classes, which their queues call their parents."""
+    """Returns the handles of a link's classes, the parents of their queues."""
     return {_MAJOR << 16 | minor for minor in _classes(link)}
 
 
@@ -207,10 +207,10 @@ def _prepare(namespace: Namespace) -> None:
             namespace.write_setting("net.ipv6.conf.all.disable_ipv6", "1")
     namespace.run("ip", "link", "set", "dev", "lo", "up")
     namespace.write_setting("net.ipv4.ip_forward", "1")
-    # Otherwise a connection inherits ssthresh from the one before.
+    # Otherwise a connection inherits ssthresh from the previous one.
     namespace.write_setting("net.ipv4.tcp_no_metrics_save", "1")
-    # iperf3 sets a connection's congestion control once it is open. If it was opened with the
-    # host's default and that is BBR, it stays paced.
+    # iperf3 sets the congestion control of an open connection. If the host's default, with which it
+    # was opened, is BBR, the connection stays paced.
     namespace.write_setting("net.ipv4.tcp_congestion_control", "reno")
 
 
@@ -220,7 +220,7 @@ def _bring_up(namespace: Namespace, device: str, address: str) -> None:
 
 
 def _open_tun(namespace: Namespace) -> int:
-    """Makes the TUN device `link` of a namespace; it goes when the result is closed."""
+    """Makes the TUN device `link` of a namespace; closing the descriptor removes it."""
     try:
         with namespace.entered():
             device = os.open(TUN, os.O_RDWR | os.O_CLOEXEC)

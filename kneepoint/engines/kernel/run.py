@@ -24,7 +24,7 @@ def main() -> None:
         prog="python -m kneepoint.engines.kernel.run", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("scenario", type=Path, help="see build/emulate --scenario-schema")
-    parser.add_argument("--check", action="store_true", help="builds the rig, and runs nothing")
+    parser.add_argument("--check", action="store_true", help="build the rig, but run nothing")
     arguments = parser.parse_args()
     content = read_scenario(arguments.scenario)
     engine = KernelSettings.of(BUILT).open()

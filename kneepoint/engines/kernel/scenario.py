@@ -1,7 +1,7 @@
 """The scenarios that the kernel can run.
 
-A scenario is the JSON that `build/emulate --scenario` reads. Whatever the kernel would do
-differently from the scenario is refused by name.
+A scenario is the JSON that `build/emulate --scenario` reads. A key that the kernel cannot honour is
+refused by name.
 """
 
 import json
@@ -26,10 +26,10 @@ from kneepoint.networks.traffic import Probe as TrafficProbe
 HEADERS_BYTES = 4
 """The overhead of an IP packet on the emulated link: 4 bytes of the TUN device."""
 SEGMENT_BYTES, PAYLOAD_BYTES = 1504, 1448
-"""A full TCP segment on the link, and what it carries."""
+"""Size of a full TCP segment on the link, and of its payload."""
 LONGEST_S = 86_400
 REQUEST_BYTES = 66
-"""What the HTTP client asks for a download with (kneepoint.engines.kernel.traffic)."""
+"""Size of the HTTP client's request (kneepoint.engines.kernel.traffic)."""
 
 _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
     "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5, "whole_packets": 1},
@@ -104,11 +104,11 @@ class Link(_Part):
 
 
 class Flow(TrafficFlow):
-    """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
+    """A TCP flow over the uplink: endless, or a download of `bytes` of payload."""
 
     controller: str
     transport: Literal["tcp"] = Field(default=cast(Any, "datagrams"), validate_default=True)
-    controller_sha256: str = ""  # of a scenario for the emulator; it does not run here
+    controller_sha256: str = ""  # ignored: the emulator's controllers do not run here
     tcp: Tcp | None = None
     stop_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
     bytes: int | None = Field(default=None, ge=1, le=1 << 50)
@@ -135,7 +135,7 @@ class Flow(TrafficFlow):
             (_of_tcp(LINUX), of_tcp),
         ):
             for name, value in given.items():
-                # TCP has no keepalive. Linux begins without ssthresh, beyond any window.
+                # TCP here has no keepalive. Linux's initial ssthresh exceeds any window.
                 is_moot = name == "keepalive_ms" or (
                     name == "initial_ssthresh" and value >= _UNLIMITED_PACKETS
                 )
@@ -148,7 +148,7 @@ class Flow(TrafficFlow):
 
     @property
     def socket_buffer_bytes(self) -> int | None:
-        """What setsockopt is asked for: Linux doubles it, and offers half of that as window."""
+        """The argument of setsockopt: Linux doubles it, and offers half of the buffer as window."""
         tcp = self.tcp
         if tcp is None or tcp.receive_buffer_bytes is None or tcp.send_buffer_bytes is not None:
             return None
@@ -173,7 +173,7 @@ MOST_FLOWS = 100
 
 
 class Load(_Part):
-    """What is sent in a run, and what is measured of it."""
+    """The traffic of a run and its measurements."""
 
     flows: tuple[Flow, ...] = Field(min_length=1, max_length=MOST_FLOWS)
     probes: tuple[Probe, ...] = ()
@@ -197,7 +197,7 @@ class Load(_Part):
 
     @classmethod
     def of(cls, content: Mapping[str, Any], duration_s: float, where: str) -> Self:
-        """Reads the traffic of a decoded scenario; raises KneepointError as scenario_of does."""
+        """Reads the traffic of a decoded scenario; raises KneepointError (see scenario_of)."""
         keys = ("flows", "probes", "interval_s", "measure_from_s")
         own = {key: content[key] for key in keys if key in content}
         return validated(cls, own | {"duration_s": duration_s}, where)
@@ -219,8 +219,8 @@ class Scenario(Load):
         used = {flow.share_class for flow in self.flows} | of_probes
         if classes > 1 and len(of_probes) > 1:
             raise ValueError(
-                "probes: in several classes, but the rig tells pings from flows only; put all "
-                "probes into one class"
+                "probes: in several classes, but the rig cannot tell one probe's pings from "
+                "another's; put all probes into one class"
             )
         if classes > 1 and used != set(range(classes)):
             raise ValueError(
@@ -231,7 +231,7 @@ class Scenario(Load):
 
 
 _OF_EMULATED_HOST = ("host_model", "host_latency_us")
-"""A scenario's keys about the emulated host: this one is real."""
+"""A scenario's keys of the emulated host; ignored, because this host is real."""
 
 
 def read_scenario(path: Path) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def read_scenario(path: Path) -> dict[str, Any]:
 
 
 def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
-    """Checks a decoded scenario, an object as `build/emulate --scenario-schema` describes it.
+    """Checks a decoded scenario (see `build/emulate --scenario-schema`).
 
     Raises KneepointError, which begins with `where` and names the key, if the kernel cannot run it.
     """
@@ -264,11 +264,11 @@ Model = TypeVar("Model", bound=Load)
 
 
 def validated(model: type[Model], content: Mapping[str, Any], where: str) -> Model:
-    """Reads a scenario, or its traffic alone; see scenario_of."""
+    """Validates a scenario, or its traffic alone (see scenario_of)."""
     try:
         return model.model_validate_json(json.dumps(content), strict=True)
     except ValidationError as error:
         raise KneepointError(
             f"{where}: {complaint_of(error)}; see build/emulate --scenario-schema, and "
-            "docs/kernel-tcp.md for what works in the emulator only"
+            "docs/kernel-tcp.md for keys that only the emulator supports"
         ) from None

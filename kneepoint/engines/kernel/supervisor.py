@@ -5,9 +5,9 @@
 The request is {"scenario": ..., "delay_line": PATH, "only_builds": false}; with true it only builds
 the rig, and the answer has no metrics.
 
-The supervisor is the first process of a process namespace, and holds the network namespaces: when
-it ends, however it does, the kernel ends all that it started, and the namespaces go with their
-devices, queues and settings.
+The supervisor is the first process of a PID namespace, and holds the network namespaces: however it
+ends, the kernel then ends all its descendants and removes the namespaces with their devices, queues
+and settings.
 """
 
 import os
@@ -52,7 +52,7 @@ _POLL_S = 0.01
 
 
 class Run:
-    """A scenario's traffic on its rig, and the kernel's state over time."""
+    """A scenario's traffic on its rig, and samples of the kernel's state."""
 
     def __init__(self, scenario: Scenario, rig: Rig, stopped: StopWatch) -> None:
         self._scenario, self._rig, self._stopped = scenario, rig, stopped
@@ -72,10 +72,10 @@ class Run:
         self._samples = [FlowSamples() for _ in scenario.flows]
 
     def run(self) -> dict[str, Any]:
-        """Returns the answer.
+        """Executes the run; returns the answer.
 
         Raises:
-            RunEndedError: it is told to end, or cannot continue.
+            RunEndedError: the run was stopped, or cannot continue.
         """
         begun_s = time.monotonic()
         agenda = self._agenda()
@@ -93,7 +93,7 @@ class Run:
         return self._answer()
 
     def _agenda(self) -> list[tuple[float, Callable[[], object]]]:
-        """Returns the actions and their times (s), in this order."""
+        """Returns the run's actions with their times (s), sorted by time."""
         planned: list[tuple[float, Callable[[], object]]] = []
         for flow, traffic in zip(self._scenario.flows, self._flows, strict=True):
             planned.append((flow.start_s, traffic.start))
@@ -114,7 +114,7 @@ class Run:
             probe.check()
 
     def _sample(self, now_s: float) -> None:
-        # Of the sender's sockets the local port is the data's, of the receiver's the remote one.
+        # The data's port is the sender's local port and the receiver's remote port.
         ports = {data_port(number): number for number in range(len(self._samples))}
         for sender in self._sockets[0].read():
             if sender.state == _ESTABLISHED and sender.local_port in ports:
@@ -139,7 +139,7 @@ class Run:
 
 
 def supervise(request: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
-    """Carries out a request and returns the answer."""
+    """Executes a request and returns the answer."""
     os.environ["PATH"] = SEARCH_PATH
     scenario = scenario_of(request["scenario"], "the scenario")
     available = _CONTROLS.read_text()

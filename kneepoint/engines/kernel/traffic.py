@@ -43,12 +43,12 @@ _POLL_S = 0.01
 _TCP_INFO_BYTES = 256
 _CHUNK = bytes(1 << 16)
 _COUNTED = (0, 1)
-"""Exit statuses of ping(8) after its count: with answers, and without."""
+"""Exit statuses of ping(8) after its count: with and without answers."""
 _REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 
 
 class Iperf:
-    """An endless flow by iperf3, whose client is the data's sender."""
+    """An endless flow by iperf3, whose client sends the data."""
 
     completion_s: None = None
     last: None = None
@@ -70,7 +70,7 @@ class Iperf:
         stopped.wait(listens, _START_LIMIT_S, "iperf3's server does not listen", self.check)
 
     def start(self) -> None:
-        """Begins to send."""
+        """Starts sending."""
         words = iperf_words(self._flow, CLIENT, self._port, self._number)
         self._client = self._rig.server.start(words, stdout=subprocess.DEVNULL, stderr=self._output)
 
@@ -82,7 +82,7 @@ class Iperf:
             raise RunEndedError(f"iperf3's server ended during the run: {self._last_words()}")
 
     def stop(self) -> None:
-        """Ends both."""
+        """Ends the client and the server."""
         for process in (self._client, self._server):
             if process is not None:
                 process.kill()
@@ -95,9 +95,9 @@ class Iperf:
 
 
 class Download:
-    """One object over HTTP, whose server sends the data; each end is a thread in its namespace.
+    """A download of one object over HTTP; each end is a thread in its namespace.
 
-    `bytes` is the object's length; `last` has the sender's metrics at its end, if it has ended.
+    `bytes` is the object's length; `last` has the sender's final metrics once it has ended.
     """
 
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
@@ -107,9 +107,9 @@ class Download:
         self._rig, self.bytes, self._port = rig, flow.bytes, data_port(number)
         self._failure = ""
         with rig.server.entered():
-            # Not http.server.HTTPServer, which asks for its own name: no DNS is here to answer.
+            # Not http.server.HTTPServer, which looks up its own name: the namespace has no DNS.
             self._server = socketserver.TCPServer((SERVER, self._port), _handler_of(self))
-        # Connections inherit it.
+        # Connections inherit the listening socket's congestion control.
         self._server.socket.setsockopt(
             socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow.controller.encode()
         )
@@ -167,7 +167,7 @@ def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
 
 
 class Ping:
-    """A train of pings from the server to the client, along the data."""
+    """A train of pings from the server to the client, in the data's direction."""
 
     def __init__(self, rig: Rig, probe: Probe) -> None:
         self._rig, self._probe = rig, probe
@@ -175,21 +175,21 @@ class Ping:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Sends the first."""
+        """Starts the train."""
         words = [*ping_words(self._probe), CLIENT]
         self._process = self._rig.server.start(words, stdout=self._output, stderr=self._output)
 
     def check(self) -> None:
-        """Raises RunEndedError if it has ended, unless after its count, answered or not."""
+        """Raises RunEndedError if it has ended before its count."""
         ended = None if self._process is None else self._process.poll()
         if ended is not None and (self._probe.count is None or ended not in _COUNTED):
             raise RunEndedError(f"ping ended during the run: {self._text().strip()[-200:]}")
 
     def stop(self) -> list[float | None]:
-        """Ends it and returns the RTTs so far (ms); None for a ping without an answer."""
+        """Ends the train and returns its RTTs (ms); None for a ping without an answer."""
         if self._process is None:
             return []
-        self._process.send_signal(signal.SIGINT)  # it then prints how many it has sent
+        self._process.send_signal(signal.SIGINT)  # ping then prints the number of pings sent
         try:
             self._process.wait(_START_LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -203,7 +203,7 @@ class Ping:
 
 
 def iperf_words(flow: Flow, server: str, port: int, number: int) -> list[str]:
-    """Returns the command of an endless flow's sender; the flow's number gives its own port."""
+    """Returns the command of an endless flow's sender; the flow's number determines its port."""
     words = ["iperf3", "--client", server, "-4", "--port", str(port), "-C", flow.controller]
     words += ["--cport", str(data_port(number)), "--time", str(LONGEST_S), "--interval", "0"]
     buffer_bytes = flow.socket_buffer_bytes
@@ -230,9 +230,9 @@ _MOST_BUFFER = Path("/proc/sys/net/core")
 
 
 def require_buffers(flows: Iterable[Flow], settings: Path = _MOST_BUFFER) -> None:
-    """Raises KneepointError unless the kernel grants the socket buffers that flows have.
+    """Raises KneepointError unless the kernel grants the flows' socket buffers.
 
-    Containers may not see its limits: there iperf3 refuses what it does not get.
+    Containers may hide the limits; there iperf3 itself fails if it gets a smaller buffer.
     """
     wanted = max((flow.socket_buffer_bytes or 0 for flow in flows), default=0)
     limits = [path for name in ("rmem_max", "wmem_max") if (path := settings / name).exists()]
@@ -245,7 +245,7 @@ def require_buffers(flows: Iterable[Flow], settings: Path = _MOST_BUFFER) -> Non
 
 
 def require_control(name: str, available: str) -> None:
-    """Raises KneepointError unless a congestion control is among the kernel's available ones."""
+    """Raises KneepointError unless the kernel's available congestion controls include the name."""
     if name not in available.split():
         raise KneepointError(
             f"this kernel has no congestion control {name!r}, but {', '.join(available.split())}; "

@@ -29,13 +29,13 @@ User = tuple[int, int]
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts about a system that the diagnosis depends on."""
+    """The facts about a system on which the diagnosis depends."""
 
     missing: tuple[str, ...]  # programs of mahimahi that are not on the PATH
-    without_set_uid: tuple[Path, ...]  # those that are not root's and set-uid
-    without_effect: tuple[Path, ...]  # those on a file system mounted nosuid
+    without_set_uid: tuple[Path, ...]  # programs that are not set-uid root
+    without_effect: tuple[Path, ...]  # programs on a file system mounted nosuid
     no_new_privileges: bool  # of this process and its descendants
-    capabilities: int  # bounding set: the most that a set-uid program can obtain
+    capabilities: int  # bounding set: all that a set-uid program can obtain
     tun: bool
     iptables: Path | None  # the program behind all links and alternatives
     iptables_version: tuple[int, ...]
@@ -102,7 +102,7 @@ def require_installation(facts: Facts) -> None:
 
 
 def iptables_is_strict(facts: Facts) -> bool:
-    """Whether iptables rejects set-uid callers; a program placed before it counts as the remedy."""
+    """Whether iptables rejects set-uid callers; a wrapper in its place does not."""
     return (
         facts.iptables is not None
         and facts.iptables.name.startswith("xtables-")
@@ -111,7 +111,7 @@ def iptables_is_strict(facts: Facts) -> bool:
 
 
 def ordinary_user() -> User | None:
-    """Returns the (uid, gid) to run mahimahi as, because it refuses root; None if we are not root.
+    """Returns the (uid, gid) that runs mahimahi, which refuses root; None if we are not root.
 
     It is the user who called sudo, otherwise `nobody`.
     """
@@ -135,7 +135,7 @@ def read_facts() -> Facts:
     programs = [Path(path) for path in found.values() if path is not None]
     lines = Path("/proc/self/status").read_text().splitlines()
     status = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    # An ordinary user's PATH may lack sbin; mahimahi calls iptables by its full name.
+    # An ordinary user's PATH may lack sbin, and mahimahi calls iptables by its full path.
     iptables = next((p for p in map(Path, _IPTABLES) if p.exists()), None)
     forwards = Path("/proc/sys/net/ipv4/ip_forward")
     return Facts(

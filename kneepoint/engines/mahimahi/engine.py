@@ -26,12 +26,12 @@ from kneepoint.networks.scenario import PreparedNetwork, Traffic
 
 @dataclass(frozen=True)
 class MahimahiSettings(EngineSettings):
-    """Settings of the engine, whose programs are sender, receiver, mm-delay, mm-link.
+    """Settings of the engine, whose programs are sender, receiver, mm-delay and mm-link.
 
     Args:
-        build: the folder of sender and receiver.
-        folder: to which paths of traces are relative.
-        keep_awake: whether processors are kept from idling during runs.
+        build: folder of sender and receiver.
+        folder: folder to which paths of traces are relative.
+        keep_awake: whether to keep processors from idling during runs.
         keep_log: file for the link's log; None: no log.
     """
 
@@ -49,12 +49,12 @@ class MahimahiSettings(EngineSettings):
         return cls(digest, build.resolve(), Path.cwd(), keep_awake, busy_us=busy_us)
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
-        """Returns the same with the uplink's log."""
+        """Returns these settings with a file for the uplink's log."""
         del flow_log
         return replace(self, keep_log=log)
 
     def digest_for(self, traffic: Traffic) -> str:
-        """See EngineSettings; TCP is the kernel's, sent by iperf3."""
+        """See EngineSettings; for TCP it includes iperf3, ping, ss and the kernel's version."""
         if not traffic.measures_flows:
             return self.sha256
         programs = [tcp.find(name) for name in tcp.PROGRAMS]
@@ -83,7 +83,7 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             )
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
-        """Puts the run's input files into the folder, and describes the run."""
+        """Copies the run's input files into the folder; returns the supervisor's request."""
         settings, network = self._settings, spec.network
         traces = {
             name: _trace(settings.folder / link.trace, link.trace_sha256)
@@ -106,7 +106,8 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
                 controller = spec.entry.object
             programs |= _senders(spec, settings.build) | {controller.name: controller}
             sending = sending_of(spec, folder.path / controller.name)
-        for name, original in programs.items():  # the run's user may lack access to our folders
+        # Copies, because the run's user may lack access to our folders.
+        for name, original in programs.items():
             if not original.is_file():
                 raise KneepointError(
                     f"mahimahi, a run of {spec.controller}: {original} is missing; run: make build"
@@ -127,7 +128,7 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
 
 
 def _senders(spec: RunSpec, build: Path) -> dict[str, Path]:
-    """Sender and receiver of datagrams, by their names in the run's folder."""
+    """The programs that send and receive datagrams, by their names in the run's folder."""
     if spec.entry is None:
         return {name: build / name for name in ("sender", "receiver")}
     runner = PYTHON_RUNNER if spec.entry.object.suffix == ".py" else ()
@@ -154,7 +155,7 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
 
 
 def sending_of(spec: RunSpec, controller: Path) -> list[str]:
-    """Returns the sender's arguments after host and port, for a controller's or entry's file."""
+    """Returns the sender's arguments after host and port; `controller` may be an entry's file."""
     if spec.entry is None:
         words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
         for name, value in spec.constants.items():
@@ -175,14 +176,14 @@ def sending_of(spec: RunSpec, controller: Path) -> list[str]:
 
 
 def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
-    """The last opportunity of the uplink, its trace repeated to the end; 0 if there is none."""
+    """The uplink's last opportunity in a run (s), where its trace repeats; 0 without any."""
     rounds, rest_ms = divmod(duration_s * 1000, times_ms[-1])
     last_ms = max((time_ms for time_ms in times_ms if time_ms <= rest_ms), default=0)
     return (rounds * times_ms[-1] + last_ms) / 1000
 
 
 def _trace(path: Path, sha256: str) -> bytes:
-    """Returns a trace after checking that the network was prepared with it, so that it is valid."""
+    """Returns a trace; raises KneepointError if it has changed since the network was prepared."""
     try:
         content = path.read_bytes()
     except OSError as error:

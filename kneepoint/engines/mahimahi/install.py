@@ -1,4 +1,4 @@
-"""`make mahimahi` installs what real mahimahi lacks here, and verifies it; --remove undoes that.
+"""`make mahimahi`: installs and configures real mahimahi, and verifies it; --remove undoes this.
 
 python3 -B -m kneepoint.engines.mahimahi.install [--remove]
 """
@@ -30,9 +30,9 @@ from kneepoint.engines.system import (
 )
 
 # mahimahi is set-user-id root and calls iptables with its caller's real user id, which iptables
-# refuses from 1.8.8 on (exit status 111). The wrapper bears no set-id bit of its own: to whoever is
-# not root already, it is the plain iptables. The caller's environment goes no further: iptables
-# would load libraries from where that says.
+# refuses from 1.8.8 on (exit status 111). The wrapper has no set-id bit: without root it is the
+# plain iptables. It drops the caller's environment, from which iptables would take the path of its
+# libraries.
 WRAPPER_SCRIPT = """\
 #!/usr/bin/env -S -i PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -p
 [ "$(id -u)" != 0 ] || exec setpriv --reuid=0 --regid=0 --clear-groups {iptables} "$@"
@@ -41,7 +41,7 @@ exec {iptables} "$@"
 
 
 def main() -> None:
-    """If mahimahi works, changes nothing and needs no root, except with --remove."""
+    """Installs or removes. If mahimahi works, installing changes nothing and needs no root."""
     if sys.argv[1:] == ["--remove"]:
         remove()
         return
@@ -65,7 +65,7 @@ def prove_here() -> None:
 
 
 def install() -> None:
-    """Installs what mahimahi lacks; raises KneepointError if it could not work here anyway."""
+    """Installs and configures mahimahi; raises KneepointError if this machine cannot run it."""
     facts = read_facts()
     require_machine(facts)
     if facts.missing:
@@ -94,7 +94,7 @@ def wrap_iptables() -> None:
     """Places the wrapper before an iptables that rejects mahimahi."""
     query = run("update-alternatives", "--query", "iptables", remedy="install the package iptables")
     group = dict(re.findall(r"^(Status|Best|Value): (.*)", query, re.MULTILINE))
-    is_registered = group["Value"] == str(WRAPPER)  # but the file is gone
+    is_registered = group["Value"] == str(WRAPPER)  # but the file has been removed
     chosen = group["Best"] if is_registered else group["Value"]
     by_hand = group["Status"] == "manual" and not is_registered
     Changes.record(wrapper=True, **({"alternative": chosen} if by_hand else {}))

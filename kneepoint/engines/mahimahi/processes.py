@@ -13,7 +13,7 @@ from typing import IO
 from kneepoint.engines.mahimahi.diagnosis import User
 
 INSIDES = "100.64.0.0/10"
-"""The addresses that mahimahi gives to the insides of its shells (RFC 6598)."""
+"""The addresses that mahimahi assigns to its shells (RFC 6598)."""
 
 
 def start_as_ordinary_user(
@@ -22,10 +22,10 @@ def start_as_ordinary_user(
     folder: Path,
     output: IO[bytes] | int = subprocess.DEVNULL,
 ) -> "subprocess.Popen[bytes]":
-    """Starts a command in its own session and in English, as `user` if one is given.
+    """Starts a command in its own session and in English, as `user` unless that is None.
 
-    `env` resets all signals: mm-link ends its child with SIGHUP, which a process started by nohup
-    ignores, as do all its descendants; such a run would never end.
+    `env` resets all signals: mm-link ends its child by SIGHUP, which descendants of a process
+    started by nohup ignore, so that the run would never end.
     """
     uid, gid = (None, None) if user is None else user
     return subprocess.Popen(
@@ -42,9 +42,9 @@ def start_as_ordinary_user(
 
 
 def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> None:
-    """Ends such a process and all its children.
+    """Ends a process of start_as_ordinary_user and all its children.
 
-    mahimahi removes its iptables rules on SIGTERM; on SIGKILL it cannot.
+    SIGTERM comes first: after SIGKILL mahimahi cannot remove its iptables rules.
     """
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
@@ -56,10 +56,7 @@ def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> No
 
 
 def delete_rules_of_the_dead() -> None:
-    """Removes the rules of every mahimahi that no longer runs; without root, does nothing.
-
-    A shell leaves them behind if it is killed.
-    """
+    """Removes the iptables rules that killed mahimahi shells left behind; needs root to do so."""
     rules = _rules()
     marks = {mark for words in rules if (mark := _mark_of_shell(words)) is not None}
     dead = {f"{mark:#x}" for mark in marks if not _is_shell(mark)}
@@ -81,8 +78,8 @@ def _rules() -> list[list[str]]:
 def _mark_of_shell(words: list[str]) -> int | None:
     """The mark that a rule sets on packets from inside a mahimahi shell; None for other rules.
 
-    Other programs also use these addresses: a shell's rule is for one of them and sets the whole
-    mark.
+    Other programs also use these addresses; a shell's rule has a single address and sets all bits
+    of the mark.
     """
     values = dict(itertools.pairwise(words))
     try:
@@ -97,7 +94,7 @@ def _mark_of_shell(words: list[str]) -> int | None:
 
 
 def _is_shell(process_id: int) -> bool:
-    """Whether this is a mahimahi shell."""
+    """Whether a process is a mahimahi shell."""
     try:
         return Path(f"/proc/{process_id}/comm").read_text().startswith("mm-")
     except OSError:

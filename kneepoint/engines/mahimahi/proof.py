@@ -1,4 +1,4 @@
-"""Verifies that real mahimahi works here: a short run through a delay and a link."""
+"""Verifies by a short run that real mahimahi works on this machine."""
 
 import socket
 from contextlib import suppress
@@ -35,7 +35,7 @@ def prove(user: User | None) -> None:
 
 
 def check(arrived: int, log: str) -> None:
-    """Raises KneepointError unless datagrams arrived, through a link that logged them."""
+    """Raises KneepointError unless datagrams arrived, and the link's log has their departures."""
     departures = sum(" - " in line and line[0] != "#" for line in log.splitlines())
     if not 0 < arrived <= departures:
         raise KneepointError(

@@ -1,4 +1,4 @@
-"""The folder of a run: ours, with a subfolder of the ordinary user that the run belongs to.
+"""The folder of a run: our own, with a subfolder of the ordinary user whose processes run in it.
 
 Root does not write into that subfolder and trusts nothing in it: its user may put links there.
 """
@@ -18,22 +18,22 @@ from kneepoint.engines.mahimahi.diagnosis import User
 
 PUBLIC = Path("/tmp")  # noqa: S108 (its folders are private)
 _MOST_BYTES = 1 << 20
-"""At most this much is read of a file that is not a log."""
+"""Limit of a read; logs are read as streams instead."""
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Others may pass through `path`, which only we can write; only the user can access `work`."""
+    """A run's folder: only we can write to `path`, only the run's user can access `work`."""
 
     path: Path
 
     @property
     def work(self) -> Path:
-        """Where the run's processes work."""
+        """The working directory of the run's processes."""
         return self.path / "work"
 
     def add(self, name: str, content: bytes, mode: int = 0o644) -> Path:
-        """Writes a file of ours that the user can read."""
+        """Writes a file that the run's user can read."""
         path = self.path / name
         with path.open("xb") as file:
             file.write(content)
@@ -49,7 +49,7 @@ class RunFolder:
             return ""
 
     def open(self, name: str) -> BinaryIO:
-        """Opens a file to be read; raises OSError if it is a link, a pipe, or somebody else's."""
+        """Opens a file for reading; raises OSError for a link, a pipe, or another user's file."""
         path = self.path / name
         owner = path.parent.lstat().st_uid
         # Opening a pipe would block until it has a writer.
@@ -68,7 +68,7 @@ class RunFolder:
 
 @contextmanager
 def run_folder(name: str, user: User | None) -> Iterator[RunFolder]:
-    """Makes an empty folder for a run of a user and group, or ours (see private_folder)."""
+    """Makes the folder of a run by `user`; None: by ourselves (see private_folder)."""
     # Root's own TMPDIR may be closed to that user.
     with private_folder(name, None if user is None else PUBLIC) as path:
         folder = RunFolder(path)

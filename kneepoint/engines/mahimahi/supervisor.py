@@ -2,10 +2,10 @@
 
     python -m kneepoint.engines.mahimahi.supervisor < REQUEST
 
-The supervisor leads a session of its own and ends every process in it when the run is over, when
-its time limit expires, on a signal, and when its standard input closes, which happens however its
-starter ends. It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves
-its firewall rules behind. The processes also end if the supervisor itself is killed.
+The supervisor leads a session of its own. It ends all processes in it after the run, at its time
+limit, on a signal, and when its standard input closes, as it does however the engine ends. It sends
+SIGTERM before SIGKILL, because a killed mahimahi shell leaves its firewall rules behind. The
+processes also end if the supervisor itself is killed.
 """
 
 import contextlib
@@ -39,16 +39,16 @@ from kneepoint.engines.supervision import (
 )
 
 _POLL_S = 0.05
-"""Pause between looks at a run in progress."""
+"""Polling interval of a run in progress (s)."""
 _PATIENCE_S = 5.0
-"""Time limit for processes to end after SIGTERM."""
+"""Time allowed for processes to end after SIGTERM (s)."""
 _START_LIMIT_S = 10.0
 _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
-"""A disk with less room than this counts as full: a run's files grow in larger steps."""
+"""A disk with less free space counts as full: a run's files grow in larger steps."""
 _MOST_KEPT_BYTES = 1 << 30
 _LOG, _SENT, _SENDER_ERRORS = "work/uplink.log", "work/sender.out", "work/sender.err"
-"""The files that the shells and the sender write, as the run's user."""
+"""Files that the shells and the sender write as the run's user."""
 _NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
 """A mahimahi shell prints this when another one has failed."""
@@ -56,20 +56,21 @@ _AFTERMATH = "process exited with failure status"
 
 @dataclass(frozen=True)
 class Request:
-    """A run, as its supervisor needs it.
+    """A request for one run.
 
     Args:
-        folder: of the run (see RunFolder), with its traces and programs; it is removed.
-        keeps_awake: whether processors are kept from idling.
-        shells: mm-delay and mm-link with their arguments; the user's subfolder holds the log,
-            uplink.log.
-        sending: the sender's arguments after host and port, of datagrams.
-        load: what is sent otherwise, by the kernel's TCP (see `tcp`).
-        expected_s: expected duration of the run.
-        log_end_s: earliest time at which the uplink's log may end: its last opportunity.
+        folder: folder of the run (see RunFolder), with its traces and programs; the supervisor
+            removes it.
+        keeps_awake: whether to keep processors from idling.
+        shells: mm-delay and mm-link with their arguments; they write the log work/uplink.log.
+        expected_s: expected duration of the run (s).
+        log_end_s: the uplink's last opportunity (s), before which its log must not end.
         keep_log: file for the link's log; None: no log.
+        sending: the sender's arguments after host and port, for datagrams.
+        load: the traffic of the kernel's TCP (see `tcp`); None: datagrams.
         is_entry: whether the sender is an entry.
-        clock_epoch_ms: from which the receiver's clock shows the date; None: it begins at 0.
+        clock_epoch_ms: offset that the receiver's clock subtracts from the date (ms since 1970);
+            None: its clock begins at 0.
     """
 
     folder: str
@@ -85,10 +86,10 @@ class Request:
 
 
 class Supervisor(ABC):
-    """Executes one request: what runs inside the shells and outside is its subclasses' part."""
+    """Executes one request; subclasses run the programs inside and outside the shells."""
 
     _first_file: ClassVar[str]
-    """The file that the inside writes when it begins."""
+    """The first file that the inside writes."""
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
         self._request = request
@@ -97,14 +98,14 @@ class Supervisor(ABC):
         self._user = ordinary_user()
 
     def run(self) -> dict[str, Any]:
-        """Returns the metrics of the run; raises RunEndedError if it ended without any."""
+        """Executes the run; returns its metrics, or raises RunEndedError."""
         request, wait = self._request, self._stopped.wait
         delete_rules_of_the_dead()
         with self._awake(), contextlib.ExitStack() as stack:
             command = [*request.shells, "--", *self._prepare(stack)]
             with contextlib.ExitStack() as inside:
-                # A shell takes the first free addresses: if two start at the same time, both
-                # take the same ones, and one receives nothing.
+                # A shell takes the first free addresses: two that start at the same time take the
+                # same addresses, and one receives nothing.
                 with hold_lock(runtime_folder() / "start.lock", math.inf):
                     shells = inside.enter_context(self._process("shells", command))
                     late = f"mahimahi did not start within {_START_LIMIT_S:g} s"
@@ -126,26 +127,26 @@ class Supervisor(ABC):
 
     @abstractmethod
     def _prepare(self, stack: contextlib.ExitStack) -> list[str]:
-        """Starts what must run before the shells; returns the command inside them."""
+        """Starts the programs that the shells need; returns the command to run inside them."""
 
     @abstractmethod
     def _begin(self, stack: contextlib.ExitStack, shells: "subprocess.Popen[bytes]") -> None:
-        """Starts what must run outside once the shells have begun."""
+        """Starts the programs outside that need the shells."""
 
     @abstractmethod
     def _check(self) -> None:
-        """Raises RunEndedError if the run cannot go on."""
+        """Raises RunEndedError if the run cannot continue."""
 
     @abstractmethod
     def _check_ended_well(self) -> None:
-        """Raises RunEndedError if it has not."""
+        """Raises RunEndedError unless the run has ended well."""
 
     @abstractmethod
     def _answer(self, figures: dict[str, Any]) -> dict[str, Any]:
-        """Returns the answer, which has the link's figures."""
+        """Returns the answer: the link's metrics `figures`, and those of the traffic."""
 
     def _awake(self) -> contextlib.AbstractContextManager[object]:
-        """Keeps processors from idling; one of a user's runs does so for all."""
+        """Keeps processors from idling; one process serves all runs of a user."""
         if not self._request.keeps_awake:
             return contextlib.nullcontext()
         user = self._user or (os.getuid(), os.getgid())
@@ -157,7 +158,7 @@ class Supervisor(ABC):
 
     @contextlib.contextmanager
     def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
-        """Starts a process that writes its output to NAME.out, and ends it and its descendants."""
+        """Starts a process with its output in NAME.out; finally ends it with its descendants."""
         with (self._folder.path / f"{name}.out").open("xb") as output:
             try:
                 process = start_as_ordinary_user(command, self._user, self._folder.work, output)
@@ -173,7 +174,7 @@ class Supervisor(ABC):
 
     def _figures(self) -> dict[str, Any]:
         command = [str(self._folder.path / "measure"), str(self._folder.path / _LOG)]
-        with self._process("measure", command) as measure:  # as the user, whose log it is
+        with self._process("measure", command) as measure:  # as the user who owns the log
             late = f"the link's log was not read within {_MEASURE_LIMIT_S:g} s"
             self._stopped.wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late)
         figures = _json(self._folder.read("measure.out"))
@@ -184,7 +185,7 @@ class Supervisor(ABC):
         end_s = figures["end_ms"] / 1000
         if end_s < 0.99 * self._request.log_end_s:
             raise RunEndedError(
-                f"mahimahi: the link's log ends after {end_s:g} s, not after "
+                f"mahimahi: the link's log ends at {end_s:g} s instead of "
                 f"{self._request.log_end_s:g} s ({self._complaint()})"
             )
         return figures
@@ -197,7 +198,7 @@ class Supervisor(ABC):
             shutil.copyfileobj(log, file)
 
     def _complaint(self) -> str:
-        """Returns the message of the shell that failed first."""
+        """Returns the error of the shell that failed first."""
         output = self._folder.read("shells.out").splitlines()
         lines = [line for line in output if line.strip() and _AFTERMATH not in line]
         return lines[-1].removeprefix("Died on std::runtime_error: ") if lines else _NO_WORD
@@ -208,7 +209,7 @@ class Supervisor(ABC):
 
 
 class Datagrams(Supervisor):
-    """The contest's sender inside, its receiver outside."""
+    """The contest's datagrams: the sender inside, the receiver outside."""
 
     _first_file = _SENT
     _receiver: "subprocess.Popen[bytes]"
@@ -222,7 +223,7 @@ class Datagrams(Supervisor):
         late = "the receiver did not start"
         self._stopped.wait(self._is_listening, _START_LIMIT_S, late, self._check)
         port = self._folder.read("receiver.out").split()[-1]
-        # MAHIMAHI_BASE, the outside's address, is known inside only.
+        # Only the inside knows MAHIMAHI_BASE, the address of the outside.
         inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
         sender = [str(self._folder.path / "sender"), port, *self._request.sending]
         return ["sh", "-c", inside, *sender, "--end-with-parent"]
@@ -244,15 +245,15 @@ class Datagrams(Supervisor):
         if answer.get("status") == "ok":
             return
         if answer:
-            # Packets without acknowledgments are not the controller's fault. An entry's own
-            # statement excuses nothing: it could prevent a whole contest from ending.
+            # Without any acknowledgment, the controller is not at fault, unless it is an entry's:
+            # an entry could fake this to prevent a contest from ending.
             unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
             if answer.get("status") == "fault":
                 raise RunEndedError(str(answer.get("reason")))
             if not unheard or self._request.is_entry:
                 raise RunEndedError(str(answer.get("reason")), "failed")
             if self._complaint() == _NO_WORD:
-                self._figures()  # complains of a link that ended early
+                self._figures()  # raises if the link ended early
                 raise RunEndedError(str(answer.get("reason")))
         elif errors := self._last_words(_SENDER_ERRORS, ""):
             raise RunEndedError(f"the sender refuses: {errors}", "error")
@@ -269,7 +270,7 @@ class Datagrams(Supervisor):
 
 
 class KernelTcp(Supervisor):
-    """Senders of the kernel's TCP inside, iperf3's servers outside (see `tcp`)."""
+    """The kernel's TCP: senders inside, iperf3's servers outside (see `tcp`)."""
 
     _first_file = "work/base"
 
@@ -291,7 +292,7 @@ class KernelTcp(Supervisor):
             return
         address = self._folder.read(self._first_file).strip()
         if not tcp.is_of_mahimahi(address):
-            raise RunEndedError(f"mahimahi: its outside has the address {address!r}")
+            raise RunEndedError(f"mahimahi: MAHIMAHI_BASE is {address!r}, not in {INSIDES}")
         script = self._folder.add("servers.sh", tcp.servers(address, self._ports).encode())
         stack.enter_context(self._process("servers", ["sh", str(script)]))
         late = "iperf3's servers did not start"

@@ -1,7 +1,7 @@
-"""The kernel's TCP in mahimahi's links: iperf3 and ping, watched by ss, all standard programs.
+"""The kernel's TCP in mahimahi's links: iperf3 and ping send, and ss samples their sockets.
 
-The senders are inside mm-delay and mm-link, the servers of iperf3 outside. A shell script of each
-side samples its sockets, because nobody but root may enter mahimahi's namespaces.
+The senders are inside mm-delay and mm-link, iperf3's servers outside. A shell script on each side
+samples its sockets, because only root may enter mahimahi's namespaces.
 """
 
 import contextlib
@@ -35,32 +35,32 @@ from kneepoint.engines.mahimahi.processes import INSIDES
 PROGRAMS = ("iperf3", "ping", "ss")
 SAMPLE_S = 0.1
 OVER = "over"
-"""The file that marks the end of a run: what iperf3 reports afterwards is no failure."""
+"""The file that marks the end of a run: iperf3's later errors are not failures."""
 _SETTINGS = Path("/proc/sys/net/ipv4")
 _PACING = "bbr"
 _PATH = f"PATH={shlex.quote(SEARCH_PATH)}"
 _ESTABLISHED = "ESTAB"
 _PING_ENDS_EARLIER_S = 0.05
 _TIMEOUT_STATUS = 124
-"""timeout(1)'s, when it ended a command."""
+"""Exit status of timeout(1) when the time limit has ended the command."""
 
 
 class LinkLoad(Load):
-    """Endless flows of TCP, and pings, from inside mahimahi's links to the outside."""
+    """Endless TCP flows, and pings, from inside mahimahi's links to the outside."""
 
     @model_validator(mode="after")
     def _has_no_downloads(self) -> Self:
         for number, flow in enumerate(self.flows):
             if flow.bytes is not None:
                 raise ValueError(
-                    f"flows.{number}.bytes: in mahimahi's links flows are endless; remove it, or "
+                    f"flows.{number}.bytes: flows in mahimahi's links are endless; remove it, or "
                     "use the kernel or the emulator"
                 )
         return self
 
 
 def require_settings(load: Load, settings: Path = _SETTINGS) -> None:
-    """Raises KneepointError unless an ordinary user can have every flow's settings."""
+    """Raises KneepointError unless an ordinary user may use the settings of all flows."""
     require_buffers(load.flows)
     available, allowed, opens_with = (
         (settings / name).read_text().strip()
@@ -77,7 +77,7 @@ def require_settings(load: Load, settings: Path = _SETTINGS) -> None:
                 f"this kernel lets only root use the congestion control {name!r}; as root: "
                 f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{allowed} {name}'"
             )
-        # iperf3 sets it once the connection is open, and what BBR has opened stays paced.
+        # iperf3 sets the controller of an open connection; one that BBR has opened stays paced.
         if opens_with == _PACING and name != _PACING:
             raise KneepointError(
                 f"this kernel opens connections with {_PACING}, whose pacing would stay with "
@@ -86,13 +86,14 @@ def require_settings(load: Load, settings: Path = _SETTINGS) -> None:
 
 
 def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
-    """Returns the inside's script, which sends from when the file `go` is there.
+    """Returns the script of the inside, which starts sending when the file `go` exists.
 
-    It ends by itself, or else with the link. Each flow goes to a server of iperf3 at its port.
+    Each flow goes to a server of iperf3 at its port. With `ends` the script ends after the run's
+    duration, otherwise with the link.
     """
     lines = [
         _PATH,
-        f"trap ': > {OVER}; exit' HUP",  # from mm-link, at the trace's end
+        f"trap ': > {OVER}; exit' HUP",  # mm-link sends it at the trace's end
         'echo "$MAHIMAHI_BASE" > base.part; mv base.part base',
         f"until [ -e {shlex.quote(str(go))} ]; do sleep 0.01; done",
         _sampling("inside", f"sport >= :{data_port(0)} and sport <= :{data_port(len(ports))}"),
@@ -104,7 +105,7 @@ def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
         lines.append(_started(f"flow{number}", flow.start_s, words))
     for number, probe in enumerate(load.probes):
         words = [*ping_words(probe), "$MAHIMAHI_BASE"]
-        if ends:  # with SIGINT it says how many it has sent
+        if ends:  # on SIGINT ping prints the number of pings sent
             rest_s = max(0.01, load.duration_s - probe.start_s - _PING_ENDS_EARLIER_S)
             words = ["timeout", "--signal", "INT", f"{rest_s:g}", *words]
         lines.append(_started(f"probe{number}", probe.start_s, words))
@@ -113,7 +114,7 @@ def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
 
 
 def servers(address: str, ports: Sequence[int]) -> str:
-    """Returns the outside's script."""
+    """Returns the script of the outside, with iperf3's servers."""
     lines = [_sampling("outside", " or ".join(f"sport = :{port}" for port in ports))]
     for number, port in enumerate(ports):
         words = ["iperf3", "--server", "--one-off", "-4", "--bind", address, "--port", str(port)]
@@ -128,7 +129,7 @@ def find(name: str) -> Path:
 
 
 def is_of_mahimahi(address: str) -> bool:
-    """Whether it is an address that mahimahi gives."""
+    """Whether an address is one that mahimahi assigns."""
     try:
         return IPv4Address(address) in IPv4Network(INSIDES)
     except ValueError:
@@ -136,7 +137,7 @@ def is_of_mahimahi(address: str) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns TCP ports that nobody listens at."""
+    """Returns TCP ports without a listening socket."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -145,7 +146,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def listen(ports: Sequence[int]) -> bool:
-    """Whether somebody listens at every port."""
+    """Whether every port has a listening socket."""
     words = [str(find("ss")), "--tcp", "--listening", "--numeric", "--no-header"]
     lines = run_program(words, Path("/"), limit_s=10).stdout.splitlines()
     open_ports = {line.split()[3].rpartition(":")[2] for line in lines}
@@ -158,7 +159,7 @@ def _sampling(name: str, which: str) -> str:
 
 
 def _started(name: str, start_s: float, words: Sequence[str]) -> str:
-    """Returns a command in the background, whose failure a file of its name tells."""
+    """Returns a background command; its failure leaves the file NAME.failed."""
     command = " ".join(word if word == "$MAHIMAHI_BASE" else shlex.quote(word) for word in words)
     failed = f"[ $? = {_TIMEOUT_STATUS} ] || touch {name}.failed"
     return f"(sleep {start_s:g}; {command} || {failed}) > {name}.out 2>&1 &"
@@ -174,12 +175,12 @@ _FIELDS = {
 }
 _RTT = re.compile(r"\brtt:([\d.]+)/")
 _REPAIRING = re.compile(r"\b(?:lost:|retrans:[1-9]\d*/)")
-"""Segments that count as lost, or are sent again and not yet acknowledged."""
+"""Segments that count as lost, or were retransmitted and not yet acknowledged."""
 _TIME = re.compile(r"\d+\.\d+")
 
 
 def sockets_of(lines: Iterable[str]) -> Iterator[tuple[float, TcpSocket]]:
-    """Parses samples: lines of ss(8) after the time (s) at which it looked."""
+    """Parses samples: the time (s) of each, followed by lines of ss(8)."""
     time_s = 0.0
     for line in lines:
         if _TIME.fullmatch(line.strip()):
@@ -202,7 +203,11 @@ def answer_to(
 ) -> Mapping[str, Any]:
     """Returns flows and probes of an answer (see kneepoint.engines.kernel.answer).
 
-    They are made of lines of the senders' and the servers' samples, and ping's output.
+    Args:
+        load: the traffic.
+        inside: lines of the senders' samples.
+        outside: lines of the servers' samples.
+        pings: ping's output, by probe.
     """
     sent = iter(inside)
     first = next(sent, "0")

@@ -188,7 +188,7 @@ def test_run_that_is_ended_before_any_acknowledgment_says_so(
 ) -> None:
     record = background.submit(settings.open().run, spec_for(settings, LONG_S, delay_ms=5000))
     os.kill(min(observe(settings.folder).processes["sender"]), signal.SIGTERM)
-    assert fault_of(record).startswith("mahimahi: the link's log ends after")
+    assert fault_of(record).startswith("mahimahi: the link's log ends")
 
 
 def test_controller_whose_window_bursts_failed(settings: MahimahiSettings) -> None:
