@@ -1,1 +1,1 @@
-"""Other people's senders: taken in, recognized, built and run, in a sandbox, and told by a rule."""
+"""Contest entries: collects, recognizes and builds untrusted senders, and identifies their rules."""

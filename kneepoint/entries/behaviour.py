@@ -1,4 +1,4 @@
-"""Which of the reports' rules a sender behaves like, and how well that rule predicts its power."""
+"""Finds the published rule that a sender behaves like, and tests how it predicts its power."""
 
 import math
 from collections.abc import Sequence
@@ -32,15 +32,24 @@ def watch(
     engine: EmulatorSettings,
     executor: LocalExecutor,
 ) -> Json:
-    """Watches a sender on networks, and predicts its power on others.
+    """Identifies a sender's rule on networks, and predicts its power on others by that rule.
+
+    Args:
+        sender: the sender.
+        known: the rules.
+        watched: networks on which the sender is observed.
+        unseen: networks for the prediction.
+        seeds: seeds of the runs.
+        engine: the engine.
+        executor: executes the runs.
 
     Returns:
-        See `describe`, with `prediction`: for each unseen network and all together the ratio of the
-        nearest rule's power to the sender's, with its 95 % interval for other seeds.
+        See `describe`, with `prediction`: the ratio of the nearest rule's power to the sender's,
+        with its 95 % interval over seeds, for each unseen network and for all together.
 
     Raises:
-        NoSenderError: a run failed, or a log tells no packets apart.
-        KneepointError: the machine prevented a run.
+        NoSenderError: a run failed, or a log has ambiguous packets.
+        KneepointError: a fault of the machine prevented a run.
     """
     with private_folder("behaviour") as folder:
         specs = [sender.spec(engine, network, seeds[0]) for network in watched]
@@ -66,7 +75,7 @@ def watch(
 
 
 def describe(found: Sequence[Likeness]) -> Json:
-    """Returns for JSON all families, and the first that is near as `behaves_like`, else None."""
+    """Returns all families for JSON; `behaves_like` is the first near one, or None."""
     near = next((each.words for each in found if each.is_near), None)
     return {
         "behaves_like": near,

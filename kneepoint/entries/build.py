@@ -1,9 +1,9 @@
-"""Builds entries into shared objects, confined; unchanged sources are compiled once for all.
+"""Builds entries into shared objects, in a sandbox, with a cache of objects.
 
-A source's object is kept under the digest of all that the compiler could read when it made it: the
-source, the headers, the flags and the compiler itself. It compiles in a folder that has nothing
-else, and the sandbox keeps it there. What all commands of one build may use is limited, and only a
-build that succeeds leaves its objects.
+An object's key is the digest of all that the compiler could read: the source, the headers, the
+flags and the compiler itself. The compiler runs in a folder with these files only, and the sandbox
+hides all others. The resources of a whole build are limited, and only a successful build adds its
+objects to the cache.
 """
 
 import hashlib
@@ -48,15 +48,15 @@ _IMPLICIT = (
     *("numeric", "functional", "stdexcept", "algorithm"),
     *("cmath", "cstdlib", "cstdio", "cstring", "climits", "cstdint"),
 )
-"""Entries of 2013 and 2016 rely on headers that compilers of that time included implicitly. Others
-have names of their own, such as gamma or index, that clash with what these headers declare."""
+"""Headers that compilers included implicitly at the time of the entries of 2013 and 2016. Other
+entries define names, such as gamma or index, that clash with declarations of these headers."""
 LEAN = ("-O2", "-g0", "-fPIC", "-pthread", "-w", "-fmax-errors=20", "-ffp-contract=off")
 _OLD = tuple(word for header in _IMPLICIT for word in ("-include", header))
 _LINK = ("-shared", "-pthread", "-Wl,-z,defs")
 _LIBRARIES = ("-lm",)
 _MANY = 1000
 _TRIES = 3
-"""Of a command that was killed from outside."""
+"""Attempts of a command that is killed from outside."""
 
 
 class BuildError(KneepointError):
@@ -72,12 +72,12 @@ class NoCompilerError(MachineError):
 
 
 class _LimitError(BuildError):
-    """It needs more than it may use; nothing else is tried."""
+    """A build exceeds its budget; no other attempt follows."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What the commands of one entry's build may use in all."""
+    """Limits of all commands of one build together: CPU time, size of objects, commands."""
 
     cpu_s: float = MOST_CPU_S
     object_bytes: int = 64_000_000
@@ -85,7 +85,7 @@ class Budget:
 
 
 class _Build:
-    """One build; its objects have the names of the cache's in `work`."""
+    """One build; its objects are in `work`, under the names of the cache."""
 
     def __init__(self, tree: Tree, work: Path, budget: Budget) -> None:
         self.tree = tree
@@ -102,11 +102,11 @@ class _Build:
 
     @property
     def cpu_s_left(self) -> int:
-        """A limit of CPU time for the next command, a little more than it may use."""
+        """Limit of CPU time for the next command (s): the rest of the budget, rounded up."""
         return int(self._budget.cpu_s - self._cpu_s) + 1
 
     def spend(self, cpu_s: float = 0, object_bytes: int = 0, commands: int = 0) -> None:
-        """Counts what is used; raises _LimitError if it is too much."""
+        """Adds to the used resources; raises _LimitError if they exceed the budget."""
         self._cpu_s += cpu_s
         self._object_bytes += object_bytes
         self._commands += commands
@@ -133,8 +133,8 @@ class _Build:
 def _first_of(tries: Sequence[Callable[[], Path]]) -> Path:
     """Returns the result of the first try that succeeds.
 
-    Otherwise the problem is that of the try with the fewest errors: one that lacks a header, or
-    has one too many, adds its own.
+    If all fail, raises the error of the try with the fewest errors: missing or additional headers
+    add errors of their own.
     """
     problems: list[BuildError] = []
     for each in tries:
@@ -153,14 +153,14 @@ class Compiler:
 
     Args:
         folder: cache of objects.
-        confined: runs the compiler.
+        confined: sandbox that runs the compiler.
         command: g++ or clang++.
-        budget: of each build.
-        standards: of C++, tried in this order.
-        flags: of the compiler.
-        otherwise: what it gets, too, for a source that does not compile without; empty: nothing.
-        reads: files of ours that it may read, too, whose digests are in their names.
-        most_bytes: size of the cache, which forgets what was not used for longest.
+        budget: limits of each build.
+        standards: flags of C++ standards, tried in this order.
+        flags: the compiler's flags.
+        otherwise: additional flags for a source that does not compile without them; empty: none.
+        reads: our own files that the compiler may read, with their digests in their names.
+        most_bytes: limit of the cache's size; the least recently used files are removed.
     """
 
     folder: Path
@@ -174,15 +174,15 @@ class Compiler:
     most_bytes: int = 2_000_000_000
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _given: set[str] = field(default_factory=set)
-    """What this process may still run."""
+    """Files that this process may still run, which stay in the cache."""
 
     def build(self, tree: Tree, macros: Mapping[str, str]) -> Path:
         """Compiles and links an entry in C++; returns its shared object.
 
         Raises:
             BuildError: it does not build.
-            DisturbedError: something ended the compiler.
-            MachineError: there is none.
+            DisturbedError: a cause outside the build ended the compiler.
+            MachineError: there is no compiler.
         """
         defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
         with private_folder("objects") as work:
@@ -227,9 +227,9 @@ class Compiler:
         flags: Sequence[str],
         near: Sequence[str],
     ) -> Path:
-        """Compiles a source as it is, or with what `otherwise` adds.
+        """Compiles a source without the flags of `otherwise`, or with them if that fails.
 
-        The compiler sees nearby headers, or all files if those do not suffice.
+        The compiler sees the files `near`, or all files if these do not suffice.
         """
         names = [name for name in near if name == source or not name.endswith(SUFFIXES)]
         seen = [names] if len(names) == len(build.digests) else [names, list(build.digests)]
@@ -306,7 +306,7 @@ class Compiler:
         own: Collection[str],
         names: Mapping[str, str],
     ) -> None:
-        """Runs a command that makes a file of a folder's; see `own_part` for `own` and `names`."""
+        """Runs a command in `folder` to make the file `place`; `own`, `names`: see `own_part`."""
         cause = ""
         for _ in range(_TRIES):
             build.spend(commands=1)
@@ -327,17 +327,17 @@ class Compiler:
                 shutil.copyfile(out, place)
                 return
         raise DisturbedError(
-            f"could not be built: something ended the compiler {_TRIES} times ({cause}), for want "
-            "of memory or time; end other programs and run the command again"
+            f"could not be built: the compiler was ended {_TRIES} times ({cause}), for lack of "
+            "memory or time; end other programs and run the command again"
         )
 
     def _keep_all(self, files: Mapping[str, bytes]) -> None:
-        """Adds files to the cache that a run reads."""
+        """Adds data files, which runs read, to the cache."""
         for name in files:
             self._keep(name, files)
 
     def _keep(self, entry: str, made: Mapping[str, bytes]) -> Path:
-        """Adds files to the cache, keeps that within its size, and returns the entry's."""
+        """Adds files to the cache, limits its size, and returns the path of the file `entry`."""
         with self._lock, our_files():
             self._given.add(entry)
             for name, content in made.items():
@@ -345,7 +345,7 @@ class Compiler:
                     write_whole(self.folder / name, content)
             found = []
             for path in self.folder.iterdir():
-                with suppress(FileNotFoundError):  # another process forgot it
+                with suppress(FileNotFoundError):  # another process removed it
                     status = path.stat()
                     found.append((status.st_mtime_ns, status.st_size, path))
             size = sum(each[1] for each in found)
@@ -367,5 +367,5 @@ class Compiler:
         return f"{Path(path).resolve()} {answer.stdout}"
 
     def digest(self, *parts: str) -> str:
-        """Returns a key of the cache: of the compiler and of what it is given."""
+        """Returns a key of the cache: the digest of the compiler's version and of `parts`."""
         return hashlib.sha256("\0".join((self._identity, *parts)).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""A controller's class, as a file of controllers/algorithms has it, built into a whole sender.
+"""Builds a controller's class, like those in controllers/algorithms, into a complete sender.
 
 Our sender is compiled once, by the same compiler. The class sees the headers of
-controllers/algorithms; class_sender/ replaces those that bring in half of the standard library, and
-the rest of it that most classes need is precompiled.
+controllers/algorithms; class_sender/ replaces headers that include much of the standard library,
+and the standard headers that most classes need are precompiled.
 """
 
 import os
@@ -35,18 +35,18 @@ _SENDER = tuple(
 )
 _STANDARD = "-std=gnu++20"
 _PRECOMPILED = ("algorithm", "cmath", "cstdint", "limits")
-"""What nearly every class includes, and what most of the rest of a build's time goes into."""
+"""Headers that nearly every class includes, whose parsing dominates the build time."""
 _REPLACED = ("adapter.hh",)
 _BUDGET = Budget(cpu_s=20, object_bytes=8_000_000, commands=4)
 _LATEST_S = 2**31 - 1
-"""Of a header: clang refuses one whose time has changed since it was precompiled, and the cache
-forgets the oldest files."""
+"""Time of a precompiled header's source: clang refuses a header whose time has changed, and the
+cache removes the oldest files."""
 _MAKING = threading.Lock()
-"""Of what all classes share, which takes seconds."""
+"""Held while files that all classes share are compiled, which takes seconds."""
 
 
 def compiler_of(compiler: Compiler) -> Compiler:
-    """Returns a compiler of classes with the sandbox and the cache of another one.
+    """Returns a compiler of classes with the sandbox and the cache of another compiler.
 
     Raises:
         KneepointError: there is no compiler, or it fails.
@@ -71,7 +71,7 @@ def compiler_of(compiler: Compiler) -> Compiler:
 
 
 def sender_of(compiler: Compiler) -> Path:
-    """Returns our sender as one object of the compiler's cache.
+    """Returns our sender as an object file of the compiler's cache.
 
     Raises:
         KneepointError: there is no compiler, or it fails.
@@ -88,7 +88,7 @@ def sender_of(compiler: Compiler) -> Path:
 
 
 def _make(compiler: Compiler, words: Sequence[str], place: Path) -> None:
-    """Compiles what is ours, unless the cache has it; the cache forgets what is unused."""
+    """Compiles our own code unless the cache has it; marks the cache's file as used."""
     if not place.is_file():
         with private_folder("ours") as work:
             part = work / "part"
@@ -101,13 +101,13 @@ def _make(compiler: Compiler, words: Sequence[str], place: Path) -> None:
 
 @cache
 def _digest_of_sender() -> str:
-    """The digest of its sources and of all headers that they may include."""
+    """The digest of our sender's sources and of all headers that they may include."""
     paths = [*(_CONTROLLERS / name for name in _SENDER), *sorted(_CONTROLLERS.rglob("*.hh"))]
     return sha256_of("".join(sha256_of(path.read_bytes()) for path in paths).encode())
 
 
 def write_tree(source: str, sender: Path, folder: Path) -> Tree:
-    """Writes a class with its headers into an empty folder; our sender is `sender_of`'s."""
+    """Writes a class with its headers into an empty folder; `sender` is from `sender_of`."""
     (folder / "algorithms").mkdir()
     for name, text in _headers().items():
         (folder / "algorithms" / name).write_text(text)

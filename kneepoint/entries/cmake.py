@@ -1,4 +1,4 @@
-"""Reads which sources make a program from CMakeLists.txt, without running CMake."""
+"""Reads the sources of programs from CMakeLists.txt, without running CMake."""
 
 import os.path
 import re
@@ -16,7 +16,7 @@ from kneepoint.entries.makefile import (
 
 FILE = "CMakeLists.txt"
 _TEXT = r'"(?:[^"\\]|\\[\s\S])*(?:"|\\?\Z)'
-"""In quotes; in one way only, or an entry's file could take years to match."""
+"""Quoted text. The pattern is unambiguous: backtracking in an entry's file could take years."""
 _COMMENT = re.compile(_TEXT + r"|#\[\[.*?(?:\]\]|\Z)|#[^\n]*", re.DOTALL)
 _COMMAND = re.compile(rf'\b([A-Za-z_]\w*)\s*\(((?:[^()"]|{_TEXT}|\([^()]*\))*)\)')
 _WORD = re.compile(rf'({_TEXT})|([^\s;"]+)')
@@ -27,7 +27,7 @@ _KEYWORDS = frozenset(
     "EXCLUDE_FROM_ALL CONFIGURE_DEPENDS".split()
 )
 _ROOT = "//"
-"""Begins absolute paths in values of variables: the tree's root. Nobody writes it by hand."""
+"""Prefix of paths relative to the tree's root in values of variables; unused in real files."""
 _MOST_FILES = 50
 
 
@@ -36,11 +36,13 @@ class CMake:
     """The content of a tree's files; all paths are relative to the tree's root.
 
     Args:
+        root: root of the tree.
         programs: sources of each executable.
         libraries: sources of each library.
-        links: libraries of each target.
-        includes: folders of headers, of all targets.
-        defines: macros, NAME or NAME=VALUE, of all targets.
+        links: libraries that each target links.
+        includes: include directories of all targets.
+        defines: macros of all targets, NAME or NAME=VALUE.
+        work: limits the work for an entry's files.
     """
 
     root: Path
@@ -67,7 +69,7 @@ class CMake:
     def read(self, folder: str, parent: dict[str, str]) -> None:
         """Reads the CMakeLists.txt of a folder and of its subfolders.
 
-        `parent` has the variables of the scope above, in which the folder may set some.
+        `parent` has the variables of the enclosing scope, in which the folder may set variables.
         """
         path = self.root / folder / FILE
         self._files += 1
@@ -139,7 +141,7 @@ class CMake:
 
 
 def read_cmake(root: Path) -> CMake:
-    """Reads the CMakeLists.txt of a folder and of each add_subdirectory in it."""
+    """Reads the CMakeLists.txt of a tree and of its subdirectories."""
     found = CMake(root)
     found.read("", {})
     return found
@@ -157,6 +159,6 @@ def _before(words: list[str], *ends: str) -> list[str]:
 
 
 def _at(folder: str, word: str) -> str:
-    """Returns a path of a folder's file from the tree's root, `.` for the root itself."""
+    """Returns a path named in a folder's file, relative to the tree's root; `.` for the root."""
     path = word.lstrip("/") if word.startswith(_ROOT) else f"{folder or '.'}/{word}"
     return os.path.normpath(path or ".")

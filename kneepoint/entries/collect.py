@@ -1,7 +1,7 @@
 """Finds the submissions in a folder: source trees, git repositories, archives.
 
-Each becomes a `Submission`, ordered by name; `take` copies or unpacks one into a
-folder of ours. No code of the submission runs, and none changes.
+Each becomes a `Submission`, ordered by name; `take` copies or unpacks one into a folder of our own.
+No code of a submission runs, and no submission is changed.
 """
 
 import errno
@@ -56,22 +56,22 @@ from kneepoint.entries.unpack import (
 
 _PROSE = (".md", ".txt")
 _SINGLE = (".py", *SUFFIXES)
-"""Of files that are senders by themselves."""
+"""Suffixes of files that are senders by themselves."""
 _VERSION = re.compile(r"(?P<author>.+?)(?:@|--)(?P<version>[^@]+)")
-"""Of AUTHOR@VERSION or AUTHOR--VERSION, to group an author's submissions."""
+"""AUTHOR@VERSION or AUTHOR--VERSION, to group an author's submissions."""
 _DOWNLOADS = (
     re.compile(r"(?P<author>[^_]+)(?P<late>_LATE)?_\d{3,}_(?P<version>\d{3,})_.+"),
     re.compile(r"(?P<author>.+?)_\d+_assignsubmission_file(?:_.*)?"),
 )
-"""What Canvas and Moodle call a file or folder; Canvas numbers uploads in the order of arrival."""
+"""Canvas's and Moodle's names of submissions; Canvas numbers uploads in the order of arrival."""
 _ORDERED = {
     "number": re.compile(r"v?\d+(?:\.\d+)*"),
     "date": re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:.]?\d\d(?:[:.]?\d\d)?)?"),
 }
-"""Versions that say by themselves which is later."""
+"""Versions with an order."""
 _PYTHON = Path(sys.executable).resolve()
 _PYTHON_FILES = (_PYTHON, Path(os.__file__).parent, Path(sysconfig.get_config_var("LIBDIR")))
-"""What this interpreter runs of."""
+"""The files that this interpreter needs."""
 _UNPACK = "import sys; sys.path.append('.'); from kneepoint.entries.unpack import main; main()"
 _UNPACKER = (
     *("kneepoint/__init__.py", "kneepoint/common/__init__.py", "kneepoint/common/errors.py"),
@@ -82,12 +82,12 @@ _UNPACKER = (
     ),
 )
 _MOST_UNPACKING_S = 20
-"""CPU time; 64 MiB take 5 s at most."""
+"""Limit of CPU time; 64 MiB take at most 5 s."""
 _MOST_NAME_BYTES = 200
-"""Feedback is in folders of these names."""
+"""Names must be valid names of folders, for feedback."""
 _ANOTHERS_LIST = "belongs to another user, but names repositories that you may read; make it yours"
 _MOST_REFS = 10_000
-"""Of a repository that is watched; what its owner adds beyond them goes unseen."""
+"""Limit of the references of a watched repository; changes of further ones go unnoticed."""
 _LATEST_S = 253_402_300_799
 """The last second of the year 9999."""
 _SAFE = """\
@@ -105,15 +105,15 @@ class Submission:
     """A submission.
 
     Args:
-        name: where it is listed.
+        name: its name in lists.
         path: the folder, archive or file.
-        author: whose it is, according to its name.
-        author_as_written: the same before it got the one form of names.
-        version: of the author's submissions, according to its name; "" if it has none.
-        is_late: whether its name says so, as Canvas's does.
-        repository: instead, what to fetch.
-        problem: why it cannot be taken, if known.
-        remark: what is odd about the author's name, such as that it looks like another.
+        author: its author, by its name.
+        author_as_written: its author before Unicode normalization.
+        version: its version, by its name; "" without one.
+        is_late: whether its name marks it as late, as Canvas's names do.
+        repository: the repository to fetch, from entries.yaml in `path`; None: `path` itself.
+        problem: why it cannot be taken; "" if no reason is known.
+        remark: a remark on the author's name, such as its likeness to another.
     """
 
     name: str
@@ -128,7 +128,7 @@ class Submission:
 
     @property
     def order(self) -> tuple[str, tuple[int, ...]]:
-        """The kind of its version, and the version; those of one kind are ordered by it."""
+        """The kind of its version and its sort key; versions of the same kind can be compared."""
         for kind, pattern in _ORDERED.items():
             if pattern.fullmatch(self.version):
                 return kind, tuple(int(part) for part in re.findall(r"\d+", self.version))
@@ -136,22 +136,22 @@ class Submission:
 
     @property
     def arrived_s(self) -> float:
-        """When its file or folder was last written (s since 1970), as long as it is not taken."""
+        """Modification time of its file or folder (s since 1970); 0 for a repository."""
         return 0.0 if self.repository is not None else in_calendar(self.path.lstat().st_mtime)
 
 
 def in_calendar(time_s: float) -> float:
-    """Returns the nearest time with a date (s since 1970); files and commits may have any."""
+    """Returns a time clipped to the years 1970 to 9999 (s since 1970): files may have any time."""
     return min(time_s, _LATEST_S) if time_s > 0 else 0.0
 
 
 def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Returns the paths of all files and folders in a folder, with what lstat says of them.
+    """Yields the paths of all files and folders below a folder, with their lstat results.
 
-    No folder is a link, not even the first.
+    Links to folders are not followed, nor is `folder` itself if it is a link.
     """
     folders = [str(folder)]
-    while folders:  # Path.rglob and os.walk call themselves for each level
+    while folders:  # Path.rglob and os.walk are recursive
         path = folders.pop()
         try:
             place = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -171,22 +171,23 @@ def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def require_folder_of_entries(folder: Path) -> None:
-    """Raises KneepointError if there is no such folder."""
+    """Raises KneepointError if the folder of the entries does not exist."""
     if not folder.is_dir():
         raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
 
 
 def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submission]:
-    """Returns the submissions in a folder; hidden files, Markdown and text are not entries.
+    """Returns the submissions in a folder, except hidden files, Markdown and text.
 
-    Those that would have the same name, as bob/ and bob.tar.gz, have their files' full names.
+    Submissions that would have the same name, such as bob/ and bob.tar.gz, have their full file
+    names.
 
     Args:
-        folder: of the entries.
-        ours: names that no entry may have.
+        folder: folder of the entries.
+        ours: names of baselines, which no entry may have.
 
     Raises:
-        KneepointError: there is no such folder, or its entries.yaml is malformed.
+        KneepointError: the folder does not exist, or its entries.yaml is malformed.
     """
     require_folder_of_entries(folder)
     found = list(_in_folder(folder.resolve()))
@@ -202,21 +203,21 @@ def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submissio
             problem = "has the name of a baseline; rename it"
         is_other = each.author_as_written != each.author
         if is_other and len(as_written[each.author]) > 1 and not problem:
-            problem = f"would be {each.author!r}, as another is; rename it"
+            problem = f"has the same name as another entry, {each.author!r}; rename it"
         remark = remarks.get(each.author, "")
         named.append(replace(each, name=name, problem=problem, remark=remark))
     return sorted(named, key=lambda each: each.name)
 
 
 def _names_of(full_name: str, submission: Submission) -> tuple[str, ...]:
-    """What a submission may be called, the shortest first; no other has the same last one."""
+    """The possible names of a submission, the shortest first; the last one is unique."""
     digest = sha256_of(full_name.encode(errors="surrogateescape"))
     shown = legible(full_name.removeprefix("/"))
     return submission.name, shown, f"{shown}-{digest[:6]}", f"{shown[:30]}-{digest}"
 
 
 def _told_apart(possible: Sequence[Sequence[str]], taken: Collection[str]) -> list[str]:
-    """Takes the first of each one's possible names that nobody else has."""
+    """Returns the first possible name of each submission that no other one has."""
     places = [0] * len(possible)
     while True:
         names = [each[place] for each, place in zip(possible, places, strict=True)]
@@ -233,17 +234,17 @@ def _told_apart(possible: Sequence[Sequence[str]], taken: Collection[str]) -> li
 
 
 def legible(name: str) -> str:
-    """Returns a name for what has none that is allowed: for pages and for a folder."""
+    """Returns a valid name in place of an invalid one, for pages and for a folder."""
     signs = plain(name)[:50]
     shown = "".join(each if is_of_entry_name(each) else "_" for each in signs)
     return shown if is_entry_name(shown) else f"entry {shown}"
 
 
 def submission_at(path: Path) -> Submission:
-    """Returns one submission by its path.
+    """Returns the submission at a path.
 
     Raises:
-        KneepointError: nothing is there.
+        KneepointError: the path does not exist.
     """
     if not path.exists():
         raise KneepointError(f"{path}: no such entry; check the path")
@@ -251,7 +252,7 @@ def submission_at(path: Path) -> Submission:
 
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
-    """Each with a name that no other has."""
+    """Yields the submissions in a folder, each with a unique full name."""
     for path in folder.iterdir():
         if path.name.startswith(".") or (path.suffix.lower() in _PROSE and not path.is_symlink()):
             continue
@@ -266,15 +267,15 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
             continue
         try:
             yield path.name, submission_of(path)
-        except OSError as error:  # as of a link to what may not be looked at
+        except OSError as error:  # such as a link whose target is not accessible
             yield path.name, _named(path.name, path, problem=f"cannot be read: {error.strerror}")
 
 
 def submission_of(path: Path) -> Submission:
-    """Returns the submission that a file or folder is, by its name.
+    """Returns the submission of a file or folder; its name determines author and version.
 
     Raises:
-        OSError: it cannot be looked at.
+        OSError: the path is not accessible.
     """
     name = path.name
     download = next((found for each in _DOWNLOADS if (found := each.fullmatch(name))), None)
@@ -300,12 +301,12 @@ def _named(
     repository: Repository | None = None,
     problem: str = "",
 ) -> Submission:
-    """A submission by its name as it is written; without a version, that is part of the name."""
+    """Returns a submission by its name as written; without `version`, the name may contain one."""
     name = plain(written)
     if has_invisible(written):
-        problem = "has invisible signs in its name; rename it"
+        problem = "has invisible characters in its name; rename it"
     elif not is_entry_name(name) or len(name.encode()) > _MOST_NAME_BYTES:
-        problem = f"has a name with more than {ENTRY_NAMES}, or a long one; rename it"
+        problem = f"has an invalid or too long name ({ENTRY_NAMES} are valid); rename it"
     else:
         if version is not None:
             return Submission(name, path, name, written, version, is_late, repository, problem)
@@ -323,10 +324,10 @@ def _version_of(name: str) -> tuple[str, str]:
 
 
 def _only_file(folder: Path) -> Path:
-    """The archive that a folder has alone, as Moodle's do; or the folder."""
+    """The archive that is a folder's only file, as in Moodle's folders; otherwise the folder."""
     try:
         inside = [each for each in folder.iterdir() if not each.name.startswith(".")]
-    except OSError:  # taking it says why
+    except OSError:  # `take` will report it
         return folder
     is_archive_alone = len(inside) == 1 and is_archive(inside[0]) and inside[0].is_file()
     return inside[0] if is_archive_alone and not inside[0].is_symlink() else folder
@@ -334,7 +335,7 @@ def _only_file(folder: Path) -> Path:
 
 def _problem_of(path: Path) -> str:
     if path.is_symlink():
-        return "is a symbolic link; submit what it points to"
+        return "is a symbolic link; submit its target"
     if path.is_dir() or (path.is_file() and (is_archive(path) or path.suffix in _SINGLE)):
         return ""
     if not path.is_file():
@@ -346,13 +347,13 @@ def _problem_of(path: Path) -> str:
 
 
 def take(submission: Submission, into: Path, confined: Confined) -> float:
-    """Copies or unpacks a submission into an empty folder; what is opened first is what is read.
+    """Copies or unpacks a submission into an empty folder; see `within` for how it is opened.
 
     Returns:
-        When it was committed, in a repository, or arrived (s since 1970).
+        Time of its commit, in a repository, or of its arrival (s since 1970).
 
     Raises:
-        KneepointError: it cannot be taken; the message says why.
+        KneepointError: it cannot be taken; the message gives the reason.
         OSError: it cannot be read.
     """
     if submission.problem:
@@ -378,11 +379,11 @@ def take(submission: Submission, into: Path, confined: Confined) -> float:
 def unpack(
     archive: IO[bytes], into: Path, confined: Confined, most_bytes: int = MOST_ARCHIVE_BYTES
 ) -> None:
-    """Unpacks a tar or zip file that is open.
+    """Unpacks an open tar or zip file.
 
     Raises:
-        KneepointError: it is damaged, leads out of its folder, or is a bomb.
-        OSError: there is no room for it.
+        KneepointError: the archive is damaged, leads out of its folder, or is a bomb.
+        OSError: the disk is full.
     """
     if os.fstat(archive.fileno()).st_size > most_bytes:
         raise KneepointError(f"the archive has more than {most_bytes >> 20} MiB")
@@ -400,13 +401,13 @@ def unpack(
             stdin=archive,
         )
         if ended.was_killed:
-            raise DisturbedError("something ended what unpacks the archive; run the command again")
+            raise DisturbedError("the unpacking of the archive was ended; run the command again")
         if ended.returncode == EXIT_NO_ROOM:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if ended.returncode != 0:
             *_, last = ["", *ended.stderr.strip().splitlines()]
             problem = last.removeprefix("error: ")
-            if problem == last:  # no word of its own
+            if problem == last:  # not an error of `unpack`, but of `confine` or Python
                 limit = last.removeprefix("confine: stopped: ")
                 problem = f"the archive cannot be unpacked ({limit}); submit sources only"
             raise KneepointError(problem)
@@ -423,7 +424,7 @@ def digest_of_tree(folder: Path) -> str:
 
 
 def _source_of(repository: Repository, folder: Path) -> Path:
-    """The repository's folder; the path is resolved when it is opened."""
+    """The path of a repository's folder, not resolved."""
     address = repository.git.removeprefix("file://")
     if "://" in address or re.match(r"[\w.-]+@", address):
         raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")
@@ -431,11 +432,11 @@ def _source_of(repository: Repository, folder: Path) -> Path:
 
 
 def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
-    """Returns the files and times that a push or a commit changes, of a folder's entries.yaml."""
+    """Returns files, with their times, that pushes and commits to listed repositories change."""
     try:
         repositories = read_config(folder / REPOSITORIES, Repositories, as_text=True)
         sources = [_source_of(each, folder) for each in repositories.entries.values()]
-    except KneepointError:  # there is none, or scoring the folder will name the problem
+    except KneepointError:  # no entries.yaml, or an invalid one, which scoring will report
         return []
     found = []
     for source in sources:
@@ -452,13 +453,13 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
 
 
 def state_of(folder: Path) -> list[tuple[object, ...]]:
-    """Names, sizes and times of all files, so that a copy in progress shows; and pushes."""
+    """Returns names, sizes and times of all files, which change during a copy, and pushes."""
     files = [(path, status.st_size, status.st_mtime_ns) for path, status in below(folder.resolve())]
     return [*sorted(files), *state_of_repositories(folder)]
 
 
 def _archive(repository: Repository, folder: Path, into: Path, confined: Confined) -> float:
-    """Takes a revision of a repository that entries.yaml in a folder names (see `_archive_of`)."""
+    """Takes a revision of a repository named in a folder's entries.yaml (see `_archive_of`)."""
     try:
         with within.opened(_source_of(repository, folder)) as root:
             if not within.is_folder(root):
@@ -469,10 +470,9 @@ def _archive(repository: Repository, folder: Path, into: Path, confined: Confine
 
 
 def _archive_of(root: int, repository: Repository, into: Path, confined: Confined) -> float:
-    """Takes the files of a revision as git archives them, and returns its commit's time.
+    """Takes the files of a revision by `git archive`; returns its commit's time (s since 1970).
 
-    Git reads our own copy of the repository that a descriptor shows, and a clone of that, which has
-    none of its settings.
+    Git reads a clone of a copy of the repository, because a clone has none of its settings.
     """
     revision = repository.commit or repository.branch or "HEAD"
     with private_folder("git") as work:
@@ -510,4 +510,4 @@ def _archive_of(root: int, repository: Repository, into: Path, confined: Confine
         with (work / "tree.tar").open("rb") as archive:
             unpack(archive, into, confined, 2 * MOST_BYTES)
         written = git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)
-        return in_calendar(float(written or 0))  # a commit may be without a date
+        return in_calendar(float(written or 0))  # a commit may lack a date

@@ -1,4 +1,4 @@
-"""Configuration models: repositories of entries, and what an entry declares."""
+"""Configuration models: repositories of entries, and the declaration of an entry."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -26,12 +26,12 @@ _MOST_LETTERS = 100
 
 
 def is_of_entry_name(sign: str) -> bool:
-    """Whether a name may have a sign: many scripts write vowels as combining marks."""
+    """Whether a name may have a character; many scripts write vowels as combining marks."""
     return sign in _SIGNS or sign.isalnum() or unicodedata.category(sign)[0] == "M"
 
 
 def is_entry_name(text: str) -> bool:
-    """Whether a text may be the name of an entry or an author."""
+    """Whether a text is a valid name of an entry or an author."""
     return (
         0 < len(text) <= _MOST_LETTERS
         and (text[0].isalnum() or text[0] == "_")
@@ -52,7 +52,7 @@ CName = Annotated[str, matching(r"(?a:[A-Za-z_]\w{0,99})", "a name in C: letters
 
 
 class Repository(ConfigModel):
-    """An entry in a git repository of this machine."""
+    """An entry in a git repository on this machine."""
 
     git: str = Field(min_length=1, description="path of the repository, or its file:// address")
     branch: str | None = Field(default=None, description="branch or tag; null: the current one")
@@ -78,14 +78,14 @@ class Repositories(ConfigModel):
 class EntryConstant(ConfigModel):
     """A parameter that an entry declares: its range, and how its value reaches the code."""
 
-    macro: CName | None = Field(default=None, description="macro that the compiler is given")
-    environment: CName | None = Field(default=None, description="environment variable")
+    macro: CName | None = Field(default=None, description="macro that sets it in the source")
+    environment: CName | None = Field(default=None, description="environment variable that sets it")
     default: float = Field(description="its value in the contest")
     range: tuple[float, float] = Field(description="bounds of a search")
-    integer: bool = Field(default=False, description="whether only whole numbers make sense")
-    log: bool = Field(default=False, description="whether a search spaces it logarithmically")
+    integer: bool = Field(default=False, description="whether it must be a whole number")
+    log: bool = Field(default=False, description="whether a search samples it logarithmically")
     unit: str = Field(default="1", description="its unit")
-    meaning: str = Field(default="", description="what it is")
+    meaning: str = Field(default="", description="its meaning")
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
@@ -110,7 +110,7 @@ class EntryFile(ConfigModel):
 
     author: EntryName | None = Field(
         default=None,
-        description="whose entry it is, for its readers; contests go by the submission's name",
+        description="author, for information: contests take the author of the submission's name",
     )
     arguments: Arguments = Field(
         default=(), max_length=20, description="arguments of the sender, after host and port"
@@ -120,7 +120,7 @@ class EntryFile(ConfigModel):
     )
 
     def check(self, values: Mapping[str, float]) -> None:
-        """Raises KneepointError unless it declares these parameters, with ranges that have them."""
+        """Raises KneepointError unless it declares these parameters, with the values in range."""
         for name, value in values.items():
             if name not in self.constants:
                 near = suggestion(name, self.constants) if self.constants else "it declares none"
@@ -133,11 +133,11 @@ class EntryFile(ConfigModel):
                 )
 
     def macros(self, values: Mapping[str, float]) -> dict[str, str]:
-        """Returns the compiler's macros; constants without a value have their defaults."""
+        """Returns the macros and their values; parameters without a value have their defaults."""
         return self._texts("macro", values)
 
     def environment(self, values: Mapping[str, float]) -> dict[str, str]:
-        """Returns the environment of the sender."""
+        """Returns the environment variables of the sender and their values (see `macros`)."""
         return self._texts("environment", values)
 
     def _texts(self, way: str, values: Mapping[str, float]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Runs programs on behalf of entries: under limits, in a sandbox, with files of their own."""
+"""Runs programs for entries in a sandbox, with limited resources and access to files."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from kneepoint.common.errors import KneepointError, MachineError
 from kneepoint.entries.within import is_fault
 
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
-"""Programs and their libraries. Not /usr/share: mahimahi's traces are there."""
+"""Programs and their libraries; not /usr/share, which has mahimahi's traces."""
 _READ = ("/usr/include", "/usr/local/include", "/etc/ld.so.cache", "/etc/alternatives")
 MOST_CPU_S = 120
 _MOST_WALL_S = 240
@@ -28,16 +28,17 @@ _KILLED = re.compile(
     r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
     re.MULTILINE,
 )
-"""Messages about a program that was ended from outside; no limit of CPU time, size or memory."""
+"""Messages about a program that a signal from outside ended, not its limits of CPU time, size or
+memory."""
 
 
 class DisturbedError(KneepointError):
-    """The machine ended a program, which was neither wrong nor over its limits."""
+    """The machine ended a program that was neither faulty nor beyond its limits."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, with its output up to a limit, and the CPU time of all its processes."""
+    """The result of a command: exit status, output up to a limit, CPU time of all processes (s)."""
 
     returncode: int
     stdout: str
@@ -46,12 +47,12 @@ class Ended:
 
     @property
     def was_killed(self) -> bool:
-        """Whether it was ended for a reason outside itself, such as a lack of memory."""
+        """Whether a cause outside the command ended it, such as a lack of memory."""
         return self.killed_for != ""
 
     @property
     def killed_for(self) -> str:
-        """What ended it, if that was outside itself; else ""."""
+        """The outside cause that ended the command; "" without any."""
         if self.returncode < 0:
             return f"signal {-self.returncode}"
         found = _KILLED.search(self.stderr) if self.returncode else None
@@ -60,7 +61,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Confined:
-    """Runs commands by `build/confine`; without it unconfined, for entries that are trusted."""
+    """Runs commands by `program`, build/confine; None: unconfined, for trusted entries."""
 
     program: Path | None
 
@@ -75,17 +76,17 @@ class Confined:
         runs: Sequence[Path] = (),
         stdin: IO[bytes] | int = subprocess.DEVNULL,
     ) -> Ended:
-        """Runs a command in a folder; output that is no UTF-8 is replaced.
+        """Runs a command in a folder; bytes of its output that are not UTF-8 are replaced.
 
         Args:
             command: the program and its arguments.
             folder: the command's current folder.
-            read: files and folders that it may read, beside the system's.
-            write: folders that it may write to.
-            environment: all that the command gets besides PATH.
-            cpu_s: CPU time of each process.
-            runs: files and folders that it may run, beside the system's.
-            stdin: what it reads as its standard input.
+            read: files and folders that it may read, besides the system's.
+            write: folders to which it may write.
+            environment: its environment, besides PATH and LC_ALL.
+            cpu_s: limit of CPU time of each process (s).
+            runs: files and folders that it may execute, besides the system's.
+            stdin: its standard input.
         """
         words = [str(word) for word in command]
         if self.program is not None:
@@ -104,15 +105,15 @@ class Confined:
                 if is_fault(error):
                     raise
                 raise MachineError(f"{words[0]}: {error.strerror}; build it: make build") from None
-            # Confined, it is ended by `confine`, which knows the CPU time of its descendants.
+            # `confine` has a time limit of its own, and counts the CPU time of all descendants.
             cpu_s_used = _wait(process, _MOST_WALL_S if self.program is None else None)
             return Ended(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
 
     def check(self) -> None:
-        """Says on stderr if this host isolates entries less than it could.
+        """Tests the sandbox; warns on stderr if this host could isolate entries better.
 
         Raises:
-            KneepointError: commands must be confined, but this host cannot do so.
+            KneepointError: commands must be confined, but this host cannot confine them.
         """
         if self.program is None:
             return
@@ -149,7 +150,7 @@ class Confined:
 
 
 def _wait(process: "subprocess.Popen[bytes]", most_s: float | None) -> float:
-    """Waits for a process, ends it when its time, if any, is up, and returns its CPU time."""
+    """Waits for a process, killed after `most_s` (None: no limit); returns its CPU time (s)."""
     ended = select.poll()
     descriptor = os.pidfd_open(process.pid)
     try:
@@ -164,7 +165,7 @@ def _wait(process: "subprocess.Popen[bytes]", most_s: float | None) -> float:
 
 
 def _text_of(file: IO[bytes]) -> str:
-    """Returns a program's output; of too much, its beginning and its end."""
+    """Returns a program's output; of a long output, the beginning and the end."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     content = file.read(_MOST_OUTPUT)

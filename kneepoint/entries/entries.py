@@ -1,4 +1,4 @@
-"""The entries: submissions that were taken, recognized and built, and our baselines."""
+"""The senders of a contest: entries, made from submissions, and our baselines."""
 
 import os
 import re
@@ -50,22 +50,22 @@ _MOST_REASON = 400
 
 @dataclass(frozen=True)
 class Sender:
-    """An entry, or a controller of ours beside entries.
+    """An entry, or a baseline: one of our controllers among the entries.
 
     Args:
-        name: where it is listed.
-        author: whose it is, by the submission's name; "" for a baseline.
-        submission: where it came from; None for a baseline.
-        arrived_s: when it was committed or arrived (s since 1970).
-        digest: of its tree; "" if it was not taken.
-        built: what runs, if it could be built.
-        controller: of a baseline, with its constants.
-        is_apart: shown but not ranked, because the kit's receiver replaces its own.
+        name: its name in lists.
+        author: its author, by the submission's name; "" for a baseline.
+        submission: its submission; None for a baseline.
+        arrived_s: time of its commit or arrival (s since 1970).
+        digest: digest of its tree; "" if the submission could not be taken.
+        built: its built sender; None if it cannot run.
+        controller: a baseline's controller, with its parameters.
+        is_apart: whether it is listed but not ranked, because the kit's receiver replaces its own.
         reason: why it cannot run; "" if it can.
-        is_disturbed: the reason is the machine's, and none of its own.
+        is_disturbed: whether the machine is the reason, not the entry.
         message: the compiler's output.
-        records: of its runs, by network, in the order of the seeds; empty before they are made.
-        scores: like records.
+        records: records of its runs by network, in the order of the seeds; empty before the runs.
+        scores: scores of its runs, like `records`.
     """
 
     name: str
@@ -98,16 +98,16 @@ class Sender:
 
 @dataclass(frozen=True)
 class EntryBuilder:
-    """Where and how entries are built.
+    """Builds entries.
 
     Args:
-        compiler: of entries in C++.
+        compiler: compiler of entries in C++.
         runner_sha256: digest of the program that runs entries.
-        python_sha256: digest of the runner of Python entries.
+        python_sha256: digest of the program that runs Python entries.
         is_trusting: whether entries run without a sandbox.
-        arguments: of all senders that declare none.
-        environment: of all senders, besides what they declare.
-        cpu_s: what a sender may use in a run (s); None: by the run's duration.
+        arguments: arguments of senders that declare none.
+        environment: environment of all senders, besides their declared variables.
+        cpu_s: limit of CPU time of a sender in a run (s); None: by the run's duration.
     """
 
     compiler: Compiler
@@ -122,8 +122,8 @@ class EntryBuilder:
         """Takes, recognizes and builds a submission; a failure becomes its reason.
 
         Args:
-            submission: what to build.
-            values: of parameters that it declares, if not their defaults.
+            submission: the submission.
+            values: values of declared parameters; other parameters have their defaults.
 
         Raises:
             MachineError: the machine is at fault.
@@ -173,9 +173,9 @@ class EntryBuilder:
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[Sender], None]
     ) -> list[Sender]:
-        """Builds submissions, as many at once as there are processors.
+        """Builds submissions, as many at a time as there are processors.
 
-        One whose language the machine lacks has this reason.
+        A submission in a language without a compiler here fails with this reason.
 
         Raises:
             MachineError: the machine is at fault.
@@ -229,12 +229,13 @@ class EntryBuilder:
 
 
 def failed(entry: Sender, error: Exception, known: Sequence[Path] | None = ()) -> Sender:
-    """Returns an entry that cannot run, with the reason; of an unforeseen error stderr says more.
+    """Returns an entry that cannot run, with the reason; reports unexpected errors on stderr.
 
     Args:
         entry: the entry.
-        error: what was raised for it.
-        known: folders whose paths the texts may have; None: they are for the entrant alone.
+        error: the error that it caused.
+        known: folders below which the texts may show paths (see `without_paths`); None: the texts
+            are for the entrant alone, and show all paths.
 
     Raises:
         MachineError: the machine is at fault.
@@ -249,7 +250,7 @@ def failed(entry: Sender, error: Exception, known: Sequence[Path] | None = ()) -
         error = KneepointError(f"cannot be read: {error.strerror}")
     elif not isinstance(error, KneepointError):
         fault = fault_of(error)
-        print(f"{entry.name}: an error of Kneepoint's, report it: {fault}", file=sys.stderr)
+        print(f"{entry.name}: an error in Kneepoint, please report it: {fault}", file=sys.stderr)
         error = KneepointError(f"cannot be scored: {type(error).__name__}: {error}")
 
     def shown(text: str) -> str:
@@ -265,14 +266,14 @@ def failed(entry: Sender, error: Exception, known: Sequence[Path] | None = ()) -
 
 
 def is_of_machine(error: Exception) -> bool:
-    """Whether an error is the machine's, such as a full disk, and no entry's."""
+    """Whether the machine is at fault, as with a full disk, and not the entry."""
     return isinstance(error, MachineError) or (
         isinstance(error, OSError) and within.is_fault(error)
     )
 
 
 def guarded(entry: Sender, step: Callable[[], Sender]) -> Sender:
-    """Returns what a step makes of an entry, which an error turns into a row with the reason.
+    """Returns the result of a step for an entry; an error becomes the entry's reason.
 
     Raises:
         MachineError: the machine is at fault.
@@ -284,22 +285,22 @@ def guarded(entry: Sender, step: Callable[[], Sender]) -> Sender:
 
 
 def without_paths(text: str, known: Sequence[Path] = ()) -> str:
-    """Returns a text for others: of the machine's paths only the last part, or below known ones."""
+    """Returns a text without folders of absolute paths: only file names and paths below `known`."""
     for folder in known:
         text = text.replace(f"{folder}/", "")
     return _PATH.sub("", text)
 
 
 def shortened(reason: str) -> str:
-    """Returns a reason, of a long one its beginning."""
+    """Returns a reason, cut off if it is long."""
     return reason if len(reason) <= _MOST_REASON else f"{reason[:_MOST_REASON]}..."
 
 
 def latest_of_each(entries: Iterable[Sender]) -> dict[str, str]:
     """Returns, by name, the next later submission of the same author.
 
-    If the versions of all of an author's submissions are numbers, or dates, these say which is
-    later; otherwise, the times of commit or arrival do.
+    If the versions of all submissions of an author are numbers, or all are dates, they determine
+    the order; otherwise, the times of commit or arrival do.
     """
     by_author: dict[str, list[Sender]] = {}
     for each in entries:

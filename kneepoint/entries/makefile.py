@@ -1,4 +1,4 @@
-"""Reads which sources make a program from a Makefile or an automake file, without running it."""
+"""Reads the sources of programs from a Makefile or an automake file, without running make."""
 
 import os
 import re
@@ -15,7 +15,7 @@ MOST_VALUE = 100_000
 _MOST_ROUNDS = 10
 _MOST_WORK = 10_000_000
 COMPARISON = 20
-"""Of a name with a pattern, in characters."""
+"""Work of matching a name with a pattern, in characters (see Work)."""
 _ASSIGNMENT = re.compile(r"\s*(?:(?:override|export)\s+)?([\w.-]+)\s*(\+|\?|::?)?=\s*(.*)")
 _REFERENCE = re.compile(r"\$[({]([^(){}$]*)[)}]")
 _PARTS = (".o", ".lo", ".d")
@@ -25,17 +25,17 @@ _FLAGS = (
 )
 """Variables with the compiler's flags."""
 _FILTERS = {"patsubst", "filter", "sort", "strip", "addprefix", "addsuffix", "notdir", "basename"}
-"""Functions of make whose last argument has the names; an ending does not matter here."""
+"""Functions of make whose last argument has the names; changes of suffixes do not matter here."""
 
 
 @dataclass
 class Work:
-    """How much was looked at for all that is asked of an entry's file: characters and words."""
+    """The work spent on an entry's build files, in characters and words read."""
 
     done: int = 0
 
     def count(self, looked_at: int) -> None:
-        """Raises KneepointError if all together is too much."""
+        """Adds work; raises KneepointError if the total is too much."""
         self.done += looked_at
         if self.done > _MOST_WORK:
             raise KneepointError(
@@ -45,7 +45,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Makefile:
-    """What a file says: values of variables, and what each target is made of, as written."""
+    """The content of a file: values of variables, and prerequisites of targets, not expanded."""
 
     path: Path
     variables: dict[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Makefile:
         return self._expand(self.variables.get(variable, "")).split()
 
     def flags(self) -> list[str]:
-        """Returns what the compiler is told, as a shell would take it."""
+        """Returns the compiler's flags, split as by a shell."""
         text = " ".join(self._expand(self.variables.get(name, "")) for name in _FLAGS)
         try:
             return shlex.split(text)
@@ -65,7 +65,7 @@ class Makefile:
             return text.split()
 
     def programs(self) -> Iterator[list[str]]:
-        """Yields the words from which each target is made, directly or through other targets."""
+        """Yields the direct and indirect prerequisites of each target, and each *_SOURCES."""
         for name in self.variables:
             if name.endswith("_SOURCES"):
                 yield self.words_of(name)
@@ -108,9 +108,9 @@ class Makefile:
 
 
 def read_makefile(path: Path, top: Path) -> Makefile:
-    """Reads a file's assignments and rules; commands are left out.
+    """Reads the assignments and rules of a file, without recipes.
 
-    `top` is the tree's root, which automake calls top_srcdir.
+    `top` is the root of the tree, automake's top_srcdir.
     """
     up = os.path.relpath(top, path.parent)
     makefile = Makefile(path)
@@ -141,9 +141,9 @@ def read_makefile(path: Path, top: Path) -> Makefile:
 def expanded(
     text: str, reference: re.Pattern[str], value: Callable[[re.Match[str]], str], work: Work
 ) -> str:
-    """Returns a text with values in place of references, those in values included.
+    """Returns a text with all references expanded, recursively.
 
-    A value may repeat itself without end: what is too long is cut off.
+    A value may refer to itself, so that depth and length are limited.
     """
     for _ in range(_MOST_ROUNDS):
         parts, size, end = [], 0, 0
@@ -161,7 +161,7 @@ def expanded(
 
 
 def glob_in(folder: Path, patterns: Iterable[str], work: Work, *, deep: bool = False) -> list[str]:
-    """Returns the files in a folder that match patterns, as the patterns name them, sorted."""
+    """Returns the sorted paths, relative to a folder, of files that match patterns."""
     found = set()
     for pattern in patterns:
         place, _, name = pattern.rpartition("/")

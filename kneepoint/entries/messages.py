@@ -1,4 +1,4 @@
-"""What of a compiler's or linker's message is shown: what concerns the entry's own files."""
+"""Filters messages of compilers and linkers for lines about the entry's own files."""
 
 import posixpath
 import re
@@ -12,22 +12,22 @@ _PROGRAM = re.compile(
 )
 _SYSTEM = ("/usr/", "/lib", "/opt/")
 _ASSEMBLED = re.compile(r"(?<!\S)/\S*/cc\w+\.s(?=:)")
-"""What a compiler hands to the assembler; the name differs from time to time."""
+"""The compiler's temporary file for the assembler, whose name varies."""
 _ERROR = re.compile(r"(?i)\b(fatal )?error:.*")
 _MARKS = ("error:", "undefined reference", "undefined symbol", "multiple definition", "confine:")
 _MOST_MESSAGE = 4000
 
 
 def own_part(message: str, own: Collection[str], names: Mapping[str, str]) -> str:
-    """Returns what a message says about an entry's files, without a terminal's commands.
+    """Returns the lines of a message about an entry's files, with control characters escaped.
 
-    Lines of other files are never quoted: a `#line` can name any. Of an error in a header of the
-    system its text is left.
+    Lines of other files are never quoted, because `#line` can name any file. Of an error in a
+    system header only the text is kept.
 
     Args:
-        message: of a compiler or linker.
+        message: message of a compiler or linker.
         own: paths of the entry's files.
-        names: of what is at paths of ours.
+        names: replacements of our own paths in the message.
     """
     for path, name in names.items():
         message = message.replace(path, name)
@@ -36,14 +36,14 @@ def own_part(message: str, own: Collection[str], names: Mapping[str, str]) -> st
 
 
 def reason_of(message: str) -> str:
-    """Returns the line of a message that says what is wrong."""
+    """Returns the first line of a message that states an error, or else its first line."""
     lines = [line.strip() for line in message.splitlines()]
     found = [line for line in lines if any(mark in line.lower() for mark in _MARKS)]
     return (found or lines or ["the compiler's message names none of its files"])[0]
 
 
 def errors_in(message: str) -> int:
-    """Returns how many errors a message lists."""
+    """Returns the number of errors in a message."""
     return sum(any(mark in line.lower() for mark in _MARKS) for line in message.splitlines())
 
 

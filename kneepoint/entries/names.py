@@ -1,8 +1,8 @@
-"""Names of entries and authors: one form of each, and which of them look alike.
+"""Names of entries and authors: their normal form, and warnings about confusable names.
 
-A name is compared by its skeleton (Unicode Technical Standard 39, section 4): the same for names
-that a reader takes for one. The table is smaller than the standard's, and joins rather more: what
-is found is looked at by people, and refuses nobody.
+Names are compared by their skeletons (Unicode Technical Standard 39, section 4), which are equal
+for names that readers confuse. The table is smaller than the standard's, and maps more characters
+to the same letter: a match is only a remark for people, and refuses no name.
 """
 
 import re
@@ -19,8 +19,8 @@ _MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1cd0-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2de0-\u2dff"
     "\ua66f-\ua67d\ufe20-\ufe2f]"
 )
-"""Above and below letters of any script, and those that names do without (of liturgy, of the
-Vedas); the others of a script tell its words apart."""
+"""Combining marks of any script, and marks that names do not need (liturgical, Vedic); other marks
+distinguish the words of their script."""
 _LIKE = {
     "a": "аαɑա", "b": "вьβ", "c": "сϲ", "d": "ԁđɖ", "e": "еεєҽ", "f": "ƒք",  # noqa: RUF001
     "g": "ɡԍց", "h": "һհнħ", "j": "јϳյ", "k": "кκқ", "l": "1iіιıɩӏłƚ|", "n": "пηող",  # noqa: RUF001
@@ -29,7 +29,8 @@ _LIKE = {
     "z": "ζʐ", "3": "зʒӡ", "6": "б", "4": "ч", "ae": "æӕ", "oe": "œ", " ": "_",  # noqa: RUF001
     "'": "\u02b9\u02bb\u02bc\u02bd\u02be\u02bf\u02c8\ua78c",
 }  # fmt: skip
-"""Small letters by what they look like, alone or side by side; after the standard's table."""
+"""Small letters by the Latin letters, one or two, that they look like; after the standard's
+table."""
 _LIKE_CAPITALS = {
     "a": "Ꭺꓮ", "b": "Ᏼꓐ", "c": "Ꮯꓚ", "d": "Ꭰꓓ", "e": "Ꭼꓰ", "f": "ꓝ", "g": "Ꮐꓖ", "h": "Ꮋꓧ",  # noqa: RUF001
     "j": "Ꭻꓙ", "k": "Ꮶꓗ", "l": "Ꮮꓡ", "m": "Ꮇꓟ", "n": "ꓠ", "o": "ꓳ", "p": "Ꮲꓑ", "r": "Ꭱꮢꓣ",  # noqa: RUF001
@@ -42,7 +43,7 @@ _OF_LATIN = re.compile(
 
 
 def _latin_of(sign: str) -> str:
-    """The plain letter of a Latin one with a bar, a hook or the like, or of a small capital."""
+    """The basic letter of a Latin letter with a bar, a hook or the like, or of a small capital."""
     found = _OF_LATIN.fullmatch(unicodedata.name(sign, ""))
     return found[1].lower() if found else sign
 
@@ -59,7 +60,7 @@ def _folded() -> dict[str, str]:
 
 _FOLDED = str.maketrans(_folded())
 _SIMILAR_SCRIPTS = frozenset("LATIN CYRILLIC GREEK ARMENIAN CHEROKEE COPTIC LISU".split())
-"""Whose letters one finds in another's place."""
+"""Scripts whose letters can replace each other."""
 
 
 def plain(name: str) -> str:
@@ -68,20 +69,21 @@ def plain(name: str) -> str:
 
 
 def has_invisible(name: str) -> bool:
-    """Whether a name has signs that nobody sees."""
+    """Whether a name has invisible characters."""
     return _INVISIBLE.search(name) is not None
 
 
 def skeleton(name: str) -> str:
-    """Returns what names that look alike have in common."""
+    """Returns the skeleton of a name, which is equal for names that look alike."""
     apart = unicodedata.normalize("NFKD", _INVISIBLE.sub("", name)).casefold()
     return " ".join(_MARKS.sub("", apart).translate(_FOLDED).split()).strip("-.,' ")
 
 
 def remarks_on(names: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
-    """Returns what is odd about names: that one looks like another or mixes scripts.
+    """Returns remarks, by name, on names that look like another one or mix scripts.
 
-    Of two alike both are named, but for `others`: no program knows which of them is an imitation.
+    Both of two similar names get a remark, because no program knows which one imitates the other;
+    names of `others` get none.
     """
     every = sorted({*names, *others})
     alike: dict[str, list[str]] = {}
@@ -100,7 +102,7 @@ def remarks_on(names: Collection[str], others: Collection[str] = ()) -> dict[str
 
 
 def _mixed_scripts(name: str) -> list[str]:
-    """The scripts of a word's letters, if there are several that look alike."""
+    """The scripts of the first word that mixes letters of similar scripts; [] without one."""
     for word in re.findall(r"\w+", name):
         scripts = {unicodedata.name(each, "").partition(" ")[0] for each in word}
         if len(found := sorted(scripts & _SIMILAR_SCRIPTS)) > 1:

@@ -1,4 +1,4 @@
-"""What a run scores: one of some rules, or an expression of its metrics."""
+"""Scoring rules of runs: named rules, or expressions of a run's metrics."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -12,13 +12,13 @@ from kneepoint.networks.scenario import PreparedNetwork
 
 @dataclass(frozen=True)
 class Score:
-    """A scoring rule; more is better.
+    """A scoring rule; greater scores are better.
 
     Args:
-        name: where it is listed.
-        expression: of a run.
-        words: what it is, on the page.
-        is_ratio: scores are compared by their ratio, and averaged geometrically.
+        name: its name.
+        expression: expression of a run's metrics.
+        words: its description on the page.
+        is_ratio: whether scores are compared by their ratio and averaged geometrically.
     """
 
     name: str
@@ -27,10 +27,10 @@ class Score:
     is_ratio: bool = False
 
     def of(self, record: RunRecord, network: PreparedNetwork) -> float:
-        """Returns the score of a run that succeeded.
+        """Returns the score of a successful run.
 
         Raises:
-            ValueError: it has none, because of a division by zero or the logarithm of zero.
+            ValueError: the score is undefined, as after a division by zero.
         """
         score = Expression(self.expression).of_run(record, network)
         if self.is_ratio and score <= 0:
@@ -67,25 +67,26 @@ SCORES = {
             f"the omniscient sender's, {_AVERAGED}",
             is_ratio=True,
         ),
-        # As the course's public scorer computes it from the link's log, in which losses beside the
-        # queue's do not appear; 100 - 8 x up to x = 10, 200 / x beyond.
+        # As the course's public scorer computes it from the link's log, which has no losses besides
+        # the queue's: 100 - 8 x for x up to 10, 200 / x beyond.
         Score(
             "transhub",
             "35 * utilization + 0.35 * (80 - 8 * min(10, queueing_delay_p95_ms / delay_ms)"
             " + 200 / max(10, queueing_delay_p95_ms / delay_ms))"
             " + 30 * (1 - max(0, queue_loss - configured_loss))",
             "Transhub's: 35 points for utilization, 35 for delay, 30 for packets not dropped. "
-            "Delay counts what was sent alone: one datagram and then silence has up to 65 points",
+            "Delay counts only packets that were sent: one datagram, then silence has up to 65 "
+            "points",
         ),
     )
 }
 
 
 def score_of(text: str) -> Score:
-    """Returns a rule by its name, or made of an expression.
+    """Returns a rule by its name, or the rule of an expression.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the text is neither.
     """
     if text in SCORES:
         return SCORES[text]

@@ -1,6 +1,7 @@
 """Recognizes the sender in an entry's tree: its dialect, sources and parameters.
 
-The public kit's layout has `datagrump/` and `src/`; that of 2013 is flat, and its datagrams differ.
+The public kit has the folders `datagrump/` and `src/`; the kit of 2013 is flat, and has another
+format of datagrams.
 A file in Python either has a class with the controller's methods, which runs in the kit's loop, or
 is a whole sender.
 """
@@ -26,14 +27,15 @@ Language = Literal["c++", "python"]
 
 C_SUFFIX = ".c"
 SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".cp", ".C", ".CC", ".CPP", C_SUFFIX)
-"""Of sources in C++ and C."""
+"""Suffixes of sources in C++ and C."""
 _METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
 _MOST_PYTHON_BYTES = 2**17
 _CONTINUED = re.compile(rb"\\\r?\n")
 _LONG_IMPORT = re.compile(rb"\b(?:import|from)\b[\w\s.]{1000}")
-"""For a dotted name the interpreter's parser needs the square of its length, 4 GB for 128 KB."""
+"""The interpreter's parser needs memory quadratic in the length of a dotted name: 4 GB for
+128 KB."""
 _MOST_DEPTHS = (3, 10)
-"""Of a sender's folder; the deeper ones are searched if there is none elsewhere."""
+"""Depths of the search for a sender's folder; the second one if the first finds none."""
 _MOST_DATA = 16
 _MOST_DATA_BYTES = 2**20
 _QUOTED = re.compile(r'"([^"\n]{1,200})"')
@@ -42,7 +44,7 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp")
 _OPENED = re.compile(
     r"""\b(?:open|Path)\(\s*["']([^"'\n]{1,200})["'](?!\s*,\s*(?:mode\s*=\s*)?["'][wax])"""
 )
-"""What a source in Python opens to read."""
+"""Files that a source in Python opens for reading."""
 _DEFINED = re.compile(r"[A-Za-z_]\w{0,99}(?:=[^\x00-\x1f]{0,500})?")
 _MOST_TEXT = 2**20
 _MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
@@ -50,7 +52,7 @@ _MAIN = re.compile(r"\bint\s+main\s*\(")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"\b\d[\d']{0,30}(?:\.\d{1,30})?(?:[eE]\+?\d{1,2})?")
 _DATES_S = range(1_200_000_000, 1_500_000_000)
-"""From which the clocks of a kit of 2013 may count."""
+"""Plausible epochs of the clocks of a kit of 2013 (s since 1970)."""
 KIT = Path(__file__).parent / "kit"
 """A sender in the layout of the public kit, with its receiver."""
 _PUBLIC_RECEIVERS = (
@@ -65,18 +67,19 @@ class Tree:
     """An entry's sender.
 
     Args:
-        root: folder that paths are relative to.
-        language: of the sender.
+        root: folder to which paths are relative.
+        language: language of the sender.
         library: sources that see only their own folder, like those of src/.
-        sources: the others.
-        includes: folders of headers.
+        sources: all other sources.
+        includes: include directories.
         defines: macros of `sources`, NAME or NAME=VALUE.
-        data: files that sources name, to be read in a run.
-        objects: of ours, that its own are linked with.
-        dialect: of its datagrams, as the engines call it; "": the kit's.
-        clock_epoch_ms: what its clocks subtract from the date; None: they begin at 0.
-        own_receiver: whether it brings a receiver that is not the kit's.
-        declared: what its kneepoint.yaml says.
+        data: files that its sources name and may read in a run.
+        objects: object files of ours that are linked with its own.
+        dialect: format of its datagrams (see Entry); "": the kit's.
+        clock_epoch_ms: offset that its clocks subtract from the date (ms since 1970); None: its
+            clocks begin at 0.
+        own_receiver: whether it has a receiver other than the kit's.
+        declared: the content of its kneepoint.yaml.
     """
 
     root: Path
@@ -94,23 +97,23 @@ class Tree:
 
 
 def recognize(folder: Path) -> Tree:
-    """Finds the sender.
+    """Finds the sender in a tree.
 
     Raises:
-        KneepointError: there is none; the message says what was expected. Or its kneepoint.yaml is
-            malformed.
+        KneepointError: the tree has no sender, or a malformed kneepoint.yaml.
     """
     tree = _find_sender(folder)
     data = _data_of(tree, _QUOTED if tree.language == "c++" else _OPENED)
     if data and tree.language == "python":
         raise KneepointError(
-            f"opens {data[0].name}, which a sender in Python does not see; put it into the source"
+            f"opens {data[0].name}, but a sender in Python cannot read files; put the data into "
+            "the source"
         )
     return replace(tree, declared=load_entry_file(tree.root), data=data)
 
 
 def _data_of(tree: Tree, naming: re.Pattern[str]) -> tuple[Path, ...]:
-    """The files, neither sources nor headers, whose names its sources have."""
+    """The files, neither sources nor headers, that the sources name."""
     quoted = {
         name.rpartition("/")[2]
         for path in (*tree.sources, *tree.library)
@@ -154,7 +157,7 @@ def _find_sender(folder: Path) -> Tree:
 
 
 def _levels(folder: Path, depth: int) -> Iterator[Path]:
-    """The folder, and those within it, nearest first: archives often have a top folder."""
+    """The folder and its descendants by depth: archives often have a top folder."""
     level = [folder]
     for _ in range(depth):
         yield from level
@@ -193,7 +196,7 @@ def _of_kit(root: Path) -> Tree:
 
 
 def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
-    """The sources of libraries that Makefile.am links the sender with, beside that of src/."""
+    """The sources of libraries that Makefile.am links with the sender, other than that in src/."""
     if not makefile.is_file():
         return []
     found: list[Path] = []
@@ -210,7 +213,7 @@ def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
 
 
 def _of_cmake(root: Path) -> Tree | None:
-    """A tree whose CMakeLists.txt makes one program that sends."""
+    """The tree of the sending program in CMakeLists.txt; None without one."""
     if not (root / cmake.FILE).is_file():
         return None
     read = cmake.read_cmake(root)
@@ -230,7 +233,7 @@ def _of_cmake(root: Path) -> Tree | None:
 
 
 def _of_makefile(root: Path, top: Path) -> Tree | None:
-    """A tree whose makefile names the sender's sources."""
+    """The tree of the sending program in a makefile; None without one."""
     found: set[tuple[bool, int, tuple[Path, ...]]] = set()
     flags: list[str] = []
     for path in (root / name for name in _MAKEFILES):
@@ -251,14 +254,14 @@ def _of_makefile(root: Path, top: Path) -> Tree | None:
 
 
 def _top_of_automake(root: Path, top: Path) -> Path:
-    """What automake calls top_srcdir: the nearest folder with a configure.ac, or else `root`."""
+    """Automake's top_srcdir: the nearest folder with a configure.ac, or else `root`."""
     above = [root, *(each for each in root.parents if each.is_relative_to(top))]
     named = ("configure.ac", "configure.in")
     return next((each for each in above if any((each / name).is_file() for name in named)), root)
 
 
 def _flat(root: Path, top: Path) -> Tree | None:
-    """A folder with a main function."""
+    """The tree of a folder whose sources have a main function; None without one."""
     sources = [path for path in _sources_in(root) if not _receives(path)]
     mains = [path for path in sources if _has_main(path)]
     if not mains:
@@ -282,7 +285,7 @@ def _program(
     defines: Sequence[str],
     top: Path | None = None,
 ) -> Tree:
-    """A tree that is not the kit's; its headers may be in folders above `root`, up to `top`."""
+    """A tree without the kit's layout; its headers may be in folders above `root`, up to `top`."""
     is_of_2013 = (root / "packet.hh").is_file()
     src = [path for path in (root / "src", root / "datagrump") if path.is_dir()]
     all_includes = _each_once([root], includes, src, [path.parent for path in sources])
@@ -300,7 +303,7 @@ def _program(
 
 
 def _included_from_above(sources: Iterable[Path]) -> Iterator[Path]:
-    """The headers that sources name by a path that goes up."""
+    """The headers that sources include from folders above their own."""
     for source in sources:
         for name in _UPWARD.findall(_text(source)):
             yield source.resolve().parent / name
@@ -311,7 +314,7 @@ def _each_once(*folders: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _flags(root: Path, *makefiles: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The folders of headers in a tree, and the macros, that makefiles give the compiler."""
+    """The include directories within a tree, and the macros, in the flags of makefiles."""
     found = [
         (path.parent, read_makefile(path, root).flags()) for path in makefiles if path.is_file()
     ]
@@ -336,7 +339,7 @@ def _flags_in(
 
 
 def _named_sources(root: Path, makefile: Path, variable: str) -> list[Path] | None:
-    """The files that Makefile.am names for a program; None if it is not there or names none."""
+    """The files in a variable of Makefile.am; None without the file or the variable."""
     if not makefile.is_file():
         return None
     place = makefile.parent
@@ -360,14 +363,14 @@ def _require_within(root: Path, path: Path, makefile: Path) -> None:
 
 
 def _hint(root: Path, path: Path) -> str:
-    """What to do about a file that a submodule has, which git does not archive."""
+    """The remedy for a missing file, which may be in a submodule, that git does not archive."""
     has_submodules = (root / ".gitmodules").is_file()
     empty = not path.parent.is_dir() or not any(path.parent.iterdir())
     return "; it is a submodule's: commit its files" if has_submodules and empty else "; add it"
 
 
 def _within(root: Path, word: str) -> Path | None:
-    """A path that a file of the tree names; None if it is elsewhere."""
+    """The path that a file of the tree names; None if it is outside the tree."""
     path = Path(os.path.normpath(root.resolve() / word))
     return path if path.is_relative_to(root.resolve()) else None
 
@@ -381,9 +384,9 @@ def _is_source(path: Path) -> bool:
 
 
 def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
-    """The sources in a folder that words name, or the objects that they name are made of.
+    """The sources in a folder that words name, directly or by their object files.
 
-    An object that lies elsewhere is that of the only source of its name.
+    An object in another folder than its source counts if only one source has its name.
     """
     sources = {path.relative_to(root.resolve()).as_posix(): path for path in _sources_below(root)}
     by_name: dict[str, list[Path]] = {}
@@ -406,7 +409,7 @@ def _sources_below(root: Path) -> list[Path]:
 
 
 def _epoch_ms(root: Path) -> int:
-    """What the clocks of a kit that shows dates subtract: a date in its timestamp.cc or .hh."""
+    """The clocks' epoch in a kit of 2013 (ms since 1970): a date in its timestamp.cc or .hh."""
     for text in (_text(root / f"timestamp{each}") for each in (".cc", ".hh")):
         for number in map(_value, _NUMBER.findall(_COMMENT.sub("", text))):
             for per_s in (10**9, 10**6, 10**3, 1):
@@ -428,7 +431,7 @@ def _has_main(path: Path) -> bool:
 
 
 def _text(path: Path) -> str:
-    """The text of a file, or its beginning; "" if there is none."""
+    """The text of a file, cut off if it is long; "" without the file."""
     try:
         with path.open("rb") as file:
             return file.read(_MOST_TEXT).decode(errors="replace")
@@ -450,7 +453,7 @@ def _code_digest(source: Path) -> str:
 
 
 def _python(root: Path, problems: list[str]) -> Tree | None:
-    """A file in Python that sends; adds to the problems what is none because of its syntax."""
+    """The tree of a sender in Python, None without one; adds syntax errors to `problems`."""
     senders = []
     read_bytes = 0
     for path in sorted(root.glob("[!.]*.py")):

@@ -1,9 +1,9 @@
-"""Takes in submissions: copies a tree or unpacks an archive, and trusts neither.
+"""Copies trees and unpacks archives of submissions, which are untrusted.
 
-The result lies in the given folder, consists of plain files and folders, and is no larger
-than an entry can reasonably be. A link within a tree becomes the file that it names. What unpacks
-an archive is a program of its own, this module's `main`, which needs the standard library alone: it
-runs confined, and what it leaves is a tree like any other.
+The result consists of plain files and folders within the given folder, and has a limited size. A
+link within a tree becomes a copy of its target. Archives are unpacked by a confined process, this
+module's `main`, which needs only the standard library; its output is then copied like any other
+tree.
 """
 
 import bz2
@@ -39,34 +39,34 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", "
 _LEFT_OUT = frozenset(
     ".git .hg .svn .deps .libs __pycache__ __MACOSX .DS_Store autom4te.cache".split()
 )
-"""Names of files and folders that nothing needs."""
+"""Names of files and folders that no entry needs."""
 _LEFT_OUT_BEGINNING = "._"
-"""Of what macOS puts beside each file."""
+"""Prefix of the files in which macOS stores metadata of other files."""
 _LEFT_OUT_OF_REPOSITORY = frozenset("hooks logs lfs modules worktrees".split())
-"""Likewise, at its top."""
+"""Folders at the top of a repository that are not copied."""
 _ELSEWHERE = {
     "commondir": "is a worktree of another repository; name that one",
     "objects/info/alternates": "has objects in another repository; run git repack -ad, and remove "
     "objects/info/alternates",
 }
-"""Files with which a repository names others, which may be anybody's."""
+"""Files by which a repository refers to others, of any owner."""
 EXIT_NO_ROOM = 75
-"""Of `main`: the disk is at fault, not the archive."""
+"""Exit status of `main` if the disk is full."""
 _ENDINGS_LEFT_OUT = frozenset(".o .a .lo .la .so .pyc .log".split())
 _LINKS_LEFT_OUT = frozenset(
     "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh ltmain.sh missing "
     "test-driver".split()
 )
-"""Names of links that autotools makes to files of its own."""
+"""Names of links to files of autotools."""
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file's name ends like that of a known archive format."""
+    """Whether a file's name has the suffix of a known archive format."""
     return path.name.lower().endswith(ARCHIVES)
 
 
 def name_of_archive(path: Path) -> str:
-    """Returns the name of an archive without its endings."""
+    """Returns the name of an archive without its suffixes."""
     longest = max((end for end in ARCHIVES if path.name.lower().endswith(end)), key=len)
     return path.name[: -len(longest)]
 
@@ -78,13 +78,14 @@ def copy_tree(source: Path, into: Path) -> None:
 
 
 def copy_folder(root: int, into: Path) -> float:
-    """Copies the files of a folder by its descriptor, links within it as what they point to.
+    """Copies the files of a folder by its descriptor, and the targets of links within it.
 
     Returns:
-        When the newest of its files and folders was last written (s since 1970).
+        Modification time of its newest file or folder (s since 1970).
 
     Raises:
-        KneepointError: a link leads out, a file is special or unreadable, or there is too much.
+        KneepointError: a link leads out, a file is special or unreadable, or a limit of size or
+            number is exceeded.
     """
     taken = _Taken(into)
     _copy(root, taken)
@@ -92,10 +93,10 @@ def copy_folder(root: int, into: Path) -> float:
 
 
 def copy_repository(root: int, into: Path) -> None:
-    """Copies a git repository, or that of a working tree, by its descriptor, without its hooks.
+    """Copies a git repository without its hooks, by the descriptor of its folder or working tree.
 
     Raises:
-        KneepointError: there is none, or it cannot be copied (see `copy_folder`).
+        KneepointError: the folder has no repository, or it cannot be copied (see `copy_folder`).
     """
     taken = _Taken(into, is_repository=True)
     try:
@@ -108,7 +109,7 @@ def copy_repository(root: int, into: Path) -> None:
     for name, problem in _ELSEWHERE.items():
         if (into / name).exists():
             raise KneepointError(problem)
-    for name in ("objects", "refs"):  # git wants them even if they are empty
+    for name in ("objects", "refs"):  # git requires them even if they are empty
         (into / name).mkdir(exist_ok=True)
 
 
@@ -128,7 +129,7 @@ def is_bare(root: int) -> bool:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Returns the files of a tree that was taken, sorted."""
+    """Returns the sorted files of a copied tree."""
     found = []
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
@@ -144,7 +145,7 @@ def take_file(name: str, file: IO[bytes], into: Path) -> None:
 
 
 def main() -> None:
-    """Unpacks the tar or zip file of stdin into a folder of this name."""
+    """Unpacks the tar or zip file on stdin into the folder of the only argument."""
     (into,) = sys.argv[1:]
     try:
         extract(sys.stdin.buffer, Path(into))
@@ -155,10 +156,10 @@ def main() -> None:
 
 
 def extract(file: IO[bytes], into: Path) -> None:
-    """Unpacks a tar or zip file; whoever does not trust it confines this.
+    """Unpacks a tar or zip file; for an untrusted one, in a confined process.
 
     Raises:
-        KneepointError: it is damaged, leads out of its folder, or is a bomb.
+        KneepointError: the archive is damaged, leads out of its folder, or is a bomb.
     """
     taken = _Taken(into)
     try:
@@ -244,7 +245,7 @@ def _unpack_tar(file: IO[bytes], taken: "_Taken") -> None:
                 taken.check(member.name)
             elif member.issym():
                 taken.add_link(member.name, member.linkname)
-            elif member.islnk():  # names a member from the archive's top
+            elif member.islnk():  # linkname is relative to the archive's root
                 up = "../" * (len(PurePosixPath(member.name).parts) - 1)
                 taken.add_link(member.name, up + member.linkname)
             elif not member.isfile():
@@ -271,7 +272,7 @@ def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
 
 
 class _Taken:
-    """Writes the files of an entry, or of a git repository, into a folder and counts them."""
+    """Writes the files of an entry or a git repository into a folder, up to limits."""
 
     def __init__(self, into: Path, *, is_repository: bool = False) -> None:
         self.is_repository = is_repository
@@ -285,21 +286,22 @@ class _Taken:
         into.mkdir(parents=True, exist_ok=True)
 
     def leaves_out(self, path: str) -> bool:
-        """Whether nothing needs a file or folder."""
+        """Whether to skip a file or folder that no entry needs."""
         if self.is_repository:
             return path in _LEFT_OUT_OF_REPOSITORY
         name = path.rstrip("/").rpartition("/")[2]
         return name in _LEFT_OUT or name.startswith(_LEFT_OUT_BEGINNING)
 
     def see(self, descriptor: int) -> None:
-        """Notes when what a descriptor shows was last written."""
+        """Updates `newest_s` by the modification time of a descriptor's file."""
         self.newest_s = max(self.newest_s, os.fstat(descriptor).st_mtime)
 
     def check(self, name: str) -> Path:
-        """Returns a file's path.
+        """Returns the path of a file in the folder.
 
         Raises:
-            KneepointError: it is outside the folder, too long, or no name for a file.
+            KneepointError: the name leads out of the folder, is too long, or has invalid
+                characters.
         """
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
@@ -319,7 +321,7 @@ class _Taken:
             raise KneepointError(f"it has more than {self.most_files} files; submit sources only")
 
     def add(self, name: str, content: IO[bytes]) -> None:
-        """Writes a file; raises KneepointError if it, or all of them, are too much."""
+        """Writes a file; raises KneepointError if all files exceed the limit of size."""
         place, most = self.check(name), self._most_bytes
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -335,14 +337,14 @@ class _Taken:
             raise KneepointError(f"{name!r} occurs twice") from None
 
     def add_link(self, name: str, target: str) -> None:
-        """Notes a link, which `write_links` writes."""
+        """Adds a link for `write_links`."""
         place = self.check(name)
         if place in self._links:
             raise KneepointError(f"{name!r} occurs twice")
         self._links[place] = target
 
     def write_links(self) -> None:
-        """Writes the links, once all folders are there: none is written through another."""
+        """Writes the links after all folders exist, so that none is written through another."""
         try:
             for place in self._links:
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -353,7 +355,7 @@ class _Taken:
 
 
 class _Capped(io.RawIOBase):
-    """A stream that ends with an error after so many bytes, whatever headers promise."""
+    """A stream that raises an error after `most` bytes, whatever an archive's headers promise."""
 
     def __init__(self, stream: Any, most: int) -> None:
         self._stream = stream

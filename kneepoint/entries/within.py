@@ -1,8 +1,8 @@
-"""Opens what is in somebody else's folder, whatever its owner does in the meantime.
+"""Opens files in another user's folder safely, even if its owner changes it meanwhile.
 
-A path is resolved component by component, each from the descriptor of the one before, as openat2
-does with RESOLVE_BENEATH: nothing can be exchanged between a look and a read. What a descriptor
-shows to be a plain file is read from that descriptor; a pipe or a device is never opened.
+A path is resolved component by component, each from the previous descriptor, as openat2(2) does
+with RESOLVE_BENEATH: no file can be exchanged between the check and the read. A plain file is read
+through the descriptor that was checked; a pipe or a device is never opened.
 """
 
 import errno
@@ -16,30 +16,30 @@ from typing import IO
 from kneepoint.common.errors import KneepointError
 
 MOST_DEPTH = 32
-"""Folders within folders; each is a descriptor while a path is resolved."""
+"""Nested folders; each takes a descriptor while a path is resolved."""
 _MOST_STEPS = 400
-"""On the way of one path; links may repeat each other."""
+"""Components of one path with its links, which may form a cycle."""
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _FAULTS = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
     *(errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE),
 }
 OUTSIDE = (errno.EXDEV, errno.ELOOP, errno.ENOENT)
-"""What `located` raises if a link leads out of the folder, in a circle, or to nothing."""
+"""Errors of `located` for a link that leads out of the folder, into a cycle, or to nothing."""
 
 
 def is_fault(error: OSError) -> bool:
-    """Whether an error is the machine's, not that of the files that were read."""
+    """Whether the machine is at fault for an error, not the files."""
     return error.errno in _FAULTS
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[int]:
-    """Opens a path no component of which is a link; yields a descriptor to look at it.
+    """Opens a path without links; yields an O_PATH descriptor.
 
     Raises:
         KneepointError: a component is a link.
-        OSError: nothing is there.
+        OSError: the path does not exist.
     """
     descriptor = os.open("/" if path.is_absolute() else ".", _LOOK)
     try:
@@ -48,7 +48,7 @@ def opened(path: Path) -> Iterator[int]:
             os.close(descriptor)
             descriptor = found
             if is_link(descriptor):
-                raise KneepointError(f"{name} is a symbolic link; name what it points to")
+                raise KneepointError(f"{name} is a symbolic link; name its target")
         yield descriptor
     finally:
         os.close(descriptor)
@@ -56,12 +56,12 @@ def opened(path: Path) -> Iterator[int]:
 
 @contextmanager
 def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
-    """Finds a path within the folder `root`; yields a descriptor to look at it.
+    """Finds a path within the folder `root`; yields an O_PATH descriptor.
 
-    A link in the last place is followed, as links before it are, if `follows`.
+    Links are followed; the last component only if `follows`.
 
     Raises:
-        OSError: as openat2 would; EXDEV if a link leads out.
+        OSError: as of openat2(2); EXDEV if a link leads out of the folder.
     """
     way = [root]
     pending = path.split("/")[::-1]
@@ -93,25 +93,25 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
 
 
 def is_link(descriptor: int) -> bool:
-    """Whether it is a symbolic link itself."""
+    """Whether a descriptor is of a symbolic link."""
     return stat.S_ISLNK(os.fstat(descriptor).st_mode)
 
 
 def is_folder(descriptor: int) -> bool:
-    """Whether it is a folder."""
+    """Whether a descriptor is of a folder."""
     return stat.S_ISDIR(os.fstat(descriptor).st_mode)
 
 
 def is_file(descriptor: int) -> bool:
-    """Whether it is a plain file."""
+    """Whether a descriptor is of a plain file."""
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
 def reading(descriptor: int) -> IO[bytes]:
-    """Opens the plain file that a descriptor shows.
+    """Opens the plain file of an O_PATH descriptor for reading.
 
     Raises:
-        OSError: EBUSY if its owner holds a lease of it, for which an open would wait.
+        OSError: EBUSY if its owner holds a lease on it, which would block the open.
     """
     try:
         path = f"/proc/self/fd/{descriptor}"
@@ -121,7 +121,7 @@ def reading(descriptor: int) -> IO[bytes]:
 
 
 def names_in(descriptor: int, most: int) -> list[str]:
-    """Returns the sorted names in a folder, no more than one above `most`."""
+    """Returns the sorted names in a folder, at most `most` + 1 of them."""
     names = []
     folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
     try:
