@@ -85,7 +85,7 @@ class _MistakeError(Exception):
 
 
 class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
-    """Accepts only what JSON can express: dates are text, keys are text and unique.
+    """Accepts only values that JSON can express: dates are text, keys are text and unique.
 
     PyYAML silently keeps the last of two equal keys.
     """

@@ -83,7 +83,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def require_known(name: str, known: Iterable[str], problem: str) -> None:
-    """Raises KneepointError with a problem and a suggestion unless a name is among known ones."""
+    """Raises KneepointError with `problem` and a suggestion unless a name is known."""
     names = list(known)
     if name not in names:
         raise KneepointError(f"{problem}; {suggestion(name, names)}")

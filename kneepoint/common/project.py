@@ -46,7 +46,7 @@ def find_config(folder: Path) -> Path | None:
                 f"{place}: has {' and '.join(_CONFIGURATIONS)}; remove one, or name one (--config)"
             )
         if found and not found[0].is_file():
-            raise KneepointError(f"{found[0]}: is no file, or a link to none; remove it")
+            raise KneepointError(f"{found[0]}: not a file, or a broken link; remove it")
         if found:
             config = found[0]
             owners = {place.stat().st_uid} if place == folder else set()

@@ -1,4 +1,4 @@
-"""Runs apt in folders of its own, with package sources of an older release."""
+"""Runs apt in separate folders, with package sources of an older release."""
 
 import re
 from collections.abc import Iterator, Mapping, Set

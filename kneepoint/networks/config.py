@@ -58,7 +58,7 @@ class TraceSources(ConfigModel):
     )
     folder: Path | None = Field(
         default=None,
-        description="folder with the trace files, relative to that of the configuration",
+        description="folder with the trace files, relative to the folder of the configuration",
     )
     git_url: str = Field(
         default="https://github.com/ravinet/mahimahi",

@@ -1,1 +1,1 @@
-"""Experiments: what they are, and the one pipeline that executes their runs."""
+"""Experiments: their declarations, and the pipeline that executes their runs."""

@@ -36,7 +36,7 @@ class Phase(IntEnum):
     """Measures how many real runs the host sustains at once."""
     REAL = 2
     EMULATED_AFTER_REAL = 3
-    """Emulated runs that depend on real ones."""
+    """Emulated runs that depend on real runs."""
     REAL_AFTER_EMULATED = 4
     """Real runs that depend on emulated runs of the phase before."""
 
@@ -305,11 +305,11 @@ def stages() -> Mapping[str, Stage]:
         ) from None
 
 
-def in_tables(what: str) -> Mapping[str, Mapping[str, Any]]:
-    """DERIVED or WORDS of each question's `tables`, by the question's name, if it has them."""
-    paths = {name: f"{PACKAGE}.{name}.tables" for name in questions()}
-    modules = {name: import_module(path) for name, path in paths.items() if find_spec(path)}
-    return {name: vars(module)[what] for name, module in modules.items() if what in vars(module)}
+def in_tables(name: str) -> Mapping[str, Mapping[str, Any]]:
+    """The variable `name` (DERIVED or WORDS) of each question's `tables` module that has it."""
+    paths = {question: f"{PACKAGE}.{question}.tables" for question in questions()}
+    modules = {each: vars(import_module(path)) for each, path in paths.items() if find_spec(path)}
+    return {each: module[name] for each, module in modules.items() if name in module}
 
 
 def reserved() -> list[str]:

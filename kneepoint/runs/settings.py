@@ -1,4 +1,4 @@
-"""The model of config.yaml: the core's keys and those that questions declare."""
+"""The model of config.yaml: the keys of the core and of all questions."""
 
 from functools import cache
 from pathlib import Path
