@@ -249,7 +249,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
-        """Reads the output of `to_json`; raises ValueError, KeyError or TypeError on other text."""
+        """Reads the output of `to_json`; raises ValueError, KeyError or TypeError on any other."""
         content = parse_json(line)
         for name in ("scheduling_delays_us", "flows", "probes", "queue_by_interval_packets"):
             if content.get(name) is not None:

@@ -185,7 +185,7 @@ def _finish_interrupted() -> None:
 def read_plan(simulation: str) -> tuple[list[str], list[str]]:
     """Returns the packages that apt would install and the packages that it would remove.
 
-    Lines of the simulation are `Inst NAME (...)`, `Inst NAME [OLD VERSION] (...)` and `Remv NAME ...`.
+    It prints `Inst NAME (...)`, `Inst NAME [OLD VERSION] (...)` and `Remv NAME ...`.
     """
     new = re.findall(r"^Inst (\S+) \(", simulation, re.MULTILINE)
     return new, re.findall(r"^Remv (\S+)", simulation, re.MULTILINE)

@@ -1,1 +1,1 @@
-"""Contest entries: collects, recognizes and builds untrusted senders, and identifies their rules."""
+"""Contest entries: untrusted senders are collected, recognized, built, run and identified."""
