@@ -35,8 +35,8 @@ from kneepoint.engines.built import (
     shared_object,
     source_of_controller,
 )
-from kneepoint.engines.named import DIAGNOSES
-from kneepoint.common.complaints import complaints
+from kneepoint.engines.registry import DIAGNOSES
+from kneepoint.common.job_errors import errors_of_jobs
 from kneepoint.runs.check import load_checked
 from kneepoint.runs.ray_executor import join
 from kneepoint.common.errors import KneepointError, refuse
@@ -133,7 +133,7 @@ onsuccess:
 
 # Print errors last, below Snakemake's list of job inputs.
 onerror:
-    print(*complaints(log), sep="\n", file=sys.stderr)
+    print(*errors_of_jobs(log), sep="\n", file=sys.stderr)
     sys.exit(2)
 
 

@@ -58,8 +58,8 @@ def _write_tables(tables: Tables, folder: Path) -> None:
     old = {path.stem: path for path in folder.glob("*.csv")}
     for name, table in tables.items():
         schema = TABLES.get(name)
-        if schema and schema.told and len(table):
-            table = schema.told(table)
+        if schema and schema.exported and len(table):
+            table = schema.exported(table)
         if len(table):
             rows = table.map(_text).to_csv(index=False, lineterminator="\n")
             write_whole(folder / f"{name}.csv", rows)

@@ -244,7 +244,7 @@ def on_path(plan: StudyPlan, slower: float) -> StudyPlan:
     def changed(network: PreparedNetwork) -> PreparedNetwork:
         delay_ms = network.uplink.delay_ms * (1 + slower)
         is_whole = bool(network.uplink.trace or network.downlink.trace)
-        return network.having("delay_ms", round(delay_ms) if is_whole else delay_ms)
+        return network.with_value("delay_ms", round(delay_ms) if is_whole else delay_ms)
 
     seed = derive_seed(plan.seed, "path", str(slower))
     return replace(plan, networks=tuple(map(changed, plan.networks)), seed=seed)

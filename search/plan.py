@@ -242,7 +242,7 @@ def network_of_trial(
     }
     if values:
         assert searched is not None
-        network = searched.having(network, values)
+        network = searched.with_value(network, values)
     for parameter in study.host:
         network = network.with_host(parameter, point[column_of_host(parameter)])
     return network

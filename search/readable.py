@@ -9,7 +9,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from kneepoint.common.study_record import as_read
+from kneepoint.common.study_record import natural_value
 from kneepoint.config.study import Direction, Front
 from kneepoint.runs.results import (
     OBJECTIVES,
@@ -97,7 +97,7 @@ def _stated(known: Mapping[str, Any], objective: str) -> str:
     best = known.get("best") or {}
     if not best.get("runs"):
         return "its value is from the search, and biased by selection"
-    value, low, high = (as_read(objective, best[name]) for name in ("value", "low", "high"))
+    value, low, high = (natural_value(objective, best[name]) for name in ("value", "low", "high"))
     return (
         f"{value:.4g} [{low:.4g}, {high:.4g}] with fresh seeds in trial {best['trial']}; its value "
         "in the search is biased by selection"

@@ -14,7 +14,7 @@ from kneepoint.common.files import write_whole
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.study_record import (
     BestTrial,
-    Failed,
+    FailedTrials,
     StudyRecord,
 )
 from kneepoint.config.study import (
@@ -22,7 +22,7 @@ from kneepoint.config.study import (
     Study,
     WorstCase,
 )
-from kneepoint.config.workflow import FLOW_LOG, LOG
+from kneepoint.config.workflow import FLOW_LOG, UPLINK_LOG
 from kneepoint.engines.catalogue import Controller
 from kneepoint.networks.scenario import ALONE, PreparedNetwork
 from kneepoint.runs.job import Job
@@ -110,12 +110,12 @@ def _log_worst_case(
     run = planned.runs_of(best.trial, best.searched)[0]
     finished = yield from run_logged(job, planned.engine, run)
     if finished.record.status == "failed":  # the worst that a controller can do
-        for log in (LOG, FLOW_LOG):
+        for log in (UPLINK_LOG, FLOW_LOG):
             write_whole(job.out_dir / log, b"")
     runs = list(outcome.runs)  # before their networks are removed
     if planned.searched:
         planned.searched.forget_all_but([run.spec.network])
-    return replace(outcome, runs=runs, logs=(LOG, FLOW_LOG))
+    return replace(outcome, runs=runs, logs=(UPLINK_LOG, FLOW_LOG))
 
 
 def plan_of(job: Job, name: str) -> StudyPlan:
@@ -192,10 +192,10 @@ def search(folder: Path, plan: StudyPlan) -> Found:
     return outcome, best
 
 
-def failures(trials: Sequence[FinishedTrial]) -> Failed:
+def failures(trials: Sequence[FinishedTrial]) -> FailedTrials:
     """Returns the entry `failed` of study.json: the trials with a failed run, by reason."""
     reasons = Counter(trial.reason for trial in trials if trial.reason)
-    return Failed(reasons.total(), dict(reasons))
+    return FailedTrials(reasons.total(), dict(reasons))
 
 
 def best_trial(plan: StudyPlan, trial: FinishedTrial) -> BestTrial:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.metrics import METRICS, POWER
-from kneepoint.common.tables import Column, Kind, Table
+from kneepoint.common.tables import Column, ColumnType, Table
 
 _RATIOS = ("relative_", "median_", "worst_", "log_")
 
@@ -17,22 +17,22 @@ def table(
     name: str,
     meaning: str,
     *columns: str | Column,
-    told: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    exported: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> Table:
     """A table; a text names columns in order.
 
     `name` holds real numbers in the unit that its name says, `name:text` text, `name:whole` whole
-    numbers (see Kind), `name:Mbit/s/s` real numbers in another unit; `name?` may lack values, and
-    `<metric>` stands for each metric.
+    numbers (see ColumnType), `name:Mbit/s/s` real numbers in another unit; `name?` may lack values,
+    and `<metric>` stands for each metric.
     """
     named = [[each] if isinstance(each, Column) else _columns(each) for each in columns]
-    return Table(name, meaning, tuple(chain.from_iterable(named)), told)
+    return Table(name, meaning, tuple(chain.from_iterable(named)), exported)
 
 
 def _columns(names: str) -> Iterator[Column]:
     for word in names.split():
         name, _, given = word.removesuffix("?").partition(":")
-        kind: Kind = next((kind for kind in get_args(Kind) if kind == given), "real")
+        kind: ColumnType = next((kind for kind in get_args(ColumnType) if kind == given), "real")
         unit = given if given != kind else ""
         for each in dict.fromkeys(name.replace("<metric>", metric) for metric in METRICS):
             yield Column(each, kind, unit or _unit(each), optional=word.endswith("?"))

@@ -61,7 +61,7 @@ TABLES = (
         "constants are JSON",
         "study:text trial:whole table:text? row:whole? engine:text controller:text "
         "constants:text network:text traffic:text? runs:whole seed:whole run_id:text",
-        told=lambda rows: rows[:0],  # for `kneepoint again`, which asks which run made a number
+        exported=lambda rows: rows[:0],  # for `kneepoint again`, which asks which run made a number
     ),
 )
 

@@ -36,7 +36,7 @@ from kneepoint.config.study import (
 )
 from kneepoint.config.workflow import (
     FOLDERS,
-    LOG,
+    UPLINK_LOG,
     Workflow,
 )
 from kneepoint.engines.built import EMULATE
@@ -277,7 +277,7 @@ class Results:
     def worst_case_logs(self) -> Mapping[str, LinkLog]:
         """By study the uplink's log of the worst case that it found, unless that run failed."""
         paths = {
-            name: self.folder / name / LOG
+            name: self.folder / name / UPLINK_LOG
             for name, study in self.workflow.studies.items()
             if isinstance(study.objective, WorstCase)
         }

@@ -20,7 +20,7 @@ from kneepoint.common.places import NETWORKS
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import (
     COUNTS,
-    METRICS,
+    RUN_METRICS,
     RunSpec,
 )
 from kneepoint.engines.built import EMULATE
@@ -35,7 +35,7 @@ from kneepoint.runs.results import read_table
 
 SHORTEST = 6
 """Fewer digits of an id could match several runs."""
-COMPARED = (*METRICS, *COUNTS)
+COMPARED = (*RUN_METRICS, *COUNTS)
 
 Row = dict[str, Any]
 

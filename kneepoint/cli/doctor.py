@@ -25,7 +25,7 @@ from kneepoint.engines.built import (
     is_current,
 )
 from kneepoint.engines.limits import LIMITS
-from kneepoint.engines.named import DIAGNOSES
+from kneepoint.engines.registry import DIAGNOSES
 from kneepoint.networks.config import FetchSettings, load_trace_catalogue
 from kneepoint.networks.fetch import TraceCache, cache_folder_of
 from kneepoint.runs.load import load_workflow

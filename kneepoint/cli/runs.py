@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from kneepoint.common.complaints import errors_in
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
     LockHeldError,
@@ -16,6 +15,7 @@ from kneepoint.common.files import (
     read_bytes,
     sha256_of,
 )
+from kneepoint.common.job_errors import errors_in
 from kneepoint.common.notes import is_sealed
 from kneepoint.common.places import LOGS, NETWORKS, OWN_CONTROLLERS, STATE, TOOL, TRACES
 from kneepoint.common.project import note_version, own_sources
@@ -38,8 +38,8 @@ from kneepoint.engines.catalogue import (
     load_catalogue,
     require_sources,
 )
-from kneepoint.engines.named import settings_of
 from kneepoint.engines.own import build_own
+from kneepoint.engines.registry import settings_of
 from kneepoint.networks.config import load_network
 from kneepoint.networks.fetch import fetch, made_of
 from kneepoint.networks.prepare import prepare

@@ -21,7 +21,7 @@ from kneepoint.common.files import read_json
 from kneepoint.common.study_record import (
     BestTrial,
     StudyRecord,
-    as_read,
+    natural_value,
 )
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
@@ -79,7 +79,7 @@ def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str
 
 def _stated(found: StudyRecord, best: BestTrial) -> str:
     """The value of the best with fresh seeds, or else that of the search."""
-    read = partial(as_read, found.objective)
+    read = partial(natural_value, found.objective)
     if best.low is None or best.high is None:
         return f"{read(best.value):.4g} in its search"
     low, high = read(best.low), read(best.high)

@@ -24,7 +24,7 @@ from kneepoint.common.places import BUILT, NETWORKS
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import controller_file
 from kneepoint.engines.built import CORE, changed_sources
-from kneepoint.engines.named import settings_of
+from kneepoint.engines.registry import settings_of
 from kneepoint.runs.journal import open_journal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import (

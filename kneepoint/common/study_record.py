@@ -16,7 +16,7 @@ def is_logarithm(objective: str) -> bool:
     return objective in ("mean_log power", "mean_log throughput")
 
 
-def as_read(objective: str, value: float) -> float:
+def natural_value(objective: str, value: float) -> float:
     """Returns an objective's value in natural units: a mean of logarithms as a geometric mean."""
     return math.exp(value) if is_logarithm(objective) else value
 
@@ -50,7 +50,7 @@ class BestTrial:
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedTrials:
     """The number of trials with a failed run, and their number by reason."""
 
     trials: int
@@ -62,7 +62,7 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Guide:
+class GuideRecord:
     """The emulator's error in a guided search.
 
     Args:
@@ -77,7 +77,7 @@ class Guide:
 
 
 @dataclass(frozen=True)
-class Otherwise:
+class UnconfirmedBest:
     """The trial with the best value in the search, which fresh runs did not confirm."""
 
     trial: int
@@ -85,7 +85,7 @@ class Otherwise:
 
 
 @dataclass(frozen=True)
-class Posterior:
+class PosteriorRecord:
     """The choice of the best trial by fresh runs of the leading settings.
 
     Args:
@@ -101,7 +101,7 @@ class Posterior:
     runs: int
     budget: int
     within_1_percent: float
-    otherwise: Otherwise
+    otherwise: UnconfirmedBest
     gain: float
 
 
@@ -119,10 +119,10 @@ class StudyRecord:
     n_trials: int
     best: BestTrial | None
     table: str | None = None
-    failed: Failed = Failed(0, {})
+    failed: FailedTrials = FailedTrials(0, {})
     bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    posterior: Posterior | None = None
-    guide: Guide | None = None
+    posterior: PosteriorRecord | None = None
+    guide: GuideRecord | None = None
 
     @property
     def has_succeeded(self) -> bool:

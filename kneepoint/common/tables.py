@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # slow to import, and not needed for names
 VERSION = 1
 _VERSION_KEY, _UNIT_KEY = b"kneepoint_analysis", b"unit"
 
-Kind = Literal["text", "texts", "whole", "real", "flag"]
+ColumnType = Literal["text", "texts", "whole", "real", "flag"]
 Tables: TypeAlias = Mapping[str, "pd.DataFrame"]
 """Tables by their names."""
 
@@ -35,7 +35,7 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnType
     unit: str = ""
     optional: bool = False
 
@@ -49,13 +49,13 @@ class Column:
 class Table:
     """A table's schema; its file has the table's name.
 
-    `told` selects the rows that the report offers as CSV; None: all rows.
+    `exported` selects the rows that the report offers as CSV; None: all rows.
     """
 
     name: str
     meaning: str
     columns: tuple[Column, ...]
-    told: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
+    exported: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
 
     def column(self, name: str) -> Column | None:
         """The declaration of a column, or None."""
@@ -170,7 +170,7 @@ def conform(schema: Table, frame: "pd.DataFrame") -> "pd.DataFrame":
     return _to_frame(schema, _to_arrow(schema, frame, Path(f"{schema.name}.parquet")))
 
 
-def _arrow_type(kind: Kind) -> "pa.DataType":
+def _arrow_type(kind: ColumnType) -> "pa.DataType":
     import pyarrow as pa
 
     types = {

@@ -37,7 +37,7 @@ FOLDERS: Mapping[ComparisonEngine, str] = {
     for engine in get_args(ComparisonEngine)
 }
 """Results folder of each engine: comparisons/NAME, or kernel/NAME on the kernel's own TCP."""
-LOG = "uplink.log"
+UPLINK_LOG = "uplink.log"
 FLOW_LOG = "flow.log"
 """Of the sender, in virtual time."""
 

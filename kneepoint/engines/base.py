@@ -33,7 +33,7 @@ from kneepoint.networks.scenario import (
     scenario_of,
 )
 
-METRICS = (
+RUN_METRICS = (
     "throughput_mbps",
     "capacity_mbps",
     "utilization",
@@ -229,7 +229,7 @@ class RunRecord:
         run_id, traffic = spec.run_id, spec.traffic
         if answer.get("status") == "failed":
             return cls(run_id, "failed", printable(answer["reason"]))
-        metrics = {name: answer.get(name) for name in METRICS}
+        metrics = {name: answer.get(name) for name in RUN_METRICS}
         for name, value in metrics.items():
             if value is None and traffic.measures_flows and name in _OF_ALL_PACKETS:
                 continue  # the kernel's own TCP does not time each packet
@@ -395,7 +395,7 @@ class EngineSettings(ABC):
         delay_us = record.scheduling_delay_p99_us
         return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 
-    def taking_all(self) -> Self:
+    def without_busy_limit(self) -> Self:
         """Returns these settings without a limit of scheduling delay: no run is repeated."""
         return replace(self, busy_us=math.inf)
 

@@ -10,14 +10,14 @@ from functools import cache
 from kneepoint.common.errors import suggestion
 from kneepoint.engines.base import (
     AGES,
-    METRICS,
+    RUN_METRICS,
     RunRecord,
 )
 from kneepoint.networks.omniscient import Bound
 from kneepoint.networks.scenario import PreparedNetwork
 
 VARIABLES = (
-    *(*METRICS, "signal_delay_p50_ms", *AGES),
+    *(*RUN_METRICS, "signal_delay_p50_ms", *AGES),
     *("loss", "queue_loss", "configured_loss", "delay_ms"),
     *("omniscient_power", "omniscient_delay_ms", "excess_delay_ms"),
 )

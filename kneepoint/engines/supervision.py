@@ -35,7 +35,7 @@ class RunEndedError(Exception):
         self.status = status
 
 
-class StopWatch:
+class StopListener:
     """Watches for signals to stop, and for the end of the standard input, which carries no data."""
 
     def __init__(self) -> None:
@@ -84,11 +84,11 @@ class StopWatch:
         self._stopped = True
 
 
-def serve(carry_out: Callable[[dict[str, Any], StopWatch], Mapping[str, Any]]) -> None:
+def serve(carry_out: Callable[[dict[str, Any], StopListener], Mapping[str, Any]]) -> None:
     """Reads a request, executes it by `carry_out`, and prints the answer."""
     request = parse_json(sys.stdin.readline())
     try:
-        answer = {"status": "ok", **carry_out(request, StopWatch())}
+        answer = {"status": "ok", **carry_out(request, StopListener())}
     except RunEndedError as error:
         answer = {"status": error.status, "reason": str(error)}
     except KneepointError as error:

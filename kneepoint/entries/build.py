@@ -27,15 +27,15 @@ from kneepoint.common.files import (
     sha256_of,
     write_whole,
 )
+from kneepoint.entries.compiler_messages import (
+    errors_in,
+    own_part,
+    reason_of,
+)
 from kneepoint.entries.confine import (
     MOST_CPU_S,
     Confined,
     DisturbedError,
-)
-from kneepoint.entries.messages import (
-    errors_in,
-    own_part,
-    reason_of,
 )
 from kneepoint.entries.tree import (
     C_SUFFIX,

@@ -23,7 +23,7 @@ from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder, sha256_of
 from kneepoint.common.places import PACKAGE
-from kneepoint.entries import within
+from kneepoint.entries import untrusted
 from kneepoint.entries.config import (
     ENTRY_NAMES,
     REPOSITORIES,
@@ -78,7 +78,7 @@ _UNPACKER = (
     *(
         "kneepoint/entries/__init__.py",
         "kneepoint/entries/unpack.py",
-        "kneepoint/entries/within.py",
+        "kneepoint/entries/untrusted.py",
     ),
 )
 _MOST_UNPACKING_S = 20
@@ -145,7 +145,7 @@ def in_calendar(time_s: float) -> float:
     return min(time_s, _LATEST_S) if time_s > 0 else 0.0
 
 
-def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+def walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Yields the paths of all files and folders below a folder, with their lstat results.
 
     Links to folders are not followed, nor is `folder` itself if it is a link.
@@ -347,7 +347,7 @@ def _problem_of(path: Path) -> str:
 
 
 def take(submission: Submission, into: Path, confined: Confined) -> float:
-    """Copies or unpacks a submission into an empty folder; see `within` for how it is opened.
+    """Copies or unpacks a submission into an empty folder; see `untrusted` for how it is opened.
 
     Returns:
         Time of its commit, in a repository, or of its arrival (s since 1970).
@@ -361,14 +361,14 @@ def take(submission: Submission, into: Path, confined: Confined) -> float:
     path = submission.path
     if submission.repository is not None:
         return _archive(submission.repository, path, into, confined)
-    with within.opened(path) as found:
-        if within.is_folder(found):
+    with untrusted.opened(path) as found:
+        if untrusted.is_folder(found):
             if is_bare(found):
                 return _archive_of(found, Repository(git=path.name), into, confined)
             return in_calendar(copy_folder(found, into))
-        if not within.is_file(found):
+        if not untrusted.is_file(found):
             raise KneepointError("is neither a folder nor a file")
-        with within.reading(found) as file:
+        with untrusted.reading(found) as file:
             if is_archive(path):
                 unpack(file, into, confined)
             else:
@@ -447,22 +447,22 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
                 for path in (inside / "HEAD", inside / "packed-refs")
                 if path.is_file()
             ]
-            refs = islice(below(inside / "refs"), _MOST_REFS)
+            refs = islice(walk(inside / "refs"), _MOST_REFS)
             found += [(path, status.st_mtime_ns) for path, status in refs]
     return sorted(found)
 
 
 def state_of(folder: Path) -> list[tuple[object, ...]]:
     """Returns names, sizes and times of all files, which change during a copy, and pushes."""
-    files = [(path, status.st_size, status.st_mtime_ns) for path, status in below(folder.resolve())]
+    files = [(path, status.st_size, status.st_mtime_ns) for path, status in walk(folder.resolve())]
     return [*sorted(files), *state_of_repositories(folder)]
 
 
 def _archive(repository: Repository, folder: Path, into: Path, confined: Confined) -> float:
     """Takes a revision of a repository named in a folder's entries.yaml (see `_archive_of`)."""
     try:
-        with within.opened(_source_of(repository, folder)) as root:
-            if not within.is_folder(root):
+        with untrusted.opened(_source_of(repository, folder)) as root:
+            if not untrusted.is_folder(root):
                 raise KneepointError("is not a folder")
             return _archive_of(root, repository, into, confined)
     except (FileNotFoundError, NotADirectoryError):

@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from kneepoint.common.errors import KneepointError, MachineError
-from kneepoint.entries.within import is_fault
+from kneepoint.entries.untrusted import is_fault
 
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
 """Programs and their libraries; not /usr/share, which has mahimahi's traces."""
@@ -37,7 +37,7 @@ class DisturbedError(KneepointError):
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """The result of a command: exit status, output up to a limit, CPU time of all processes (s)."""
 
     returncode: int
@@ -75,7 +75,7 @@ class Confined:
         cpu_s: int = MOST_CPU_S,
         runs: Sequence[Path] = (),
         stdin: IO[bytes] | int = subprocess.DEVNULL,
-    ) -> Ended:
+    ) -> CommandResult:
         """Runs a command in a folder; bytes of its output that are not UTF-8 are replaced.
 
         Args:
@@ -107,7 +107,7 @@ class Confined:
                 raise MachineError(f"{words[0]}: {error.strerror}; build it: make build") from None
             # `confine` has a time limit of its own, and counts the CPU time of all descendants.
             cpu_s_used = _wait(process, _MOST_WALL_S if self.program is None else None)
-            return Ended(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
+            return CommandResult(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
 
     def check(self) -> None:
         """Tests the sandbox; warns on stderr if this host could isolate entries better.

@@ -23,7 +23,7 @@ from kneepoint.engines.base import (
 )
 from kneepoint.engines.catalogue import Controller
 from kneepoint.engines.entry import Entry
-from kneepoint.entries import classes, within
+from kneepoint.entries import classes, untrusted
 from kneepoint.entries.build import (
     BuildError,
     Compiler,
@@ -268,7 +268,7 @@ def failed(entry: Sender, error: Exception, known: Sequence[Path] | None = ()) -
 def is_of_machine(error: Exception) -> bool:
     """Whether the machine is at fault, as with a full disk, and not the entry."""
     return isinstance(error, MachineError) or (
-        isinstance(error, OSError) and within.is_fault(error)
+        isinstance(error, OSError) and untrusted.is_fault(error)
     )
 
 

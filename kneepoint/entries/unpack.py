@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from kneepoint.common.errors import KneepointError, refuse
-from kneepoint.entries import within
+from kneepoint.entries import untrusted
 
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 5_000
@@ -73,7 +73,7 @@ def name_of_archive(path: Path) -> str:
 
 def copy_tree(source: Path, into: Path) -> None:
     """Copies the files of a folder (see `copy_folder`)."""
-    with within.opened(source) as root:
+    with untrusted.opened(source) as root:
         copy_folder(root, into)
 
 
@@ -100,8 +100,8 @@ def copy_repository(root: int, into: Path) -> None:
     """
     taken = _Taken(into, is_repository=True)
     try:
-        with within.located(root, ".git", follows=False) as own:
-            if not within.is_folder(own):
+        with untrusted.located(root, ".git", follows=False) as own:
+            if not untrusted.is_folder(own):
                 raise KneepointError("is a worktree or submodule; name its repository")
             _copy(own, taken)
     except FileNotFoundError:
@@ -118,13 +118,13 @@ def is_bare(root: int) -> bool:
 
     def has(name: str, is_kind: Callable[[int], bool]) -> bool:
         try:
-            with within.located(root, name) as found:
+            with untrusted.located(root, name) as found:
                 return is_kind(found)
         except OSError:
             return False
 
-    return has("HEAD", within.is_file) and all(
-        has(name, within.is_folder) for name in ("objects", "refs")
+    return has("HEAD", untrusted.is_file) and all(
+        has(name, untrusted.is_folder) for name in ("objects", "refs")
     )
 
 
@@ -183,9 +183,9 @@ def _copy(root: int, taken: "_Taken") -> None:
     while folders:
         folder = folders.pop()
         try:
-            with within.located(root, folder) as found:
+            with untrusted.located(root, folder) as found:
                 taken.see(found)
-                names = within.names_in(found, taken.most_files)
+                names = untrusted.names_in(found, taken.most_files)
         except OSError as error:
             raise _refusal(folder or "the folder", error) from None
         taken.expect_files(len(names))
@@ -200,32 +200,32 @@ def _copy(root: int, taken: "_Taken") -> None:
 def _copy_one(root: int, path: str, taken: "_Taken") -> list[str]:
     """Copies a file; returns the path if it is a folder."""
     taken.check(path)
-    with within.located(root, path, follows=False) as found:
-        if within.is_folder(found):
+    with untrusted.located(root, path, follows=False) as found:
+        if untrusted.is_folder(found):
             return [f"{path}/"]
-        link = within.is_link(found)
+        link = untrusted.is_link(found)
     place = PurePosixPath(path)
     is_made = place.suffix in _ENDINGS_LEFT_OUT or (link and place.name in _LINKS_LEFT_OUT)
     if is_made and not taken.is_repository:
         return []
     try:
-        with within.located(root, path) as found:
-            if within.is_folder(found):
+        with untrusted.located(root, path) as found:
+            if untrusted.is_folder(found):
                 raise KneepointError(f"{path} is a link to a folder; put the folder there")
-            if not within.is_file(found):
+            if not untrusted.is_file(found):
                 raise KneepointError(f"{path} is neither a file nor a folder")
             taken.see(found)
-            with within.reading(found) as file:
+            with untrusted.reading(found) as file:
                 taken.add(path, file)
     except OSError as error:
-        if error.errno not in within.OUTSIDE:
+        if error.errno not in untrusted.OUTSIDE:
             raise
         raise KneepointError(f"{path} is a link that leads out of the entry") from None
     return []
 
 
 def _refusal(path: str, error: OSError) -> Exception:
-    if within.is_fault(error):
+    if untrusted.is_fault(error):
         return error
     return KneepointError(f"{path[:_MOST_PATH]}: {error.strerror}; submit plain, readable files")
 
@@ -306,7 +306,7 @@ class _Taken:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
             raise KneepointError(f"{name!r} leads out of the entry's folder")
-        if len(os.fsencode(name)) > _MOST_PATH or len(path.parts) > within.MOST_DEPTH:
+        if len(os.fsencode(name)) > _MOST_PATH or len(path.parts) > untrusted.MOST_DEPTH:
             raise KneepointError(f"{name[:60]!r}... is too long a name")
         if not name.isprintable():
             raise KneepointError(f"{name!r} has unprintable characters, or is not UTF-8; rename it")

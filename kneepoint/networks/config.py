@@ -352,7 +352,7 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
             content[name] = value
         elif kind == "queue":
             queue = Notation.parse(content["uplink_queue"])
-            content["uplink_queue"] = str(queue.having(setting, f"{value:g}"))
+            content["uplink_queue"] = str(queue.with_value(setting, f"{value:g}"))
         elif kind != "synthetic":
             uplink[name] = value
         elif uplink[kind] is None:

@@ -43,7 +43,7 @@ class Notation:
                 raise ValueError(f"{text!r} has {name} twice; remove one")
         return cls(kind, dict(pairs))
 
-    def having(self, name: str, value: float | str) -> Self:
+    def with_value(self, name: str, value: float | str) -> Self:
         """Returns a notation with one parameter set."""
         return type(self)(self.kind, {**self.parameters, name: str(value)})
 
@@ -85,7 +85,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Declaration:
     """A kind of queue, impairment or host, and its parameters.
 
     A queue with `needs_bound` needs a limit in packets or bytes; one with `marks` always marks
@@ -137,9 +137,9 @@ class Kind:
 
 
 @cache
-def declared(which: str) -> Mapping[str, Kind]:
+def declared(which: str) -> Mapping[str, Declaration]:
     """Returns the kinds of `queues`, `impairments` or `host_models` by name."""
-    return {each["name"]: Kind.of(each) for each in read_json(FILE)[which]}
+    return {each["name"]: Declaration.of(each) for each in read_json(FILE)[which]}
 
 
 def read_notation(which: str, text: str) -> Notation:

@@ -95,10 +95,10 @@ class PreparedNetwork:
         """Returns the network with one parameter of its host set."""
         if parameter == "host_latency_us":
             return replace(self, host_latency_us=value)  # type: ignore[arg-type]
-        host = Notation.parse(self.host_model).having(parameter, value)
+        host = Notation.parse(self.host_model).with_value(parameter, value)
         return replace(self, host_model=str(host))
 
-    def having(self, parameter: str, value: float) -> Self:
+    def with_value(self, parameter: str, value: float) -> Self:
         """Returns the network with one of NETWORK_PARAMETERS, or a parameter of its queue, set.
 
         DELAYS apply to each direction, all others to the uplink; a queue's are named like
@@ -110,7 +110,7 @@ class PreparedNetwork:
             return replace(self, uplink=uplink, downlink=downlink)
         if parameter.startswith(OF_QUEUE):
             notation = Notation.parse(self.uplink.queue)
-            changes = {"queue": str(notation.having(parameter.removeprefix(OF_QUEUE), value))}
+            changes = {"queue": str(notation.with_value(parameter.removeprefix(OF_QUEUE), value))}
         bound = bound_of_rate(value) if parameter == "rate_mbps" else self.omniscient
         return replace(self, uplink=replace(self.uplink, **changes), omniscient=bound)
 

@@ -33,14 +33,14 @@ class SearchedNetworks:
     folder: Path
     _known: dict[str, tuple[Path, Bound]] = field(default_factory=dict, repr=False)
 
-    def having(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
+    def with_value(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
         """Returns a prepared network with these values of its parameters (see `changed`)."""
         of_trace = {name: value for name, value in values.items() if name.startswith(OF_SYNTHETIC)}
         if of_trace:
             network = self._with_trace(network, of_trace)
         for name, value in values.items():
             if name not in of_trace:
-                network = network.having(name, value)
+                network = network.with_value(name, value)
         return network
 
     def forget_all_but(self, kept: Iterable[PreparedNetwork]) -> None:

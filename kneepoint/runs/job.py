@@ -11,7 +11,7 @@ from kneepoint.config.study import Engine, Setting
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import EngineSettings, RunSpec
 from kneepoint.engines.catalogue import Catalogue, Controller
-from kneepoint.engines.named import settings_of
+from kneepoint.engines.registry import settings_of
 from kneepoint.networks.scenario import (
     ALONE,
     PreparedNetwork,
@@ -161,7 +161,7 @@ class Job:
         """
         if batch.together:
             slots = self.out_dir / ".slots"  # separate from other jobs'
-            return SlotExecutor(engine.taking_all(), len(batch.runs), slots, pauses_s=())
+            return SlotExecutor(engine.without_busy_limit(), len(batch.runs), slots, pauses_s=())
         if engine.is_real_time:
             slots_of_host = slots_of(self.workflow.results, self.cores)
             return SlotExecutor(engine, engine.runs_at_once(slots_of_host, self.cores))

@@ -20,7 +20,7 @@ _COUNT_S = 0.5
 
 
 @dataclass(frozen=True)
-class Counted:
+class RunCounts:
     """The progress of an experiment.
 
     Args:
@@ -53,10 +53,10 @@ class Counted:
         return max(0, self.total - self.done) / self.rate
 
 
-def read_counted(name: str) -> Counted | None:
+def read_progress(name: str) -> RunCounts | None:
     """Returns the progress of an experiment; None if it has not begun."""
     try:
-        return Counted(**read_json(COUNT_FOLDER / f"{name}.json"))
+        return RunCounts(**read_json(COUNT_FOLDER / f"{name}.json"))
     except (OSError, ValueError, TypeError):  # it has just begun or ended
         return None
 
@@ -85,7 +85,7 @@ class Progress:
         self._name = name
         self._detail = detail
         self._is_real_time = is_real_time
-        self._counted = Counted(0, 0, total, 0.0)
+        self._counted = RunCounts(0, 0, total, 0.0)
         self._start_s: float | None = None
         self._file = COUNT_FOLDER / f"{name}.json"
         self._next_count_s = 0.0

@@ -42,7 +42,7 @@ class Phase(IntEnum):
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExperimentKind:
     """One kind of experiment.
 
     Args:
@@ -91,7 +91,7 @@ class Experiment:
     """
 
     name: str
-    kind: Kind
+    kind: ExperimentKind
     engine: Engine = EMULATOR
     controllers: Sequence[str] = ()
     networks: Sequence[str] = ()
@@ -152,7 +152,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedRuns:
     """Runs that the inventory counts.
 
     Args:
@@ -212,7 +212,7 @@ class Question:
     folders: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     figures: tuple[str, ...] = ()
-    counts: tuple[Counted, ...] = ()
+    counts: tuple[CountedRuns, ...] = ()
     order: int = 100
     check: Callable[[Workflow], None] = _refuses_nothing
 
@@ -322,7 +322,7 @@ def makes(table: str) -> bool:
     return any(table in stage.tables for stage in stages().values())
 
 
-def counts() -> list[Counted]:
+def counts() -> list[CountedRuns]:
     """All runs that the inventory counts, in their order; functions by their full names."""
     found = [
         replace(counted, function=f"{PACKAGE}.{name}.{counted.function}")

@@ -17,17 +17,17 @@ from kneepoint.config.study import (
 from kneepoint.config.workflow import (
     CALIBRATED,
     FLOW_LOG,
-    LOG,
+    UPLINK_LOG,
     Workflow,
 )
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import network_file
-from kneepoint.runs.question import Experiment, Kind, Phase, questions, reserved
+from kneepoint.runs.question import Experiment, ExperimentKind, Phase, questions, reserved
 
 NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
 
-_STUDY = Kind(
+_STUDY = ExperimentKind(
     "search_study",
     ("study.json", "trials.parquet"),
     "Searching",
@@ -37,7 +37,7 @@ _STUDY = Kind(
 _WORST_CASE = replace(
     _STUDY,
     rule="search_worst_case",
-    files=(*_STUDY.files, LOG, FLOW_LOG),
+    files=(*_STUDY.files, UPLINK_LOG, FLOW_LOG),
     message="Searching for the worst case",
 )
 _GUIDED = replace(

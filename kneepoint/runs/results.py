@@ -22,8 +22,8 @@ from kneepoint.engines.base import (
     COUNTS,
     FLOW_METRICS,
     FLOW_SERIES,
-    METRICS,
     PROBE_METRICS,
+    RUN_METRICS,
     SHARES,
     RunRecord,
     RunSpec,
@@ -66,7 +66,7 @@ RUNS_SCHEMA = pa.schema(
         *required("string", "engine", "controller", "network", "constants"),
         *required("int64", "seed"),
         *required("string", "status", "reason"),
-        *required("float64", *METRICS),
+        *required("float64", *RUN_METRICS),
         *(pa.field(name, "int64") for name in COUNTS),
         *(pa.field(name, "float64") for name in SHARES),
         # Null except in real time (scheduling delays) or for traffic measured by flows: RunRecord.
@@ -260,7 +260,7 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
         "seed": spec.seed,
         "status": record.status,
         "reason": record.reason,
-        **{name: _or_nan(getattr(record, name)) for name in METRICS},
+        **{name: _or_nan(getattr(record, name)) for name in RUN_METRICS},
         **{name: getattr(record, name) for name in (*COUNTS, *_OF_RECORD)},
         "traffic": spec.traffic.name if spec.traffic.measures_flows else None,
     }

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kneepoint.common.complaints import errors_in
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import require_folder
+from kneepoint.common.job_errors import errors_in
 from kneepoint.common.locks import PASSED_LOCK, hold_workflow_lock
 from kneepoint.common.places import LOGS, TOOL
 from kneepoint.common.project import python_path

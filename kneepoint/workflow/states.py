@@ -8,9 +8,9 @@ from pathlib import Path
 from kneepoint.common import made_by
 from kneepoint.common.columns import columns
 from kneepoint.common.files import is_held
-from kneepoint.common.study_record import StudyRecord, as_read
+from kneepoint.common.study_record import StudyRecord, natural_value
 from kneepoint.config.workflow import Workflow
-from kneepoint.runs.progress import read_counted
+from kneepoint.runs.progress import read_progress
 from kneepoint.runs.registry import experiments_of
 
 
@@ -52,7 +52,7 @@ def _state_of(name: str, folder: Path) -> State:
     trials, best = _searched(folder)
     lock = folder / ".lock"
     if lock.exists() and is_held(lock):
-        counted = read_counted(name)
+        counted = read_progress(name)
         if counted is None:
             return State(name, "running", trials, best)
         figures = counted.done, counted.total, counted.rate, counted.left_s
@@ -72,7 +72,9 @@ def _state_of(name: str, folder: Path) -> State:
 def outcome_of(path: Path, _changed_s: float) -> tuple[float | None, int, str]:
     """The best of a study that is done, how many of its trials failed, and why."""
     found = StudyRecord.load(path)
-    best = None if found.table or not found.best else as_read(found.objective, found.best.value)
+    best = (
+        None if found.table or not found.best else natural_value(found.objective, found.best.value)
+    )
     return best, found.failed.trials, str(found.failed) if found.failed.trials else ""
 
 
@@ -97,7 +99,7 @@ def _read_searched(folder: Path, _changed_s: float) -> tuple[int, float | None]:
         return len(rows), None
     choose = min if study["direction"] == "minimize" else max
     values = [row["value"] for row in rows if row["state"] == "COMPLETE" and row["power"] >= 0]
-    return len(rows), as_read(study.get("objective", ""), choose(values)) if values else None
+    return len(rows), natural_value(study.get("objective", ""), choose(values)) if values else None
 
 
 def table_of(states: Sequence[State]) -> str:

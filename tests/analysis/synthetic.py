@@ -75,7 +75,7 @@ def run_row(
 
 def failed_row(controller: str, constants: Mapping[str, float], reason: str) -> dict[str, Any]:
     """A run that measured nothing."""
-    nothing = dict.fromkeys(base.METRICS, np.nan)
+    nothing = dict.fromkeys(base.RUN_METRICS, np.nan)
     return run_row(controller, constants, 1.0, 1.0, status="failed", reason=reason, **nothing)
 
 

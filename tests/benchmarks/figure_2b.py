@@ -47,7 +47,7 @@ OF_VEGAS: Mapping[str, Mapping[str, Any]] = {
 def scenario(controller: str, setting: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Returns the scenario of one run; the setting names parameters of any of its parts."""
     rest = {"packets": 100, "start_spread_s": 0.05} | dict(setting)
-    network = prepared_network(NETWORK).having("queue.packets", rest.pop("packets"))
+    network = prepared_network(NETWORK).with_value("queue.packets", rest.pop("packets"))
     network = replace(network, **{k: rest.pop(k) for k in setting if hasattr(network, k)})
     tcp = {k: rest.pop(k) for k in setting if k in Tcp.model_fields}
     tcp = LINUX.model_dump(exclude_none=True) | tcp

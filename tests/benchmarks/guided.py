@@ -144,7 +144,7 @@ def disturbed(plan: StudyPlan, by: float, seed: int) -> StudyPlan:
     (network,) = plan.networks
     mean_us = float(Notation.parse(network.host_model).parameters.get("wake_mean_us", LATENESS_US))
     network = (
-        network.having("delay_ms", round(network.uplink.delay_ms * delay))
+        network.with_value("delay_ms", round(network.uplink.delay_ms * delay))
         .with_host("host_latency_us", round(network.host_latency_us * latency))
         .with_host("wake_mean_us", mean_us * lateness)
     )

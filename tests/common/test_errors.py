@@ -12,7 +12,6 @@ from pwd import getpwuid
 
 import pytest
 
-from kneepoint.common.complaints import complaints, errors_in
 from kneepoint.common.errors import (
     KneepointError,
     lack_in,
@@ -21,6 +20,7 @@ from kneepoint.common.errors import (
     suggestion,
 )
 from kneepoint.common.files import require_folder, write_whole
+from kneepoint.common.job_errors import errors_in, errors_of_jobs
 from tests.conftest import ROOT
 
 
@@ -194,19 +194,21 @@ def test_failed_jobs_are_told_from_snakemakes_log(tmp_path: Path) -> None:
     )
     log = tmp_path / "snakemake.log"
     log.write_text(told)
-    assert complaints([str(log)]) == [
+    assert errors_of_jobs([str(log)]) == [
         "/x y/a.cc:1:2: error: no",
         "error: b.yaml: c; d",
         f"error: a job failed; see {other}",
     ]
     log.write_text("nothing\n")
-    assert complaints([str(log)]) == ["error: the workflow failed; see Snakemake's messages above"]
+    assert errors_of_jobs([str(log)]) == [
+        "error: the workflow failed; see Snakemake's messages above"
+    ]
 
 
 def test_a_folder_where_a_job_writes_a_file_is_named(tmp_path: Path) -> None:
     log = tmp_path / "snakemake.log"
     log.write_text("Skipped removing non-empty directory build/check_trace\n" * 2)
-    (line,) = complaints([str(log)])
+    (line,) = errors_of_jobs([str(log)])
     assert line.startswith("error: build/check_trace: ")
     assert os.strerror(errno.EISDIR) in line
 
@@ -230,7 +232,7 @@ def test_a_log_that_was_cut_off_by_a_limit_says_so(
     log.write_text("Traceback\n  File")
     assert "ulimit" not in errors_in(log)[-1]
     size = log.stat().st_size
-    monkeypatch.setattr("kneepoint.common.complaints.getrlimit", lambda _: (size, size))
+    monkeypatch.setattr("kneepoint.common.job_errors.getrlimit", lambda _: (size, size))
     (line,) = errors_in(log)
     assert "ulimit -f" in line
 
@@ -244,7 +246,7 @@ def test_a_log_without_room_says_so_and_hides_no_cause(
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
     (line,) = errors_in(log)
     assert str(log) in line and os.strerror(errno.ENOSPC) in line
-    assert complaints([str(of_snakemake)]) == [line]
+    assert errors_of_jobs([str(of_snakemake)]) == [line]
     named = f"error: a.csv: {os.strerror(errno.ENOSPC)}"
     log.write_text(named)
     assert errors_in(log) == [named]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.entries import within
+from kneepoint.entries import untrusted
 from kneepoint.entries.collect import find_submissions, state_of
 from kneepoint.entries.entries import EntryBuilder, Sender
 from tests.entries.trees import deep, git, kit, repository, write_member
@@ -123,14 +123,14 @@ def test_an_error_while_one_entry_is_read_is_its_row(
     for name in ("anna", "bob"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "sender.cc").write_text("int main() {}")
-    opened = within.opened
+    opened = untrusted.opened
 
     def fail(path: Path) -> object:
         if path.name == "bob":
             raise fault
         return opened(path)
 
-    monkeypatch.setattr(within, "opened", fail)
+    monkeypatch.setattr(untrusted, "opened", fail)
     made = make_all(tmp_path, builder)
     assert not made["anna"].reason and words in made["bob"].reason
 
@@ -143,7 +143,7 @@ def test_a_full_disk_is_no_entrys_fault(
     def fail(path: Path) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(within, "opened", fail)
+    monkeypatch.setattr(untrusted, "opened", fail)
     with pytest.raises(KneepointError, match=r"anna: No space left.* run the command again"):
         make_all(tmp_path, builder)
 

@@ -14,9 +14,9 @@ from kneepoint.entries.build import (
     Compiler,
 )
 from kneepoint.entries.collect import submission_at
-from kneepoint.entries.confine import Confined, Ended
+from kneepoint.entries.compiler_messages import own_part
+from kneepoint.entries.confine import CommandResult, Confined
 from kneepoint.entries.entries import EntryBuilder
-from kneepoint.entries.messages import own_part
 from kneepoint.entries.tree import recognize
 
 CONFINED = Confined(ROOT / "build/confine")
@@ -106,15 +106,15 @@ def test_a_compiler_that_was_killed_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, output: str
 ) -> None:
     run = Confined.run
-    kills = [Ended(code, "", output, 1)] * 2
+    kills = [CommandResult(code, "", output, 1)] * 2
 
-    def kill_twice(*words: object) -> Ended:
+    def kill_twice(*words: object) -> CommandResult:
         return kills.pop() if kills else run(*words)  # type: ignore[arg-type]
 
     tree = recognize(flat(tmp_path / "anna"))
     monkeypatch.setattr(Confined, "run", kill_twice)
     assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).is_file()
-    monkeypatch.setattr(Confined, "run", lambda *_: Ended(code, "", output, 1))
+    monkeypatch.setattr(Confined, "run", lambda *_: CommandResult(code, "", output, 1))
     with pytest.raises(KneepointError, match="3 times"):
         Compiler(tmp_path / "other", CONFINED).build(tree, {})
 
@@ -124,7 +124,7 @@ def test_a_compiler_that_was_killed_is_started_again(
     [(152, "confine: stopped: more than 2 s of CPU time"), (1, "./a.cc:1:1: error: mistake")],
 )
 def test_limits_and_mistakes_are_no_kills(code: int, output: str) -> None:
-    assert not Ended(code, "", output, 1).was_killed
+    assert not CommandResult(code, "", output, 1).was_killed
 
 
 def test_a_message_quotes_no_other_file_and_moves_no_cursor(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.entries.collect import (
     Submission,
-    below,
     digest_of_tree,
     find_submissions,
     state_of,
@@ -17,6 +16,7 @@ from kneepoint.entries.collect import (
     submission_at,
     submission_of,
     take,
+    walk,
 )
 from kneepoint.entries.confine import Confined
 from kneepoint.entries.entries import Sender, latest_of_each
@@ -235,7 +235,7 @@ def test_a_repository_makes_nobody_look_at_all_files(anna: Path, tmp_path: Path)
 def test_a_folder_of_entries_may_be_named_by_a_link(anna: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(anna)
     assert state_of(tmp_path / "link") == state_of(anna) != []
-    assert list(below(tmp_path / "link")) == []
+    assert list(walk(tmp_path / "link")) == []
 
 
 def test_a_commit_without_a_date_is_taken(anna: Path, tmp_path: Path) -> None:

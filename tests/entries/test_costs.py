@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.entries.compiler_messages import own_part, reason_of
 from kneepoint.entries.config import load_entry_file
-from kneepoint.entries.messages import own_part, reason_of
 from kneepoint.entries.tree import recognize
 from tests.entries.trees import PYTHON_CLASS, kit
 

@@ -19,7 +19,7 @@ from kneepoint.common.files import private_folder
 from kneepoint.entries import (
     collect,
     unpack,
-    within,
+    untrusted,
 )
 from kneepoint.entries.confine import Confined
 from tests.entries.trees import deep, write_member
@@ -138,7 +138,7 @@ def test_unreadable_files_are_named_and_faults_of_the_machine_are_not(
         raise OSError(code, os.strerror(code))
 
     write_member(tmp_path / "x", "a.cc", "int a;")
-    monkeypatch.setattr(within, "reading", fail)
+    monkeypatch.setattr(untrusted, "reading", fail)
     with pytest.raises(kind, match=r"a\.cc: Perm" if kind is KneepointError else "No space"):
         unpack.copy_tree(tmp_path / "x", tmp_path / "out")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.runs.progress import Progress, read_counted
+from kneepoint.runs.progress import Progress, read_progress
 
 
 class Clock:
@@ -70,5 +70,5 @@ def test_a_reason_to_fail_is_told_at_once_and_once(
     for reason in ("it hangs", "it hangs", "it is nan"):
         progress.fail(reason)
     assert said(capsys)[1:] == ["hangs: a run failed: it hangs", "hangs: a run failed: it is nan"]
-    counted = read_counted("hangs")
+    counted = read_progress("hangs")
     assert counted and (counted.failed, counted.reason) == (3, "it is nan")

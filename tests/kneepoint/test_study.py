@@ -6,7 +6,7 @@ from pathlib import Path
 from kneepoint.cli.study import text_of
 from kneepoint.common.study_record import (
     BestTrial,
-    Failed,
+    FailedTrials,
     StudyRecord,
 )
 from kneepoint.config.study import Formula
@@ -39,12 +39,12 @@ def test_means_of_logarithms_are_told_as_geometric_means() -> None:
 
 
 def test_failures_are_counted_with_their_reasons() -> None:
-    text = text_of(replace(RECORD, failed=Failed(9, {"nan": 2, HANGS: 7})))
+    text = text_of(replace(RECORD, failed=FailedTrials(9, {"nan": 2, HANGS: 7})))
     assert "9 of them failed" in text and HANGS in text and "5.99" in text
 
 
 def test_without_a_success_there_is_no_best() -> None:
-    failed = replace(RECORD, best=None, failed=Failed(20, {HANGS: 20}))
+    failed = replace(RECORD, best=None, failed=FailedTrials(20, {HANGS: 20}))
     assert not failed.has_succeeded and RECORD.has_succeeded
     assert "20 of them failed" in text_of(failed) and "best" not in text_of(failed)
 
@@ -88,7 +88,7 @@ def test_nothing_is_repeated_of_a_study_without_a_success(tmp_path: Path) -> Non
 
 def test_failures_count_each_trial_once() -> None:
     trials = [FinishedTrial(n, {}, 0.0, reason, {}, 1) for n, reason in enumerate(("a", "", "b"))]
-    assert failures([*trials, *trials[2:]]) == Failed(3, {"a": 1, "b": 2})
+    assert failures([*trials, *trials[2:]]) == FailedTrials(3, {"a": 1, "b": 2})
 
 
 def test_an_expression_is_stated_by_itself(tmp_path: Path) -> None:

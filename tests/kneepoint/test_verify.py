@@ -16,7 +16,7 @@ from kneepoint.common.files import (
     write_whole,
 )
 from kneepoint.common.made_by import read_made_by, sign
-from kneepoint.engines import built, named
+from kneepoint.engines import built, registry
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.results import (
     FinishedRun,
@@ -84,7 +84,7 @@ def test_real_programs_are_those_that_the_configuration_uses(
     def of(_build: Path, _busy_us: float, keep_awake: bool) -> SimpleNamespace:
         return SimpleNamespace(sha256=f"keep_awake={keep_awake}")
 
-    monkeypatch.setattr(named, "MahimahiSettings", SimpleNamespace(of=of))
+    monkeypatch.setattr(registry, "MahimahiSettings", SimpleNamespace(of=of))
     change(folder, engine="mahimahi", engine_sha256="keep_awake=False")
     assert complaints(folder, keeps_awake=False) == []
     (found,) = complaints(folder)
@@ -95,7 +95,7 @@ def test_kernels_programs_are_compared_with_the_kernels(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = SimpleNamespace(of=lambda *_: SimpleNamespace(sha256="now"))
-    monkeypatch.setattr(named, "KernelSettings", now)
+    monkeypatch.setattr(registry, "KernelSettings", now)
     change(folder, engine="kernel", engine_sha256="now")
     assert complaints(folder) == []
     change(folder, engine="kernel", engine_sha256="before")

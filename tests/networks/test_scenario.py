@@ -13,7 +13,7 @@ ROUTER = network("router", uplink={"rate_mbps": 1.5, "queue": "droptail:packets=
 
 
 def test_changes_of_the_delay_are_of_both_directions_and_in_the_scenario() -> None:
-    changing = ROUTER.having("delay_step_ms", 30).having("delay_period_s", 1.5)
+    changing = ROUTER.with_value("delay_step_ms", 30).with_value("delay_period_s", 1.5)
     scenario = scenario_of(changing, ALONE, SUBJECT, 1)
     for direction in ("uplink", "downlink"):
         assert scenario[direction]["delay_step_ms"] == 30

@@ -42,7 +42,7 @@ def prepared(tmp_path: Path) -> PreparedNetwork:
 
 def test_trace_is_made_from_the_parameters(tmp_path: Path, prepared: PreparedNetwork) -> None:
     searched = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "searched")
-    found = searched.having(prepared, FASTER)
+    found = searched.with_value(prepared, FASTER)
     content = Path(found.uplink.trace).read_bytes()
     assert found.uplink.trace_sha256 == sha256_of(content) == Path(found.uplink.trace).stem
     assert found.uplink.trace_sha256 != prepared.uplink.trace_sha256
@@ -53,16 +53,16 @@ def test_trace_is_made_from_the_parameters(tmp_path: Path, prepared: PreparedNet
     times_ms = [int(line) for line in content.split()]
     assert found.omniscient == omniscient_bound(times_ms, 2000, repeats=True)
     again = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "elsewhere")
-    assert again.having(prepared, FASTER).uplink.trace_sha256 == found.uplink.trace_sha256
+    assert again.with_value(prepared, FASTER).uplink.trace_sha256 == found.uplink.trace_sha256
 
 
 def test_forgotten_trace_is_made_again(tmp_path: Path, prepared: PreparedNetwork) -> None:
     searched = SearchedNetworks({"two": DESCRIBED}, BUILD, tmp_path / "searched")
-    kept = searched.having(prepared, FASTER)
-    lost = searched.having(prepared, {"synthetic.seed": 2})
+    kept = searched.with_value(prepared, FASTER)
+    lost = searched.with_value(prepared, {"synthetic.seed": 2})
     searched.forget_all_but([kept])
     assert [path.stem for path in searched.folder.iterdir()] == [kept.uplink.trace_sha256]
-    assert searched.having(prepared, {"synthetic.seed": 2}) == lost
+    assert searched.with_value(prepared, {"synthetic.seed": 2}) == lost
     assert Path(lost.uplink.trace).exists()
 
 

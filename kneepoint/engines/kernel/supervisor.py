@@ -42,7 +42,7 @@ from kneepoint.engines.kernel.traffic import (
 )
 from kneepoint.engines.supervision import (
     RunEndedError,
-    StopWatch,
+    StopListener,
     serve,
 )
 
@@ -54,7 +54,7 @@ _POLL_S = 0.01
 class Run:
     """A scenario's traffic on its rig, and samples of the kernel's state."""
 
-    def __init__(self, scenario: Scenario, rig: Rig, stopped: StopWatch) -> None:
+    def __init__(self, scenario: Scenario, rig: Rig, stopped: StopListener) -> None:
         self._scenario, self._rig, self._stopped = scenario, rig, stopped
         self._sockets = (TcpSockets(rig.server), TcpSockets(rig.client))
         self._queues = (Queues(rig.router), Queues(rig.client))
@@ -138,7 +138,7 @@ class Run:
         return answer | self._rig.end_wire()
 
 
-def supervise(request: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
+def supervise(request: Mapping[str, Any], stopped: StopListener) -> dict[str, Any]:
     """Executes a request and returns the answer."""
     os.environ["PATH"] = SEARCH_PATH
     scenario = scenario_of(request["scenario"], "the scenario")

@@ -35,7 +35,7 @@ from kneepoint.engines.kernel.scenario import (
     Flow,
     Probe,
 )
-from kneepoint.engines.supervision import RunEndedError, StopWatch
+from kneepoint.engines.supervision import RunEndedError, StopListener
 
 _FIRST_CONTROL_PORT = 5201
 _START_LIMIT_S = 10.0
@@ -61,7 +61,7 @@ class Iperf:
         server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
         self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._output)
 
-    def wait_until_ready(self, sockets: TcpSockets, stopped: StopWatch) -> None:
+    def wait_until_ready(self, sockets: TcpSockets, stopped: StopListener) -> None:
         """Waits for the server; raises RunEndedError if it does not listen."""
 
         def listens() -> bool:

@@ -34,7 +34,7 @@ from kneepoint.engines.mahimahi.run_folder import RunFolder
 from kneepoint.engines.supervision import (
     START_AND_END_S,
     RunEndedError,
-    StopWatch,
+    StopListener,
     serve,
 )
 
@@ -91,7 +91,7 @@ class Supervisor(ABC):
     _first_file: ClassVar[str]
     """The first file that the inside writes."""
 
-    def __init__(self, request: Request, stopped: StopWatch) -> None:
+    def __init__(self, request: Request, stopped: StopListener) -> None:
         self._request = request
         self._folder = RunFolder(Path(request.folder))
         self._stopped = stopped
@@ -274,7 +274,7 @@ class KernelTcp(Supervisor):
 
     _first_file = "work/base"
 
-    def __init__(self, request: Request, stopped: StopWatch) -> None:
+    def __init__(self, request: Request, stopped: StopListener) -> None:
         super().__init__(request, stopped)
         assert request.load is not None
         self._load = tcp.LinkLoad.model_validate(request.load)
@@ -329,7 +329,7 @@ def _json(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def supervise(content: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
+def supervise(content: Mapping[str, Any], stopped: StopListener) -> dict[str, Any]:
     """Executes a request and returns the answer."""
     request = Request(**content)
     try:

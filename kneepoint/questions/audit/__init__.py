@@ -10,11 +10,18 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.config.study import EMULATOR
 from kneepoint.config.workflow import Workflow
 from kneepoint.reports.parts import AT_A_GLANCE, DONE, FINDINGS, PUBLISHED
-from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import (
+    CountedRuns,
+    Experiment,
+    ExperimentKind,
+    Question,
+    Section,
+    Stage,
+)
 
 ADDED_RUNS = "added_runs"
 """The experiment that adds runs to published rows whose verdict is unclear."""
-_MORE_RUNS = Kind(
+_MORE_RUNS = ExperimentKind(
     "add_runs",
     ("settings.parquet",),
     "Adding runs until verdicts on published rows are clear",
@@ -106,6 +113,6 @@ QUESTION = Question(
         ),
     ),
     figures=("at-a-glance", "published-against-ours"),
-    counts=(Counted(60, ("added_runs",)),),
+    counts=(CountedRuns(60, ("added_runs",)),),
     order=50,
 )

@@ -22,7 +22,7 @@ from kneepoint.common.tables import Tables
 from kneepoint.questions.audit.beside import WITHIN_SPREAD
 from kneepoint.questions.audit.tables import NO_EVIDENCE
 from kneepoint.reports.figures import Drawn, each, only, style
-from kneepoint.runs.exchanged import AGREEING, CONTRADICTED, REPORTS
+from kneepoint.runs.audit_table import AGREEING, CONTRADICTED, REPORTS
 
 _KINDS = {
     "consistent": ((*AGREEING, WITHIN_SPREAD), "o", style.OURS, 3.2),

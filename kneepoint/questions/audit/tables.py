@@ -64,7 +64,7 @@ from kneepoint.questions.audit.checks import (
     replays,
     truncations,
 )
-from kneepoint.runs.exchanged import AGREEING, AUDIT, CONTRADICTED, REPORTS
+from kneepoint.runs.audit_table import AGREEING, AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.results import read_frame
 from kneepoint.stats.outliers import FACTOR
 

@@ -7,9 +7,17 @@ from kneepoint.config.confirm import Confirm, Confirming, calibrating, controlle
 from kneepoint.config.study import Fit, Setting, Study
 from kneepoint.config.workflow import CALIBRATED, Workflow
 from kneepoint.reports.parts import TRUSTED
-from kneepoint.runs.question import Experiment, Kind, Phase, Question, Section, Stage, makes
+from kneepoint.runs.question import (
+    Experiment,
+    ExperimentKind,
+    Phase,
+    Question,
+    Section,
+    Stage,
+    makes,
+)
 
-_CALIBRATION = Kind(
+_CALIBRATION = ExperimentKind(
     "calibrate_host",
     ("study.json", "trials.parquet", "delays.parquet", "spread.parquet", "network.json"),
     "Fitting the emulated host to real runs",

@@ -11,11 +11,20 @@ from kneepoint.engines.base import (
     PROBE_METRICS,
 )
 from kneepoint.engines.kernel.scenario import LONGEST_S
-from kneepoint.engines.named import LOADS
+from kneepoint.engines.registry import LOADS
 from kneepoint.reports.parts import BEHAVES, TRUSTED, WORKS
-from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import (
+    CountedRuns,
+    Experiment,
+    ExperimentKind,
+    Question,
+    Section,
+    Stage,
+)
 
-_COMPARISON = Kind("compare_settings", (), "Running the comparison", f"{__name__}.plan:plan")
+_COMPARISON = ExperimentKind(
+    "compare_settings", (), "Running the comparison", f"{__name__}.plan:plan"
+)
 
 
 def _experiments(workflow: Workflow) -> Iterator[Experiment]:
@@ -94,6 +103,6 @@ QUESTION = Question(
         *("comparison-figures", "comparison-flows", "comparison-shares", "comparison-windows"),
         "network-sweep",
     ),
-    counts=(Counted(30, ("comparisons", "kernel")),),
+    counts=(CountedRuns(30, ("comparisons", "kernel")),),
     order=40,
 )

@@ -10,9 +10,16 @@ from kneepoint.config.study import EMULATOR, WorstCase
 from kneepoint.config.workflow import Workflow
 from kneepoint.networks.config import Name
 from kneepoint.reports.parts import ELSEWHERE
-from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import (
+    CountedRuns,
+    Experiment,
+    ExperimentKind,
+    Question,
+    Section,
+    Stage,
+)
 
-_HARDENING = Kind(
+_HARDENING = ExperimentKind(
     "harden_controller",
     ("rounds.parquet",),
     "Tuning against worst cases, in rounds",
@@ -96,6 +103,6 @@ QUESTION = Question(
             tables=("hardening_rounds",),
         ),
     ),
-    counts=(Counted(50, ("hardening",)),),
+    counts=(CountedRuns(50, ("hardening",)),),
     order=35,
 )

@@ -10,9 +10,16 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.config import settings
 from kneepoint.config.workflow import Workflow
 from kneepoint.reports.parts import AT_A_GLANCE, ELSEWHERE, FINDINGS, WORKS
-from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import (
+    CountedRuns,
+    Experiment,
+    ExperimentKind,
+    Question,
+    Section,
+    Stage,
+)
 
-_HELD_OUT = Kind(
+_HELD_OUT = ExperimentKind(
     "hold_out_settings",
     ("settings.parquet", "networks.parquet"),
     "Running published and tuned settings on held-out networks",
@@ -126,6 +133,6 @@ QUESTION = Question(
         ),
     ),
     figures=("plane", "held-out-gain", "held-out-map"),
-    counts=(Counted(40, ("hold_out",)),),
+    counts=(CountedRuns(40, ("hold_out",)),),
     order=60,
 )

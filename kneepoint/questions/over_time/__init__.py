@@ -6,18 +6,24 @@ from pydantic import Field
 
 from kneepoint.common.config_file import ConfigModel
 from kneepoint.config.study import EMULATOR, MAHIMAHI, Setting
-from kneepoint.config.workflow import FLOW_LOG, LOG, Workflow
+from kneepoint.config.workflow import FLOW_LOG, UPLINK_LOG, Workflow
 from kneepoint.networks.config import Name
 from kneepoint.reports.parts import BEHAVES
-from kneepoint.runs.question import Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import Experiment, ExperimentKind, Question, Section, Stage
 
 REAL = "real_showcase"
 """The example on the engine mahimahi."""
-_EXAMPLE = Kind(
-    "run_example", (LOG, FLOW_LOG), "Running the example with its logs", f"{__name__}.plan:plan"
+_EXAMPLE = ExperimentKind(
+    "run_example",
+    (UPLINK_LOG, FLOW_LOG),
+    "Running the example with its logs",
+    f"{__name__}.plan:plan",
 )
-_REAL_EXAMPLE = Kind(
-    "run_example", (LOG,), "Running the example in real mahimahi with its log", _EXAMPLE.planner
+_REAL_EXAMPLE = ExperimentKind(
+    "run_example",
+    (UPLINK_LOG,),
+    "Running the example in real mahimahi with its log",
+    _EXAMPLE.planner,
 )
 
 

@@ -1,7 +1,7 @@
 """Runs the configured example once and keeps the logs of its uplink and of its sender."""
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.workflow import FLOW_LOG, LOG
+from kneepoint.config.workflow import FLOW_LOG, UPLINK_LOG
 from kneepoint.questions.over_time import REAL, Settings
 from kneepoint.runs.job import Job
 from kneepoint.runs.logged import run_logged
@@ -27,7 +27,7 @@ def plan(job: Job, name: str) -> Plan:
                 f"{job.workflow.path}: showcase failed: {finished.record.reason}; choose another "
                 "run"
             )
-        logs = (LOG,) if name == REAL else (LOG, FLOW_LOG)
+        logs = (UPLINK_LOG,) if name == REAL else (UPLINK_LOG, FLOW_LOG)
         return Outcome([run], "one run, with its logs", logs=logs)
 
     return Plan(engine, 1, steps())

@@ -20,7 +20,7 @@ from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, MAHIMAHI, Engine
-from kneepoint.config.workflow import FLOW_LOG, LOG
+from kneepoint.config.workflow import FLOW_LOG, UPLINK_LOG
 from kneepoint.networks.config import Network
 from kneepoint.networks.scenario import DELAYS
 from kneepoint.networks.traffic import TrafficFile
@@ -39,7 +39,7 @@ TABLES = (
         "a value of a quantity (see over_time) of a run of showcase, worst_cases or "
         "comparison_runs; flow: whose, if the run has flows by name",
         "run:text flow:text? quantity:text time_s value",
-        told=lambda rows: rows[rows["quantity"].isin(RATES)],
+        exported=lambda rows: rows[rows["quantity"].isin(RATES)],
     ),
 )
 
@@ -62,13 +62,13 @@ def showcase(results: Results) -> ShowcaseRun | None:
     if shown is None:
         return None
     folder = results.folder / "showcase"
-    return ShowcaseRun(shown, read_link_log(folder / LOG), read_flow_log(folder / FLOW_LOG))
+    return ShowcaseRun(shown, read_link_log(folder / UPLINK_LOG), read_flow_log(folder / FLOW_LOG))
 
 
 def real_showcase(results: Results) -> ShowcaseRun | None:
     """That run in real mahimahi."""
     shown = results.workflow.settings.part(Settings).showcase
-    path = results.real_file(f"{REAL}/{LOG}")
+    path = results.real_file(f"{REAL}/{UPLINK_LOG}")
     return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
 
 

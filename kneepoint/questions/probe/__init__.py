@@ -10,9 +10,17 @@ from kneepoint.config.study import MAHIMAHI, Setting
 from kneepoint.config.workflow import Workflow
 from kneepoint.networks.config import Name
 from kneepoint.reports.parts import TRUSTED
-from kneepoint.runs.question import Counted, Experiment, Kind, Phase, Question, Section, Stage
+from kneepoint.runs.question import (
+    CountedRuns,
+    Experiment,
+    ExperimentKind,
+    Phase,
+    Question,
+    Section,
+    Stage,
+)
 
-_PROBE = Kind(
+_PROBE = ExperimentKind(
     "probe_host",
     ("probe.json",),
     "Measuring how many real-time runs this host sustains at once",
@@ -63,6 +71,6 @@ QUESTION = Question(
     named_settings=_named,
     folders=("probe",),
     stages=(Stage(groups=("probe",), tables=("probe",)),),
-    counts=(Counted(70, ("probe",)),),
+    counts=(CountedRuns(70, ("probe",)),),
     order=80,
 )

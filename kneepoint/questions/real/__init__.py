@@ -7,9 +7,9 @@ from kneepoint.config.study import EMULATOR, MAHIMAHI, Setting
 from kneepoint.config.workflow import CALIBRATED, Workflow
 from kneepoint.reports.parts import FINDINGS, TRUSTED
 from kneepoint.runs.question import (
-    Counted,
+    CountedRuns,
     Experiment,
-    Kind,
+    ExperimentKind,
     Phase,
     Question,
     Section,
@@ -17,13 +17,13 @@ from kneepoint.runs.question import (
     makes,
 )
 
-_CONFIRMATION = Kind(
+_CONFIRMATION = ExperimentKind(
     "confirm_settings",
     ("settings.parquet",),
     "Running settings in real mahimahi",
     f"{__name__}.plan:plan",
 )
-_AGREEMENT = Kind(
+_AGREEMENT = ExperimentKind(
     "emulate_confirmed",
     (),
     "Running the confirmed settings on the fitted host",
@@ -31,7 +31,7 @@ _AGREEMENT = Kind(
     phase=Phase.EMULATED_AFTER_REAL,
     network_of=f"{__name__}.plan:calibrated",
 )
-_FURTHER_RUNS = Kind(
+_FURTHER_RUNS = ExperimentKind(
     "run_again",
     (),
     "Running further real runs of settings that deviate from the emulator",
@@ -79,6 +79,6 @@ QUESTION = Question(
         ),
     ),
     figures=("agreement",),
-    counts=(Counted(71, ("confirm",)),),
+    counts=(CountedRuns(71, ("confirm",)),),
     order=82,
 )

@@ -17,6 +17,7 @@ from kneepoint.config.study import Setting
 from kneepoint.config.workflow import CALIBRATED
 from kneepoint.engines.base import canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
+from kneepoint.runs.audit_table import AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.confirmed import (
     CALIBRATION,
     NAME,
@@ -26,7 +27,6 @@ from kneepoint.runs.confirmed import (
     plan_settings,
     read_confirmed,
 )
-from kneepoint.runs.exchanged import AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
 from kneepoint.runs.question import makes

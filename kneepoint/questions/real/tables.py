@@ -28,8 +28,8 @@ from kneepoint.common.tables import Tables
 from kneepoint.config.confirm import Confirming
 from kneepoint.config.study import MAHIMAHI
 from kneepoint.questions.real.plan import AGREEMENT, UNEXPLAINED
+from kneepoint.runs.audit_table import CONTRADICTED, REPORTS
 from kneepoint.runs.confirmed import CALIBRATION, PUBLISHED, TUNED
-from kneepoint.runs.exchanged import CONTRADICTED, REPORTS
 from kneepoint.stats.intervals import prediction_interval, spread
 
 GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}

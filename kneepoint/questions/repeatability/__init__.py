@@ -5,9 +5,16 @@ from collections.abc import Iterator
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.limits import LIMITS
 from kneepoint.reports.parts import DONE, TRUSTED
-from kneepoint.runs.question import Counted, Experiment, Kind, Question, Section, Stage
+from kneepoint.runs.question import (
+    CountedRuns,
+    Experiment,
+    ExperimentKind,
+    Question,
+    Section,
+    Stage,
+)
 
-_REPLICATES = Kind("replicate_settings", (), "Replicating", f"{__name__}.plan:plan")
+_REPLICATES = ExperimentKind("replicate_settings", (), "Replicating", f"{__name__}.plan:plan")
 
 
 def _experiments(workflow: Workflow) -> Iterator[Experiment]:
@@ -38,6 +45,6 @@ QUESTION = Question(
         ),
     ),
     figures=("repeatability",),
-    counts=(Counted(20, ("repeats", "real_repeats")),),
+    counts=(CountedRuns(20, ("repeats", "real_repeats")),),
     order=30,
 )

@@ -23,7 +23,7 @@ from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import POWERS
 from kneepoint.reports import parts
-from kneepoint.runs.exchanged import AGREEING
+from kneepoint.runs.audit_table import AGREEING
 
 COLUMNS = ("id", "claim", "part", "table", "value", "low", "high", "unit", "command")
 

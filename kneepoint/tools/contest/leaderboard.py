@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from kneepoint.common.json_text import Json
-from kneepoint.engines.base import METRICS
+from kneepoint.engines.base import RUN_METRICS
 from kneepoint.entries.entries import Sender, latest_of_each
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.stats.means import mean_of
@@ -179,7 +179,7 @@ def _means(entry: Sender, network: PreparedNetwork, is_ratio: bool) -> Json:
     assert network.omniscient is not None
     means = {
         name: float(np.mean([getattr(run, name) for run in entry.records[network.name]]))
-        for name in (*METRICS, "signal_delay_p50_ms", "age_p95_ms")
+        for name in (*RUN_METRICS, "signal_delay_p50_ms", "age_p95_ms")
     }
     return {
         **means,

@@ -372,7 +372,7 @@ class _Fit:
         network = self._network
         for name, value in self._values(point).items():
             if name.startswith(NETWORK):
-                network = network.having(name.removeprefix(NETWORK), value)
+                network = network.with_value(name.removeprefix(NETWORK), value)
             else:
                 network = network.with_host(name, value)
         return network

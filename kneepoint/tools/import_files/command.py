@@ -25,8 +25,7 @@ from kneepoint.cli.comparison import (
 )
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of, write_whole
-from kneepoint.engines.base import COUNTS, RunRecord
-from kneepoint.engines.base import METRICS as RUN_METRICS
+from kneepoint.engines.base import COUNTS, RUN_METRICS, RunRecord
 from kneepoint.runs.results import (
     RUNS_SCHEMA,
     make_table,

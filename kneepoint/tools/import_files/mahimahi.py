@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import BUILT
 from kneepoint.common.programs import run_built
-from kneepoint.engines.base import COUNTS, METRICS
+from kneepoint.engines.base import COUNTS, RUN_METRICS
 from kneepoint.tools.import_files.measurement import (
     Format,
     Measurement,
@@ -23,7 +23,7 @@ def _recognises(head: bytes) -> bool:
 
 def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     found = measured(FORMAT, path, stream, "--over-time")
-    metrics = {name: found[name] for name in (*METRICS, *COUNTS)}
+    metrics = {name: found[name] for name in (*RUN_METRICS, *COUNTS)}
     absent = ["flows: a link log does not tell them apart"]
     if not found["logs_drops"]:
         del metrics["packets_dropped"]

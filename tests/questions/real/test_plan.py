@@ -16,7 +16,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import Table
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.questions.real.plan import AGREEMENT, list_settings
-from kneepoint.runs.exchanged import AUDIT
+from kneepoint.runs.audit_table import AUDIT
 from kneepoint.runs.executor import Executor
 from kneepoint.runs.job import Job
 from kneepoint.runs.results import (

@@ -11,10 +11,10 @@ from kneepoint.analysis.results import (
 )
 from kneepoint.common.study_record import (
     BestTrial,
-    Failed,
-    Guide,
-    Otherwise,
-    Posterior,
+    FailedTrials,
+    GuideRecord,
+    PosteriorRecord,
+    UnconfirmedBest,
 )
 from kneepoint.config.study import (
     Bounded,
@@ -75,11 +75,13 @@ def test_bound_is_told_and_what_breaks_it_is_never_best(
     assert rest.endswith(f", {beyond} beyond the bound")
 
 
-@pytest.mark.parametrize("guide", [None, Guide({"low": 0.8, "mean": 0.9, "high": 1}, 0, True)])
-def test_choice_tells_what_further_runs_changed(guide: Guide | None) -> None:
+@pytest.mark.parametrize(
+    "guide", [None, GuideRecord({"low": 0.8, "mean": 0.9, "high": 1}, 0, True)]
+)
+def test_choice_tells_what_further_runs_changed(guide: GuideRecord | None) -> None:
     study = searched("chosen")
-    otherwise = Otherwise(3, {"constant_beta": 0.3})
-    posterior = Posterior(15, 12, 20, 0.875, otherwise, 0.025)
+    otherwise = UnconfirmedBest(3, {"constant_beta": 0.3})
+    posterior = PosteriorRecord(15, 12, 20, 0.875, otherwise, 0.025)
     best = BestTrial(1, 16.0, {"constant_beta": 0.1}, {})
     record = replace(study.record, best=best, posterior=posterior, guide=guide)
     tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, record=record),)))
@@ -110,7 +112,7 @@ def test_race_tells_what_it_stopped_and_saved() -> None:
 
 
 def test_failures_are_told_with_their_reasons() -> None:
-    failed = Failed(5, {"it hangs": 4, "the window is not a number": 1})
+    failed = FailedTrials(5, {"it hangs": 4, "the window is not a number": 1})
     nothing = replace(searched("all").record, n_trials=5, best=None, failed=failed)
     studies = (
         replace(searched("some"), record=replace(searched("some").record, failed=failed)),

@@ -10,7 +10,7 @@ import pytest
 
 from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import StudyRuns
-from kneepoint.common.study_record import Failed
+from kneepoint.common.study_record import FailedTrials
 from kneepoint.config.study import EMULATOR, Bounded, Fit, Formula
 from kneepoint.questions.searches.tables import history, leaders
 from tests.analysis import synthetic
@@ -87,7 +87,7 @@ def listed(windows: Sequence[int], power: float = 1.0) -> StudyRuns:
 def test_failures_are_told_by_reason(found: dict[str, pd.DataFrame]) -> None:
     assert found["search_failures"].empty
     study = synthetic.tpe_study()
-    failed = Failed(3, {"it hangs": 1, "the window is not a number": 2})
+    failed = FailedTrials(3, {"it hangs": 1, "the window is not a number": 2})
     told = of_studies(replace(study, record=replace(study.record, failed=failed)))
     assert told["search_failures"][["failed", "reason", "count"]].to_numpy().tolist() == [
         [3, "it hangs", 1],
@@ -98,7 +98,7 @@ def test_failures_are_told_by_reason(found: dict[str, pd.DataFrame]) -> None:
 def test_a_study_of_which_nothing_succeeded_has_no_best() -> None:
     rows = [synthetic.failed_row("c", {"a": a}, "it hangs") for a in range(1, 10)]
     study = synthetic.study("none", rows, sampler="tpe")
-    failed = Failed(9, {"it hangs": 9})
+    failed = FailedTrials(9, {"it hangs": 9})
     found = of_studies(replace(study, record=replace(study.record, failed=failed)))
     assert study.record.best is None
     assert found["searches"].empty

@@ -20,7 +20,7 @@ from kneepoint.common.made_by import sign
 from kneepoint.config.study import Formula
 from kneepoint.reports import parts
 from kneepoint.reports.provenance import gather
-from kneepoint.runs.exchanged import AGREEING
+from kneepoint.runs.audit_table import AGREEING
 from kneepoint.runs.registry import experiments_of
 from kneepoint.tools.artifact.archive import write_artifact
 from kneepoint.tools.artifact.claims import COLUMNS, claims

@@ -110,7 +110,9 @@ def measured(
     for (parameter, _), value in SETTINGS[name]:
         _, _, of_network = parameter.partition("network.")
         network = (
-            network.having(of_network, value) if of_network else network.with_host(parameter, value)
+            network.with_value(of_network, value)
+            if of_network
+            else network.with_host(parameter, value)
         )
     random = np.random.default_rng([seed, 1])
     schemes = []

@@ -63,7 +63,7 @@ def described(network: PreparedNetwork, windows: Sequence[float], seed: int) -> 
 def fitted(truth: dict[str, float], windows: Sequence[float], seed: int = 1) -> Fitted:
     network = START
     for name, value in truth.items():
-        network = network.having(name.removeprefix("network."), value)
+        network = network.with_value(name.removeprefix("network."), value)
     return fit_path(described(network, windows, seed), START, run, seed)
 
 

@@ -24,7 +24,7 @@ _LEAST_FREE_BYTES = 2**16
 """With less free space, a log may lack its last lines."""
 
 
-def complaints(snakemake_logs: Iterable[str]) -> list[str]:
+def errors_of_jobs(snakemake_logs: Iterable[str]) -> list[str]:
     """Returns the errors of compilers and programs in the logs of failed jobs.
 
     A log without an error, as of a killed program, is named instead.
