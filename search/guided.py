@@ -37,7 +37,7 @@ from kneepoint.runs.results import (
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.leaders import (
-    Candidate,
+    Leader,
     Settled,
     leading,
     measure,
@@ -144,7 +144,7 @@ class EmulatedGuide:
         throughputs: prior of log throughput on each of PATHS.
     """
 
-    settings: tuple[Candidate, ...]
+    settings: tuple[Leader, ...]
     at: Floats
     paths: tuple[Posterior, ...]
     throughputs: tuple[Hypothesis, ...]
@@ -253,7 +253,7 @@ def on_path(plan: StudyPlan, slower: float) -> StudyPlan:
 def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], EmulatedGuide]:
     """Searches on every path in virtual time, and repeats the leading settings."""
     paths = [on_path(plan, slower) for slower in PATHS]
-    points: dict[tuple[float, ...], Candidate] = {}
+    points: dict[tuple[float, ...], Leader] = {}
     for path in paths:
         trials = list[FinishedTrial]()
         for start in range(EFFORT.starts):
@@ -262,7 +262,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Emulated
             trials += yield from ask_and_tell(again, asker, lambda _: None)
         for setting in leading(path, trials)[0]:
             key = tuple(setting.point.values())
-            points.setdefault(key, Candidate(len(points), setting.point))
+            points.setdefault(key, Leader(len(points), setting.point))
     settings = tuple(points.values())
     at = coordinates(plan.space, [each.point for each in settings])
     asked = [(k, number) for number in range(EFFORT.first) for k in range(len(settings))]
@@ -274,7 +274,7 @@ def emulate(plan: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], Emulated
 
 
 def _repeat_leading(
-    path: StudyPlan, settings: Sequence[Candidate], at: Floats, asked: Sequence[tuple[int, int]]
+    path: StudyPlan, settings: Sequence[Leader], at: Floats, asked: Sequence[tuple[int, int]]
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[Posterior, Hypothesis]]:
     """Repeats settings on a path; returns the posterior of log power, and log throughputs."""
     found, runs = yield from measure(path, settings, asked)
@@ -295,7 +295,7 @@ def _repeat_leading(
 
 
 def throughputs(
-    plan: StudyPlan, settings: Sequence[Candidate], runs: Sequence[FinishedRun]
+    plan: StudyPlan, settings: Sequence[Leader], runs: Sequence[FinishedRun]
 ) -> Measured:
     """Returns the log throughputs of measurements, whose runs are consecutive in `runs`."""
     each = len(measurement(plan, settings[0], 0))
@@ -417,7 +417,7 @@ def _outcome(plan: StudyPlan, guide: EmulatedGuide, found: GuidedOutcome, budget
     )
 
 
-def _trial(plan: StudyPlan, setting: Candidate, runs: Sequence[FinishedRun]) -> FinishedTrial:
+def _trial(plan: StudyPlan, setting: Leader, runs: Sequence[FinishedRun]) -> FinishedTrial:
     score = plan.score(runs, setting.point)
     return FinishedTrial(
         setting.trial, setting.point, score.value, score.reason, means_of(runs), len(runs)

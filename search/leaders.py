@@ -37,7 +37,7 @@ NEAR, MOST = 0.7, 300
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Leader:
     """A setting that may be the best: its trial's number and its searched values."""
 
     trial: int
@@ -63,7 +63,7 @@ def log_value(plan: StudyPlan, value: float) -> float:
 
 def leading(
     plan: StudyPlan, trials: Sequence[FinishedTrial], most: int = LEADERS
-) -> tuple[list[Candidate], Posterior]:
+) -> tuple[list[Leader], Posterior]:
     """Returns the settings of a search that may be the best, and their posterior from its trials.
 
     The first is the setting of the best trial; the others follow by their posterior means.
@@ -72,13 +72,13 @@ def leading(
     least = max(values) + math.log(NEAR)
     places: dict[tuple[float, ...], int] = {}
     found: list[tuple[int, float]] = []
-    settings: list[Candidate] = []
+    settings: list[Leader] = []
     for number in sorted(range(len(trials)), key=lambda number: -values[number]):
         point = trials[number].searched
         key = tuple(point.values())
         if key not in places and values[number] >= least and len(places) < MOST:
             places[key] = len(places)
-            settings.append(Candidate(number, point))
+            settings.append(Leader(number, point))
         if key in places:
             found.append((places[key], values[number]))
     measured = Measured.empty(len(settings)).with_values(found)
@@ -106,7 +106,7 @@ def repeat_leaders(
 
 
 def summarise_choice(
-    settings: Sequence[Candidate], settled: Settled, budget: int, otherwise: int
+    settings: Sequence[Leader], settled: Settled, budget: int, otherwise: int
 ) -> dict[str, Any]:
     """Returns the entry `posterior` of study.json: how the best setting was chosen.
 
@@ -130,7 +130,7 @@ def summarise_choice(
     }
 
 
-def measurement(plan: StudyPlan, setting: Candidate, number: int) -> list[PlannedRun]:
+def measurement(plan: StudyPlan, setting: Leader, number: int) -> list[PlannedRun]:
     """Returns the runs of a measurement: a trial of the setting with fresh seeds."""
     seed = derive_seed(plan.seed, "again", number)
     runs = replace(plan, seed=seed).runs_of(setting.trial, setting.point)
@@ -138,7 +138,7 @@ def measurement(plan: StudyPlan, setting: Candidate, number: int) -> list[Planne
 
 
 def measure(
-    plan: StudyPlan, settings: Sequence[Candidate], asked: Sequence[tuple[int, int]]
+    plan: StudyPlan, settings: Sequence[Leader], asked: Sequence[tuple[int, int]]
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[list[tuple[int, float]], list[FinishedRun]]]:
     """Makes measurements in one batch; returns (setting, log value) in order, and the runs.
 
@@ -159,7 +159,7 @@ def measure(
 
 def settle(
     plan: StudyPlan,
-    settings: Sequence[Candidate],
+    settings: Sequence[Leader],
     hypotheses: Callable[[Sequence[FinishedRun]], Sequence[Hypothesis]],
     budget: int,
     known: Measured | None = None,

@@ -47,7 +47,7 @@ from kneepoint.search.guided import (
 )
 from kneepoint.search.leaders import (
     CLEAR,
-    Candidate,
+    Leader,
     leading,
     log_value,
     measurement,
@@ -158,7 +158,7 @@ def fresh_values(
     fresh = replace(plan, seed=derive_seed(plan.seed, stream))
     found = []
     for number in range(runs):
-        each = measurement(fresh, Candidate(0, point), number)
+        each = measurement(fresh, Leader(0, point), number)
         finished = [FinishedRun(run, engine.run(run.spec)) for run in each]
         found.append(log_value(plan, plan.score(finished, point).value))
     return found

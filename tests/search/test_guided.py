@@ -24,7 +24,7 @@ from kneepoint.search.guided import (
     PATHS,
     EmulatedGuide,
 )
-from kneepoint.search.leaders import CLEAR, Candidate
+from kneepoint.search.leaders import CLEAR, Leader
 from kneepoint.stats.posterior import (
     Hypothesis,
     Measured,
@@ -157,7 +157,7 @@ def guide_of_five(noise: float = 0.03) -> EmulatedGuide:
     at, nothing = np.linspace(-1, 1, 5), np.zeros((5, 5))
     path = Posterior((Hypothesis(-(at**2) / 10, nothing, np.full(5, noise**2)),))
     paths = [replace(path.parts[0], mean=path.mean - slower) for slower in PATHS]
-    settings = tuple(Candidate(k, {"window": float(x)}) for k, x in enumerate(at))
+    settings = tuple(Leader(k, {"window": float(x)}) for k, x in enumerate(at))
     carried = [np.full(5, np.log(4) - 0.5 * slower) for slower in PATHS]
     throughputs = [Hypothesis(mean, nothing, np.full(5, 0.003**2)) for mean in carried]
     return EmulatedGuide(

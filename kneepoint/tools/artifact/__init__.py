@@ -1,4 +1,4 @@
-"""A report, its results and its claims as one archive."""
+"""Archives a report, its results and its claims."""
 
 COMMANDS = {
     "artifact": ("command", "write the report, its results and its claims as one archive"),

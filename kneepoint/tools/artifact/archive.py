@@ -1,8 +1,7 @@
 """The artifact of a report: an RO-Crate 1.1 in a zip archive, the same bytes for the same results.
 
-It holds the report, its tables, what they were made of, and what an artifact committee asks for:
-the claims with the commands that check them. Traces are not contained, but listed with address and
-digest.
+It contains the report, its tables and their inputs, and the claims with the commands that check
+them, for an artifact committee. Traces are not contained, but listed with address and digest.
 """
 
 import io
@@ -58,8 +57,7 @@ def write_artifact(config: Path, into: Path) -> None:
     """Writes the archive.
 
     Raises:
-        KneepointError: there is no report, or it is not that of the results and the configuration
-            as they are.
+        KneepointError: there is no report, or results or configuration have changed since.
     """
     workflow = load_workflow(config)
     provenance = _provenance(workflow)
@@ -76,7 +74,7 @@ def write_artifact(config: Path, into: Path) -> None:
 
 
 def _provenance(workflow: Workflow) -> Mapping[str, Any]:
-    """That of the report, which must be complete and of today's results and configuration."""
+    """Returns the report's provenance; requires that the report is complete and up to date."""
     folder = workflow.results
     for name in _REPORTS:
         if not (folder / name).is_file():
@@ -93,12 +91,14 @@ def _provenance(workflow: Workflow) -> Mapping[str, Any]:
         made_of[str(path)] = provenance["sha256"].get(name, "")
     for made, digest in made_of.items():
         if not Path(made).is_file() or sha256_of(Path(made).read_bytes()) != digest:
-            raise KneepointError(f"{made}: not that of the report; `kneepoint report` updates it")
+            raise KneepointError(
+                f"{made}: differs from the report's input; `kneepoint report` updates the report"
+            )
     return provenance
 
 
 def _files(workflow: Workflow) -> dict[str, Path]:
-    """The files by their paths in the archive."""
+    """Returns the archived files by their paths in the archive."""
     folder = workflow.results
     found = [folder / name for name in _REPORTS]
     found += [path for name in TABLES if (path := folder / f"{name}.parquet").is_file()]
@@ -116,24 +116,24 @@ def _readme(title: str, provenance: Mapping[str, Any], found: pd.DataFrame) -> s
     listed = "\n".join(f"| {' | '.join(_cells(row))} |" for row in records(found))
     return f"""# {title}
 
-`results/report.html` and `results/report.pdf` are the report. `results/` has its tables,
-`results/provenance.json` versions and digests of all that made it. `ro-crate-metadata.json`
-describes every file.
+`results/report.html` and `results/report.pdf` are the report. `results/` has its tables, and
+`results/provenance.json` the versions and digests of its inputs. `ro-crate-metadata.json` describes
+every file.
 
 ## Rerun it
 
-In Kneepoint's repository, at commit {provenance["commit"] or "(not recorded)"}, the files of
+In Kneepoint's repository at commit {provenance["commit"] or "(not recorded)"}, with the files of
 this archive beside it:
 
     {provenance["command"]}
 
-It fetches the traces, whose digests are in `ro-crate-metadata.json`, and gives the same tables of
-results, byte for byte, on any machine. Times, and runs in real time, differ.
+The command fetches the traces, whose digests are in `ro-crate-metadata.json`, and makes the same
+tables, byte for byte, on any machine. Wall times and runs in real time differ.
 
 ## Claims
 
-What a command prints lies within the tolerance. A claim is in the part of the report that is named,
-and rests on the table `results/TABLE.parquet`. `kneepoint again RUN_ID` repeats any one run.
+The value that a command prints must lie within the tolerance. Each claim names its part of the
+report and rests on the table `results/TABLE.parquet`. `kneepoint again RUN_ID` repeats any run.
 
 | claim | part of the report | table | value | tolerance | command |
 | --- | --- | --- | --- | --- | --- |
@@ -156,7 +156,7 @@ def _crate(
     crate = ROCrate(version="1.1")
     crate.metadata.extra_terms = {"sha256": "https://schema.org/sha256"}
     crate.name = title
-    crate.description = "A report of congestion control on emulated links, and all behind it."
+    crate.description = "A report on congestion control on emulated links, with its inputs."
     crate.datePublished = provenance["committed"] or "1980-01-01"
     licence = {"@type": "CreativeWork", "name": "MIT License", "url": _LICENCE}
     crate.license = crate.add(ContextEntity(crate, _LICENCE, licence))
@@ -205,7 +205,7 @@ def _described(name: str, content: bytes) -> dict[str, Any]:
 
 
 def _traces(crate: ROCrate, workflow: Workflow) -> Iterator[ContextEntity]:
-    """The traces, which belong to others: addresses and digests."""
+    """Lists the traces, which others publish, by address and digest."""
     catalogue = load_trace_catalogue(workflow.path)
     source = workflow.settings.traces
     for name in sorted({each for n in workflow.networks.values() for each in n.trace_names}):

@@ -1,6 +1,7 @@
-"""The claims of a report as rows: what is claimed, where, and the command that checks it.
+"""The claims of a report as a table: each claim, its place, and the command that checks it.
 
-Every number is one of the analysis's tables. What the command prints lies between `low` and `high`.
+Every number is from a table of the analysis. The value that the command prints must lie between
+`low` and `high`.
 """
 
 import math
@@ -32,7 +33,7 @@ def claims(tables: Tables, config: str) -> pd.DataFrame:
     """Returns a row for each claim: columns COLUMNS.
 
     Args:
-        tables: those of the analysis.
+        tables: tables of the analysis.
         config: path of the configuration, for the commands.
 
     Raises:
@@ -62,14 +63,14 @@ def claims(tables: Tables, config: str) -> pd.DataFrame:
 
 
 def _claim(table: str, claim: str, found: Sequence[float], unit: str, *command: str) -> Record:
-    """A claim's row; `found` has its value and, unless it is exact, the ends of its tolerance."""
+    """Returns a claim's row; `found` is its value and, unless exact, the ends of the tolerance."""
     value, low, high = found if len(found) == 3 else [*found] * 3
     numbers = {"value": value, "low": low, "high": high}
     return {"table": table, "claim": claim, **numbers, "unit": unit, "command": command}
 
 
 def _audited(tables: Tables) -> Iterator[Record]:
-    """One more run of ours of each row that agrees: its power, or what else was printed."""
+    """Claims of replayed rows: one further run of each row, by power or another printed metric."""
     run = tables["settings_run"]
     run = run[run["traffic"].isna() & (run["engine"] == "emulator")]
     setting = ["controller", "network", "constants"]
@@ -105,7 +106,7 @@ def _swept(tables: Tables) -> Iterator[Record]:
 
 
 def _tuned(tables: Tables) -> Iterator[Record]:
-    """A search is the same on every machine: what it finds needs no tolerance."""
+    """Claims of searches, which are exact: a search is the same on every machine."""
     searches = tables["searches"]
     searches = searches[(searches["engine"] == "emulator") & (searches["fresh_runs"] > 0)]
     for search in records(searches):
@@ -130,11 +131,11 @@ def _recovered(tables: Tables) -> Iterator[Record]:
         found = [row["best"], row["pinned_low"], row["pinned_high"]]
         claim = f"{said}, is {row['verdict']}"
         line = _claim("search_constants", claim, found, row["unit"], "study", row["search"])
-        yield line | {"part": parts.PUBLISHED}  # other searches are in another
+        yield line | {"part": parts.PUBLISHED}  # other rows of the table are in another part
 
 
 def _held_out(tables: Tables) -> Iterator[Record]:
-    """Gains and losses beyond seeds alone: new runs here must agree about the direction."""
+    """Claims of gains and losses beyond the variation of seeds: new runs must agree in sign."""
     networks, gains = tables["held_out_networks"], tables["held_out_gains"]
     held = networks[~networks["is_training"].astype(bool)]["network"]
     for row in records(gains[(gains["seeds_low"] > 0) | (gains["seeds_high"] < 0)]):
@@ -155,7 +156,7 @@ def _held_out(tables: Tables) -> Iterator[Record]:
 
 
 def _confirmed(tables: Tables) -> Iterator[Record]:
-    """Real runs where the emulator predicts them; there are none without real mahimahi."""
+    """Claims of predicted real runs; none without results of real mahimahi."""
     agreement = tables["agreement"]
     for row in records(agreement[agreement["inside"].fillna(False).astype(bool)]):
         yield _claim(

@@ -1,4 +1,4 @@
-"""The numbers of a printed table, checked against each other."""
+"""Checks the numbers of a printed table against each other."""
 
 COMMANDS = {
     "check-table": ("command", "check a printed table for internal consistency"),

@@ -1,4 +1,4 @@
-"""`kneepoint check-table`: what a printed table says against itself."""
+"""`kneepoint check-table`: checks a printed table for internal consistency."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -1,21 +1,24 @@
-"""What a printed table says against itself: checks of one row, or of one link, that need no run.
+"""Consistency checks of a printed table, of one row or of one link, that need no run.
 
-Each number stands for an interval: what rounds to its digits, or is truncated to them. A row is
-contradicted only if no numbers in its intervals can be of one measurement. Where most rows fail a
-check, that is no misprint, but another unit or definition, or runs that vary: no row is accused.
-Nor is a row that runs without printed deviations explain, unless all others look like single runs.
+Each printed number stands for an interval: the values that are rounded or truncated to its digits.
+A row contradicts itself only if no values in its intervals can belong to one measurement. If most
+rows fail a check, the reason is not misprints but another unit or definition, or runs that vary: no
+row is reported then. A row is not reported either if the variation of runs, whose deviation is not
+printed, explains it, unless all other rows look like single runs.
 
 - product: power x delay = throughput, utilization x capacity = throughput. The delay of one run is
-  a whole number of milliseconds in mahimahi's logs: printed without decimals it is exact.
-- swap: a product that no numbers allow, and that another row's number of the same column mends in
-  both rows, where the other agrees with its own only if digits were truncated.
+  a whole number of milliseconds in mahimahi's logs: printed without decimals, it is exact.
+- swap: two rows with numbers exchanged in one column: one row's product is impossible, the other's
+  requires truncated digits, and the exchange makes both rows consistent.
 - order: throughput and goodput within capacity and the omniscient bound, delay not below
-  propagation, percentiles and extremes in their order, utilization and loss within 1.
+  propagation, percentiles and extremes in their order, utilization and loss at most 1.
 - capacity: one link has one capacity, printed or implied by throughput and utilization. Where no
-  column names links, a row is off if nearly all others agree and it nearly does: a shorter run.
-- samples: a percentile needs as many samples that one lies beyond it.
-- mean and deviation: n whole numbers have only certain means (GRIM: Brown, Heathers 2017) and, with
-  these, certain deviations (GRIMMER: Anaya 2016; Allard 2018), of n or of n - 1 degrees of freedom.
+  column names links, a row fails if nearly all others agree and its capacity is close to theirs: a
+  shorter run.
+- samples: a percentile requires enough samples that one lies beyond it.
+- mean and deviation: n whole numbers have only certain means (GRIM: Brown, Heathers 2017) and, for
+  a mean, only certain deviations (GRIMMER: Anaya 2016; Allard 2018), with n or n - 1 in the
+  denominator.
 """
 
 import math
@@ -66,29 +69,34 @@ _QUANTITIES = {
 }
 _WORD = re.compile(r"p\d+(?:\.\d+)?(?![a-z0-9])|\d+(?:\.\d+)?th|[a-z]+|%")
 _WHOLE_DELAYS = ("signal delay", "queueing delay")
-"""Those whose percentiles mahimahi's logs have in whole milliseconds."""
+"""Delays whose percentiles are whole milliseconds in mahimahi's logs."""
 _COUNTS = ("packets", "retransmissions", "samples")
 _FEW, _FIFTH = 2, 5
-"""More rows than this agree on their link's capacity, and all but one in so many; so few rows that
-contradict themselves may be most of a table."""
+"""A capacity is agreed on by more than _FEW rows and all but one in _FIFTH; up to _FEW rows may
+contradict themselves even if they are most of a table."""
 _MOST_VARY = 0.7
-"""Runs rarely vary by more, in their standard deviation relative to their mean."""
+"""Greatest plausible coefficient of variation of runs."""
 _MISPRINTED = 0.05
-"""How probable it is at most that a row has a misprint."""
+"""Greatest plausible probability that a row has a misprint."""
 _ONE_IN = 1000
 _SAME_LINK = 0.05
-"""Relative: two links' capacities rarely differ by less, a cut run's rarely by more."""
+"""Relative difference of capacities: rarely less between links, rarely more for a cut run."""
 _MOST_SUMS = 10_000
-"""Beyond so many possible sums of n numbers, one of them has any deviation."""
+"""With more possible sums of n numbers, every deviation is possible."""
 
 _Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Heading:
-    """What a column holds.
+    """The content of a column.
 
-    `quantity` may end with a percentile (`delay p95`); `statistic` is "" or mean, of runs, or sd.
+    Args:
+        column: its name.
+        quantity: the quantity, with its percentile if it has one (`delay p95`).
+        statistic: "", or mean or sd of the runs.
+        factor: to Mbit/s, ms or 1.
+        above: constant that is subtracted.
     """
 
     column: str
@@ -99,7 +107,7 @@ class Heading:
 
     @classmethod
     def named(cls, column: str) -> "Heading | None":
-        """Reads a name such as mean_signal_delay_p95_ms or Throughput (Mbit/s); None: unknown."""
+        """Parses a name such as mean_signal_delay_p95_ms or Throughput (Mbit/s); None: unknown."""
         words = [re.sub(r"^([\d.]+)th$", r"p\1", each) for each in _WORD.findall(column.lower())]
         found = [_STATISTICS.get(word, word) for word in words]
         of_runs = next((each for each in found if each in ("mean", "sd")), "")
@@ -114,7 +122,7 @@ class Heading:
 
     @classmethod
     def described(cls, name: str, column: Column) -> "Heading | None":
-        """That of a published table's description; None: a parameter."""
+        """Returns the heading of a column of a published table; None for a parameter."""
         if column.network:
             return cls(name, "link")
         known = cls.named(column.metric) if column.metric else None
@@ -123,7 +131,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Number:
-    """A printed number, in the unit of its quantity, and one unit in its last digit."""
+    """A printed number in the unit of its quantity; `step` is one unit in its last digit."""
 
     heading: Heading
     text: str
@@ -131,19 +139,19 @@ class Number:
     step: float
 
     def range(self, truncated: bool = False, slack: float = 0.0) -> _Range:
-        """The values that it may stand for, and `slack` of it, relative, on either side."""
+        """The values that it may stand for, extended by the relative `slack` on either side."""
         below, above = (0.0, self.step) if truncated else (self.step / 2, self.step / 2)
         more = slack * self.value + 1e-9 * self.step
         return max(0.0, self.value - below - more), self.value + above + more
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is printed to one unit of its quantity."""
+        """Whether it is printed without decimals in the unit of its quantity."""
         return abs(self.step - 1) < 1e-6
 
     @property
     def widest(self) -> _Range:
-        """Rounded or truncated."""
+        """The values that it may stand for if it is rounded or truncated."""
         return self.range()[0], self.range(truncated=True)[1]
 
     def __str__(self) -> str:
@@ -152,38 +160,38 @@ class Number:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its line in the file, its numbers by quantity and statistic, and its link."""
+    """A row: its line in the file, its numbers by (quantity, statistic), and its link."""
 
     line: int
     numbers: Mapping[tuple[str, str], Number]
     link: str | None = None
 
     def mean(self, quantity: str) -> Number | None:
-        """What is printed of a quantity: its mean, if of several runs."""
+        """The printed number of a quantity, or its mean over runs."""
         return self.numbers.get((quantity, ""), self.numbers.get((quantity, "mean")))
 
     @property
     def runs(self) -> int | None:
-        """Of how many it is the mean, if printed."""
+        """The number of runs that the row averages, if printed."""
         printed = self.mean("runs")
         is_count = printed and printed.value >= 1 and printed.value == int(printed.value)
         return int(printed.value) if printed and is_count else None
 
     @property
     def may_be_one_run(self) -> bool:
-        """Whether nothing says that it is a mean, and its delays are as whole as one run's."""
+        """Whether nothing marks the row as a mean, and its delays are whole milliseconds."""
         delays = [n for (q, _), n in self.numbers.items() if _is_whole_delay(q)]
         of_runs = {statistic for _, statistic in self.numbers} & {"mean", "sd"}
         is_known = self.mean("runs") is not None
         return bool(delays) and not of_runs and not is_known and all(n.is_whole for n in delays)
 
     def of_one_run(self) -> "Row":
-        """The same if it is one."""
+        """The row, marked as a single run."""
         one = Number(Heading("runs", "runs"), "1", 1.0, 0.0)
         return Row(self.line, {**self.numbers, ("runs", ""): one}, self.link)
 
     def exact(self) -> "Row":
-        """With the delays of one run as whole milliseconds."""
+        """The row with the delays of a single run as exact whole milliseconds."""
         if self.runs != 1:
             return self
         numbers = {
@@ -195,7 +203,7 @@ class Row:
         return Row(self.line, numbers, self.link)
 
     def slack(self, *quantities: str) -> float:
-        """By how much a mean of ratios or products may differ from that of the means."""
+        """Relative difference that is possible between a mean of ratios and the ratio of means."""
         if self.runs == 1:
             return 0.0
         cvs = []
@@ -207,14 +215,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """What is impossible in one row of a table."""
+    """A contradiction within one row of a table."""
 
     line: int
     check: str
     columns: tuple[str, ...]
     says: str
     varies: float = 0.0
-    """Deviation of its runs, relative, that would explain it; 0: none would."""
+    """Coefficient of variation of the runs that would explain it; 0: none would."""
 
     def __str__(self) -> str:
         unless = f", unless its runs vary by {self.varies:.0%}" if self.varies else ""
@@ -223,12 +231,12 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a table says against itself.
+    """The findings of all checks.
 
     Attributes:
-        contradictions: everything that is impossible, by line.
+        contradictions: contradictions of rows, by line.
         doubts: columns whose checks most rows fail: another unit or definition.
-        if_single_runs: what else would be impossible of single runs, which the rows may be.
+        if_single_runs: further contradictions if the rows are single runs, as they may be.
     """
 
     contradictions: Sequence[Contradiction]
@@ -238,7 +246,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table as printed, and the columns of which nothing is known."""
+    """A table as printed, and its unknown columns."""
 
     rows: Sequence[Row]
     unknown: Sequence[str]
@@ -251,11 +259,12 @@ def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
     """Reads a CSV file whose columns are named in the field's terms, or described in NAME.yaml.
 
     Args:
-        path: of the file; empty cells and words are no numbers.
-        runs: of which each row is the mean, where no column says so.
+        path: the file; empty cells and words are not numbers.
+        runs: number of runs that each row averages, unless a column has it.
 
     Raises:
-        KneepointError: it is no table, two columns hold the same, or none is known.
+        KneepointError: the file is not a table, two columns hold the same quantity, or no column is
+            known.
     """
     header, lines = read_rows(path)
     beside = path.with_suffix(".yaml")
@@ -291,7 +300,7 @@ def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
 
 
 def _numbers(heading: Heading, texts: Sequence[str]) -> list[Number | None]:
-    """A column's numbers; dropped zeros are put back (see `checks.resolution`)."""
+    """Returns a column's numbers, with dropped trailing zeros restored."""
     known = [bool(NUMBER.fullmatch(each)) and float(each) >= 0 for each in texts]
     values = [float(t) if ok else math.nan for t, ok in zip(texts, known, strict=True)]
     steps = [last_digit(t) if ok else math.nan for t, ok in zip(texts, known, strict=True)]
@@ -308,10 +317,13 @@ def _numbers(heading: Heading, texts: Sequence[str]) -> list[Number | None]:
 
 
 def check(rows: Sequence[Row], whole: Collection[str] = ()) -> Findings:
-    """Checks the numbers of a table against each other; `whole` names columns of whole numbers.
+    """Checks the numbers of a table against each other.
 
-    Rows that do not say how many runs they are the mean of are single runs if their products show
-    it.
+    Rows without a number of runs count as single runs if their products are evidence of it.
+
+    Args:
+        rows: the table.
+        whole: columns whose single values are whole numbers.
     """
     single = [row.of_one_run() for row in rows]
     is_single = _evidence_of_single_runs(rows) > math.log(_ONE_IN)
@@ -324,12 +336,12 @@ def check(rows: Sequence[Row], whole: Collection[str] = ()) -> Findings:
 
 
 def _evidence_of_single_runs(rows: Sequence[Row]) -> float:
-    """How much the delays implied by power and throughput are whole milliseconds, as single runs'.
+    """Returns the log likelihood ratio of single runs over means of runs.
 
-    A mean's may lie anywhere within half a millisecond of the printed one, and so agrees with that
-    itself with a probability of at most the implied range's width. By that likelihood ratio (Wald
-    1945), whose logarithm this is, at most one table of means in so many is taken for one of single
-    runs.
+    The delays that power and throughput imply are whole milliseconds for single runs. The delay of
+    a mean may lie anywhere within half a millisecond of the printed one, and so agrees with the
+    printed delay itself with a probability of at most the width of the implied range. With a
+    likelihood ratio of N, at most one table of means in N is taken for single runs (Wald 1945).
     """
     if not all(row.may_be_one_run for row in rows):
         return -math.inf
@@ -348,7 +360,7 @@ def _evidence_of_single_runs(rows: Sequence[Row]) -> float:
 def _contradictions(
     rows: Sequence[Row], whole: Collection[str]
 ) -> tuple[list[Contradiction], list[str]]:
-    """Returns the contradictions of rows, and the doubts about columns."""
+    """Returns the contradictions of rows and the doubts about columns."""
     rows = [row.exact() for row in rows]
     checks = (_products, _orders, _samples)
     found = [each for row in rows for check in checks for each in check(row)]
@@ -390,7 +402,7 @@ def _products(row: Row) -> Iterator[Contradiction]:
 
 
 def _instead(numbers: Sequence[Number], unit: float) -> str:
-    """What each of two factors and their product should be, were the other two right."""
+    """Returns the values of two factors and their product that the other two imply."""
     left, right, made = (each.value for each in numbers)
     wanted = [made / (right * unit) if right else 0, made / (left * unit) if left else 0]
     wanted.append(left * right * unit)
@@ -408,14 +420,14 @@ def _factors(row: Row) -> tuple[tuple[str, str, float], ...]:
 
 
 def _of_product(row: Row, left: str, right: str) -> list[Number]:
-    """Two factors and throughput; nothing, if any is not printed."""
+    """Returns two factors and the throughput; empty if any of them is not printed."""
     numbers = [row.mean(left), row.mean(right), row.mean("throughput")]
     known = [each for each in numbers if each]
     return known if len(known) == len(numbers) else []
 
 
 def _swaps(rows: Sequence[Row], wrong: Collection[int]) -> Iterator[Contradiction]:
-    """Rows that agree with themselves if truncated, and better with the number of a wrong row."""
+    """Yields rows that are consistent only if truncated, and fully after exchanging a number."""
     for bad, other in product([r for r in rows if r.line in wrong], rows):
         for left, right, unit in _factors(bad) if other.line not in wrong else ():
             here, there = (_of_product(row, left, right) for row in (bad, other))
@@ -431,7 +443,7 @@ def _swaps(rows: Sequence[Row], wrong: Collection[int]) -> Iterator[Contradictio
 
 
 def _delay_of_power(row: Row) -> str:
-    """The delay by which throughput was divided: the signal delay's percentile, or the only one."""
+    """Returns the delay of the power: the 95th percentile of signal delay, or the only delay."""
     delays = sorted({q for q, _ in row.numbers if _base(q) in _DELAYS})
     if "signal delay p95" in delays:
         return "signal delay p95"
@@ -442,7 +454,7 @@ _DELAYS = ("delay", "rtt", "signal delay", "queueing delay")
 
 
 def _is_product(numbers: Sequence[Number], unit: float, slack: float) -> bool:
-    """Whether the third can be the product of the others, some truncated, the others rounded."""
+    """Whether the third number can be the product of the first two, each rounded or truncated."""
     ways = product((False, True), repeat=3)
     return any(_is_rounded(numbers, unit, slack, each) for each in ways)
 
@@ -450,7 +462,7 @@ def _is_product(numbers: Sequence[Number], unit: float, slack: float) -> bool:
 def _is_rounded(
     numbers: Sequence[Number], unit: float, slack: float, truncated: Sequence[bool] = (False,) * 3
 ) -> bool:
-    """The same, where it is known which are truncated."""
+    """As `_is_product`, for known rounding or truncation of each number."""
     a, b, c = (n.range(way, slack / 2) for n, way in zip(numbers, truncated, strict=True))
     return a[0] * b[0] * unit <= c[1] and c[0] <= a[1] * b[1] * unit
 
@@ -477,7 +489,7 @@ _RATES = ("throughput", "goodput")
 
 
 def _quantities(row: Row, bases: Collection[str], percentiles: bool = False) -> list[str]:
-    """The printed quantities of these names, percentiles in their order; or these alone."""
+    """Returns the printed quantities of these names: all, or percentiles only, in their order."""
     found = {q for q, _ in row.numbers if _base(q) in bases}
     found = {q for q in found if " p" in q} if percentiles else found
     return sorted(found, key=lambda each: float(each.partition(" p")[2] or -1))
@@ -489,7 +501,7 @@ def _samples(row: Row) -> Iterator[Contradiction]:
         share = float(quantity.partition(" p")[2] or 0) / 100
         if samples and 0.5 < share < 1 and samples.value * (1 - share) < 1 - 1e-9:
             least = math.ceil(1 / (1 - share) - 1e-9)
-            yield _found(row, "samples", [number, samples], f"it takes {least} samples")
+            yield _found(row, "samples", [number, samples], f"this requires {least} samples")
 
 
 def _means(row: Row, whole: Collection[str]) -> Iterator[Contradiction]:
@@ -512,7 +524,10 @@ def _means(row: Row, whole: Collection[str]) -> Iterator[Contradiction]:
 
 
 def _has_deviation(total: int, n: int, sd: Number) -> bool:
-    """Whether n whole numbers of that sum have the deviation: their squares' sum is as even."""
+    """Whether n whole numbers with this sum can have the deviation.
+
+    The sum of their squares has the parity of their sum.
+    """
     low, high = sd.widest
     for degrees in {n, max(n - 1, 1)}:
         least = max(math.ceil(degrees * low**2 + total**2 / n - 1e-9), -(-(total**2) // n))
@@ -523,17 +538,17 @@ def _has_deviation(total: int, n: int, sd: Number) -> bool:
 
 
 def _is_whole_delay(quantity: str) -> bool:
-    """Whether mahimahi has it in whole milliseconds; the signal delay is a percentile anyway."""
+    """Whether mahimahi reports the quantity in whole milliseconds."""
     return _base(quantity) in _WHOLE_DELAYS and quantity != "queueing delay"
 
 
 def _base(quantity: str) -> str:
-    """A quantity without its percentile."""
+    """Returns a quantity without its percentile."""
     return quantity.partition(" p")[0]
 
 
 def _capacities(rows: Sequence[Row]) -> Iterator[Contradiction]:
-    """Rows whose capacity is not that of most others on the same link."""
+    """Yields rows whose capacity differs from most other rows on the same link."""
     links: dict[str, list[tuple[Row, list[Number], _Range]]] = {}
     for row in rows:
         for numbers, (low, high) in _capacity(row):

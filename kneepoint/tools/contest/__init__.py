@@ -1,4 +1,4 @@
-"""Contests: other people's entries, built, run, scored and ranked."""
+"""Contests: builds, runs, scores and ranks the entries of other people."""
 
 COMMANDS = {
     "contest": ("command", "build, run and rank the entries of a contest"),
@@ -11,4 +11,4 @@ CONFIGURATION = ("config/contests", "config/schemas/contest.json")
 SCHEMAS = {
     "contest": ("config", "Contest", "contests/NAME.yaml"),
 }
-"""The kinds of files: each with the module and name of its model, and what they are called."""
+"""Configuration files: by kind, the module, the model and the file names."""

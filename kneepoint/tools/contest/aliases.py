@@ -1,4 +1,4 @@
-"""Names that stand for authors on a public leaderboard; a key file maps them."""
+"""Aliases of authors on a public leaderboard; a key file maps authors to aliases."""
 
 import csv
 import io
@@ -24,10 +24,10 @@ _NAMES = ("name", "replaced_by", "a", "b", "better")
 
 
 def read_key(path: Path) -> dict[str, str]:
-    """Returns aliases by author; none if there is no such file yet.
+    """Returns aliases by author; empty if the file does not exist yet.
 
     Raises:
-        KneepointError: it is no CSV file with these columns, or a name is there twice or invalid.
+        KneepointError: it is not a CSV file with these columns, or a name is duplicate or invalid.
     """
     if not path.exists():
         return {}
@@ -74,7 +74,7 @@ def authors_in(found: Json) -> set[str]:
 
 
 def _marks_of(names: Collection[str]) -> dict[str, str]:
-    """Digests of an author's names, as long as it takes to tell them apart."""
+    """Returns digests of an author's entry names, as long as needed to be distinct."""
     for length in range(4, 65):
         marks = {name: f"@{sha256_of(name.encode())[:length]}" for name in names}
         if len(set(marks.values())) == len(names):

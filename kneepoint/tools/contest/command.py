@@ -69,7 +69,7 @@ _COLUMNS = (
     "rules",
     type=PATH,
     default=SHIPPED / "contests/default.yaml",
-    help="The contest's file: networks, runs, score, baselines.",
+    help="File of the contest: networks, runs, score, baselines.",
 )
 @click.option(
     "--into", type=PATH, help="Folder of the leaderboard.  [default: contests/NAME in the results]"
@@ -175,7 +175,7 @@ def open_contest(
     is_trusting: bool,
     secret: Path | None = None,
 ) -> ContestRun:
-    """Builds and prepares what a contest needs, and returns it.
+    """Builds and prepares everything that a contest needs.
 
     Args:
         contest: its rules, from the file `where`.
@@ -183,12 +183,12 @@ def open_contest(
         folder: of the contest.
         where: for messages.
         is_trusting: whether entries run without a sandbox.
-        secret: file with the secret seed of the final networks; None: the folder has it, or a new
-            one is drawn.
+        secret: file with the secret seed of the final networks; None: the seed in the folder, or a
+            new random seed.
 
     Raises:
-        KneepointError: a network or a baseline is unknown, the secret seed is wrong, or something
-            cannot be made.
+        KneepointError: a network or a baseline is unknown, the secret seed is wrong, or a program
+            or network cannot be made.
     """
     if secret is not None and not contest.is_disguised:
         raise KneepointError(f"--secret: {where} disguises no final network; omit it")
@@ -237,7 +237,7 @@ def open_contest(
 
 
 def _name_of(baseline: Setting, contest: Contest) -> str:
-    """A baseline's name on the leaderboard, with its parameters only if the name is taken."""
+    """Returns a baseline's name on the leaderboard, with parameters if the name is ambiguous."""
     alike = [each for each in contest.baselines if each.controller == baseline.controller]
     if len(alike) == 1:
         return f"{baseline.controller} (ours)"
@@ -249,7 +249,7 @@ def _name_of(baseline: Setting, contest: Contest) -> str:
 
 
 def csv_of(found: Json) -> str:
-    """Returns the leaderboard as CSV, without a final newline; all rows are there."""
+    """Returns the whole leaderboard as CSV, without a final newline."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
@@ -262,12 +262,12 @@ def csv_of(found: Json) -> str:
 
 
 def _plain(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula."""
+    """Escapes text that a spreadsheet would take for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(tuple("=+-@")) else value
 
 
 def text_of(found: Json, page: Path) -> str:
-    """Returns the leaderboard for people."""
+    """Returns the leaderboard as text for the terminal."""
     rows = [("rank", "95 %", "entry", found["score"]["name"], "95 %", "practice")]
     for row in sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"]):
         ranks = f"{row['best_rank']}-{row['worst_rank']}" if "rank" in row else ""

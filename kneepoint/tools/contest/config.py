@@ -14,7 +14,7 @@ from kneepoint.entries.score import Score, ScoreName, score_of
 from kneepoint.networks.config import Name, Sha256
 
 IN_FLIGHT = "in flight"
-"""What a page calls the window of an entry, which it does not tell."""
+"""Label of an entry's window on a page: packets in flight, as entries do not report a window."""
 
 
 def _check_moment(text: str) -> str:
@@ -41,12 +41,12 @@ class Contest(ConfigModel):
     )
     final: tuple[Name, ...] = Field(
         default=(),
-        description="networks on which entries are ranked, or, without any, the practice ones",
+        description="networks that determine the ranking; none: the practice networks",
     )
     disguise: bool = Field(
         default=True,
-        description="disguise the recordings of the final networks by a secret seed; false: they "
-        "are secret themselves",
+        description="disguise the recordings of the final networks by a secret seed; false: the "
+        "recordings themselves are secret",
     )
     secret_sha256: Sha256 | None = Field(
         default=None, description="SHA-256 of the file with the secret seed; null: any seed"
@@ -55,17 +55,18 @@ class Contest(ConfigModel):
         default=None,
         ge=0,
         description="additional latency of the emulated host in each direction (us), on all "
-        "networks; null: as each network has it",
+        "networks; null: the value of each network",
     )
     other_host_latency_us: int | None = Field(
         default=None,
         ge=0,
-        description="another host, the score on which stands beside the ranking; null: none",
+        description="latency of a second host (us), whose scores are shown beside the ranking; "
+        "null: none",
     )
     deadline: Annotated[str, AfterValidator(_check_moment)] | None = Field(
         default=None,
-        description="when submissions are due, such as 2026-12-01T23:59+01:00; later ones are "
-        "marked, and ranked all the same",
+        description="deadline of submissions, such as 2026-12-01T23:59+01:00; later submissions "
+        "are marked, and ranked like the others",
     )
     runs: int = Field(default=8, ge=1, description="runs of each entry on each network")
     seed: int = Field(default=1, ge=0, description="seed of the first run, and of the statistics")
@@ -87,19 +88,19 @@ class Contest(ConfigModel):
     environment: Mapping[CName, Text] = Field(
         default={},
         max_length=50,
-        description="environment variables of all entries; those of an entry's kneepoint.yaml "
-        "replace them",
+        description="environment variables of all entries, unless an entry's kneepoint.yaml sets "
+        "them",
     )
     arguments: Arguments = Field(
         default=(),
         max_length=20,
-        description="arguments of all senders, after host and port; those of an entry's "
-        "kneepoint.yaml replace them",
+        description="arguments of all senders, after host and port, unless an entry's "
+        "kneepoint.yaml sets arguments",
     )
     behaviour: bool = Field(
         default=False,
-        description="say which rule of the reports each entry behaves like, as `kneepoint identify`"
-        " does, seen on the first practice network; engine emulator only",
+        description="identify the published rule that each entry behaves like on the first "
+        "practice network, as `kneepoint identify` does; engine emulator only",
     )
     baselines: tuple[Setting, ...] = Field(
         default=(), description="our controllers, shown beside the entries"
@@ -120,7 +121,7 @@ class Contest(ConfigModel):
 
     @property
     def networks(self) -> tuple[str, ...]:
-        """All of its networks, the practice ones first."""
+        """All networks, the practice networks first."""
         return *self.practice, *self.final
 
     @property
@@ -130,7 +131,7 @@ class Contest(ConfigModel):
 
     @property
     def is_disguised(self) -> bool:
-        """Whether a secret seed makes the final networks."""
+        """Whether a secret seed disguises the final networks."""
         return self.disguise and bool(self.final)
 
     def is_late(self, arrived_s: float) -> bool:

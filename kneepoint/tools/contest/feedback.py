@@ -14,9 +14,13 @@ _MOST_LINES = 60
 
 
 def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, made_of: str) -> None:
-    """Writes a folder for each entry, which says nothing of the others.
+    """Writes a folder for each entry, without information on other entries.
 
-    `over_time` has figures of a run by the names of entries, and `made_of` the commit and the seed.
+    Args:
+        found: the leaderboard.
+        over_time: figures of a run, by the names of entries.
+        folder: of the feedback.
+        made_of: commit and seed, for the pages.
     """
     for kind, state in _KINDS.items():
         for row in found[kind]:
@@ -33,7 +37,7 @@ def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, mad
 
 
 def _results(row: Json, about: Sequence[str], found: Json) -> Json:
-    """What Gradescope's autograder reads: the score, its reasons, and the leaderboard."""
+    """Returns the contents of Gradescope's results.json: score, messages, leaderboard."""
     output = "\n".join([*about, *_by_network(row, found)])
     results = {"score": row.get("score", 0), "output": output, "visibility": "visible"}
     if "score" not in row:
@@ -73,5 +77,5 @@ def _by_network(row: Json, found: Json) -> Iterator[str]:
             low, high = its["outcomes"]
             yield (
                 f"{network['title']}: two outcomes, {high['score']:.4g} in {high['runs']} runs and "
-                f"{low['score']:.4g} in {low['runs']}: the seed decides"
+                f"{low['score']:.4g} in {low['runs']}, depending on the seed"
             )

@@ -1,4 +1,4 @@
-"""Figures of a leaderboard: each network's throughput-delay plane, and who leads whom."""
+"""Figures of a leaderboard: the throughput-delay plane of each network, pairwise comparisons."""
 
 import base64
 import io
@@ -22,7 +22,7 @@ _IMAGE = re.compile(rb'(?<=base64,)[^"]+')
 
 
 def draw_figures(found: Json, folder: Path) -> dict[str, Path]:
-    """Draws what there is to draw into a folder; returns the files by the figures' names."""
+    """Draws the figures that the leaderboard has data for; returns files by figure name."""
     with style.house():
         figures = {}
         if found["ranking"] or found["baselines"]:
@@ -60,7 +60,7 @@ def plane(found: Json, network: Json) -> Figure:
 
 
 def _points(found: Json, network: str) -> pd.DataFrame:
-    """Entries and baselines, the greatest power of their means first."""
+    """Returns the means of entries and baselines, by decreasing power."""
     rows = [
         {
             **{"name": row["name"], "is_entry": "rank" in row, "power": own["power"]},
@@ -75,7 +75,7 @@ def _points(found: Json, network: str) -> pd.DataFrame:
 
 
 def hull(points: pd.DataFrame) -> pd.DataFrame:
-    """The points of the upper left convex hull, by delay: no mixture of others exceeds them."""
+    """Returns the upper left convex hull by delay: no mixture of other points exceeds it."""
     found = [points.sort_values(["delay", "rate"], ascending=[True, False]).iloc[0]]
     while len(above := points[points["rate"] > found[-1]["rate"]]):
         gain = (above["rate"] - found[-1]["rate"]) / (above["delay"] - found[-1]["delay"])
@@ -84,7 +84,7 @@ def hull(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def matrix(found: Json) -> Figure:
-    """How often one entry leads another when networks and seeds are resampled."""
+    """Draws the share of resamples of networks and seeds in which one entry leads another."""
     names = [row["name"] for row in found["ranking"][:MOST_IN_MATRIX]]
     ahead = pd.DataFrame(np.nan, index=names, columns=names)
     for pair in found["pairs"]:
@@ -99,7 +99,7 @@ def matrix(found: Json) -> Figure:
 
 
 def thinned(drawing: bytes) -> bytes:
-    """Returns an SVG, of which a page has one for each entry, with fewer colours in its images."""
+    """Returns an SVG with fewer colours in its images: a page has one such figure per entry."""
 
     def reduced(found: re.Match[bytes]) -> bytes:
         image = Image.open(io.BytesIO(base64.b64decode(found[0])))

@@ -12,10 +12,11 @@ from kneepoint.tools.contest.config import Contest
 
 
 def with_history(found: Json, contest: Contest, path: Path) -> Json:
-    """Adds new submissions to the history, and returns the verdict with it.
+    """Appends new submissions to the history; returns the leaderboard with the history.
 
-    A submission is new if its author has none of the same name and content in this contest; another
-    scoring rule, other networks or runs make another contest. The file has a line of JSON for each.
+    A submission is new if the history has none with its author, name and content in this contest; a
+    different scoring rule, network or number of runs makes a different contest. The file has one
+    line of JSON per submission.
 
     Raises:
         KneepointError: the file is damaged.
@@ -46,18 +47,18 @@ def _read(path: Path) -> Iterator[dict[str, Any]]:
                 raise ValueError("it is not text")
         except (ValueError, KeyError, TypeError):
             raise KneepointError(
-                f"{path}, line {number}: is damaged; restore the file, or remove the line, and its "
-                "submission counts as new"
+                f"{path}, line {number}: is damaged; restore the file, or remove the line: its "
+                "submission then counts as new"
             ) from None
         yield row
 
 
 def _scored(found: Json) -> Iterator[Json]:
-    """Submissions in this verdict, earlier versions first."""
+    """Yields the submissions of this leaderboard, earlier versions first."""
     for kind in ("earlier", "ranking", "apart", "failed"):
         for row in found[kind]:
             if row.get("is_disturbed"):
-                continue  # nothing was found out
+                continue  # not scored
             yield {
                 **{key: row[key] for key in ("author", "name", "digest", "arrived", "late")},
                 **{key: row.get(key) for key in ("score", "practice_score", "rank")},

@@ -1,4 +1,4 @@
-"""The leaderboard as data: ranks, intervals, means, pairs, and what has no rank."""
+"""The leaderboard as data: ranks, intervals, means, pairs, and entries without a rank."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +23,8 @@ from kneepoint.tools.contest.standing import (
 
 VERSION = 2
 NEAR_OMNISCIENT = 0.5
-"""Share of the omniscient power on a final network from which on an entry is marked for a look: a
-sender that knows no more than its acknowledgments reaches a fraction of it on a cellular link."""
+"""From this share of the omniscient power on a final network on, an entry is marked for inspection:
+on a cellular link, a sender that knows only its acknowledgments reaches less."""
 
 
 def verdict(
@@ -34,7 +34,7 @@ def verdict(
     titles: Mapping[str, str],
     on_other_host: Mapping[str, float],
 ) -> Json:
-    """Returns the leaderboard of entries that ran as data; None stands for what does not exist."""
+    """Returns the leaderboard of entries that ran, for JSON; missing values are None."""
     rule = contest.scored_by
     good = [each for each in entries if not each.reason]
     replaced = latest_of_each(good)
@@ -96,7 +96,7 @@ def verdict(
 
 
 def _spread(contest: Contest, name: str, lines: Sequence[Sender]) -> Json | None:
-    """How well a network tells entries and baselines apart; None if there are not two."""
+    """Returns how well a network separates entries and baselines; None if fewer than two ran."""
     if len(lines) < 2:
         return None
     delays, rates = (
@@ -112,7 +112,7 @@ def _spread(contest: Contest, name: str, lines: Sequence[Sender]) -> Json | None
 
 
 def _places_of(contest: Contest, ranked: Sequence[Sender]) -> list[Json]:
-    """The rank of each entry, its interval, and the places lost on the final networks."""
+    """Returns the rank of each entry, its interval, and the places lost on the final networks."""
     if not ranked:
         return []
     final, practice = (
@@ -149,7 +149,7 @@ def _row(contest: Contest, entry: Sender, networks: Sequence[PreparedNetwork]) -
 
 
 def _is_near(means: Json, network: PreparedNetwork) -> bool:
-    """Whether an entry has much of the omniscient power, to the run's end: silence gives none."""
+    """Returns whether an entry is near the omniscient power, by its age until the run's end."""
     assert network.omniscient is not None
     power = 1000 * means["throughput_mbps"] / means["age_p95_ms"]
     return bool(power >= NEAR_OMNISCIENT * network.omniscient.power)
@@ -167,7 +167,7 @@ def _identity(contest: Contest, entry: Sender) -> Json:
 
 
 def _score(contest: Contest, entry: Sender, networks: Sequence[str], prefix: str) -> Json:
-    """A score and its interval; a single run has none."""
+    """Returns a score and its interval, None for a single run."""
     scores, is_ratio = table_of([entry], networks)[0], contest.scored_by.is_ratio
     low, high = interval_of(scores, contest.seed, is_ratio)
     values = {"score": mean_of(scores, is_ratio), "low": low, "high": high}
@@ -175,7 +175,7 @@ def _score(contest: Contest, entry: Sender, networks: Sequence[str], prefix: str
 
 
 def _means(entry: Sender, network: PreparedNetwork, is_ratio: bool) -> Json:
-    """The means of an entry's runs on a network, and of its share of the omniscient power."""
+    """Returns an entry's means on a network, and its mean share of the omniscient power."""
     assert network.omniscient is not None
     means = {
         name: float(np.mean([getattr(run, name) for run in entry.records[network.name]]))

@@ -1,4 +1,4 @@
-"""The leaderboard as one self-contained page; and pages of its entries."""
+"""The leaderboard as one self-contained HTML page, and the pages of its entries."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -28,9 +28,13 @@ _MOST_LISTED = 5
 def write_page(
     found: Json, over_time: Mapping[str, Path], figures: Mapping[str, Path], made_of: str
 ) -> str:
-    """Returns the page of a verdict with its history.
+    """Returns the page of a leaderboard with its history.
 
-    `over_time` has figures of a run by the names of entries, and `made_of` the commit and the seed.
+    Args:
+        found: the leaderboard.
+        over_time: figures of a run, by the names of entries.
+        figures: the other figures, by their names.
+        made_of: commit and seed.
     """
     kinds = ("ranking", "baselines", "apart", "earlier")
     names = dict.fromkeys(row["name"] for kind in kinds for row in found[kind])
@@ -65,7 +69,7 @@ def render_page(
     search: str = "",
     **values: Any,
 ) -> str:
-    """Returns a page about a verdict, with `values` for its template and figures by their names."""
+    """Returns a page from a template, a leaderboard, figures by name, and further `values`."""
     environment = _environment(found, values.get("slugs", {}), set(values.get("over_time", ())))
     context = {key: value for key, value in found.items() if key != "score"}
     score_word = found["score"]["name"].replace("_", " ")
@@ -89,7 +93,7 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
     order = {row["name"]: at for at, row in enumerate(found["ranking"])}
 
     def others(name: str, wanted: Sequence[str | None]) -> list[str]:
-        """The nearest in the ranking first."""
+        """Returns entries with these verdicts, the nearest in the ranking first."""
         names = [
             pair["b"] if pair["a"] == name else pair["a"]
             for pair in found["pairs"]
@@ -131,7 +135,7 @@ def _ranks(row: dict[str, Any]) -> str:
 
 
 def moment(iso: str | None) -> str:
-    """Returns a time as a page shows it, in UTC."""
+    """Returns a time in UTC, formatted for a page."""
     return f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M} UTC" if iso else ""
 
 
@@ -142,7 +146,7 @@ def _scattered(value: float | None, *, is_ratio: bool) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first names, and how many there are besides."""
+    """Returns the first names and the number of further names."""
     more = len(names) - _MOST_LISTED
     shown = ", ".join(names[:_MOST_LISTED])
     return f"{shown}, and {more} more" if more > 0 else shown

@@ -1,7 +1,7 @@
-"""From a folder of submissions to a leaderboard in a folder of results.
+"""Makes a leaderboard from a folder of submissions.
 
-Objects, runs, drawn runs and the history stay in the folder; a repeated contest builds, runs and
-draws only what is new, and an interrupted one resumes.
+Built entries, runs, figures and the history stay in the contest's folder: a repeated contest
+builds, runs and draws only new entries, and an interrupted contest resumes.
 """
 
 import json
@@ -64,26 +64,26 @@ from kneepoint.tools.contest.secret import digest_of, kept_secret
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
 KEY = "repeated.key"
 _DPI = 110
-"""Of the images in runs: a page has one run of each entry."""
+"""Resolution of images in figures of runs: a page has one such figure per entry."""
 
 
 @dataclass(frozen=True)
 class ContestRun:
-    """All that a contest needs.
+    """A contest, ready to score entries.
 
     Args:
         contest: its rules.
-        networks: all of its own.
-        titles: of the networks, by their names.
+        networks: its prepared networks.
+        titles: titles of the networks, by name.
         baselines: our controllers.
-        engine: where runs are made.
-        builder: builds entries.
-        folder: of the results.
-        results: the configuration's, where a probe may have left the number of real-time slots.
-        known: rules to which entries are compared; none: they are not.
-        secret: the seed that disguises the final networks; "": they have none.
-        is_revealed: whether the page gets it, as it does once it has had it.
-        key: file of the names that stand for authors; None: they have their own.
+        engine: of the runs.
+        builder: of the entries.
+        folder: of the contest's results.
+        results: folder of the configuration's results; a probe may have found real-time slots.
+        known: rules with which the behaviour of entries is compared; may be empty.
+        secret: the seed that disguises the final networks; "" without disguise.
+        is_revealed: whether the page shows the seed; once shown, it always does.
+        key: file of the authors' aliases; None: authors are named.
     """
 
     contest: Contest
@@ -100,15 +100,15 @@ class ContestRun:
     key: Path | None = None
 
     def score(self, entries: Path, report: Callable[[str], None]) -> Json:
-        """Builds, runs and ranks the entries in a folder; returns the verdict.
+        """Builds, runs and ranks the entries in a folder; returns the leaderboard.
 
         Raises:
-            KneepointError: the folder is no folder of entries, another process holds this contest,
-                or the machine prevented a run from finishing.
+            KneepointError: the folder has no entries, another process runs this contest, or the
+                machine prevented a run from finishing.
         """
         submissions = find_submissions(entries, [each.name for each in self.baselines])
         if not submissions:
-            raise KneepointError(f"{entries}: has no entries; put source trees or archives there")
+            raise KneepointError(f"{entries}: contains no entry; add source trees or archives")
         for each in submissions:
             if each.remark:
                 report(f"{each.name}: {each.author!r} {each.remark}")
@@ -137,7 +137,7 @@ class ContestRun:
     def _publish(
         self, scored: Sequence[Sender], on_other_host: Mapping[str, float], into: Path
     ) -> Json:
-        """Writes all that is written of entries that ran; returns the verdict."""
+        """Writes leaderboard, page and feedback of entries that ran; returns the leaderboard."""
         found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
         if self.secret:
             found["secret_sha256"] = digest_of(self.secret)
@@ -157,14 +157,14 @@ class ContestRun:
         return found
 
     def _has_revealed(self) -> bool:
-        with suppress(OSError, ValueError, AttributeError):  # nothing is published yet
+        with suppress(OSError, ValueError, AttributeError):  # not published yet
             return bool(read_json(self.folder / JSON).get("secret_seed") == self.secret)
         return False
 
     def _sound(self, scored: Sequence[Sender]) -> list[Sender]:
-        """Finds, one by one, the entries with which a page fails; each becomes a row with why.
+        """Replaces each entry whose page cannot be made by a failed row that gives the reason.
 
-        One whose row fails, too, is left out.
+        An entry whose failed row cannot be made either is left out.
         """
         kept = [each for each in scored if each.is_baseline]
         self._try_to_publish(kept)
@@ -178,7 +178,7 @@ class ContestRun:
                     self._try_to_publish([*kept, row])
                     kept.append(row)
                 except Exception:
-                    print(f"{entry.name}: not even a row can be made of it", file=sys.stderr)
+                    print(f"{entry.name}: left out, its row cannot be made", file=sys.stderr)
         return sorted(kept, key=lambda each: each.is_baseline)
 
     def _try_to_publish(self, scored: Sequence[Sender]) -> None:
@@ -193,7 +193,7 @@ class ContestRun:
         if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
             total += len(able) * len(self.contest.ranked_on)
         progress = Progress("contest", total, is_real_time=self.engine.is_real_time)
-        # It has the last words of runs on secret links.
+        # The journal has the last words of runs on secret links.
         with RunJournal(self.folder / "runs.jsonl", mode=0o600) as journal:
             runner = Runner(
                 journal,
@@ -223,7 +223,7 @@ class ContestRun:
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
                 noun = "window" if each.is_baseline else IN_FLIGHT
-                with private_folder("figure") as place:  # what is kept is whole, and thinned
+                with private_folder("figure") as place:  # only complete, thinned figures are kept
                     drawing = place / figure.name
                     record = run_and_draw(self.engine, spec, "", drawing, noun, _DPI)
                     if record.status != "ok":
@@ -233,7 +233,7 @@ class ContestRun:
         return drawn
 
     def _say_behaviour(self, found: Json, entries: Sequence[Sender]) -> None:
-        """Adds to each row of an entry which rule it behaves like, once found out for a sender."""
+        """Adds the rule that each entry behaves like; results are cached by sender."""
         if not self.known:
             return
         assert isinstance(self.engine, EmulatorSettings)
@@ -268,9 +268,9 @@ class ContestRun:
 def watch(
     entries: Path, score: Callable[[], None], interval_s: float, is_over: Callable[[], bool]
 ) -> None:
-    """Scores a folder whenever it has changed and then stayed the same for an interval.
+    """Scores a folder whenever it has changed and then not changed for an interval.
 
-    `is_over` is asked after each look at the folder.
+    `is_over` is called after each inspection of the folder.
     """
     scored: object = None
     before: object = None

@@ -22,9 +22,9 @@ from kneepoint.stats.means import mean_of
 from kneepoint.tools.contest.config import Contest
 
 LAST_WORDS = "; its last words: "
-"""What controllers/entries/process.cc sets before an entry's own words."""
+"""Text that controllers/entries/process.cc prefixes to an entry's last output."""
 _Key = tuple[str, int, int]
-"""A run of an entry: network, seed and repetition."""
+"""A run of an entry: network, seed and number of the repetition."""
 
 
 def run_all(
@@ -35,11 +35,11 @@ def run_all(
     runner: Runner,
     key: bytes = b"",
 ) -> list[Sender]:
-    """Runs what can run and is not in the journal; returns the entries with scores or reasons.
+    """Runs entries, except runs in the journal; returns the entries with scores or reasons.
 
-    An entry that fails once does not run again: a hanging entry costs seconds, not minutes. In
-    virtual time one run of each entry, which the key draws, is repeated to see whether its seed
-    determines it.
+    An entry that has failed does not run again: a hanging entry costs seconds, not minutes. In
+    virtual time, one run of each entry, chosen by the key, is repeated to check that it is
+    deterministic given its seed.
 
     Raises:
         KneepointError: the machine prevented the runs of several entries from finishing.
@@ -88,13 +88,13 @@ def run_all(
 
 
 def _drawn_by(key: bytes, entry: Sender, choices: int) -> int:
-    """One of some choices, which whoever lacks the key cannot foresee."""
+    """Returns one of `choices` numbers, unpredictable without the key."""
     drawn = hmac.digest(key, entry.digest.encode(), "sha256")
     return int.from_bytes(drawn) % choices
 
 
 def is_repeated(entry: Sender, engine: EngineSettings) -> bool:
-    """Whether one of its runs is made twice: our controllers are deterministic."""
+    """Whether one run of the entry is made twice; our controllers are deterministic."""
     return not entry.is_baseline and not engine.is_real_time
 
 
@@ -128,8 +128,8 @@ def _scored(
                 continue
             other = f"{score:.10g}" if not reason else f"none ({reason})"
             reason = (
-                f"two runs that must be equal have the scores {scores[name][-1]:.10g} and {other}: "
-                "it depends on more than its seed, such as the processor's random numbers"
+                f"two runs with equal seeds have the scores {scores[name][-1]:.10g} and {other}: "
+                "the entry depends on more than its seed, such as the processor's random numbers"
             )
         if reason:
             return replace(entry, reason=shortened(where + without_paths(reason)))
@@ -139,7 +139,7 @@ def _scored(
 
 
 def _kept_back(reason: str) -> str:
-    """Returns why a run failed without what its entry says, which may tell what the link is."""
+    """Returns the reason of a failed run without the entry's output, which may reveal the link."""
     why, quotes, _ = reason.partition(LAST_WORDS)
     return f"{why}{quotes}kept back, because the network is secret" if quotes else why
 
@@ -152,7 +152,7 @@ def run_on_other_host(
     runner: Runner,
     key: bytes,
 ) -> dict[str, float]:
-    """Returns the scores of one run on each ranked network of the other host, by entry."""
+    """Returns scores on the other host, of one run per ranked network, by entry."""
     latency_us = contest.other_host_latency_us
     if latency_us is None or engine.is_real_time:
         return {}

@@ -1,4 +1,4 @@
-"""The secret seed of a contest's final links, and the links that it makes."""
+"""The secret seed of a contest's final networks, and the disguised networks."""
 
 import re
 import secrets
@@ -19,30 +19,31 @@ from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 from kneepoint.networks.traces import format_trace, times_of
 
 SEED_FILE = "secret.txt"
-"""In a contest's folder: the organiser's alone until the end. Its SHA-256 is the seed's digest."""
+"""File of the seed in a contest's folder, known only to the organiser until the end. Its SHA-256 is
+published as the digest of the seed."""
 FINAL = "final"
-"""Folder of the final links' traces in the contest's folder."""
+"""Folder of the disguised traces in the contest's folder."""
 _SEED = re.compile(r"[0-9a-f]{32}\n?")
 
 
 def seed_of(folder: Path, given: Path | None, pinned: str | None, where: str) -> str:
-    """Returns a contest's secret seed: that of its folder, else the given file's, else a new one.
+    """Returns a contest's secret seed: from its folder, else from a given file, else a new one.
 
     Args:
-        folder: of the contest, in which the seed stays.
-        given: a file with the seed, such as one published after a contest; None: there is none.
-        pinned: the digest that the contest's file states; None: it states none.
-        where: that file, for messages.
+        folder: of the contest, where the seed is kept.
+        given: a file with the seed, such as one published after a contest; None: none.
+        pinned: the seed's digest in the contest's configuration; None: none.
+        where: path of that configuration, for messages.
 
     Raises:
-        KneepointError: a file has no seed, two differ, or the digest is another's.
+        KneepointError: a file has no seed, two seeds differ, or the digest does not match.
     """
     kept = folder / SEED_FILE
     own = _read(kept) if kept.exists() else None
     other = _read(given) if given is not None else None
     if own and other and own != other:
         raise KneepointError(
-            f"{given}: another secret seed than that of {kept}; remove one of the files"
+            f"{given}: has another secret seed than {kept}; remove one of the files"
         )
     seed = own or other
     if seed is None and pinned is not None:
@@ -59,10 +60,10 @@ def seed_of(folder: Path, given: Path | None, pinned: str | None, where: str) ->
 
 
 def kept_secret(path: Path, given: str | None = None) -> str:
-    """Returns the secret in a file; a missing file gets the given one, or one of 128 random bits.
+    """Returns the secret in a file; writes a missing file with `given` or 128 random bits.
 
-    An interrupted contest goes on with the same, and of two that begin at once both have the first
-    one's. The file is its owner's alone.
+    An interrupted contest resumes with the same secret, and concurrent contests share the secret of
+    the first. Only the owner can read the file.
     """
     if not path.exists():
         with hold_lock(path.with_name(f".{path.name}.lock"), LOCK_PATIENCE_S):
@@ -72,16 +73,16 @@ def kept_secret(path: Path, given: str | None = None) -> str:
 
 
 def digest_of(seed: str) -> str:
-    """Returns what `sha256sum` says of the seed's file."""
+    """Returns the SHA-256 of the seed's file, as `sha256sum` prints it."""
     return sha256_of(f"{seed}\n".encode())
 
 
 def disguised(network: PreparedNetwork, seed: str, folder: Path, where: str) -> PreparedNetwork:
-    """Returns a network whose recording is disguised; its traces are in the contest's `folder`.
+    """Returns a network with a disguised recording, whose traces are written to `folder`.
 
     Raises:
-        KneepointError: `where` names a network that has no recording, or too short a recording, or
-            the folder has other traces than seed and recording make.
+        KneepointError: a network in `where` has no recording or a recording that is too short, or
+            the folder has traces that differ from those of seed and recording.
     """
     if not (network.uplink.trace and network.downlink.trace):
         raise KneepointError(
@@ -102,8 +103,8 @@ def disguised(network: PreparedNetwork, seed: str, folder: Path, where: str) -> 
         content = format_trace(times_ms)
         if path.exists() and path.read_bytes() != content:
             raise KneepointError(
-                f"{path}: another link than {folder / SEED_FILE} and {link.trace} make; restore "
-                f"the file that has changed, or remove {folder / FINAL} to begin anew"
+                f"{path}: differs from the trace that {folder / SEED_FILE} and {link.trace} make; "
+                f"restore the changed file, or remove {folder / FINAL} to start anew"
             )
         if not path.exists():
             (folder / FINAL).mkdir(0o700, parents=True, exist_ok=True)

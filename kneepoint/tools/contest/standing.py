@@ -1,8 +1,9 @@
-"""Who is better than whom: scores and ranks, with their intervals.
+"""Pairwise comparisons and ranks of entries, with their intervals.
 
-Entries are compared in pairs of runs that share network and seed, on two questions: whether the
-order would be the same with other seeds on these networks (the sign-flip test, corrected by Holm),
-and whether it would be on other networks such as these (ranks over resampled networks and seeds).
+Entries are compared in pairs of runs that share network and seed, in two ways: whether their order
+would be the same with other seeds on these networks (sign-flip test with Holm's correction), and
+whether it would be the same on other networks such as these (ranks over resampled networks and
+seeds).
 """
 
 import math
@@ -27,19 +28,19 @@ RESAMPLES = 4_000
 FLIPS = 19_999
 _TAIL = 0.025
 _FEWEST_RUNS, _APART, _SAMPLES = 4, 0.2, 10_000
-"""Of two outcomes: see outcomes_of."""
+"""Fewest runs, least relative gap, and Monte Carlo samples of `outcomes_of`."""
 
 
 def spread_of(scores: Floats, *, is_ratio: bool) -> Json:
-    """How a network tells entries apart: its scores' variance in a one-way analysis of variance.
+    """Returns how a network separates entries: components of a one-way analysis of variance.
 
     Args:
         scores: shape (entries, runs).
-        is_ratio: the scores' logarithms count.
+        is_ratio: whether to analyse the logarithms of scores.
 
     Returns:
-        Standard deviations `between` entries, free of what seeds add, and `within` an entry,
-        between its runs; the `share` that entries have in the variance. None: of a single run.
+        Standard deviations `between` entries, without the contribution of seeds, and `within` an
+        entry, between its runs; and the `share` of entries in the variance. None for single runs.
     """
     values = scaled(scores, is_ratio)
     entries = values.mean(axis=1).var(ddof=1)
@@ -54,23 +55,24 @@ def spread_of(scores: Floats, *, is_ratio: bool) -> Json:
 
 
 def interval_of(scores: Floats, seed: int, is_ratio: bool) -> tuple[float, float]:
-    """The 95 % interval of `mean_of` for other seeds on these networks; NaN for a single run."""
+    """Returns the 95 % interval of `mean_of` over seeds on these networks; NaN for single runs."""
     low, high = bootstrap_interval(list(scaled(scores, is_ratio)), seed)
     return unscaled(low, is_ratio), unscaled(high, is_ratio)
 
 
 def outcomes_of(scores: Floats, *, is_ratio: bool) -> list[Json]:
-    """Two outcomes of an entry's runs on one network, if chance decides between them.
+    """Returns the two outcomes of an entry's runs on one network, if its scores are bimodal.
 
-    The widest gap between sorted scores divides the runs. It must be a fifth of the greatest score,
-    and so much wider than either group as 1 % of as many normal scores have it.
+    The widest gap between sorted scores divides the runs. It must be at least a fifth of the
+    greatest score, and its width relative to the wider group must exceed the 99th percentile for
+    samples of normal scores.
 
     Args:
-        scores: of runs with different seeds, shape (runs); fewer than four tell nothing.
-        is_ratio: the scores' logarithms count.
+        scores: of runs with different seeds, shape (runs), at least four.
+        is_ratio: whether to average scores geometrically.
 
     Returns:
-        The lower outcome and the higher, each with its mean `score` and its `runs`; or nothing.
+        The lower and the higher outcome, each with its mean `score` and its `runs`; or none.
     """
     if len(scores) < _FEWEST_RUNS:
         return []
@@ -87,14 +89,14 @@ def outcomes_of(scores: Floats, *, is_ratio: bool) -> list[Json]:
 
 @cache
 def _widest_by_chance(runs: int) -> float:
-    """By how much a gap of normal scores is wider than the groups beside it, in 1 % of samples."""
+    """Returns the 99th percentile of the widest gap over the wider group, for normal scores."""
     samples = np.sort(np.random.default_rng(1).normal(size=(_SAMPLES, runs)))
     _, gaps, widths = _widest_gaps(samples)
     return float(np.quantile(gaps / widths, 0.99))
 
 
 def _widest_gaps(ordered: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Of rows of sorted scores: where the widest gap ends, its width, and the wider group's."""
+    """Returns, for rows of sorted scores, end and width of the widest gap, and the wider group."""
     gaps = np.diff(ordered)
     rows, at = np.arange(len(ordered)), gaps.argmax(axis=1) + 1
     widths = np.maximum(ordered[rows, at - 1] - ordered[:, 0], ordered[:, -1] - ordered[rows, at])
@@ -107,12 +109,12 @@ def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Json]:
     Args:
         scores: shape (entries, networks, runs); run k of a network has the same seed for all.
         seed: of the resampling.
-        is_ratio: scores are positive, and averaged geometrically.
+        is_ratio: whether scores are positive, and averaged geometrically.
 
     Returns:
-        Of each its `rank` from 1, which equal scores share, with the ends of its 95 % interval,
-        `best_rank` and `worst_rank`, networks and seeds resampled; and in which share of the
-        resamples it is `first`, of which those that are first together have equal parts.
+        For each entry its `rank` from 1, which equal scores share; the ends of its 95 % interval
+        over resampled networks and seeds, `best_rank` and `worst_rank`; and the share of resamples
+        in which it is `first`, divided equally among tied entries.
     """
     values = scaled(scores, is_ratio)
     overall = values.mean(axis=(1, 2))
@@ -135,9 +137,10 @@ def compare_pairs(names: Sequence[str], scores: Floats, seed: int, *, is_ratio: 
     """Compares every pair of entries (see `rank_entries`).
 
     Returns:
-        The names `a` and `b`; the `ratio` A/B or the `difference` A - B of their scores; `p_holm`
-        of the sign-flip test over seeds on these networks; the share of resamples over networks and
-        seeds in which A is `ahead`; and which is shown to be `better` on these networks, or None.
+        For each pair the names `a` and `b`; the `ratio` A/B or the `difference` A - B of their
+        scores; `p_holm` of the sign-flip test over seeds on these networks; the share of resamples
+        over networks and seeds in which A is `ahead`; and the name of the entry that is
+        significantly `better` on these networks, or None.
     """
     values = scaled(scores, is_ratio)
     resampled = resampled_scores(values, seed)
@@ -163,9 +166,9 @@ def compare_pairs(names: Sequence[str], scores: Floats, seed: int, *, is_ratio: 
 
 
 def resampled_scores(values: Floats, seed: int) -> Floats:
-    """Overall scores of networks drawn with replacement, and of each one's seeds, too.
+    """Returns scores over resampled networks and seeds, shape (entries, RESAMPLES).
 
-    The same are drawn for all entries: shape (entries, RESAMPLES).
+    The draws are the same for all entries.
     """
     entries, networks, runs = values.shape
     generator = np.random.default_rng(seed)

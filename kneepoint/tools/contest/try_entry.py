@@ -59,7 +59,7 @@ def command(
     if plot is None and find_spec("matplotlib"):
         plot = given(Path(f"{submission.name}.svg"))
     elif plot is None:
-        notes.append("note: nothing is drawn; to draw the run: pip install 'kneepoint[pages]'")
+        notes.append("note: the run is not plotted; to plot it: pip install 'kneepoint[pages]'")
     made = open_builder(config, [network], is_trusting=trust_entries).make(submission)
     if made.built is None:
         if made.message:

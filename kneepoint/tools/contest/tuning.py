@@ -35,12 +35,12 @@ def plan_tuning(
     trials: int,
     seed: int,
 ) -> StudyPlan:
-    """Returns a study of an entry's mean power over some networks, beginning with the defaults.
+    """Returns a study of an entry's mean power over networks, starting from the defaults.
 
-    The builder builds the entry once for each setting of its macros.
+    The entry is built once for each setting of its macros.
 
     Raises:
-        KneepointError: the entry declares no parameters, or one that has no effect.
+        KneepointError: the entry declares no parameters, or a parameter without effect.
     """
     declared = tree.declared.constants
 
@@ -77,7 +77,7 @@ def _check_macros(
     declared: Mapping[str, EntryConstant],
     built: Callable[[Mapping[str, float]], Entry],
 ) -> None:
-    """Raises KneepointError if the object is the same whatever value a macro has."""
+    """Raises KneepointError if the built object does not depend on a macro."""
     usual = built({}).sha256
     for key, constant in declared.items():
         macro = constant.macro
@@ -90,7 +90,7 @@ def _check_macros(
 
 
 def _as_controllers(name: str, constant: EntryConstant) -> Constant:
-    """A parameter as a controller would declare it."""
+    """Converts a parameter of an entry into the declaration of a controller's parameter."""
     low, high = constant.range
     return Constant(
         name=name,

@@ -1,4 +1,4 @@
-"""Candidates for a controller, scored for a search outside."""
+"""Scores candidate controllers for an external search."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ PAGES = ("how-to/search-for-a-controller",)
 
 
 def __getattr__(name: str) -> Any:
-    """Imports scipy only for those who need it: the command must start fast."""
+    """Imports the evaluator, and with it scipy, only on demand: the command must start fast."""
     if name == "Evaluator":
         from kneepoint.tools.evaluate.evaluator import Evaluator
 

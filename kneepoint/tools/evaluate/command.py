@@ -1,4 +1,4 @@
-"""`kneepoint evaluate`: the scores of candidates that a search sends, one a line."""
+"""`kneepoint evaluate`: scores the candidates of an external search, one per line."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-"""Evaluates candidates for a controller: what a search for one, of any kind, asks.
+"""Evaluates candidate controllers for an external search.
 
 A candidate is a shipped controller, a rule, the source of a class, or a contest entry, with its
-parameters. What somebody else wrote is built and run in the contest's sandbox.
+parameters. Sources and entries are built and run in the contest's sandbox.
 """
 
 import json
@@ -53,7 +53,7 @@ Split = Literal["train", "test"]
 METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")
 SEEDS = tuple(range(1, 9))
 _AHEAD = 64
-"""Candidates that are read before the first of them is answered."""
+"""Candidates that are read ahead of the answers."""
 _LEAST_KEY_BYTES = 16
 
 
@@ -66,17 +66,21 @@ class Candidate(ConfigModel):
     """One line of the input."""
 
     id: str | int | None = Field(default=None, description="repeated in the answer")
-    controller: Name | None = Field(default=None, description="a controller of ours by its name")
-    rule: RuleText | None = Field(default=None, description="instead, a rule")
-    source: str | None = Field(default=None, max_length=2**18, description="or a class")
-    language: Language = Field(default="c++", description="of the source")
-    entry: str | None = Field(default=None, max_length=4096, description="or an entry's path")
+    controller: Name | None = Field(default=None, description="name of a shipped controller")
+    rule: RuleText | None = Field(default=None, description="a rule instead")
+    source: str | None = Field(
+        default=None, max_length=2**18, description="the source of a class instead"
+    )
+    language: Language = Field(default="c++", description="language of the source")
+    entry: str | None = Field(
+        default=None, max_length=4096, description="the path of an entry instead"
+    )
     constants: Mapping[Name, float] = Field(default={}, max_length=100, description="parameters")
     networks: tuple[Name, ...] | None = Field(
-        default=None, min_length=1, max_length=100, description="null: all of the split"
+        default=None, min_length=1, max_length=100, description="null: all networks of the split"
     )
     seeds: tuple[Seed, ...] = Field(
-        default=SEEDS, min_length=1, max_length=1000, description="a run on each network with each"
+        default=SEEDS, min_length=1, max_length=1000, description="seeds of runs on each network"
     )
     score: ScoreName = Field(default="power", description="as in a contest")
     metrics: tuple[ExpressionText, ...] = Field(
@@ -96,18 +100,18 @@ class Candidate(ConfigModel):
 
 
 class Evaluator:
-    """Evaluates candidates, several at once; the sandbox opens with the first that needs it.
+    """Evaluates candidates concurrently; opens the sandbox for the first candidate that needs it.
 
     Args:
-        config: the configuration whose networks and controllers there are.
-        split: train: candidates run on the networks that its studies tune on, and see no other;
-            test: on those that it holds out; None: on any.
-        key: file that opens the test.
-        workers: number of runs at once; None: of processors.
-        trust_entries: builds and runs candidates without a sandbox.
+        config: the configuration with the networks and controllers.
+        split: train: candidates run only on the networks of its studies; test: only on its held-out
+            networks; None: on any network.
+        key: file with the key of the test.
+        workers: number of simultaneous runs; None: the number of processors.
+        trust_entries: whether candidates are built and run without a sandbox.
 
     Raises:
-        KneepointError: the split or the key is not there, or something cannot be made.
+        KneepointError: the split or the key is missing, or programs or networks cannot be made.
     """
 
     def __init__(
@@ -146,9 +150,9 @@ class Evaluator:
         self._executor.close()
 
     def evaluate(self, candidates: Iterable[Mapping[str, Any] | str]) -> Iterator[Json]:
-        """Yields the answers to candidates, in their order; reads some ahead.
+        """Yields the answers to candidates in order; candidates are read ahead.
 
-        An empty line has no answer.
+        Empty lines have no answer.
         """
         pending: queue.Queue[Future[Json] | None] = queue.Queue(_AHEAD)
         is_over = threading.Event()
@@ -166,7 +170,7 @@ class Evaluator:
                 end.set_exception(error)
             pending.put(end)
 
-        # More than there are engines, which then need not wait for a build.
+        # More threads than engines, so that engines do not wait for builds.
         with ThreadPoolExecutor(2 * self._workers) as pool:
             threading.Thread(target=read, daemon=True).start()
             try:
@@ -174,14 +178,14 @@ class Evaluator:
                     yield answer.result()
             finally:
                 is_over.set()
-                with suppress(queue.Empty):  # it may wait for room
+                with suppress(queue.Empty):  # the reader may wait for room in the queue
                     while answer := pending.get_nowait():
                         answer.cancel()
 
     def answer(self, candidate: Mapping[str, Any] | str, number: int = 1) -> Json:
-        """Evaluates one candidate, a mapping or a line of JSON; whatever fails is its reason.
+        """Evaluates a candidate, a mapping or a line of JSON; a failure becomes the reason.
 
-        `number` is the line's.
+        `number` is the number of the line, for messages.
         """
         content: Mapping[str, Any] = {}
         try:
@@ -211,9 +215,9 @@ class Evaluator:
     def _networks_for(self, wanted: Candidate) -> list[PreparedNetwork]:
         names = wanted.networks or self._own
         if not names:
-            raise KneepointError("names no network; add networks")
+            raise KneepointError("no network is named; add networks")
         for name in names if self._split else ():
-            problem = f"network {name!r} is none of the split {self._split}"
+            problem = f"network {name!r} is not in the split {self._split}"
             require_known(name, self._own, problem)
         with self._making:
             if missing := [name for name in names if name not in self._networks]:
@@ -250,7 +254,7 @@ class Evaluator:
         return open_builder(self._config, [], is_trusting=self._trusts)
 
     def _run(self, made: Sender, networks: Sequence[PreparedNetwork], wanted: Candidate) -> Json:
-        """Runs once, and, if that went well, all the rest: what hangs does so once."""
+        """Makes one run, and after its success all others, so that a candidate hangs only once."""
         if made.reason:
             status = "fault" if made.is_disturbed else "failed"
             return _answer(status, made.reason, message=made.message)
@@ -276,14 +280,14 @@ class Evaluator:
             return _answer("failed", f"no score: {error}")
 
     def _open_test(self, key: str | Path | None) -> Path:
-        """Notes the key with its first use; returns the log of the test's uses."""
+        """Records the key at its first use; returns the log of all tests."""
         if key is None:
-            raise KneepointError("--test: needs the file of its key; give it")
+            raise KneepointError("--test: requires the file of the key; give its path")
         path = Path(key)
         content = read_bytes(path, "give the key of the test")
         if len(content) < _LEAST_KEY_BYTES:
             raise KneepointError(
-                f"{path}: has fewer than {_LEAST_KEY_BYTES} bytes; write some: "
+                f"{path}: has fewer than {_LEAST_KEY_BYTES} bytes; make a key: "
                 f"openssl rand -hex 32 > {path}"
             )
         log = self._workflow.results / "evaluations/test.jsonl"
@@ -293,13 +297,13 @@ class Evaluator:
                 first = log.read_text().partition("\n")[0]
                 if digest not in first:
                     raise KneepointError(
-                        f"{path}: is not the key that {log} began with; give that one"
+                        f"{path}: is not the key with which {log} began; give that key"
                     )
             _append(log, {"key_sha256": digest})
         return log
 
     def _note_test(self, wanted: Candidate) -> None:
-        """Writes down, before it runs, that a candidate is tested."""
+        """Logs a candidate before its test."""
         if self._log is not None:
             with self._making:
                 _append(
@@ -326,7 +330,9 @@ def _content_of(candidate: Mapping[str, Any] | str, number: int) -> Mapping[str,
         except ValueError as error:
             why = f" ({error})"
     if not isinstance(content, Mapping):
-        raise KneepointError(f"line {number}: is no JSON object{why}; give one candidate a line")
+        raise KneepointError(
+            f"line {number}: is not a JSON object{why}; give one candidate per line"
+        )
     return content
 
 
@@ -347,7 +353,7 @@ def _averaged(
     networks: Sequence[PreparedNetwork],
     wanted: Candidate,
 ) -> Json:
-    """Returns the answer to runs that went well; raises ValueError if one has no score."""
+    """Returns the answer for successful runs; raises ValueError if a run has no score."""
     score = score_of(wanted.score)
     mean = _geometric if score.is_ratio else partial(t_interval, "mean")
     scores: list[list[float]] = []

@@ -1,4 +1,4 @@
-"""`kneepoint evolve`: searches for a rule, from nothing or from rules that are given."""
+"""`kneepoint evolve`: searches for a rule, from random or given rules."""
 
 import json
 import shlex
@@ -127,13 +127,13 @@ def command(
 
 
 def _told(found: Evolution, wanted: Settings) -> str:
-    """How far a search is, and its best so far."""
+    """Returns the progress of a search and its best value so far."""
     best = f", best {found.curve[-1][1]:.4g} in the search" if found.curve else ""
     return f"{found.trials} of at most {wanted.most_trials} trials{best}"
 
 
 def _left_behind(found: Evolution, wanted: Settings, path: Path) -> str:
-    """Writes the best rule of an interrupted search; returns what there is and how to go on."""
+    """Writes the best rule of an interrupted search; returns its text and how to resume."""
     resume = f"to resume: {shlex.join(['python', '-m', 'kneepoint', *sys.argv[1:]])}"
     if not found.values:
         return f"interrupted before the first trial; {resume}"

@@ -1,8 +1,8 @@
-"""Searches for a rule: structures by evolution, and the numbers of the best by CMA-ES, in rounds.
+"""Searches for a rule in rounds: structures by evolution, literals of the best rules by CMA-ES.
 
-Both are studies as all others. That of structures counts: a trial's only parameter is its number,
-which stands for a rule bred of the best that have ended. All trials run the same seeds, and stop
-after the first if half of those that went on were better there.
+Both searches are ordinary studies. In the study of structures, the only parameter of a trial is its
+number, which stands for a rule bred from the best finished trials. All trials run with the same
+seeds, and a trial is stopped after the first run if it is below the median of the others there.
 """
 
 import math
@@ -47,25 +47,25 @@ _COLUMN = "rule"
 _PARENTS = 24
 _ASK_AHEAD = 8
 _APART = 15
-"""First rounds, each of which begins from nothing: what is drawn first tells most of how far a
-round comes. As many whatever the rounds, so that a search with more goes on from one with fewer."""
+"""First rounds that start from random rules: the first rules determine most of a round's outcome.
+Independent of the number of rounds, so that a search with more rounds extends a shorter one."""
 _AGAIN = 5
-"""Times as many runs, on other seeds, of the best rules at the end, one of which is chosen."""
+"""Factor of the runs, with other seeds, from which the best rule is chosen at the end."""
 _HALF, _ALL = Race(pruner="median", first=1), Race(p=1e-9)
-"""What stops after the first run: half of the trials; none, of which only the seeds are common."""
+"""Races that stop half of the trials after the first run, and none; both have common seeds."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How far a search goes.
+    """The effort of a search.
 
     Args:
-        rounds: each of a search for structures and one for the numbers of the best.
-        trials: structures of a round, and as many again for numbers.
+        rounds: number of rounds, each with a search of structures and a search of literals.
+        trials: trials per round for structures, and as many for literals.
         penalty: share of its value that a rule loses with each operator.
-        tuned: best structures whose numbers are searched.
-        longer: times as many trials for numbers after the last round.
-        runs: on each network, of each trial; a race needs three.
+        tuned: number of best structures whose literals are searched.
+        longer: factor of the trials for literals after the last round.
+        runs: runs of each trial on each network; a race requires three.
     """
 
     rounds: int = 25
@@ -77,21 +77,25 @@ class Settings:
 
     @property
     def most_trials(self) -> int:
-        """Trials of a whole search, at most."""
+        """Greatest number of trials of the whole search."""
         searches = self.rounds * (1 + self.tuned) + self.tuned * self.longer
         return self.trials * searches + _PARENTS
 
     def worth(self, value: float, rule: Rule) -> float:
-        """Returns a rule's power less what its length costs."""
+        """Returns a rule's power less the penalty of its operators."""
         return value * (1 - self.penalty * rule.operators)
 
 
 @dataclass
 class Evolution:
-    """What a search has found so far: rules by their text, with their runs and these' power.
+    """The results of a search so far.
 
     Args:
-        whole: of which this is a part; None: this is all.
+        found: runs and mean power of each rule, by its text.
+        runs: number of runs.
+        trials: number of trials.
+        curve: best value by number of trials.
+        whole: the search of which this is a part; None: this is the whole search.
     """
 
     found: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -101,7 +105,7 @@ class Evolution:
     whole: "Evolution | None" = None
 
     def add(self, rule: Rule, trial: FinishedTrial) -> None:
-        """Adds a trial that has ended; one that was stopped counts against a rule that is known."""
+        """Adds a finished trial; a stopped trial counts only for a rule that is already known."""
         if self.whole is not None:
             self.whole.add(rule, trial)
         self.runs += trial.n_runs
@@ -117,21 +121,21 @@ class Evolution:
 
     @property
     def values(self) -> dict[str, float]:
-        """Each rule's mean over its runs: that of a lucky one falls when it runs again."""
+        """Each rule's mean over all its runs: repeats correct the means of lucky rules."""
         return {text: mean for text, (_, mean) in self.found.items()}
 
     def ranked(self, settings: Settings, count: int) -> list[Rule]:
-        """The rules of greatest worth among those of greatest power, the first first."""
+        """Returns the rules of greatest power, ordered by decreasing worth."""
         values = self.values
         some = sorted(values, key=lambda text: -values[text])[: 20 * count]
         return sorted(map(parse, some), key=lambda each: -settings.worth(values[each.text], each))
 
     def best(self, settings: Settings, count: int) -> list[Rule]:
-        """The same, of each length one."""
+        """Returns the best rule of each length, as `ranked` orders them."""
         return of_each_length(self.ranked(settings, count), count)
 
     def front(self) -> list[dict[str, Any]]:
-        """The rules than which no shorter or equal one has a greater value, the shortest first."""
+        """Returns the rules that no shorter or equally long rule exceeds, the shortest first."""
         found: list[dict[str, Any]] = []
         values = self.values
         lengths = {text: parse(text).operators for text in values}
@@ -142,7 +146,7 @@ class Evolution:
 
 
 def of_each_length(rules: Iterable[Rule], count: int) -> list[Rule]:
-    """Returns the first rule of each length: else all would soon be of the best one's kin."""
+    """Returns the first rule of each length, to keep the rules diverse."""
     found: dict[int, Rule] = {}
     for rule in rules:
         found.setdefault(rule.operators, rule)
@@ -152,7 +156,7 @@ def of_each_length(rules: Iterable[Rule], count: int) -> list[Rule]:
 
 
 class _Breeder:
-    """The rules of a study by the numbers of its trials: the first are given, the others bred."""
+    """The rules of a study by trial number: the first are given, the others are bred."""
 
     def __init__(self, first: Sequence[Rule], settings: Settings, seed: int) -> None:
         self._rules = list(first)
@@ -161,7 +165,7 @@ class _Breeder:
         self._worths: dict[int, float] = {}
 
     def rule(self, number: int) -> Rule:
-        """Returns a trial's rule, for which trials before it that have ended are its parents."""
+        """Returns a trial's rule, bred from the finished trials before it."""
         while number >= len(self._rules):
             rng = random.Random(derive_seed(self._seed, len(self._rules)))  # noqa: S311
             ranked = sorted(self._worths, key=lambda each: -self._worths[each])
@@ -169,13 +173,13 @@ class _Breeder:
                 self._rules.append(random_rule(rng))
                 continue
             parents = of_each_length((self._rules[each] for each in ranked), _PARENTS)
-            # The better, the more often.
+            # Better rules are chosen more often.
             chosen = [parents[min(rng.choices(range(len(parents)), k=2))] for _ in range(2)]
             self._rules.append(breed(chosen, rng, {rule.text for rule in self._rules}))
         return self._rules[number]
 
     def add(self, trial: FinishedTrial) -> None:
-        """Adds a trial that has ended to the parents, unless it was stopped."""
+        """Adds a finished trial to the parents, unless it was stopped."""
         if not trial.is_stopped:
             power = math.exp(trial.value)
             self._worths[trial.number] = self._settings.worth(power, self._rules[trial.number])
@@ -193,16 +197,16 @@ def evolve(
     first: Sequence[Rule] = (),
     found: Evolution | None = None,
 ) -> Steps:
-    """Yields the runs of a search in batches; returns what it found, for JSON.
+    """Yields the runs of a search in batches; returns its outcome, for JSON.
 
     Args:
-        settings: how far it goes.
-        controller: that performs rules.
-        networks: the geometric mean of the power on them is maximised.
+        settings: the effort.
+        controller: the controller that interprets rules.
+        networks: networks; the geometric mean of the power over them is maximised.
         engine: of the runs.
-        seed: of everything random.
-        first: rules to begin with.
-        found: gets what is found, as it is found.
+        seed: from which all random numbers derive.
+        first: initial rules.
+        found: receives results as they are found.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     found = found or Evolution()
@@ -236,7 +240,7 @@ def evolve(
 
 @dataclass(frozen=True)
 class _Search:
-    """One round's searches; its seeds are all trials' alike."""
+    """The searches of one round, whose trials share their seeds."""
 
     settings: Settings
     controller: Controller
@@ -248,7 +252,7 @@ class _Search:
     def structures(
         self, start: Sequence[Rule], found: Evolution
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
-        """Evolves rules from some, which run first."""
+        """Evolves rules from `start`, which run first."""
         breeder = _Breeder(start, self.settings, derive_seed(self.seed, "structures"))
         plan = self.plan_of_rules(breeder.rule)
         asker = make_asker(plan.study.sampler, plan.space, plan.points, self.seed)
@@ -257,11 +261,11 @@ class _Search:
             breeder.add(trial)
             found.add(breeder.rule(trial.number), trial)
 
-        # What is bred depends on what has ended: few trials are asked at once.
+        # Breeding uses finished trials only, so few trials are asked at once.
         yield from ask_and_tell(plan, replace(asker, learns=True), add)
 
     def plan_of_rules(self, rule: Callable[[int], Rule]) -> StudyPlan:
-        """Returns the plan of a study of rules by their numbers."""
+        """Returns the plan of a study whose trials are numbered rules."""
         every = range(self.settings.trials)
         column = Constant(
             *(_COLUMN, True, 0, 0, len(every), 0, len(every), False, "1", "the rule's number")
@@ -277,7 +281,7 @@ class _Search:
     def numbers(
         self, rule: Rule, found: Evolution
     ) -> Generator[Batch, Iterator[FinishedRun], None]:
-        """Searches the numbers of a rule by CMA-ES, which begins with its own."""
+        """Searches the literals of a rule by CMA-ES, starting from their values."""
         if not rule.numbers:
             return
         plan = self._plan_of_numbers(rule)
@@ -297,7 +301,7 @@ class _Search:
         )
         plan = self._plan(
             self.controller,
-            _ALL,  # for CMA-ES needs them all
+            _ALL,  # CMA-ES needs the values of all trials
             lambda point: _at(rule, point),
             space={f"number_{k}": _around(value) for k, value in enumerate(rule.numbers)},
             sampler=sampler,
@@ -314,7 +318,7 @@ class _Search:
     ) -> StudyPlan:
         """Returns the plan of a study whose points stand for rules."""
 
-        @cache  # for a trial's runs are of one rule
+        @cache  # all runs of a trial have one rule
         def completed(point: tuple[tuple[str, float], ...]) -> Subject:
             given = self.controller.complete(rule_of(dict(point)).constants, "rule")
             return self.controller, given

@@ -37,11 +37,11 @@ TEMPLATE = Path(__file__).parent / "templates/rfc9743.md.jinja"
 @cores_option
 @json_option
 def command(controller: str | None, cores: str, as_json: bool) -> None:
-    """Make the report of the field, as `kneepoint report --config config/field.yaml` does.
+    """Make the report on all controllers, as `kneepoint report --config config/field.yaml` does.
 
-    The report replays published tables, compares all controllers, with defaults and tuned, on
-    traces that no search has used, and runs each controller beside Reno, CUBIC and itself, with
-    several queues, losses, a step of the delay and changes of the rate. docs/field.md gives the
+    The report replays published tables, compares all controllers, with default and tuned
+    parameters, on held-out traces, and runs each controller beside Reno, CUBIC and itself, with
+    several queues, loss, a step of the delay and changes of the rate. docs/field.md gives the
     source of each controller.
     """
     config = enter(CONFIG)
@@ -59,7 +59,7 @@ def command(controller: str | None, cores: str, as_json: bool) -> None:
 
 
 def by_rfc9743(controller: str, setting: int, table: Callable[[str], pd.DataFrame]) -> str:
-    """Returns the evaluation of a controller, a numbered setting of comparisons, as Markdown."""
+    """Returns the evaluation of a controller as Markdown; `setting` is its comparisons' number."""
     figures, shares = table("traffic_figures"), table("comparison_shares")
     held = table("held_out_settings")
 

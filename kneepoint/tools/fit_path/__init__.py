@@ -1,4 +1,4 @@
-"""A network fitted to measurements of a path."""
+"""Fits a network to measurements of a path."""
 
 COMMANDS = {
     "fit-path": ("command", "fit a network to measurements over a path"),

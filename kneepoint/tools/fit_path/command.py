@@ -1,4 +1,4 @@
-"""`kneepoint fit-path`: the network whose emulation explains what was measured over a path."""
+"""`kneepoint fit-path`: fits an emulated network to measurements of a path."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -44,7 +44,7 @@ from kneepoint.tools.fit_path.path import (
 )
 
 DOUBTFUL = 0.01
-"""The p value below which one network does not explain all schemes."""
+"""P value below which a single network is said not to explain all schemes."""
 
 
 @subcommand("""
@@ -105,7 +105,7 @@ def command(
 
 
 def require(network: Network, values: Mapping[str, float], path: Path) -> Network:
-    """Returns the network with these parameters; raises KneepointError if there is none."""
+    """Returns the network with these parameters; raises KneepointError if they are invalid."""
     of_network = {
         name.removeprefix(NETWORK): value
         for name, value in values.items()
@@ -121,7 +121,7 @@ def require(network: Network, values: Mapping[str, float], path: Path) -> Networ
 
 
 def told(path: Path, fitted: Fitted, network: str, into: Path | None) -> str:
-    """Returns a fit for people."""
+    """Returns a fit as text for the terminal."""
     parameters = [("parameter", "value", "interval")] + [
         (name, f"{each.value:g}", f"{each.low:g} to {each.high:g}")
         for name, each in fitted.parameters.items()

@@ -1,9 +1,9 @@
-"""The network whose emulation explains what was measured of a few schemes over one path.
+"""Fits an emulated network to measurements of several schemes over one path.
 
-CMA-ES (Hansen and Ostermeier, Evolutionary Computation 9, 2001) searches the network; a local
-regression of every figure on the parameters then gives least-squares steps. A parameter's interval
-ends where such a regression, with the parameter held, misses the measured figures by too much
-(profile likelihood), so that it may be lopsided or open.
+CMA-ES (Hansen and Ostermeier, Evolutionary Computation 9, 2001) searches the parameters of the
+network; local regressions of every figure on the parameters then give least-squares steps. A
+parameter's interval ends where the best fit with the parameter held fixed is rejected (profile
+likelihood), so that intervals may be asymmetric, or end at the range.
 """
 
 import math
@@ -36,25 +36,25 @@ Floats = NDArray[Any]
 Asked = tuple["Scheme", PreparedNetwork, int]
 """A scheme on a network with a seed."""
 Run = Callable[[Sequence[Asked]], list[RunRecord]]
-"""Runs schemes on networks with seeds, and returns the records in this order."""
+"""Runs schemes on networks with seeds; returns the records in the same order."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Networks on which a fit runs every scheme, and how far apart they are.
+    """Effort of a fit: the networks on which it runs every scheme, and their spread.
 
     Args:
-        population: of each generation of CMA-ES.
-        generations: of CMA-ES.
-        cooling: of the tolerance of figures, from each generation to the next: the search is coarse
-            at first, because far from the right network all figures are many deviations off.
-        repeats: on one network, from which the variance of a single run is estimated.
-        cloud: around the optimum, for a regression.
-        steps: the most least-squares steps.
-        tries: least-squares steps at a held parameter before its value is rejected.
-        least_spread: the least standard deviation of a cloud, as a share of each range.
-        most_spread: the greatest one: a regression is local.
-        stride: factor between a distance that the figures reject and one that they accept.
+        population: size of each generation of CMA-ES.
+        generations: number of generations.
+        cooling: factor of the tolerance of figures per generation: the tolerance is coarse at
+            first, because far from the optimum all figures are many deviations off.
+        repeats: runs on one network, from which the variance of a run is estimated.
+        cloud: points around a centre for a regression.
+        steps: greatest number of least-squares steps.
+        tries: least-squares steps with a parameter held fixed before its value is rejected.
+        least_spread: least standard deviation of the points, as a share of each range.
+        most_spread: greatest standard deviation of the points: a regression is local.
+        stride: factor between a rejected and an accepted distance at the end of an interval.
     """
 
     population: int = 48
@@ -71,23 +71,23 @@ class Effort:
 
 EFFORT = Effort()
 PRINTED_ERROR = 0.002
-"""Relative error of a printed figure, of three digits or so."""
+"""Relative rounding error of a printed figure with about three digits."""
 TOLERANCE = 0.05
-"""The relative error of figures that the first generation tolerates; of loss 0.01 absolute."""
+"""Relative error that the first generation tolerates; for loss, 0.01 absolute."""
 LEAST_FIGURE = 0.05
-"""Mbit/s, ms or share: smaller figures count as this where errors are relative."""
+"""Floor of figures (Mbit/s or ms) where errors are relative."""
 LEVEL = 0.95
 
 
 class Scheme(Setting):
-    """What was measured of a controller over the path."""
+    """Measurements of a controller over the path."""
 
     measured: Mapping[str, float] = Field(
         min_length=1,
-        description="by metric of a run (throughput_mbps, signal_delay_p95_ms, "
-        "queueing_delay_p95_ms, loss) or expression of them, the mean of the runs",
+        description="mean over the runs, by metric (throughput_mbps, signal_delay_p95_ms, "
+        "queueing_delay_p95_ms, loss) or expression of metrics",
     )
-    runs: int = Field(default=1, ge=1, description="runs that the means are of")
+    runs: int = Field(default=1, ge=1, description="number of runs behind the means")
 
     @field_validator("measured")
     @classmethod
@@ -95,23 +95,27 @@ class Scheme(Setting):
         for name, value in measured.items():
             Expression(name)
             if not value >= 0:
-                raise ValueError(f"{name} is {value:g}; give a number from 0 on")
+                raise ValueError(f"{name} is {value:g}; give a number of at least 0")
             if name == "loss" and value > 1:
                 raise ValueError(f"loss is {value:g}; give the share, not the percentage")
         return measured
 
 
 class PathDescription(ConfigModel):
-    """A path to fit: a network to begin with, what of it is searched, what was measured."""
+    """A path to fit: the initial network, the searched parameters, the measurements."""
 
     title: str = Field(min_length=1, description="title of the fitted network")
-    network: Name = Field(description="file of config/networks that has all that is not searched")
+    network: Name = Field(
+        description="initial network of config/networks, with the parameters not searched"
+    )
     space: Mapping[str, Range] = Field(
         min_length=1,
         description="ranges of network.rate_mbps, network.delay_ms, network.loss_probability, "
         "network.queue.packets and other parameters of its queue, host_latency_us",
     )
-    schemes: tuple[Scheme, ...] = Field(min_length=2, description="measured over the path")
+    schemes: tuple[Scheme, ...] = Field(
+        min_length=2, description="controllers that were measured over the path"
+    )
 
     @model_validator(mode="after")
     def _can_be_fitted(self) -> Self:
@@ -131,10 +135,7 @@ class PathDescription(ConfigModel):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A parameter of the path with its interval, which ends where the range does.
-
-    With 95 % confidence all parameters are in theirs.
-    """
+    """A parameter of the path with its simultaneous 95 % interval, which is cut at the range."""
 
     value: float
     low: float
@@ -143,7 +144,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured figure and ours: `left_out` of a fit that did not know its scheme."""
+    """A measured figure, the fitted one, and the prediction of a fit without its scheme."""
 
     controller: str
     metric: str
@@ -156,8 +157,8 @@ class Figure:
 class Fitted:
     """A fitted path.
 
-    `misfit_p` is the probability of as bad a fit if one network explains all, `worst` the scheme
-    without which the fit of the others is best.
+    `misfit_p` is the p value of the hypothesis that one network explains all schemes; `worst` is
+    the scheme without which the others fit best.
     """
 
     parameters: Mapping[str, Estimate]
@@ -167,10 +168,10 @@ class Fitted:
 
 
 def fit_path(path: PathDescription, network: PreparedNetwork, run: Run, seed: int) -> Fitted:
-    """Fits a network to what was measured; the same for the same seed.
+    """Fits a network to measurements; equal seeds give equal fits.
 
-    Throughputs and delays count by their logarithms. A figure's variance is that of a run here,
-    over the runs that it is the mean of.
+    Throughputs and delays are fitted on a logarithmic scale. The variance of a figure is the
+    variance of our runs divided by its number of runs.
 
     Args:
         path: what to fit.
@@ -183,9 +184,9 @@ def fit_path(path: PathDescription, network: PreparedNetwork, run: Run, seed: in
 
 @dataclass(frozen=True)
 class _Linear:
-    """A regression of the figures on points around a centre.
+    """A linear regression of the figures on points around a centre.
 
-    `variance` is that of the distances between the measured figures and its own.
+    `variance` is the variance of the differences between measured and predicted figures.
     """
 
     centre: Floats
@@ -198,7 +199,7 @@ class _Linear:
         return np.asarray(self.at + self.slopes @ (point - self.centre))
 
     def information(self, known: Floats | float = 1.0) -> Floats:
-        """That of the known figures on the parameters, and of their ranges."""
+        """The information matrix of the known figures and of the parameters' ranges."""
         weighted = self.slopes.T * (known / self.variance)
         return np.asarray(weighted @ self.slopes + np.eye(len(self.centre)))
 
@@ -224,7 +225,7 @@ class _Fit:
         centre = self._solved(linear)
         fitted = linear(centre)
         misfit = self._misfit(fitted, linear.variance)
-        # Where one network does not explain all, what it misses counts as noise.
+        # If one network does not explain all schemes, its misfit counts as noise.
         level = 1 - (1 - LEVEL) / len(centre) / 2
         enough = misfit + max(1.0, misfit / spare) * stats.t.ppf(level, spare) ** 2
         ends = {
@@ -253,7 +254,7 @@ class _Fit:
         )
 
     def _optimum(self) -> _Linear:
-        """The surroundings of the best network: by CMA-ES, then by least squares."""
+        """Returns the regression around the optimum, from CMA-ES and then least squares."""
         dimensions = len(self._path.space)
         optimizer = CMA(
             np.full(dimensions, 0.5),
@@ -284,7 +285,7 @@ class _Fit:
         return self._regressed(centre, spread)
 
     def _regressed(self, centre: Floats, spread: Floats) -> _Linear:
-        """Runs at points around a centre; where the spread is 0 all have its coordinate."""
+        """Returns the regression on points around a centre; a spread of 0 fixes a parameter."""
         points = np.clip(centre + spread * self._normal(EFFORT.cloud), 0, 1)
         figures = self._figures(points)
         terms = np.hstack([np.ones((EFFORT.cloud, 1)), points - centre])
@@ -294,13 +295,13 @@ class _Fit:
         return _Linear(centre, spread, found[0], found[1:].T, variance)
 
     def _solved(self, linear: _Linear, known: Floats | float = 1.0) -> Floats:
-        """The least-squares point, by the known figures, no further than a fifth of each range."""
+        """Returns the least-squares point of the known figures, within a fifth of each range."""
         gradient = linear.slopes.T @ (known * (self._measured - linear.at) / linear.variance)
         step = np.linalg.solve(linear.information(known), gradient)
         return np.asarray(np.clip(linear.centre + np.clip(step, -0.2, 0.2), 0, 1))
 
     def _end(self, k: int, side: int, linear: _Linear, centre: Floats, enough: float) -> float:
-        """Where the measured figures reject a parameter, whatever the others are."""
+        """Returns the end of a parameter's interval, optimising the other parameters."""
         room = float(1 - centre[k] if side > 0 else centre[k])
         spread = np.where(np.arange(len(centre)) == k, 0, linear.spread)
 
@@ -336,7 +337,7 @@ class _Fit:
         return np.where(self._is_loss, np.maximum(figures, 0), np.exp(figures))
 
     def _figures(self, points: Floats) -> Floats:
-        """One run of each scheme at each point, with seeds of its own."""
+        """Runs each scheme once at each point, with different seeds; returns the figures."""
         asked = [
             (scheme, network, int(self._random.integers(2**31)))
             for network in map(self._at, points)
@@ -350,7 +351,7 @@ class _Fit:
         return self._scaled(np.array(found).reshape(len(points), -1))
 
     def _values(self, point: Floats, side: int = 0) -> dict[str, float]:
-        """A point as values of the parameters; ends of intervals are rounded outwards."""
+        """Returns the parameters at a point; ends of intervals are rounded outwards."""
         to_whole = (round, math.ceil, math.floor)[side]
         found = {}
         for (name, searched), share in zip(self._path.space.items(), point, strict=True):

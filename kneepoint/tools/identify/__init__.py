@@ -1,4 +1,4 @@
-"""The known rule that a sender behaves like."""
+"""Identifies the known rule that a sender behaves like."""
 
 COMMANDS = {
     "identify": ("command", "find the known rule that behaves most like a sender"),

@@ -1,4 +1,4 @@
-"""`kneepoint identify`: the rule of the reports that behaves most like a sender."""
+"""`kneepoint identify`: finds the known rule that behaves most like a sender."""
 
 from contextlib import closing
 from pathlib import Path
@@ -92,7 +92,7 @@ def command(
 
 
 def _sender(text: str, config: Path, is_trusting: bool) -> Sender:
-    """Returns an entry by its path, which is built, or a controller with its parameters."""
+    """Returns a built entry, given its path, or a controller with its parameters."""
     if Path(text).exists():
         made = open_builder(config, [], is_trusting=is_trusting).make(submission_at(Path(text)))
         if made.reason:

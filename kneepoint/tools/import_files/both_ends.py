@@ -1,7 +1,7 @@
-"""Captures of both ends of a path: what stands in both tells one-way delay and loss.
+"""Captures of both ends of a path, which together show one-way delay and loss.
 
-Bytes of TCP are matched by their sequence numbers, other packets by their headers. What left and
-what came is written as a log of Pantheon's tunnel, whose figures these are.
+TCP bytes are matched by their sequence numbers, other packets by their headers. Departures and
+arrivals are written as a log of Pantheon's tunnel, from which the figures are computed.
 """
 
 import tempfile
@@ -41,10 +41,10 @@ _MANY_LOST, _SHARE_LOST = 20, 0.9  # in a silence
 
 
 def join_ends(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """One measurement, at the sender's place, instead of two captures of the same packets.
+    """Joins two captures of the same packets into one measurement, in the sender's place.
 
     Raises:
-        KneepointError: their clocks disagree, or what left cannot be recognised in what came.
+        KneepointError: the clocks disagree, or departures cannot be matched with arrivals.
     """
     found = list(measurements)
     for one, other in combinations([each for each in found if isinstance(each, Capture)], 2):
@@ -55,7 +55,7 @@ def join_ends(measurements: Sequence[Measurement]) -> list[Measurement]:
             _refuse_translated(one, other)
         if not any(_is_same(one.passed[flow], other.passed[flow]) for flow in shared):
             continue
-        # The whole RTT is seen where the sender is.
+        # The sender's end sees the whole RTT.
         first, second = sorted((one, other), key=lambda each: -_rtt_ms(each))
         is_known = _rtt_ms(first) > _rtt_ms(second)
         both = _joined(first, second, is_known) or _joined(second, first, False)
@@ -71,7 +71,7 @@ def _rtt_ms(measurement: Measurement) -> float:
 
 
 def _is_same(one: Passed, other: Passed) -> bool:
-    """Whether these are the same flow, if they have the same name."""
+    """Whether two flows of the same name are the same flow."""
     if one.has_first and other.has_first and one.sequence and other.sequence:
         return one.sequence[0] == other.sequence[0]
     if one.first_s > other.last_s or other.first_s > one.last_s:
@@ -102,7 +102,7 @@ def _unmatched(sender: Capture, receiver: Capture, what: str) -> KneepointError:
 
 @dataclass
 class _Flow:
-    """What was seen at one end only, so far; by ends, the receiver's and the sender's."""
+    """Packets and bytes seen at one end only, so far: (receiver, sender)."""
 
     number: int
     packets: tuple[dict[object, float], dict[object, float]] = field(
@@ -115,7 +115,7 @@ class _Flow:
     _unseen_bytes: float | None = None  # came since the last match, without having left
 
     def take(self, packet: Packet, is_sent: bool) -> list[Match]:
-        """What was seen at the other end before; the rest waits."""
+        """Returns matches with packets seen earlier at the other end; unmatched bytes wait."""
         if packet.acked is None or packet.begins == packet.ends:
             return self._take_packet(packet, is_sent)
         begins = self._unwrapped(packet.begins)
@@ -124,7 +124,7 @@ class _Flow:
         has_left = self.newest is not None and ends <= self.newest
         if is_sent and not has_left:
             self.newest = ends
-        # What came and has left before came twice, or the sender's capture lacks it.
+        # An arrival without a departure was duplicated, or is missing in the sender's capture.
         if not matches and (is_sent or not has_left):
             self.ranges[is_sent].add(packet, begins)
         return matches
@@ -140,7 +140,7 @@ class _Flow:
         return []
 
     def unseen(self, bytes_: int, share: float) -> float:
-        """Bytes that came between two matches without having left, once the second is there."""
+        """Returns the bytes that arrived between two matches without a departure."""
         before = self._unseen_bytes or 0
         if share:
             self._unseen_bytes = bytes_ * (1 - share)
@@ -157,14 +157,14 @@ class _Flow:
 
 @dataclass
 class _Back:
-    """Datagrams of the other direction: what reached the sender must stand in both captures."""
+    """Datagrams of the reverse direction: those that reach the sender must be in both captures."""
 
     left: dict[object, float] = field(default_factory=dict)
     came: int = 0
     unseen: set[object] = field(default_factory=set)
 
     def take(self, packet: Packet, is_sent: bool, until_s: float) -> None:
-        """Counts one at the sender from the first one on that had left."""
+        """Counts a datagram at the sender, from the first one with a departure on."""
         if not is_sent:
             self.unseen.discard(packet.identity)  # a clock is late
             self.left[packet.identity] = packet.time_s
@@ -180,7 +180,7 @@ class _Back:
 
 @dataclass
 class _Ends:
-    """What was seen at both ends, in all."""
+    """Totals over both ends."""
 
     forward: int = 0
     backward: int = 0
@@ -197,7 +197,10 @@ class _Ends:
 
 
 def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement | None:
-    """None unless most bytes that came had left before; `is_known` whether that must be."""
+    """Returns the joined measurement, or None if most arrivals have no departure.
+
+    `is_known` says that the captures belong together: mismatches are then errors.
+    """
     numbers = {flow: number for number, flow in enumerate(sender.passed, 1)}
     with tempfile.TemporaryFile() as log:
         ends = _match(sender, receiver, numbers, log)
@@ -249,7 +252,7 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
 def _refuse_late(
     sender: Capture, receiver: Capture, delay_ms: float | None, own: Mapping[str, float]
 ) -> None:
-    """Where packets take much longer to arrive than to be acknowledged, a clock is wrong."""
+    """Refuses captures whose one-way delay far exceeds the RTT: a clock is wrong."""
     rtt_ms = own.get("rtt_p95_ms", float("inf"))
     if delay_ms is not None and delay_ms > 2 * rtt_ms + 1:
         raise FORMAT.refuse(
@@ -260,7 +263,7 @@ def _refuse_late(
 
 
 def _copy_judged(log: IO[bytes], into: IO[bytes], ends: _Ends, receiver: Capture) -> int:
-    """Copies what left while the receiver's capture ran; the number of other packets."""
+    """Copies departures during the receiver's capture; returns the number of others."""
     since_s = ends.left_s[0] - (ends.came_s[0] - receiver.span_s[0])
     until_s = ends.left_s[1] + (receiver.span_s[1] - ends.came_s[1])
     others = 0
@@ -276,9 +279,9 @@ def _copy_judged(log: IO[bytes], into: IO[bytes], ends: _Ends, receiver: Capture
 
 
 def _lost_in_silence(log: IO[bytes], ends: _Ends) -> list[tuple[float, int]]:
-    """How long the receiver's capture had no packet, and how many that left by then never came.
+    """Returns the receiver's silences in which nearly all packets are lost: seconds, lost packets.
 
-    Only where nearly all are lost: what a link holds back comes later.
+    After other silences, the delayed packets arrive.
     """
     if not ends.silences:
         return []
@@ -312,7 +315,7 @@ def _said_of_silences(receiver: Capture, lost: Sequence[tuple[float, int]]) -> I
 def _match(
     sender: Capture, receiver: Capture, numbers: Mapping[bytes, int], log: IO[bytes]
 ) -> _Ends:
-    """What was seen at both ends of these flows; its log."""
+    """Matches the packets of both ends; writes the log, and returns the totals."""
     flows: dict[bytes, _Flow | None] = {}
     ends = _Ends()
     backs = {back_of(flow) for flow in numbers}
@@ -352,7 +355,7 @@ def _match(
 
 
 def _merged(sent: Capture, came: Capture) -> Iterator[tuple[Packet, bool]]:
-    """The packets of the link of both, in the order of time."""
+    """Yields the packets of both captures by time, split as on the link; True: at the sender."""
     with opened(sent.path) as one, opened(came.path) as other:
         left = ((packet, True) for packet in _split(one, sent))
         right = ((packet, False) for packet in _split(other, came))

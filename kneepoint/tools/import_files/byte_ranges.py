@@ -1,4 +1,4 @@
-"""Which bytes of a TCP flow were seen, by sequence numbers: at both ends, or acknowledged.
+"""Ranges of bytes of a TCP flow, by sequence numbers: seen at both ends, or acknowledged.
 
 Offloads merge segments differently at both ends, so ranges of bytes are matched, not packets.
 """
@@ -14,7 +14,7 @@ _MOST_HOLES = 1024
 
 @dataclass(order=True, slots=True)
 class _Range:
-    """Bytes of a packet that wait to be seen at the other end."""
+    """Bytes of a packet seen at one end, not yet at the other."""
 
     begins: int
     ends: int
@@ -23,17 +23,17 @@ class _Range:
     origin: int = field(compare=False)  # where the packet begins
 
     def whole(self) -> tuple[int, int]:
-        """The range of all of the packet."""
+        """The range of the whole packet."""
         return self.origin, self.origin + self.packet.ends - self.packet.begins
 
     def bytes_up_to(self, place: int) -> int:
-        """The packet's bytes on the link, headers in proportion, for its payload before `place`."""
+        """Returns the link bytes of the payload before `place`, with headers in proportion."""
         packet = self.packet
         return packet.bytes_ * (place - self.origin) // (packet.ends - packet.begins)
 
 
 class Match(NamedTuple):
-    """What was seen at both ends, and when at the first."""
+    """Bytes seen at both ends, with the time at the first."""
 
     time_s: float
     bytes_: int
@@ -42,7 +42,7 @@ class Match(NamedTuple):
 
 
 class ByteRanges:
-    """The bytes that were seen at one end only, so far."""
+    """The bytes seen at one end only, so far."""
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
@@ -50,7 +50,7 @@ class ByteRanges:
         self._longest = 0
 
     def add(self, packet: Packet, begins: int) -> None:
-        """Bytes that wait, from the sequence number `begins`, unwrapped."""
+        """Adds the bytes of a packet, from the unwrapped sequence number `begins` on."""
         length = packet.ends - packet.begins
         self._longest = max(length, self._longest)
         insort(self._ranges, _Range(begins, begins + length, packet.time_s, packet, begins))
@@ -58,7 +58,7 @@ class ByteRanges:
             del self._ranges[0]
 
     def take(self, packet: Packet, begins: int) -> list[Match]:
-        """What waits of these bytes: of those that were sent again, the same packet or the last."""
+        """Takes those of the bytes that wait; if retransmitted, of the same or the last packet."""
         ends = begins + packet.ends - packet.begins
         low = bisect_left(self._ranges, begins - self._longest, key=lambda each: each.begins)
         high = bisect_left(self._ranges, ends, low, key=lambda each: each.begins)
@@ -89,7 +89,7 @@ class ByteRanges:
 
 
 class Acknowledged:
-    """How many bytes of a flow were acknowledged, and how many of them were not seen before."""
+    """Numbers of a flow's acknowledged bytes, and of acknowledged bytes that were not captured."""
 
     def __init__(self) -> None:
         self.bytes_ = self.unseen = 0
@@ -98,12 +98,12 @@ class Acknowledged:
         self._acked = 0
 
     def begin(self) -> None:
-        """A connection begins, perhaps on the ports of an earlier one."""
+        """Starts a connection, possibly on the ports of an earlier one."""
         self.count()
         self._seen, self._floor = [], None
 
     def see(self, begins: int, ends: int) -> None:
-        """Bytes passed."""
+        """Records captured bytes."""
         if self._floor is None:
             self._floor = self._acked = begins
         length, begins = ends - begins, self._unwrapped(begins)
@@ -120,12 +120,12 @@ class Acknowledged:
             self.count()
 
     def acknowledge(self, acked: int) -> None:
-        """All before this sequence number was acknowledged."""
+        """Records an acknowledgment of all bytes before this sequence number."""
         if self._floor is not None:
             self._acked = max(self._acked, self._unwrapped(acked))
 
     def count(self) -> None:
-        """Counts what was acknowledged since the last time."""
+        """Counts the bytes acknowledged since the last call."""
         if self._floor is None or self._acked <= self._floor:
             return
         seen = 0

@@ -116,7 +116,7 @@ def command(
 def _placed(
     measurements: Sequence[Measurement], controller: str | None, network: str | None
 ) -> list[Measurement]:
-    """Names the controllers and networks of runs, and numbers them, unless the files do."""
+    """Sets controller, network and number of runs whose files do not name them."""
     taken: dict[tuple[str, str], dict[int, Path]] = defaultdict(dict)
     found = []
     for each in measurements:
@@ -142,9 +142,9 @@ def _title(run: Measurement) -> str:
 
 
 def _row(run: Measurement) -> dict[str, object]:
-    """Its row of runs.parquet; what the file does not tell is NaN or null.
+    """Returns a run's row of runs.parquet; values missing in the file are NaN or null.
 
-    The run's identity is that of the file's content and its place among the runs of the file.
+    The run's identifier is derived from the content of the file and the run's index in it.
     """
     with run.path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
@@ -184,7 +184,7 @@ def _text(run: Measurement) -> str:
 
 
 def _table(runs: Sequence[Measurement]) -> str:
-    """The means and deviations of each controller on each network, as a table to publish."""
+    """Returns means and standard deviations by controller and network, in published-table form."""
     keys, shown = ["controller", "network"], [*METRICS, "capacity_mbps", "utilization"]
     rows = [{"controller": run.controller, "network": run.network, **run.metrics} for run in runs]
     groups = pd.DataFrame(rows, columns=[*keys, *shown]).groupby(keys, sort=False)
@@ -199,7 +199,7 @@ def _table(runs: Sequence[Measurement]) -> str:
 def _compare(
     runs: Sequence[Measurement], wanted: tuple[str, str], metric: str
 ) -> tuple[dict[str, object], str]:
-    """Pairs runs of A and B by their number on each network that has both."""
+    """Compares A and B, with runs paired by number, on each network that has runs of both."""
     of: dict[str, dict[str, dict[int, RunRecord]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
         if metric in run.metrics:
@@ -210,7 +210,9 @@ def _compare(
     for name in wanted:
         if name not in of:
             known = ", ".join(sorted(of)) or "none"
-            raise KneepointError(f"--compare {name}: no run of it has {metric}; known: {known}")
+            raise KneepointError(
+                f"--compare {name}: none of its runs has {metric}; it has: {known}"
+            )
     a, b = (of[name] for name in wanted)
     pairs = {
         network: {n: (a[network][n], b[network][n]) for n in sorted(a[network]) if n in b[network]}
@@ -219,7 +221,9 @@ def _compare(
     }
     pairs = {network: each for network, each in pairs.items() if each}
     if not pairs:
-        raise KneepointError(f"--compare {' '.join(wanted)}: no network has runs of both; add some")
+        raise KneepointError(
+            f"--compare {' '.join(wanted)}: no network has runs of both; add files with such runs"
+        )
     settings = [_Setting(name) for name in wanted]
     found = compare_settings(settings, metric, pairs, [], seed=1, paired_by="number")
     return found, text_of(found, wanted)

@@ -1,8 +1,8 @@
-"""Packets that one capture holds several times: `-i any`, a bridge and its ports, a mirrored port.
+"""Packets that a capture contains several times: `-i any`, a bridge and its ports, a mirrored port.
 
-The same packet on another interface is a copy. On the same interface it is if IP's identification
-is the same, too. Without (IPv6, and where it is 0) it may have been sent again: then it is a copy
-only where most packets of the flow stand there twice at almost one time.
+The same packet on another interface is a copy. On the same interface, it is a copy if its IP
+identification is equal, too. Without an identification (IPv6, or 0), it may be a retransmission: it
+is a copy only if most packets of the flow occur twice there at nearly the same time.
 """
 
 from collections import Counter
@@ -16,10 +16,10 @@ from kneepoint.tools.import_files.headers import (
 )
 from kneepoint.tools.import_files.records import UnreadableError
 
-_WINDOW_S = 1.0  # copies come so late at most, such as behind a queue
+_WINDOW_S = 1.0  # greatest delay of a copy, such as behind a queue
 _MOST_AWAITED = 65_536
 _AT_ONCE_S = 0.005
-_MOST_COPIES = 8  # more of one datagram are many, all alike
+_MOST_COPIES = 8  # with more, the datagrams of the flow are all alike
 
 
 @dataclass(slots=True)
@@ -30,10 +30,10 @@ class _Seen:
 
 
 class Copies:
-    """Finds the copies among packets in the order of time, in constant memory.
+    """Finds copies among packets in order of time, in constant memory.
 
-    `known` says of flows whether the same packet on the same interface is a copy, which a first
-    pass has found.
+    `known` says for each flow whether an equal packet on the same interface is a copy, as found by
+    a first pass (see `found`).
     """
 
     def __init__(self, known: Mapping[bytes, bool]) -> None:
@@ -49,7 +49,7 @@ class Copies:
         self._spread: set[bytes] = set()  # over interfaces
 
     def without(self, packet: Packet) -> Iterator[Packet]:
-        """The packet, or what is no copy of it: interfaces may show it merged differently."""
+        """Yields the packet, or its parts that are not copies: interfaces may merge differently."""
         if packet.segments == 1:
             if not self._has(packet):
                 yield packet
@@ -90,10 +90,10 @@ class Copies:
         return packet.is_own if known is None else known and (packet.is_own or is_at_once)
 
     def found(self) -> dict[bytes, bool]:
-        """What is known of flows after all packets.
+        """Returns, after all packets, `known` for a second pass.
 
         Raises:
-            UnreadableError: a flow's copies on several interfaces cannot be told.
+            UnreadableError: copies of a flow on several interfaces cannot be recognised.
         """
         found = dict(self._known)
         for flow, twins in self._twins.items():
@@ -103,12 +103,12 @@ class Copies:
             found |= {flow: False, back_of(flow): False}
         for flow in (self._alike & self._spread) | {f for f in self._merged if self._is_spread(f)}:
             raise UnreadableError(
-                f"several interfaces show {name_of(flow)}, and nothing tells which of its packets "
-                "are the same: they are all alike, or merged; capture one: tcpdump -i DEV"
+                f"several interfaces have {name_of(flow)}, and copies of its packets cannot be "
+                "recognised, as packets are all alike or merged; capture one: tcpdump -i DEV"
             )
         return found
 
     def _is_spread(self, flow: bytes) -> bool:
-        """Whether one of several interfaces shows much that is no copy of another's."""
+        """Whether the flow's packets on several interfaces are mostly not copies."""
         most = self._bytes[flow].most_common(2) if flow in self._bytes else []
         return len(most) == 2 and 8 * most[1][1] > most[0][1]

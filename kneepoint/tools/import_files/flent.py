@@ -1,7 +1,7 @@
-"""flent's data files (.flent.gz), of the version that flent 2.3 writes.
+"""flent's data files (.flent.gz), in the version that flent 2.3 writes.
 
-Means and medians are those of `flent -f summary`: the mean that the tool behind a series reported,
-else that of its raw values (flent's combiners.py, MeanReducer and MedianReducer).
+Means and medians are computed as by `flent -f summary`: the mean that the tool of a series
+reported, or else the mean of its raw values (flent's combiners.py, MeanReducer and MedianReducer).
 """
 
 import re
@@ -109,7 +109,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
 
 
 def _sorted(path: Path, units: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
-    """The rates of flows, the RTTs, and others: a file over HTTP takes many round trips."""
+    """Returns the names of rates, RTTs, and other series, such as durations of HTTP transfers."""
     rates = [name for name, unit in units.items() if unit == "Mbits/s" and _FLOW.match(name)]
     pings = [name for name, unit in units.items() if unit == "ms" and _PING.match(name)]
     others = [name for name in units if name not in (*rates, *pings)]
@@ -128,9 +128,10 @@ def _way(name: str) -> str:
 def _mean(
     path: Path, name: str, told: dict[str, Any], raw: list[float], shown: Sequence[float | None]
 ) -> float:
-    """What the tool behind a series reported, else the mean of its values, which must agree.
+    """Returns the mean that a series' tool reported, or else of its values; both must agree.
 
-    Of UDP_RR the one is of transactions and the other of time: a factor of ten is none of units.
+    For UDP_RR, one mean is over transactions, the other over time: they may differ by a factor of
+    up to ten without a wrong unit.
     """
     own = float(np.mean(raw))
     mean = float(told.get("MEAN_VALUE") or own)

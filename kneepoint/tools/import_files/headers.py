@@ -1,9 +1,10 @@
-"""The packets of TCP and UDP over IP that a capture's records are.
+"""Dissects the records of a capture into packets of TCP and UDP over IP.
 
-Offloads merge segments of TCP before a capture sees them (in Linux TSO and GSO when they leave, GRO
-when they come). All but the last have the MSS less TCP's options, all the same headers, and rising
-identifications. Where the SYNs, which tell the MSS, were captured, a merged segment so counts as
-the packets that the link carried. An IP length of 0 is a merged segment's of over 65,535 bytes.
+Offloads merge TCP segments before a capture sees them (in Linux, TSO and GSO of departing segments,
+GRO of arriving ones). All merged segments but the last have the size MSS less TCP options, equal
+headers, and increasing identifications. If the SYNs with the MSS were captured, a merged segment
+therefore counts as the packets that the link carried. An IP length of 0 marks a merged segment of
+more than 65,535 bytes.
 """
 
 import socket
@@ -34,11 +35,12 @@ _WORD = struct.Struct(">H")
 
 
 class Packet(NamedTuple):
-    """A packet, or `segments` of them that were merged, which `split` tells apart.
+    """A packet, or `segments` merged packets, which `split` separates.
 
-    `bytes_` are those of IP, of all. `own` is the IP identification (then `is_own`), or else the
-    timestamp of TCP. The sequence numbers `begins` and `ends` are TCP's, and so is what is `acked`,
-    -1 if nothing, None for UDP; `content` is UDP's. `place` is the interface and the direction.
+    `bytes_` is the number of IP bytes of all segments. `own` is the IP identification (if
+    `is_own`), or else TCP's timestamp. `begins` and `ends` are TCP sequence numbers; `acked` is the
+    acknowledged sequence number, -1 without an acknowledgment, None for UDP; `content` is a digest
+    of UDP's payload. `place` is the interface and direction.
     """
 
     time_s: float
@@ -57,16 +59,16 @@ class Packet(NamedTuple):
 
     @property
     def identity(self) -> tuple[int, int, int, int | None, int]:
-        """What no other packet of the flow has, as far as its headers tell."""
+        """The values that distinguish the packet within its flow, as far as headers allow."""
         return self.begins, self.ends, self.own, self.acked, self.content
 
     @property
     def may_be_merged(self) -> bool:
-        """Whether it is longer than most links carry, and nothing tells of how many packets."""
+        """Whether it exceeds the MTU of most links, and its number of packets is unknown."""
         return self.mss is None and self.bytes_ > _ETHERNET_BYTES
 
     def split(self) -> Iterator["Packet"]:
-        """Those that the link carried."""
+        """Yields the packets that the link carried."""
         if self.segments == 1 or self.mss is None:
             yield self
             return
@@ -81,7 +83,7 @@ class Packet(NamedTuple):
 
 @cache
 def name_of(flow: bytes) -> str:
-    """The name of a flow."""
+    """Returns a flow's name: HOST:PORT > HOST:PORT."""
     size = (len(flow) - 5) // 2
     family = socket.AF_INET if size == 4 else socket.AF_INET6
     hosts = (socket.inet_ntop(family, flow[1 + k * size :][:size]) for k in (0, 1))
@@ -90,14 +92,14 @@ def name_of(flow: bytes) -> str:
 
 
 def back_of(flow: bytes) -> bytes:
-    """The flow in the other direction."""
+    """Returns the flow in the reverse direction."""
     size = (len(flow) - 5) // 2
     hosts = flow[1 + size : 1 + 2 * size] + flow[1 : 1 + size]
     return flow[:1] + hosts + flow[-2:] + flow[-4:-2]
 
 
 class _Network(NamedTuple):
-    """What IP says: `at` is where its payload begins, `extra` the bytes that no link carries."""
+    """The IP header; `at` is the offset of the payload, `extra` the bytes that no link carries."""
 
     protocol: int
     hosts: bytes
@@ -111,17 +113,17 @@ class _Network(NamedTuple):
 
 
 class Dissector:
-    """Takes the records of a capture in their order."""
+    """Dissects the records of a capture, given in order."""
 
     def __init__(self) -> None:
         self._mss: dict[bytes, int] = {}
         self._ports: dict[tuple[int, bytes, int], bytes] = {}  # of fragmented datagrams
 
     def packet(self, record: Record) -> Packet | None:
-        """None if it is neither of TCP nor of UDP.
+        """Returns the packet of a record, None if it is neither TCP nor UDP.
 
         Raises:
-            UnreadableError: of unknown links, and where the snap length cut a header.
+            UnreadableError: the link type is unknown, or the snap length cuts a header.
         """
         try:
             start = _start(record.link, record.data)
@@ -165,7 +167,7 @@ class Dissector:
         )
 
     def _learn_mss(self, flow: bytes, options: bytes, is_first: bool) -> None:
-        """Of a connection that begins, the lesser of both hosts'."""
+        """Learns the MSS of a new connection: the lesser of both hosts' values."""
         place, both = 0, (flow, back_of(flow))
         if is_first:
             for each in both:
@@ -192,7 +194,7 @@ class Dissector:
         return _datagram(record, ip, ports, payload, content)
 
     def _fragment(self, record: Record, ip: _Network) -> Packet | None:
-        """Of a datagram whose first fragment, with the ports, was seen."""
+        """Returns a fragment of a datagram whose first fragment, with the ports, was captured."""
         ports = self._ports.get((ip.protocol, ip.hosts, ip.own))
         return _datagram(record, ip, ports, ip.fragment, 0) if ports else None
 
@@ -214,7 +216,7 @@ def _place(record: Record) -> int:
 
 
 def _start(link: int, data: bytes) -> int | None:
-    """Where IP begins, if it is IP."""
+    """Returns the offset of the IP header; None for other protocols."""
     if (start := _BARE.get(link)) is not None:
         return start
     if (named := _NAMED.get(link)) is None:

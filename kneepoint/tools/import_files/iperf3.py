@@ -1,7 +1,7 @@
-"""iperf3's JSON, of `iperf3 -J` or `--json-stream`: its means, and rates and RTTs of its intervals.
+"""iperf3's JSON (`iperf3 -J` or `--json-stream`): means, and rates and RTTs of intervals.
 
-Its keys are those of iperf3's iperf_api.c from 3.1 to 3.21. Until 3.10, `--bidir` prints the sums
-of both directions under one key, and UDP has a single sum, of what was sent. Rates are of payload.
+Keys are as in iperf3's iperf_api.c from 3.1 to 3.21. Before 3.10, `--bidir` prints the sums of both
+directions under one key, and UDP has a single sum, of sent bytes. Rates count payload.
 """
 
 import re
@@ -54,7 +54,7 @@ def _of_object(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str,
 
 
 def _of_stream(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The object that the events make together, and what stands after its end."""
+    """Returns the object that the events of a stream make together, and notes."""
     found: dict[str, Any] = {"intervals": []}
     records = read_records(FORMAT, path, stream, reader=_READER)
     for record in records:
@@ -80,7 +80,7 @@ _LATER_S = 0.5
 
 @dataclass(frozen=True)
 class _Sums:
-    """What the end says of all streams of one direction."""
+    """Totals of all streams of one direction, from the end of the file."""
 
     mbps: float
     seconds: float
@@ -139,7 +139,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         tuple(flows),
         over_time.long(series),
         tuple(absent),
-        # Of both directions, the end names the last's sender.
+        # With both directions, the end names the sender of the last one.
         str(end.get(f"{'receiver' if has_back else 'sender'}_tcp_congestion", "")),
         notes=notes,
     )
@@ -169,7 +169,7 @@ def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: 
     if test["protocol"] == "TCP":
         told = {"retransmissions": sent.get("retransmits")}
         return _Sums(mbps, own["seconds"], told, {}, is_sender, False, why)
-    # A server that sends hears nothing of the client's results.
+    # A sending server does not receive the client's results.
     if own is not received or (_is_server(start) and own.get("sender", test.get("reverse"))):
         why = "bytes received and loss: the throughput is of bytes sent"
         counts = {"packets_sent": own["packets"]}
@@ -212,7 +212,7 @@ def _flow(
 
 
 def _mbps(path: Path, of: Mapping[str, Any]) -> float:
-    """The rate, which bytes and seconds confirm; the other end may stop a moment later."""
+    """Returns the rate, checked against bytes and seconds; the other end may stop a bit later."""
     rate, seconds = float(of["bits_per_second"]), float(of["seconds"])
     implied_s = of["bytes"] * 8 / rate if rate > 0 else 0
     is_close = abs(implied_s - seconds) < _LATER_S and bool(rate) == bool(of["bytes"])
@@ -223,7 +223,7 @@ def _mbps(path: Path, of: Mapping[str, Any]) -> float:
 
 
 def _check_intervals(path: Path, end: Mapping[str, Any], every: list[dict[str, Any]]) -> None:
-    """The bytes of all intervals are those that were sent, or those that were received."""
+    """Requires that the bytes of all intervals equal the bytes sent or received."""
     total = sum(each["sum"]["bytes"] for each in every)
     ends = [end[key]["bytes"] for key in ("sum", "sum_sent", "sum_received") if key in end]
     for each in every:
@@ -234,7 +234,7 @@ def _check_intervals(path: Path, end: Mapping[str, Any], every: list[dict[str, A
 
 
 def _rtts_ms(intervals: list[dict[str, Any]], place: int) -> list[float]:
-    """The RTT of a stream at the end of each interval, if this end knows it."""
+    """Returns the RTTs of a stream at the ends of intervals, if this end measures them."""
     found = [each["streams"][place].get("rtt", 0) / 1000 for each in intervals]
     return found if any(found) else []
 

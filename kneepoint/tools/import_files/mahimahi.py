@@ -1,4 +1,4 @@
-"""mahimahi's link log: `kneepoint.analysis.link_log` has the format, with and without drops."""
+"""mahimahi's link log, with and without drops (format: `kneepoint.analysis.link_log`)."""
 
 import re
 from pathlib import Path
@@ -37,10 +37,11 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
 
 
 def measured(known: Format, path: Path, stream: BinaryIO, option: str) -> dict[str, Any]:
-    """What build/measure says of a text log of any length.
+    """Returns the metrics of a text log of any length, from build/measure.
 
     Raises:
-        KneepointError: it is cut off, is no log, or no packet departed over some time.
+        KneepointError: the file is cut off or not a log, no packet departed, or all events are
+            within one millisecond.
     """
     printed, status, complaint = run_built(BUILT / "measure", option, content=stream)
     if status:

@@ -1,4 +1,4 @@
-"""What a file of any tool says: one form for all formats."""
+"""A measurement read from a file: the common form of all formats."""
 
 import codecs
 import gzip
@@ -37,13 +37,20 @@ _MOST_INTERVALS = 4096
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """One run, as far as its file tells.
+    """One run, as far as its file describes it.
 
-    `metrics` are fields of `RunRecord`; what is missing stands in `absent`. `flows`
-    have the name and FLOW_METRICS; the first is that of all together. `series` is that of
-    `over_time`. `notes` say how the figures were read where the file leaves a choice, and
-    what was left out. `controller`, of all flows, `network` and `number`, the run's, are "" or None
-    where the file says nothing.
+    Args:
+        path: the file.
+        format: name of its format.
+        duration_s: of the run.
+        metrics: fields of `RunRecord`.
+        flows: name and FLOW_METRICS of each flow; the first entry is all flows together.
+        series: values over time, in the form of `over_time`.
+        absent: metrics that the file lacks, with reasons.
+        controller: of all flows; "" if the file does not name it.
+        network: of the run; "" if the file does not name it.
+        number: of the run; None if the file does not state it.
+        notes: how ambiguous figures were read, and which content was left out.
     """
 
     path: Path
@@ -61,10 +68,11 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how it is recognised, from the first bytes, and read.
+    """A file format.
 
-    `read` takes the path, for messages and files beside it, and the unpacked content; it raises
-    KneepointError if the file is cut off or says nothing.
+    `recognises` decides by the first bytes. `read` takes the path, for messages and files beside
+    it, and the unpacked content; it raises KneepointError if the file is cut off or has no
+    measurement.
     """
 
     name: str
@@ -72,16 +80,16 @@ class Format:
     read: Callable[[Path, BinaryIO], list[Measurement]]
 
     def refuse(self, path: Path, why: str) -> KneepointError:
-        """The error for a file of this format that cannot be used."""
+        """Returns the error for an unusable file of this format."""
         return KneepointError(f"{path}: {self.name}, but {why}")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """A file's content: unpacked, if it is compressed by gzip, also twice; text is in UTF-8.
+    """Provides a file's content, with up to two layers of gzip unpacked and text as UTF-8.
 
     Raises:
-        KneepointError: there is no such file, or it cannot be unpacked.
+        KneepointError: the file does not exist, or it cannot be unpacked or decoded.
     """
     try:
         with ExitStack() as stack:
@@ -91,7 +99,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
                     break
                 content = stack.enter_context(gzip.open(content))
             else:
-                raise KneepointError(f"{path}: compressed again and again; unpack it: gunzip")
+                raise KneepointError(f"{path}: is compressed repeatedly; unpack it: gunzip")
             named = (encoding for mark, encoding in _MARKS.items() if head.startswith(mark))
             if encoding := next(named, None):
                 content = codecs.EncodedFile(content, "utf-8", encoding)
@@ -105,10 +113,10 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def read_object(
     known: Format, path: Path, stream: BinaryIO, reader: json.JSONDecoder = UNIQUE
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The first whole JSON object of a file, and a note of what stands around it.
+    """Returns the first whole JSON object of a file, and a note on other content.
 
     Raises:
-        KneepointError: there is none, or its text is too large.
+        KneepointError: the file has no whole object, or is too large.
     """
     data = stream.read(_MOST_JSON_BYTES + 1)
     if len(data) > _MOST_JSON_BYTES:
@@ -131,16 +139,16 @@ def read_records(
     separator: bytes = b"\n",
     reader: json.JSONDecoder = UNIQUE,
 ) -> Iterator[dict[str, Any]]:
-    """The objects of NDJSON or, separated by 0x1E, of RFC 7464, in constant memory.
+    """Yields the objects of NDJSON or, separated by 0x1E, of RFC 7464, in constant memory.
 
     Raises:
-        KneepointError: a record is no JSON object.
+        KneepointError: a record is not a JSON object.
     """
     number, rest = 0, b""
     while chunk := stream.read(_CHUNK_BYTES):
         *parts, rest = (rest + chunk).split(separator)
         if len(rest) > _MOST_JSON_BYTES:
-            raise known.refuse(path, f"record {number + 1} is too large; is it one a line?")
+            raise known.refuse(path, f"record {number + 1} is too large; has each its own line?")
         for part in filter(bytes.strip, parts):
             number += 1
             yield _record(known, path, number, part, reader)
@@ -166,7 +174,7 @@ def _record(
 
 @contextmanager
 def complete(known: Format, path: Path) -> Iterator[None]:
-    """Refuses an object that lacks what all of its format have."""
+    """Refuses an object that lacks required keys of its format."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -175,22 +183,22 @@ def complete(known: Format, path: Path) -> Iterator[None]:
 
 
 def agree(one: float, other: float, factor: float) -> bool:
-    """Whether two figures of one quantity differ by less than a factor: a wrong unit shows."""
+    """Whether two figures of one quantity differ by less than a factor, as they do in one unit."""
     return one == other or min(one, other) * factor > max(one, other)
 
 
 class Delays:
-    """How many delays there are of each whole microsecond."""
+    """A histogram of delays, in whole microseconds."""
 
     def __init__(self) -> None:
         self._counts: Counter[int] = Counter()
 
     def add(self, delay_s: float) -> None:
-        """Counts one."""
+        """Counts a delay."""
         self._counts[round(delay_s * 1e6)] += 1
 
     def figures(self, kind: str) -> dict[str, float]:
-        """Mean, median and 95th percentile in ms, of FLOW_METRICS with this prefix, if any."""
+        """Returns mean, median and 95th percentile (ms) as FLOW_METRICS with this prefix."""
         if not self._counts:
             return {}
         pairs = np.array(sorted(self._counts.items()))
@@ -202,9 +210,9 @@ class Delays:
 
 
 class Gathered:
-    """What packets did over time, in memory that does not grow with their number.
+    """Sums of packets' bytes and delays over time, in constant memory.
 
-    Bytes and packets are summed over intervals, which double when there are too many of them.
+    Intervals double in length when there are too many of them.
     """
 
     def __init__(self) -> None:
@@ -212,7 +220,7 @@ class Gathered:
         self._sums: dict[str, np.ndarray] = {}
 
     def add(self, quantity: str, time_s: float, amount: float) -> None:
-        """Adds to a sum (`delay_ms`: the greatest), at a time since the first event."""
+        """Adds to a quantity's sum, or its maximum for `delay_ms`; time is from the first event."""
         while (place := int(time_s / self.interval_s)) >= _MOST_INTERVALS:
             for name, each in self._sums.items():
                 pairs = each.reshape(-1, 2)
@@ -224,7 +232,7 @@ class Gathered:
         sums[place] = max(sums[place], amount) if quantity == "delay_ms" else sums[place] + amount
 
     def over_time(self, duration_s: float) -> dict[str, Any]:
-        """In the form of `series_of`: of ingress_bytes, egress_bytes, delay_ms, queue_packets."""
+        """Returns the argument of `series_of`: ingress, egress, delay and queue."""
         count = min(int(duration_s / self.interval_s) + 1, _MOST_INTERVALS)
         found: dict[str, Any] = {"interval_s": self.interval_s}
         for name, sums in self._sums.items():
@@ -240,15 +248,15 @@ class Gathered:
 
 
 def series_of(found: Mapping[str, Any], delay: str = over_time.QUEUEING) -> pd.DataFrame:
-    """What a file says over time, from lists with a value an interval.
+    """Returns values over time, from lists with one value per interval.
 
     Args:
-        found: interval_s and, as far as they are known, capacity_mbps, ingress_mbps, egress_mbps,
-            delay_ms (the greatest of an interval) and queue_packets (at its end).
-        delay: the quantity that delay_ms is.
+        found: interval_s and, where known, capacity_mbps, ingress_mbps, egress_mbps, delay_ms
+            (greatest of the interval) and queue_packets (at its end).
+        delay: the quantity in delay_ms.
 
     Returns:
-        That of `over_time`, with rates over at least half a second.
+        A table in the form of `over_time`, with rates over at least half a second.
     """
     interval_s = float(found["interval_s"])
     together = math.ceil(0.5 / interval_s)
@@ -261,7 +269,7 @@ def series_of(found: Mapping[str, Any], delay: str = over_time.QUEUEING) -> pd.D
             quantities[name] = (starts, padded.mean(axis=1))
     for name, quantity in (("delay_ms", delay), ("queue_packets", over_time.QUEUE)):
         if name in found:
-            values = np.asarray(found[name], dtype=float)  # null is NaN
+            values = np.asarray(found[name], dtype=float)  # null becomes NaN
             times = np.arange(len(values)) * interval_s
             is_known = ~np.isnan(values)
             quantities[quantity] = (times[is_known], values[is_known])

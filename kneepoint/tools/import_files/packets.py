@@ -1,10 +1,10 @@
 """Captures of packets (pcap and pcapng).
 
-One capture tells what passed there: the throughput of IP packets from the first to the last, the
-retransmissions of TCP, and the RTT from a segment to the acknowledgment of its last byte, without
-those that were sent again (Karn). That is the path's RTT where the sender was captured. The
-direction is the one in which more bytes passed; directions are told apart by a flow's first packet.
-Packets that offloads merged count as those of the link, and copies once.
+One capture shows the throughput of IP packets from the first to the last, TCP's retransmissions,
+and the RTT from a segment to the acknowledgment of its last byte, without retransmitted segments
+(Karn). Captured at the sender, this is the RTT of the path. The measured direction is the one with
+more bytes; a flow's first packet distinguishes directions. Merged packets count as the packets on
+the link, and copies count once.
 """
 
 from collections import deque
@@ -39,9 +39,9 @@ _MOST_UNSEEN = 0.01  # of the acknowledged
 _FEW_BYTES = 1500  # such as that of a FIN
 _MOST_SEGMENTS = 65_536  # that wait for their acknowledgment
 OFFLOADS_OFF = "ethtool -K DEV tso off gso off gro off"
-DROPPED = "tcpdump dropped them; capture again, less (-s 128) with more memory (-B 65536)"
+DROPPED = "tcpdump dropped them; capture again, with less data (-s 128), more memory (-B 65536)"
 MERGED = (
-    "offloads may have merged some, and no SYN tells of what size; capture from the beginning, or "
+    "offloads may have merged packets, and no SYN shows the MSS; capture from the beginning, or "
     f"first {OFFLOADS_OFF}"
 )
 
@@ -78,10 +78,10 @@ class _Flow:
             self.waiting.append((self.newest, packet.time_s))
         else:
             self.retransmissions += packet.segments
-            self.waiting.clear()  # which of the two is acknowledged?
+            self.waiting.clear()  # an acknowledgment would be ambiguous (Karn)
 
     def acknowledge(self, acked: int, time_s: float) -> float | None:
-        """The RTT that an acknowledgment measures."""
+        """Returns the RTT that an acknowledgment measures (s), if any."""
         rtt_s = None
         self.acked.acknowledge(acked)
         while self.waiting and not _is_after(self.waiting[0][0], acked):
@@ -102,12 +102,12 @@ class _Flow:
 
 
 def _is_after(one: int, other: int) -> bool:
-    """Of sequence numbers (RFC 9293, 3.4)."""
+    """Whether one sequence number follows another (RFC 9293, section 3.4)."""
     return 0 < (one - other) % 2**32 < 2**31
 
 
 class Passed(NamedTuple):
-    """When a flow passed, and for TCP what: its first and last sequence number."""
+    """Times of a flow's first and last packet and, for TCP, first and last sequence number."""
 
     first_s: float
     last_s: float
@@ -117,10 +117,12 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Capture(Measurement):
-    """What one capture says, and what it is matched by with that of the other end.
+    """The measurement of one capture, with the data that match it with the other end's capture.
 
-    `passed` are the flows after the first, of all together, in their order. `span_s` are the times
-    of the first and the last packet, of any direction.
+    Args:
+        passed: flows, in the order of `flows` after its first entry.
+        copies: see `Copies`.
+        span_s: times of the first and last packet of either direction.
     """
 
     passed: Mapping[bytes, Passed] = field(default_factory=dict)
@@ -133,7 +135,7 @@ def _recognises(head: bytes) -> bool:
 
 
 def read_packets(stream: BinaryIO, copies: Copies, dropped: dict[int, int]) -> Iterator[Packet]:
-    """The TCP and UDP packets over IP without copies, in constant memory (see read_records)."""
+    """Yields TCP and UDP packets over IP without copies, in constant memory; see read_records."""
     dissector = Dissector()
     for record in read_records(stream, dropped):
         packet = dissector.packet(record)
@@ -143,7 +145,7 @@ def read_packets(stream: BinaryIO, copies: Copies, dropped: dict[int, int]) -> I
 
 @dataclass
 class _Read:
-    """What a pass over a capture has gathered; by directions, backward and forward."""
+    """Data gathered in a pass over a capture; pairs are (backward, forward)."""
 
     flows: dict[bytes, _Flow] = field(default_factory=dict)
     seen: tuple[Gathered, Gathered] = field(default_factory=lambda: (Gathered(), Gathered()))
@@ -174,7 +176,7 @@ class _Read:
         return flow
 
     def own(self) -> dict[bytes, _Flow]:
-        """The flows of the direction in which more bytes passed."""
+        """The flows of the direction with more bytes."""
         amount = [0, 0]
         for flow in self.flows.values():
             amount[flow.is_forward] += flow.bytes_
@@ -207,7 +209,7 @@ def _measurement(
     _refuse_dropped(own)
     dropped = sum(read.dropped.values())
     if dropped > _MOST_UNSEEN * sum(flow.count for flow in read.flows.values()):
-        raise UnreadableError(f"{dropped} packets are not in it, as it says itself: {DROPPED}")
+        raise UnreadableError(f"by its own statistics it lacks {dropped} packets: {DROPPED}")
     span_s = max(f.last.time_s for f in own.values()) - min(f.first.time_s for f in own.values())
     if not span_s:
         raise UnreadableError("its duration is 0; did a flow run?")
@@ -239,7 +241,7 @@ def _measurement(
         tuple(absent),
         notes=(
             *(f"{copies.count} copies of packets are not counted",) * bool(copies.count),
-            *(f"{dropped} packets are not in it, as it says itself",) * bool(dropped),
+            *(f"the capture lacks {dropped} packets by its own statistics",) * bool(dropped),
         ),
         passed={key: _passed(flow) for key, flow in own.items()},
         copies=known,
@@ -253,19 +255,19 @@ def _passed(flow: _Flow) -> Passed:
 
 
 def _refuse_dropped(flows: Mapping[bytes, _Flow]) -> None:
-    """Flows whose hosts acknowledged much that the capture lacks."""
+    """Refuses flows with many acknowledged bytes that the capture lacks."""
     for flow in flows.values():
         flow.acked.count()
     unseen = sum(flow.acked.unseen for flow in flows.values())
     bytes_ = sum(flow.acked.bytes_ for flow in flows.values())
     if unseen > _MOST_UNSEEN * bytes_ + _FEW_BYTES:
         raise UnreadableError(
-            f"{unseen / bytes_:.1%} of the bytes that were acknowledged are not in it: {DROPPED}"
+            f"it lacks {unseen / bytes_:.1%} of the acknowledged bytes: {DROPPED}"
         )
 
 
 def _refuse_translated(flows: Mapping[bytes, _Flow]) -> None:
-    """Flows that are the same packets, before and after their addresses were translated."""
+    """Refuses two flows that are the same packets before and after address translation."""
     by_ends: dict[object, bytes] = {}
     for key, flow in flows.items():
         ends = flow.first.identity, flow.last.identity
@@ -275,7 +277,7 @@ def _refuse_translated(flows: Mapping[bytes, _Flow]) -> None:
             and (other := by_ends.setdefault(ends, key)) != key
         ):
             raise UnreadableError(
-                f"the packets of {name_of(other)} are also those of {name_of(key)}, translated; "
+                f"{name_of(other)} and {name_of(key)} are the same packets, translated; "
                 "capture on one interface: tcpdump -i DEV"
             )
 

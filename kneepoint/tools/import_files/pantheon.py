@@ -1,14 +1,14 @@
-"""Pantheon's tunnel logs, and pantheon_metadata.json, which says which there are.
+"""Pantheon's tunnel logs, and pantheon_metadata.json, which lists them.
 
-A log has one event a line, in the order of time, in milliseconds:
+A log has one event per line, in order of time (ms):
 
-    T # BYTES               an opportunity, if the link was emulated
+    T # BYTES               a delivery opportunity, if the link was emulated
     T + BYTES [FLOW]        a packet entered the tunnel
-    T - BYTES DELAY [FLOW]  a packet left it, DELAY ms after it had entered
+    T - BYTES DELAY [FLOW]  a packet left the tunnel after DELAY ms
 
-Throughput, 95th percentile of the one-way delay and loss of the flows, and of all together, are by
-the definitions of Pantheon's tunnel_graph.py: over first to last departure, by nearest rank, of
-bytes. The signal delay is ours, of whole milliseconds.
+Throughput, 95th percentile of the one-way delay, and loss, of each flow and of all flows, follow
+the definitions of Pantheon's tunnel_graph.py: from the first to the last departure, by nearest
+rank, by bytes. The signal delay follows our definition, in whole milliseconds.
 """
 
 import re
@@ -44,7 +44,7 @@ def _read_log(path: Path, stream: BinaryIO) -> list[Measurement]:
 
 
 def measurement_of(known: Format, path: Path, stream: BinaryIO) -> Measurement:
-    """What a log of this form says."""
+    """Returns the measurement of a log of this form."""
     found = measured(known, path, stream, "--tunnel")
     throughput_mbps, signal_ms = found["flows"][0]["throughput_mbps"], found["signal_delay_p95_ms"]
     metrics = {"throughput_mbps": throughput_mbps, "signal_delay_p95_ms": signal_ms}
@@ -88,7 +88,7 @@ def _read_metadata(path: Path, stream: BinaryIO) -> list[Measurement]:
 
 
 def _logs(path: Path, content: Mapping[str, Any], schemes: list[str]) -> Iterator[Path]:
-    """The logs of all runs, of the tunnel or, with an emulated link, merged with mahimahi's."""
+    """Yields the tunnel log of each run; of an emulated link, merged with mahimahi's log."""
     for scheme in schemes:
         for number in range(1, int(content.get("run_times", 1)) + 1):
             for name in (f"{scheme}_mm_datalink_run{number}", f"{scheme}_datalink_run{number}"):

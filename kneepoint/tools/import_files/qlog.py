@@ -1,10 +1,10 @@
 """qlog of QUIC, as JSON, NDJSON or a JSON text sequence, since draft-marx-qlog-main-schema-00.
 
-Of each trace are taken: packet_sent and packet_received with their lengths; the ranges that ACK
-frames acknowledge, of the packets of one number space; packet_lost; and the latest_rtt of
-recovery's metrics. Names may have any prefix (`transport:`, `quic:`), times may be relative to the
-trace's beginning, to the event before, or absolute, in ms. A connection that receives more than it
-sends is measured by what it receives.
+The following events of a trace are used: packet_sent and packet_received with their lengths; the
+ranges of ACK frames, per packet number space; packet_lost; and latest_rtt of the recovery metrics.
+Names may have any prefix (`transport:`, `quic:`); times (ms) may be relative to the start of the
+trace or to the previous event, or absolute. A connection that receives more bytes than it sends is
+measured by the received packets.
 """
 
 import re
@@ -65,7 +65,7 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
 
 
 def _separator(head: bytes) -> bytes | None:
-    """What separates the records of RFC 7464 or of NDJSON, whose first line has no traces."""
+    """Returns the separator of RFC 7464 or NDJSON, whose first record has no traces; else None."""
     if head.lstrip().startswith(_RS):
         return _RS
     first, end, _ = head.lstrip().partition(b"\n")
@@ -76,9 +76,9 @@ def _separator(head: bytes) -> bytes | None:
 
 
 def _events(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Iterator[Any]:
-    """Each event: its time since the first, its name, and its data with times in ms.
+    """Yields for each event the time since the first (s), the name, and the data with times in ms.
 
-    Drafts 00 and 01 write events as arrays, whose fields `event_fields` names, in any `time_units`.
+    Drafts 00 and 01 write events as arrays with fields named by `event_fields`, in `time_units`.
     """
     fields = [str(each).lower() for each in trace.get("event_fields") or ()]
     unit = (trace.get("configuration") or {}).get("time_units", "ms")
@@ -137,7 +137,7 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
             raise FORMAT.refuse(path, f"a packet has {length} bytes; write its length")
         if name == "packet_sent" and "packet_number" in header:
             number = int(header["packet_number"])
-            if space == "application" and (space, number) in waiting:  # others may begin again
+            if space == "application" and (space, number) in waiting:  # other spaces may restart
                 why = f"packet {number} is sent twice; is it one connection, on one path?"
                 raise FORMAT.refuse(path, why)
             waiting[space, number] = length, time_s
@@ -172,7 +172,7 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
 
 
 def _confirm(path: Path, rtts: Delays, own: Delays) -> None:
-    """Refuses RTTs that the times of packets and their acknowledgments contradict."""
+    """Refuses RTTs that contradict the times of packets and their acknowledgments."""
     told_ms, seen_ms = (each.figures("rtt").get("rtt_p50_ms") for each in (rtts, own))
     if told_ms is None or seen_ms is None or max(told_ms, seen_ms) < 1:  # times may be of whole ms
         return

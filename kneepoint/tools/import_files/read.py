@@ -43,14 +43,14 @@ _PROBABLE = {
 }
 _LONG_S, _SLOW_MBPS = 7200, 0.2
 _SHORT_S, _FAST_MBPS = 1, 1000
-"""Hours at such a rate, or less than a second: minutes in another unit?"""
+"""Improbable runs: long at a low rate, or short at a high rate, as with a wrong unit of time."""
 
 
 def read_measurements(paths: Iterable[Path]) -> list[Measurement]:
-    """Reads files, each unpacked if it is compressed by gzip; captures of both ends are one run.
+    """Reads files, also compressed by gzip; two captures of both ends become one run.
 
     Raises:
-        KneepointError: one of them is missing, damaged or of no known format.
+        KneepointError: a file is missing, damaged or of unknown format.
     """
     return [
         replace(
@@ -63,7 +63,7 @@ def read_measurements(paths: Iterable[Path]) -> list[Measurement]:
 
 
 def _doubts(run: Measurement) -> Iterator[str]:
-    """Figures that no link of today has: the file may be in another unit than its format's."""
+    """Yields notes on improbable figures: the file may have other units than its format."""
     told = {"duration_s": run.duration_s, **(run.flows[0] if run.flows else {}), **run.metrics}
     for name, (least, most) in _PROBABLE.items():
         value = told.get(name)

@@ -1,6 +1,6 @@
 """Records of captures: pcap 2.4 (draft-ietf-opsawg-pcap) and pcapng 1 (...-opsawg-pcapng).
 
-In pcapng every packet has its interface's clock (if_tsresol, if_tsoffset) and link type.
+In pcapng, clock (if_tsresol, if_tsoffset) and link type belong to the interface of a packet.
 """
 
 import struct
@@ -27,13 +27,13 @@ _LONGEST_S = 366 * 86_400
 
 
 class UnreadableError(ValueError):
-    """Why a capture cannot be read, and the remedy."""
+    """A capture cannot be read; the message gives reason and remedy."""
 
 
 class Record(NamedTuple):
-    """A packet as captured: `data`, cut at the snap length, of `length` bytes.
+    """A captured packet: `data`, cut at the snap length, of a packet of `length` bytes.
 
-    `link` is of tcpdump.org/linktypes.html; `interface` counts the interfaces of the file.
+    `link` is a type of tcpdump.org/linktypes.html; `interface` numbers the interfaces of the file.
     """
 
     time_s: float
@@ -51,11 +51,11 @@ class _Interface(NamedTuple):
 
 
 def read_records(stream: BinaryIO, dropped: dict[int, int]) -> Iterator[Record]:
-    """The records in the order of time, in constant memory.
+    """Yields the records in order of time, in constant memory.
 
     Args:
         stream: the file's content.
-        dropped: gets how many packets the file says were dropped, by interfaces (pcapng only).
+        dropped: receives the number of dropped packets by interface (pcapng only).
 
     Raises:
         UnreadableError: the file is damaged or cut off, or its times are impossible.
@@ -77,7 +77,7 @@ def read_records(stream: BinaryIO, dropped: dict[int, int]) -> Iterator[Record]:
 
 
 def _check_time(number: int, time_s: float, latest_s: float, most_s: float) -> None:
-    """Accepts a time that is hardly before the latest."""
+    """Refuses an impossible time, or a time well before the latest."""
     if time_s > most_s or time_s < 0:
         raise UnreadableError(
             f"packet {number} has the timestamp {time_s:.6g} s since 1970, "
@@ -136,7 +136,7 @@ def _pcapng(stream: BinaryIO, dropped: dict[int, int]) -> Iterator[Record]:
 
 
 def _section(stream: BinaryIO) -> str:
-    """The order of bytes of the section that begins."""
+    """Returns the byte order of the section that begins."""
     size, magic = _exactly(stream, 4), _exactly(stream, 4)
     if (order := _ORDERS.get(magic)) is None:
         raise UnreadableError("a section's byte order is damaged; capture again")
@@ -149,7 +149,7 @@ def _section(stream: BinaryIO) -> str:
 
 
 def _body(stream: BinaryIO, order: str, length: int, around: int) -> bytes:
-    """What a block holds between its type and length and its length once more."""
+    """Returns the body of a block, between its header and the repeated length."""
     if length % 4 or length < around:
         raise UnreadableError(f"a block has {length} bytes; capture again")
     body = _exactly(stream, length - around)
@@ -170,7 +170,7 @@ def _interface(order: str, body: bytes, number: int) -> _Interface:
 
 
 def _options(order: str, body: bytes, place: int) -> Iterator[tuple[int, bytes]]:
-    """The codes and values of a block's options, which begin there."""
+    """Yields the codes and values of a block's options, from offset `place` on."""
     while place + 4 <= len(body):
         code, length = struct.unpack_from(order + "HH", body, place)
         if code == _END:

@@ -127,7 +127,7 @@ def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, worksp
     assert one(evaluator, **rule, seeds=[1]) == shipped
     words = ("--set", "rule=window = 20", "--set", "initial_window=20", "--network", "wire")
     assert answer(workspace, "run", "rule", *words)["power"] == pytest.approx(shipped["score"])
-    assert "--set rule=w = x: x is no signal" in refused(
+    assert "--set rule=w = x: x is neither" in refused(
         workspace, "run", "rule", "--set", "rule=w = x", "--network", "wire"
     )
 
@@ -154,7 +154,7 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
     [
         ("{no JSON", "refused", ["line 2:", "no JSON", "column 2"]),
         ("[" * 100_000, "refused", ["no JSON"]),
-        ("[1]", "refused", ["line 2:", "no JSON object"]),
+        ("[1]", "refused", ["line 2:", "not a JSON object"]),
         ({}, "refused", ["controller, rule, source and entry"]),
         ({"controler": "reno"}, "refused", ["controler", "controller"]),
         ({"controller": "ren"}, "refused", ["'ren'", "reno"]),
@@ -167,7 +167,7 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
         ({"controller": "reno", "score": "1 / (power - power)"}, "failed", ["no score"]),
         ({"controller": "reno", "constants": {"nix": 1}}, "refused", ["nix"]),
         ({"controller": "abc"}, "refused", ["marks"]),
-        ({"rule": "w = w + x"}, "refused", ["rule", "x is no signal"]),
+        ({"rule": "w = w + x"}, "refused", ["rule", "x is neither"]),
         ({"rule": "w = 1" + "+1" * 2**20}, "refused", ["rule", "characters"]),
         ({"rule": "w = w * ((rtt - rtt) / (rtt - rtt))"}, "failed", ["window"]),
         ({"entry": "nowhere"}, "refused", ["nowhere"]),
