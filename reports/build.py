@@ -2,8 +2,8 @@
 
 python -m kneepoint.reports.build --config config/config.yaml
 
-reads the tables of the analysis (see `analysis.schema`) and the figures that `draw` has drawn, and
-computes nothing.
+It reads the tables of the analysis (see `analysis.schema`) and the figures that `draw` has drawn;
+it computes nothing.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from kneepoint.reports.provenance import gather
 
 
 def build(config: Path) -> None:
-    """Writes everything into the folder of the results.
+    """Writes the report into the folder of the results.
 
-    An older report stays as it is until all of the new one is made.
+    An older report is replaced only when all of the new report is made.
 
     Raises:
         KneepointError: the configuration is wrong, or tables or figures are missing or damaged.
@@ -53,8 +53,8 @@ def build(config: Path) -> None:
 
 
 def _write_tables(tables: Tables, folder: Path) -> None:
-    """Writes every table that has rows as CSV, called after it."""
-    folder.mkdir(exist_ok=True)  # a small study leaves it empty
+    """Writes each table with rows to NAME.csv, and removes other CSV files."""
+    folder.mkdir(exist_ok=True)  # it stays empty if no table has rows
     old = {path.stem: path for path in folder.glob("*.csv")}
     for name, table in tables.items():
         schema = TABLES.get(name)
@@ -69,7 +69,7 @@ def _write_tables(tables: Tables, folder: Path) -> None:
 
 
 def _text(value: object) -> object:
-    """Names in one cell, if a value is several."""
+    """Joins the values of a list into one cell."""
     return "; ".join(value) if isinstance(value, list | tuple | np.ndarray) else value
 
 

@@ -1,8 +1,8 @@
-"""A report as one tree of HTML, from the Markdown of its templates.
+"""A report as one HTML tree, from the Markdown of its templates.
 
-Markdown has paragraphs, **bold** and `code`; all else is HTML: `<h2 id="...">` opens a part,
-`<h3 id="...">` a section, `<h4>` a heading without a number, `<details>` what only the page has,
-and folded. Four elements are ours:
+Markdown has paragraphs, **bold** and `code`; everything else is HTML: `<h2 id="...">` opens a part,
+`<h3 id="...">` a section, `<h4>` a heading without a number; `<details>` is folded on the page and
+absent on paper. Four elements are our own:
 
     <figure name="..." only="html" if="drawn"><title>...</title><caption>...</caption></figure>
     <table name="..." only="html" first="...">
@@ -11,14 +11,14 @@ and folded. Four elements are ours:
       <tr class="strong or muted" id="..."><td>...</td></tr>
     </table>
     <ref to="NAME"/>   the label of a part, section, figure or table: "Figure 3"
-    <run of="ID">...</run>   a number that links to the row `run-ID`, which has the run behind it
+    <run of="ID">...</run>   a number that links to the row `run-ID` of its run
 
-What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
-its own ("Table S3"). Columns of one group share a head. Of more than MOST_ROWS rows a table has the
-first on paper; on the page it shows its `first`, or so many, until it is asked for all. A table
-without rows is left out, as is a figure with if="drawn" that was not, a column with if="known" and
-no value in any row, and a heading or a summary with nothing below. A figure that is taller than a
-page of paper is a supplement, too.
+An element in `<details>` or with `only="html"` is a supplement: only the page has it, with separate
+numbers ("Table S3"). Columns of one group share a head. A table of more than MOST_ROWS rows is cut
+to the first on paper; the page shows its `first` rows, MOST_ROWS by default, until all are asked
+for. The following are left out: a table without rows, a figure with if="drawn" that was not drawn,
+a column with if="known" without values, and a heading or summary without content. A figure taller
+than a page of paper is a supplement, too.
 """
 
 import re
@@ -36,10 +36,10 @@ from markupsafe import Markup
 from kneepoint.analysis.labels import DASH
 
 RUN_DIGITS = 12
-"""This many digits of a run's id identify it."""
+"""Number of digits of a run's identifier that the report prints and links by."""
 
 MOST_ROWS = 60
-"""Of a table, unless all are asked for."""
+"""Rows of a table that are shown unless all are asked for."""
 
 _OWN_WORDS = MarkdownIt("commonmark", {"html": False}).disable("image")
 _TEMPLATES = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).disable(
@@ -64,9 +64,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Document:
-    """A report: what stands above it, and its body as HTML with images named by their figures.
+    """A report: its title block, and its body as HTML with images named by their figures.
 
-    `search` is what a field above all tables asks for, if there is to be one.
+    `made_of` names commits and seed; `search` is the prompt of a search field above all tables, ""
+    for none; `supplements` names the elements that only the page has.
     """
 
     title: str
@@ -80,7 +81,7 @@ class Document:
 
 
 def own_words(markdown: str) -> Markup:
-    """A user's own text in CommonMark, of which images and HTML are text, as HTML."""
+    """Returns HTML of a user's text in CommonMark; images and HTML in it remain text."""
     text = _OWN_WORDS.render(markdown)
     for level in (3, 2, 1):  # below the headings of a part and of a section
         text = text.replace(f"<h{level}>", "<h4>").replace(f"</h{level}>", "</h4>")
@@ -95,15 +96,15 @@ def document(
     cited: Mapping[str, str] | None = None,
     **about: Any,
 ) -> Document:
-    """Reads what templates wrote: numbers its parts, resolves references, writes tables as HTML.
+    """Makes a document from the output of templates: numbers, resolved references, HTML tables.
 
     Args:
-        text: Markdown as above.
+        text: Markdown as described above.
         title: of the report.
-        drawn: names of the figures that there are.
-        tall: names of those that no page of paper holds.
-        cited: what a name in the text links to, by the name.
-        about: what else stands above it: subtitle, authors, made_of, search.
+        drawn: names of the available figures.
+        tall: names of figures that are taller than a page of paper.
+        cited: targets of links from names in the text, by name.
+        about: the rest of the title block: subtitle, authors, made_of, search.
     """
     whole = _BLOCK.sub(lambda block: _BLANK_LINES.sub("\n", block[0]), text)
     body = ElementTree.fromstring(f"<div>{_TEMPLATES.render(whole)}</div>")  # noqa: S314, ours
@@ -142,7 +143,7 @@ def document(
 
 
 def _numbered(body: Element) -> tuple[dict[str, str], list[Heading], frozenset[str]]:
-    """Numbers headings; returns the label of each name, the headings, the names of supplements."""
+    """Numbers headings, figures and tables; returns labels by name, headings, and supplements."""
     counts: Counter[str] = Counter()
     labels: dict[str, str] = {}
     headings, supplements = [], set()
@@ -170,14 +171,14 @@ def _numbered(body: Element) -> tuple[dict[str, str], list[Heading], frozenset[s
 
 
 def _walk(item: Element, is_folded: bool = False) -> Iterator[tuple[Element, bool]]:
-    """Every element in the order of the text, and whether it is within `<details>`."""
+    """Yields every element in the order of the text, and whether it is within `<details>`."""
     yield item, is_folded
     for child in item:
         yield from _walk(child, is_folded or child.tag == "details")
 
 
 def _link(item: Element, named: "re.Pattern[str]", cited: Mapping[str, str]) -> None:
-    """Makes links of names in the text, but not in headings, code, links and the references."""
+    """Turns names in the text into links, except in headings, code, links and the references."""
     if item.tag in _UNLINKED or item.get("class") == "references":
         return
     for at, before in reversed(list(enumerate([None, *item]))):
@@ -206,13 +207,13 @@ def _write_figure(item: Element, labels: dict[str, str]) -> None:
 
 
 def _frame(figure: Element, label: str) -> Element:
-    """What scrolls sideways, also by keys, where the page is narrower than its content."""
+    """Adds a region that scrolls sideways, also by keys, if its content is wider than the page."""
     region = {"tabindex": "0", "role": "region", "aria-label": label}
     return SubElement(figure, "div", {"class": "scroll", **region})
 
 
 def _write_table(item: Element, labels: dict[str, str]) -> None:
-    """A table becomes a figure with a caption above and a table that scrolls by itself."""
+    """Turns a table into a figure with a caption above and a table in a scrolling frame."""
     caption, columns, rows = _caption(item, labels), *_columns_and_rows(item)
     name, first = item.attrib["name"], item.get("first", str(MOST_ROWS))
     lefts = [at for at, column in enumerate(columns) if column.get("class") == "left"]
@@ -232,7 +233,7 @@ def _write_table(item: Element, labels: dict[str, str]) -> None:
 
 
 def _columns_and_rows(item: Element) -> tuple[list[Element], list[Element]]:
-    """Those of a table without the columns that have no value and may be left out."""
+    """Returns a table's columns and rows, without empty columns that may be left out."""
     columns, rows = item.findall("column"), item.findall("tr")
     for row in rows:
         cells = f"{len(row)} cells for {len(columns)} columns"
@@ -268,7 +269,7 @@ def _write_head(head: Element, columns: list[Element]) -> None:
 
 
 def _caption(item: Element, labels: dict[str, str]) -> Element:
-    """`Figure 3. Title. Caption`, of the elements title and caption."""
+    """Returns the caption `Figure 3. Title. Caption`, from the elements title and caption."""
     written, title = Element("figcaption"), item.find("title")
     assert title is not None, item.attrib
     number = SubElement(written, "span", {"class": "number"})
@@ -287,7 +288,7 @@ def _caption(item: Element, labels: dict[str, str]) -> Element:
 
 
 def _empty(item: Element, attributes: dict[str, str]) -> None:
-    """Leaves an element with these attributes alone; what follows it stays."""
+    """Removes an element's content, and replaces its attributes; the text after it stays."""
     tail = item.tail
     item.clear()
     item.attrib, item.tail = attributes, tail

@@ -2,10 +2,9 @@
 
 python -m kneepoint.reports.draw --results results power-curve
 
-draws every figure of a kind, or of several, as SVG into results/figures/power-curve. Each is named
-after its kind and what it shows: power-curve-fixed_window-window-contest. With --out
-FOLDER/NAME.svg it draws only the figure of that name; the name of the kind stands for the first of
-its figures.
+draws every figure of one or several kinds as SVG, here into results/figures/power-curve. Figures
+are named after kind and content: power-curve-fixed_window-window-contest. With --out
+FOLDER/NAME.svg, only the figure NAME is drawn; the name of a kind means its first figure.
 """
 
 import argparse
@@ -32,11 +31,11 @@ from kneepoint.reports.figures import (
 
 Drawing = Callable[[], Figure]
 _IMAGE_DPI = 150
-"""Of what is an image within a figure: thousands of dots."""
+"""Resolution of rasterised parts of a figure, such as thousands of dots."""
 
 
 def available(tables: Tables, kinds: Iterable[str] = PART_OF) -> dict[str, Drawing]:
-    """Returns every figure for which the tables have data, by its name."""
+    """Returns every figure for which the tables have data, by name."""
     found: dict[str, Drawing] = {}
     for kind in kinds:
         each = drawn(kind)
@@ -62,19 +61,19 @@ def find(name: str, tables: Tables) -> Drawing:
 
 
 def own_names(results: Path) -> dict[str, str]:
-    """Returns the names that a report has given to parameters and controllers."""
+    """Returns the names that a report's configuration gives to parameters and controllers."""
     table = tables_in(results)[NAMES]
     return dict(zip(table["name"], table["printed"], strict=True))
 
 
 def save(drawing: Drawing, path: Path) -> None:
-    """Draws in the house style, as SVG."""
+    """Draws a figure in the house style, as SVG."""
     with style.house():
         style.write(drawing(), path, _IMAGE_DPI)
 
 
 def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
-    """Draws every figure of a kind into `folder`, which afterwards holds nothing else."""
+    """Draws every figure of a kind into `folder`, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, drawing in available(tables, [kind]).items():
@@ -97,13 +96,13 @@ def main() -> None:
     parser.add_argument("kinds", nargs="+", choices=PART_OF, metavar="KIND", help="%(choices)s")
     arguments = parser.parse_args()
     results, out = arguments.results, arguments.out
-    gc.set_threshold(200_000)  # figures are full of cycles: a tenth of the time went into looking
+    gc.set_threshold(200_000)  # matplotlib's cycles: collecting them took a tenth of the time
     if out:
         with labels.printed_as(own_names(results)):
             save(find(out.stem, tables_in(results)), out)
         return
     with ProcessPoolExecutor(arguments.processes) as pool:
-        list(pool.map(partial(_draw_in, results), arguments.kinds))  # raises what went wrong
+        list(pool.map(partial(_draw_in, results), arguments.kinds))  # list() raises the errors
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Figures within a page: matplotlib's SVG without what a page does not need."""
+"""Inline figures of a page: matplotlib's SVG, reduced in size."""
 
 import re
 from collections.abc import Container, Mapping
@@ -31,10 +31,10 @@ _PLACE = re.compile(r'x="([^"]*)" y="([^"]*)"')
 
 
 class Inliner:
-    """Makes the figures of one page, each with ids of its own.
+    """Makes the inline figures of one page, with distinct ids.
 
     Args:
-        rows: names of the rows on the page, of which points link to those of their runs.
+        rows: ids of the rows on the page; points link to the rows of their runs.
     """
 
     def __init__(self, rows: Container[str] = ()) -> None:
@@ -45,8 +45,8 @@ class Inliner:
         """Returns an `<svg>` element.
 
         Args:
-            svg: what matplotlib wrote.
-            label: what the figure shows, for those who do not see it.
+            svg: matplotlib's output.
+            label: description of the figure for screen readers.
         """
         self._figures += 1
         text = svg.decode()
@@ -70,7 +70,7 @@ class Inliner:
 
 
 def _with_classes(text: str, prefix: str) -> tuple[str, str]:
-    """The text with a class for each style, and the rules of these classes."""
+    """Returns the text with a class in place of each style, and the rules of these classes."""
     classes: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
@@ -81,12 +81,12 @@ def _with_classes(text: str, prefix: str) -> tuple[str, str]:
 
 
 def _once(clipped: "re.Match[str]") -> str:
-    """Neighbours with the same clipping, such as the points of a scatter plot, in one group."""
+    """Puts neighbours with the same clipping, such as points of a scatter plot, into one group."""
     return clipped[1] + clipped[0].replace(clipped[1], "").replace("</g>", "") + "</g>"
 
 
 def _gathered(points: "re.Match[str]", radii: Mapping[str, str]) -> str:
-    """Neighbouring points of one style, written once; dots are a path, as a round cap is a dot."""
+    """Writes the style of neighbouring points once; dots become round caps of one path."""
     _, name, style = points.groups()
     fill = _FILL.fullmatch(style)
     if fill is None or name not in radii:
@@ -98,7 +98,7 @@ def _gathered(points: "re.Match[str]", radii: Mapping[str, str]) -> str:
 
 
 def _shortened(attribute: str) -> str:
-    """Coordinates to a tenth of a point, without needless blanks."""
+    """Rounds coordinates to a tenth of a point, and removes needless blanks."""
     rounded = _NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), attribute)
     if not attribute.startswith(" d="):
         return rounded
@@ -107,7 +107,7 @@ def _shortened(attribute: str) -> str:
 
 
 def _with_steps(path: str) -> str:
-    """A path whose lines along an axis have one coordinate, as those of a staircase do."""
+    """Writes lines parallel to an axis, as of a step plot, with one coordinate (H, V)."""
     made, at = [], ["", ""]
     for command, words in _COMMAND.findall(path):
         place = words.split()

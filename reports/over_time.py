@@ -1,4 +1,4 @@
-"""Plots one run over time: rates, delays, and what its sender knew: window and RTT."""
+"""Plots one run over time: rates, delays, and the sender's window and RTT."""
 
 from contextlib import closing
 from pathlib import Path
@@ -48,11 +48,11 @@ def draw(
 
     Args:
         log: of its uplink.
-        flow_log: of its sender; None: without window and RTT.
+        flow_log: of its sender; None: no window and RTT are shown.
         title: above the panels.
         out: the file.
-        noun: what the flow's log has as its window: a whole sender shows packets in flight only.
-        dpi: of its images (see style.write).
+        noun: name of the flow log's window: for a whole sender, packets in flight.
+        dpi: of images in the file (see style.write).
 
     Raises:
         KneepointError: a log is damaged.
@@ -74,7 +74,7 @@ def draw_series(
     dpi: float | None = None,
     with_queue: bool = False,
 ) -> None:
-    """Plots what is known of a run (see `panels`), with the queue where that is known alone."""
+    """Plots a run's series (see `panels`); `with_queue` shows the queue without a window, too."""
     with style.house():
         figure = run_over_time.panels(series, run, noun, with_queue)
         figure.suptitle(title)

@@ -1,17 +1,17 @@
-"""The parts of a report, by which its claims and its files are sorted."""
+"""The parts of a report, which order its sections, claims and files."""
 
 from functools import cache
 
 from kneepoint.runs.question import questions
 
 FINDINGS = "Findings"
-"""The list on the first page, of no part."""
+"""The list of findings on the first page, outside the parts."""
 DONE = "Done"
-"""What was done, in a word or two of the subtitle."""
+"""Words of the subtitle that name the work done."""
 NETWORKS = "Networks"
-"""Titles of the networks that a report is about, one a line."""
+"""Titles of the report's networks, one per line."""
 WORKS = "Works"
-"""Works on which methods are based, among the references."""
+"""Works that methods are based on, for the references."""
 AT_A_GLANCE = "At a glance"
 PUBLISHED = "What was published"
 FOUND = "What was found"
@@ -28,9 +28,9 @@ PARTS = {
     TRUSTED: "trust",
     APPENDIX: "appendix",
 }
-"""In their order, with the names of their headings."""
-BETWEEN = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
-"""Those that are sections and nothing else."""
+"""The ids of the parts' headings, in order."""
+MIDDLE_PARTS = (PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED)
+"""Parts that consist of questions' sections only."""
 
 
 @cache
@@ -46,7 +46,7 @@ def sections(part: str) -> list[tuple[str, str]]:
 
 
 def part_of_table(name: str) -> str:
-    """Returns the part that a table of the analysis belongs to, or what is derived of tables."""
+    """Returns the part that an analysis table, or a table derived from one, belongs to."""
     from kneepoint.analysis.derived import question_of  # imports pandas
 
     question = question_of(name)

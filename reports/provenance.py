@@ -1,4 +1,4 @@
-"""The provenance of a report: versions, digests, seeds, host and times, so that it can be rerun."""
+"""The provenance of a report: versions, digests, seeds, host and times, to repeat it."""
 
 import importlib.metadata
 import json
@@ -32,16 +32,16 @@ from kneepoint.runs.results import read_table
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 _PUBLISHED = ("csv", "yaml")
-"""The endings of a published table's files."""
+"""Suffixes of a published table's files."""
 
 
 def gather(results: Results) -> Record:
-    """Collects what does not follow from results: of git, packages, build/, benchmarks/, the host.
+    """Collects the provenance from git, packages, build/, benchmarks/ and the host.
 
-    `sha256` has the digests of inputs and programs. `results` say for each experiment what
-    identifies them: equal digests, equal runs; and by which code they were made. `wall_times` has
-    the rule, the name and the seconds of each job. `beside` is the folder of a configuration
-    outside this repository, as `commit` and the like are of this one.
+    `sha256` has digests of inputs and programs. `results` has, for each experiment, the digest of
+    its runs (equal digests, equal runs) and the commit and code that made them. `wall_times` has
+    rule, name and seconds of each job. `beside` describes the folder of a configuration outside
+    this repository, as `commit`, `committed` and `changed_files` describe this repository.
     """
     workflow = results.workflow
     config, beside = public_path(workflow.path), _beside(workflow.path)
@@ -66,21 +66,22 @@ def gather(results: Results) -> Record:
 
 
 def public_path(path: Path) -> str:
-    """Returns a file's path; outside the repository it names none of its owner's folders.
+    """Returns a file's path without private folders.
 
-    Such a path begins with the folder of the file's repository or, without one, of the file.
+    A path outside this repository begins with the folder of its own repository or, without one,
+    with the folder of the file.
     """
     path, here = path.resolve(), Path.cwd().resolve()
     return str(path.relative_to(here if path.is_relative_to(here) else _root_of(path).parent))
 
 
 def _root_of(path: Path) -> Path:
-    """The folder of the repository of a file, or its own folder without one."""
+    """Returns the root of a file's repository or, without one, the folder of the file."""
     return next((each for each in path.parents if (each / ".git").exists()), path.parent)
 
 
 def _state(folder: Path = TOOL) -> Record:
-    """The commit of a folder's repository, and the files that differ from it."""
+    """Returns the commit of a folder's repository, and the files that differ from it."""
     found = current_commit(folder)
     return {
         "commit": found.name,
@@ -90,7 +91,7 @@ def _state(folder: Path = TOOL) -> Record:
 
 
 def _beside(config: Path) -> Record | None:
-    """The folder of a configuration outside this repository, and its own commit; None within."""
+    """Returns folder and commit of a configuration outside this repository; None if inside."""
     config = config.resolve()
     if config.is_relative_to(TOOL):
         return None
@@ -99,9 +100,9 @@ def _beside(config: Path) -> Record | None:
 
 
 def _references(workflow: Workflow) -> list[Record]:
-    """What tables and comparisons cite: a reference or, without one, the source as they name it.
+    """Returns the references that tables and comparisons cite, or the bare names of sources.
 
-    `names` are those by which the report cites it.
+    `names` lists the names under which the report cites each reference.
     """
     cited: dict[str, Record] = {}
     for table in workflow.tables.values():
@@ -120,7 +121,7 @@ def _references(workflow: Workflow) -> list[Record]:
 
 
 def input_files(workflow: Workflow) -> dict[str, Path]:
-    """Files of the configuration, the main one first, and controllers' sources, by public paths."""
+    """Returns files of the configuration, config.yaml first, and controllers' sources, by path."""
     folder, traces = workflow.path.parent, catalogue_files(workflow.path)
     read = [path for each in experiments_of(workflow).values() for path in each.config_files]
     read += [folder / f"published/{name}.{end}" for name in workflow.tables for end in _PUBLISHED]
@@ -131,7 +132,7 @@ def input_files(workflow: Workflow) -> dict[str, Path]:
 
 
 def _versions() -> dict[str, str]:
-    """Of Python, its packages, and the C++ compiler that CMake found."""
+    """Returns versions of Python, its packages, and the C++ compiler that CMake found."""
     found = {"python": platform.python_version()}
     found |= {name: importlib.metadata.version(name) for name in _PACKAGES}
     for path in sorted((BUILT / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake")):
@@ -141,7 +142,7 @@ def _versions() -> dict[str, str]:
 
 
 def _mahimahi() -> dict[str, str]:
-    """The version of the package; mm-link itself does not report one."""
+    """Returns the version of mahimahi's package; mm-link itself does not report a version."""
     query = ["dpkg-query", "--show", "--showformat=${Version}", "mahimahi"]
     with suppress(OSError, subprocess.CalledProcessError):
         version = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
@@ -150,7 +151,7 @@ def _mahimahi() -> dict[str, str]:
 
 
 def _files(workflow: Workflow) -> dict[str, Path]:
-    """The configuration and the programs of the emulator, as they are named."""
+    """Returns the files of the configuration and the emulator's programs, by name."""
     programs = {"build/emulate": EMULATE}
     for name in sorted(workflow.controllers):
         programs[f"build/controllers/{name}.so"] = shared_object(name, workflow.own_sources)
@@ -163,7 +164,7 @@ def _real_programs() -> dict[str, Path]:
 
 
 def digests(files: Mapping[str, Path]) -> dict[str, str]:
-    """The digests of the files that are there."""
+    """Returns the digests of the existing files."""
     there = {name: path for name, path in files.items() if path.is_file()}
     return {name: sha256_of(path.read_bytes()) for name, path in there.items()}
 
@@ -179,7 +180,7 @@ def _networks(names: list[str]) -> Iterator[Record]:
 
 
 def _results(workflow: Workflow) -> Iterator[Record]:
-    """One for each experiment that has results; real-time runs may have none."""
+    """Yields a record for each experiment with results; real-time experiments may have none."""
     for name in experiments_of(workflow):
         made = read_made_by(workflow.results / name)
         path = workflow.results / name / "runs.parquet"
@@ -205,7 +206,7 @@ def _host() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The name that Linux gives it: Python's own is empty or that of the family."""
+    """Returns the processor's name from Linux: Python's is empty, or names only the family."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -214,14 +215,14 @@ def _processor() -> str:
 
 
 def _jobs(workflow: Workflow) -> set[str]:
-    """The names of the jobs behind a report: other configurations leave times there too."""
+    """Returns the names of the jobs of a report: other configurations write benchmarks, too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
     named = {*experiments_of(workflow), *workflow.controllers, *workflow.networks, *traces}
     return named | {"build", "analyse", *(f"analyse_{stage}" for stage in STAGES), "figures"}
 
 
 def _wall_times(folder: Path, jobs: set[str]) -> list[Record]:
-    """From Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job counts its mean."""
+    """Reads Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job has its mean time."""
     times = []
     for path in sorted(folder.glob("*/**/*.tsv")):
         rule, *rest = path.relative_to(folder).with_suffix("").parts

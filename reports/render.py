@@ -23,22 +23,22 @@ from kneepoint.reports.templating import plain_text, templates_in
 TEMPLATES = Path(__file__).parent / "templates"
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')
 _CONTENTS = '<div class="contents"></div>'
-"""The place of the contents, if they are not above all."""
+"""The place of the table of contents; without it, they come first."""
 _HEIGHT = re.compile(rb'<svg [^>]*?height="([\d.]+)pt"')
 _TALLEST_PT = 690
-"""With its caption, a figure of this height fills a page: see report.typ."""
+"""Height of a figure that fills a page together with its caption (see report.typ)."""
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
-"""Of the text in the figures."""
+"""Fonts of the text in figures."""
 
 
 def is_tall(figure: Path) -> bool:
-    """Whether no page of paper holds an SVG file of matplotlib."""
+    """Whether an SVG file of matplotlib is taller than a page of paper."""
     height = _HEIGHT.search(figure.read_bytes()[:2000])
     return height is not None and float(height[1]) > _TALLEST_PT
 
 
 def to_html(document: Document, figures: Mapping[str, Path]) -> str:
-    """One self-contained page, with styles and figures (SVG files by their names) inside.
+    """Returns one self-contained page with inline styles and figures (SVG files by name).
 
     Raises:
         KneepointError: a figure is missing.
@@ -55,7 +55,7 @@ def to_html(document: Document, figures: Mapping[str, Path]) -> str:
 
 
 def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
-    """The same on paper; equal content gives equal bytes, because it carries no date.
+    """Returns the report as PDF; equal content gives equal bytes, because it has no date.
 
     Raises:
         KneepointError: a figure is missing, or typst refuses the document.
@@ -109,7 +109,7 @@ def _html(body: Element) -> str:
 
 
 def _leave_out_supplements(parent: Element, names: frozenset[str]) -> None:
-    """Removes what the page alone has; a link to it, or to a run's row, becomes its text."""
+    """Removes supplements; links to them, and to rows of runs, become plain text."""
     for child in list(parent):
         if child.tag == "details" or child.get("id") in names:
             parent.remove(child)
@@ -120,11 +120,11 @@ def _leave_out_supplements(parent: Element, names: frozenset[str]) -> None:
 
 
 def _shorten_tables(body: Element) -> None:
-    """Leaves tables MOST_ROWS rows, and says so."""
+    """Cuts tables to MOST_ROWS rows, with a note in the caption."""
     for figure in body.findall(".//figure[@class='table']"):
         caption, rows = figure.find("figcaption"), figure.find(".//tbody")
         if caption is not None and rows is not None and len(rows) > MOST_ROWS:
-            said = f" The first {MOST_ROWS} of {len(rows):,} rows; report.html has all."
+            said = f" The first {MOST_ROWS} of {len(rows):,} rows; report.html has all rows."
             SubElement(caption, "span").text = said
             rows[:] = rows[:MOST_ROWS]
 

@@ -1,4 +1,4 @@
-"""The environment of all templates: Markdown with jinja, and a few elements of `document`."""
+"""The Jinja environment of all templates: Markdown, with the elements of `document`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -15,23 +15,23 @@ _HEAD = re.compile(
     r"(?P<known>\??)(?P<left><?)(?:(?P<group>.*): )?(?P<title>.*?)(?: \((?P<unit>.*)\))?"
 )
 _SIGNS = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>\"'`*_[]\\~|#!"})
-"""What HTML or Markdown takes for markup."""
+"""Characters that HTML or Markdown would take for markup."""
 
 
 def literal(value: object) -> object:
-    """A value as text in which no sign is markup; Markup and other types stay as they are."""
+    """Escapes markup in a text; Markup and values of other types are returned unchanged."""
     if type(value) is not str:
         return value
     return Markup(" ".join(_NO_XML.sub("\ufffd", value).splitlines()).translate(_SIGNS))  # noqa: S704
 
 
 def plain_text(html: object) -> str:
-    """The text of HTML without elements, such as a value that a template has set."""
+    """Returns the text of HTML without elements, such as a value set by a template."""
     return str(Markup(html).unescape())  # noqa: S704
 
 
 def element(tag: str, *content: object, **attributes: object) -> Markup:
-    """An element with those attributes that have a value; `class_` is `class`."""
+    """Returns an element with the attributes that have a value; `class_` is `class`."""
     given = {name.rstrip("_"): literal(value) for name, value in attributes.items() if value}
     written = Markup("").join(Markup(' {}="{}"').format(*each) for each in given.items())
     inner = Markup("").join(Markup("{}").format(literal(each)) for each in content)
@@ -45,7 +45,7 @@ def joined(items: Iterable[object]) -> Markup:
 
 
 def templates_in(folder: Path) -> jinja2.Environment:
-    """Templates whose values are text, and whose unknown names are errors."""
+    """Returns an environment whose values are escaped, and whose unknown names are errors."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
@@ -75,15 +75,15 @@ def _table(
     only: str = "",
     caller: Callable[[object], Markup],
 ) -> Markup:
-    """A table with a row for each of `rows`: what a call block writes of it.
+    """Returns a table whose rows a call block writes, one for each element of `rows`.
 
     Args:
         name: of the table.
-        title: above it.
+        title: above the table.
         caption: after the title; none if empty.
-        rows: what the block gets one by one.
+        rows: arguments of the block, one by one.
         heads: see `_columns`.
-        only: "html" for a table that the page alone has.
+        only: "html" for a table that only the page has.
         caller: the block.
     """
     about = [element("title", title), *([element("caption", caption)] if caption else [])]
@@ -92,9 +92,9 @@ def _table(
 
 
 def _row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
-    """A row of a table, with a name if links point to it; a dash for what is missing.
+    """Returns a row of a table, with an id if links point to it; missing values become a dash.
 
-    A list among the cells is as many cells.
+    A list among the cells stands for several cells.
     """
     kind = "strong" if strong else "muted" if muted else ""
     written = (element("td", labels.DASH if cell is None else cell) for cell in _flat(cells))
@@ -109,15 +109,15 @@ def _column(
     share: int = 0,
     known: bool = False,
 ) -> Markup:
-    """The head of a column.
+    """Returns the head of a column.
 
     Args:
-        title: what stands there.
-        unit: below it.
-        group: the head that it shares with its neighbours.
-        left: whether it is aligned left.
-        share: of the width of the page on paper, in per cent.
-        known: whether it is left out if no row has a value there.
+        title: its text.
+        unit: below the title.
+        group: head shared with neighbouring columns.
+        left: whether the column is left-aligned.
+        share: of the page's width on paper (%).
+        known: whether the column is left out if it has no value in any row.
     """
     given = {"data-share": str(share) if share else "", "if": "known" if known else ""}
     kind = "left" if left else ""
@@ -125,9 +125,9 @@ def _column(
 
 
 def _columns(*heads: object) -> Markup:
-    """The heads of columns, each `Group: Title (unit)`, as `_column` writes them, or a list.
+    """Returns the heads of columns: `Group: Title (unit)` each, results of `_column`, or lists.
 
-    < before one aligns its column left, ? leaves it out if no row has a value there.
+    The prefix < aligns a column left; ? leaves it out if it has no value in any row.
     """
     return Markup("").join(map(_parsed, _flat(heads)))
 

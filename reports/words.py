@@ -1,4 +1,4 @@
-"""The report from its templates, and their vocabulary: filters for names, numbers and rows."""
+"""Composes the report from its templates; filters for names, numbers and rows."""
 
 import math
 import statistics
@@ -55,7 +55,7 @@ from kneepoint.stats.paired import least_pairs
 TEMPLATES = Path(__file__).parent / "templates"
 
 TITLE = "The knee of the throughput-delay curve"
-"""Of a report without words of its own."""
+"""Title of a report whose configuration has none."""
 
 _MOST_LISTED = 6
 
@@ -72,16 +72,16 @@ def compose(
     sections: Mapping[str, Section] | None = None,
     tall: Container[str] = (),
 ) -> Document:
-    """The whole report.
+    """Composes the whole report.
 
     Args:
-        tables: of the analysis, with what is derived of them.
-        provenance: where the report comes from.
-        figures: names of the figures that were drawn.
-        config: the configuration's folder, whose comparisons may have templates of their own.
-        own: the report's own words.
-        sections: its own sections.
-        tall: names of the figures that no page of paper holds.
+        tables: of the analysis, with derived tables.
+        provenance: see `provenance.gather`.
+        figures: names of the drawn figures.
+        config: folder of the configuration, which may have templates for comparisons.
+        own: title, authors and texts of the report's configuration.
+        sections: sections of the report's configuration.
+        tall: names of figures that are taller than a page of paper.
 
     Raises:
         KneepointError: a template of the configuration is wrong.
@@ -90,18 +90,18 @@ def compose(
 
     @cache
     def every(name: str) -> list[Record]:
-        return rows_of(tables[name]) if name in tables else []  # of a question that is not there
+        return rows_of(tables[name]) if name in tables else []  # its question is not installed
 
     digits = {(each["table"], each["row"], each["metric"]): each for each in every("printed")}
 
     def printed_in(table: str, row: int, metric: str, value: float) -> str:
-        """A published number, digit for digit if that is known; whether it is cut off."""
+        """Returns a published number, with the digits as printed if they are known."""
         of = digits.get((table, row, metric))
         return of["text"] if of else METRICS[metric].text(value)
 
     linked: dict[str, Record] = {}
 
-    # By their trial or the row that they replay, alone or with the network and the traffic.
+    # Keyed by trial or replayed row: alone, with the network, and with network and traffic.
     settings = {
         (*of, *place): row
         for row in reversed(every("settings_run"))
@@ -177,42 +177,42 @@ def _made_of(provenance: Record) -> str:
 
 
 def _template_of(error: BaseException) -> str:
-    """The path of the innermost template that raised an error, or "" if none did."""
+    """Returns the path of the innermost template in an error's traceback, or ""."""
     frames = [each.filename for each in traceback.extract_tb(error.__traceback__)]
     found = [name for name in frames if name.endswith(".jinja")]
     return found[-1] if found else ""
 
 
 def _loader(more: Mapping[str, jinja2.BaseLoader]) -> jinja2.BaseLoader:
-    """Finds the report's templates, and by their folder those of questions and others."""
+    """Loads the report's templates and, by folder, templates of questions and of `more`."""
     folders = {"questions": jinja2.FileSystemLoader(FOLDER), **more}
     return jinja2.ChoiceLoader([jinja2.FileSystemLoader(TEMPLATES), jinja2.PrefixLoader(folders)])
 
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates, with everything that all reports share."""
+    """Returns the environment that all reports share."""
     environment = templates_in(TEMPLATES)
     environment.loader = _loader({})
     environment.filters |= {
         **{name: getattr(labels, name) for name in _OF_LABELS},
         "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
         "fixed": fixed,
-        "points": lambda ratio, decimals=1, sign="": fixed(100 * ratio, decimals, sign),
+        "times_100": lambda ratio, decimals=1, sign="": fixed(100 * ratio, decimals, sign),
         "in_steps": in_steps,
         "exp": math.exp,
         "ms": lambda microseconds: microseconds / 1000,
         "capital": lambda text: text[:1].upper() + text[1:],
-        "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
+        "row_number": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
         "from_json": parse_json,
         "markdown": own_words,
         "other_values": other_values,
         "distinct": lambda items: list(dict.fromkeys(items)),
         "where": where,
-        "the": the,
-        "alike": alike,
-        "known": lambda rows, name: [row for row in rows if is_known(row[name])],
+        "first_where": first_where,
+        "grouped_by": grouped_by,
+        "having": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
         "apply": lambda items, macro: [macro(item) for item in items],
         "constants_in": lambda row, names: [labels.number(row[CONSTANT + each]) for each in names],
@@ -221,7 +221,7 @@ def environment() -> jinja2.Environment:
             name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
         "in_prose": in_prose,
-        "farthest": lambda ratios: max(map(abs, ratios)),
+        "greatest_magnitude": lambda ratios: max(map(abs, ratios)),
         "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
     }
     environment.tests |= {"known": is_known}
@@ -246,7 +246,7 @@ def environment() -> jinja2.Environment:
 
 
 def rows_of(frame: pd.DataFrame) -> list[Record]:
-    """The rows of a table; a missing value is None, in a column of floats NaN."""
+    """Returns the rows of a table; missing values are None, in columns of floats NaN."""
     return [
         {name: None if value is pd.NA else value for name, value in row.items()}
         for row in records(frame)
@@ -254,24 +254,24 @@ def rows_of(frame: pd.DataFrame) -> list[Record]:
 
 
 def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
-    """The rows that have these values."""
+    """Returns the rows with these values."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
 class _NoRow(Record):
-    """Whatever is asked of it is missing; it is false."""
+    """An empty row, false as a condition, in which every value is missing."""
 
     def __missing__(self, name: str) -> float:
         return math.nan
 
 
-def the(rows: Iterable[Record], **wanted: Any) -> Record:
-    """The first row that has these values; without one, a row in which every value is missing."""
+def first_where(rows: Iterable[Record], **wanted: Any) -> Record:
+    """Returns the first row with these values, or a row in which every value is missing."""
     return next(iter(where(rows, **wanted)), _NoRow())
 
 
-def alike(rows: Iterable[Record], *names: str) -> list[list[Record]]:
-    """Groups of rows that have the same values in these columns."""
+def grouped_by(rows: Iterable[Record], *names: str) -> list[list[Record]]:
+    """Groups rows by their values in these columns."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
@@ -279,14 +279,14 @@ def alike(rows: Iterable[Record], *names: str) -> list[list[Record]]:
 
 
 def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
-    """The parameters with at least this many values in the rows, in the order of the columns."""
+    """Returns the parameters with at least `least` different values, in column order."""
     columns = [name for name in (rows[0] if rows else ()) if name.startswith(CONSTANT)]
     counts = {name: len({row[name] for row in rows if is_known(row[name])}) for name in columns}
     return [name.removeprefix(CONSTANT) for name, count in counts.items() if count >= least]
 
 
 def other_values(values: Iterable[float]) -> str:
-    """Values in prose; of more than _MOST_LISTED, their number and range."""
+    """Lists values in prose; of more than _MOST_LISTED values, their number and range."""
     numbers = [labels.number(value) for value in sorted(values)]
     if len(numbers) <= _MOST_LISTED:
         return joined(numbers)
@@ -294,7 +294,7 @@ def other_values(values: Iterable[float]) -> str:
 
 
 def in_prose(title: str) -> str:
-    """A title within a sentence: a leading article is no name."""
+    """Returns a title for the middle of a sentence: with a leading article in lower case."""
     first, space, rest = title.partition(" ")
     return first.lower() + space + rest if first in ("A", "An", "The") else title
 

@@ -1,8 +1,9 @@
-"""Kinds of figures, by the part of the report that they are in.
+"""Kinds of figures, by the part of the report that contains them.
 
-A question's `figures` has FIGURES, each kind with what there is to draw and what draws one of them
-from the tables of the analysis. Figures compute nothing but places on paper. This module imports no
-drawing library, because the workflow reads it at every start; `kneepoint.reports.draw` draws.
+The module `figures` of a question declares FIGURES: for each kind, its subjects and the function
+that draws one of them from the tables of the analysis. Figures compute positions only. This module
+imports no drawing library, because the workflow imports it at every start; `kneepoint.reports.draw`
+draws.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from kneepoint.common.tables import Tables
 
 Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
-"""The subjects of a kind's figures: rows of a table, by their suffix in the figure's name."""
+"""Returns the subjects of a kind's figures: rows of a table, by the suffix of the figure's name."""
 Rows: TypeAlias = "str | Callable[[Tables], pd.DataFrame]"
-"""A table by its name, or what computes rows of tables."""
+"""The name of a table, or a function that computes rows from tables."""
 Chosen: TypeAlias = "Callable[[pd.DataFrame], pd.DataFrame]"
 
 _QUESTION_OF = {kind: name for name, each in questions().items() for kind in each.figures}
 PART_OF = {kind: questions()[name].sections[0].part for kind, name in _QUESTION_OF.items()}
-"""The part of the report in which each kind of figure is."""
+"""The part of the report that contains each kind of figure."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Drawn:
     """A kind of figure.
 
     Args:
-        asks: the question that it answers.
-        subjects: what there is to draw.
-        draw: draws one of them.
+        asks: the question that the figure answers.
+        subjects: returns the subjects of its figures.
+        draw: draws the figure of one subject.
     """
 
     asks: str
@@ -51,13 +52,13 @@ def module_of(kind: str) -> str:
 
 
 def drawn(kind: str) -> Drawn:
-    """Returns a kind of figure; imports what draws it."""
+    """Returns a kind of figure; imports the module that draws it."""
     found: Drawn = import_module(module_of(kind)).FIGURES[kind]
     return found
 
 
 def each(table: "Rows", *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
-    """A figure for every chosen row of a table, named by columns; of equal names for the first."""
+    """Returns subjects: every chosen row of a table, named by columns; duplicates are dropped."""
 
     def subjects(tables: "Tables") -> "dict[str, Record]":
         found: dict[str, Record] = {}
@@ -69,12 +70,12 @@ def each(table: "Rows", *keys: str, chosen: "Chosen" = lambda rows: rows) -> "Su
 
 
 def only(table: "Rows", name: str, chosen: "Chosen" = lambda rows: rows) -> "Subjects":
-    """A figure of that name if any row of a table is chosen; its subject is the first."""
+    """Returns a single subject called `name`: the first chosen row of a table, if any."""
     return lambda tables: dict(zip([name], _rows(tables, table, chosen), strict=False))
 
 
 def rows_with(table: str, other: str) -> "Rows":
-    """The rows of a table; none without another table, of a question that is not there."""
+    """Returns the rows of a table; none if the table of another question is not there."""
 
     def rows(tables: "Tables") -> "pd.DataFrame":
         return tables[table] if other in tables else tables[table][:0]

@@ -1,4 +1,4 @@
-"""One run over time: rates and delays, as mm-throughput-graph and mm-delay-graph show them."""
+"""One run over time: rates and delays as in mm-throughput-graph and mm-delay-graph."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -16,20 +16,20 @@ _DOTS: Record = {"color": style.OURS, "markersize": 1.0, "markeredgewidth": 0, "
 
 
 def draw(run: Record, tables: Tables) -> Figure:
-    """Rates and delays and, if its sender's log is there, window, queue and RTT."""
+    """Draws rates and delays and, with the sender's log, window, queue and RTT."""
     return panels(select(tables["series"], run=run["run"]), run)
 
 
 def panels(
     series: pd.DataFrame, run: Record, noun: str = "window", with_queue: bool = False
 ) -> Figure:
-    """Rates, delays, window and RTT of a run below each other, as far as they are known.
+    """Draws rates, delays, window and RTT of a run below each other, as far as they are known.
 
     Args:
         series: from `kneepoint.analysis.over_time`.
         run: its means and percentiles.
-        noun: what the window is: a whole sender shows packets in flight only.
-        with_queue: whether the queue is shown without a window, too.
+        noun: name of the window: for a whole sender, packets in flight.
+        with_queue: whether to show the queue even without a window.
     """
     of = {str(quantity): part for quantity, part in series.groupby("quantity")}
     has_window = over_time.WINDOW in of
@@ -60,7 +60,7 @@ _PLACE = "time_s", "value"
 
 
 def _draw_rates(axes: Axes, of: Series, run: Record) -> None:
-    """Capacity filled, what entered the queue, what left it."""
+    """Draws capacity (filled), ingress into the queue, and egress."""
     capacity, ingress, egress = over_time.RATES
     if capacity in of:
         what = f"capacity, mean {run['capacity_mbps']:.2f} Mbit/s"
@@ -76,7 +76,7 @@ def _draw_rates(axes: Axes, of: Series, run: Record) -> None:
 
 
 def _draw_delays(axes: Axes, of: Series, run: Record) -> None:
-    """Every packet's delay as a dot, the signal delay as a line, their percentiles."""
+    """Draws every packet's delay as a dot and the signal delay as a line, with percentiles."""
     base = of.get(over_time.BASE_DELAY)
     if base is not None and len(base) > 2:
         step: Record = {"drawstyle": "steps-post", "color": style.QUIET}
@@ -103,14 +103,14 @@ _DOTTED = (
 
 
 def _draw_queue(axes: Axes, queue: pd.DataFrame, label: str) -> None:
-    """The packets that wait, filled."""
+    """Draws the queue length (filled)."""
     filled = {**_FILLED, "label": label, "rasterized": True}
     axes.fill_between(queue["time_s"], queue["value"], **filled)
     axes.set(ylabel="Queue (packets)", ylim=(0, None))
 
 
 def _draw_window(axes: Axes, of: Series, mean_packets: float, noun: str) -> None:
-    """The window as a line over the packets in the uplink's queue, filled."""
+    """Draws the window as a line over the uplink's queue length (filled)."""
     _draw_queue(axes, of[over_time.QUEUE], "in the uplink's queue")
     what = f"{noun}, mean {mean_packets:.1f} packets"
     line: Record = {"color": style.OURS, "linewidth": 0.7, "rasterized": True, "label": what}
@@ -119,7 +119,7 @@ def _draw_window(axes: Axes, of: Series, mean_packets: float, noun: str) -> None
 
 
 def _draw_rtts(axes: Axes, rtts: pd.DataFrame) -> None:
-    """The RTT of every acknowledgment, and the minimum; logarithmic: an outage is seconds long."""
+    """Draws the RTT of every acknowledgment and the minimum, on a log scale because of outages."""
     median, least = rtts["value"].median(), rtts["value"].min()
     style.plot(axes, rtts, *_PLACE, ".", label=f"RTT, median {median:.0f} ms", **_DOTS)
     axes.axhline(least, color=style.ALTERNATE, label=f"minimum {least:.0f} ms", **_DASHED)

@@ -1,7 +1,7 @@
 """The house style: print quality, safe for the colour-blind, readable in grey.
 
-What is ours is dark, filled and solid; what others published is open, and told apart by shape.
-Labels stand beside what they name.
+Our results are dark, filled and solid; published results are open, with a shape per report. Labels
+stand beside the elements that they name.
 """
 
 import html
@@ -49,7 +49,7 @@ PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """Coprime with the number of colours: thirty reports look different."""
 Looks: TypeAlias = Mapping[str, tuple[str, str]]
-"""Marker and colour of what has a name."""
+"""Marker and colour, by name."""
 _UNDATED: dict[str, dict[str, Any]] = {
     ".svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
     ".png": {"Software": None},
@@ -57,11 +57,13 @@ _UNDATED: dict[str, dict[str, Any]] = {
 }
 """Metadata, so that equal figures give equal bytes."""
 
-_TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str, str]]] = WeakKeyDictionary()
-"""What the points of figures show (see `tell`), until they are saved."""
+_TOOLTIPS: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str, str]]] = (
+    WeakKeyDictionary()
+)
+"""Tooltips of figures (see `add_tooltips`), until they are saved."""
 
-IN_PLANE = "{throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, power {power:.2f}"
-"""What a point of the throughput-delay plane shows (see `tell`)."""
+PLANE_TOOLTIP = "{throughput_mbps:.2f} Mbit/s at {signal_delay_p95_ms:.0f} ms, power {power:.2f}"
+"""Tooltip of a point of the throughput-delay plane (see `add_tooltips`)."""
 
 COLOURS = ("#17527f", "#b4451b", "#2f7d6d", "#7a4f9a", "#a8780f", "#1b1f24", "#c2588e")
 CONTROLLER_MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -73,7 +75,7 @@ _STYLE: dict[str, Any] = {
     "font.family": "serif",
     "font.serif": ["STIXGeneral", "STIX Two Text", "Times New Roman"],
     "mathtext.fontset": "stix",
-    "text.parse_math": False,  # a $ in a title is one
+    "text.parse_math": False,  # a $ in a title is literal
     "axes.titlelocation": "left",
     "axes.titlepad": 7.0,
     "axes.spines.top": False,
@@ -86,7 +88,7 @@ _STYLE: dict[str, Any] = {
     "grid.color": "#e7e9ec",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.1,
-    "lines.solid_capstyle": "butt",  # an interval ends where it ends
+    "lines.solid_capstyle": "butt",  # caps would lengthen intervals
     "lines.markersize": 3.6,
     **{f"figure.constrained_layout.{pad}": 0.02 for pad in ("w_pad", "h_pad")},
     **{f"figure.constrained_layout.{space}": 0.04 for space in ("wspace", "hspace")},
@@ -103,7 +105,7 @@ _STYLE: dict[str, Any] = {
 @contextmanager
 def house() -> Iterator[None]:
     """Draws in the house style, whatever the user's own matplotlib settings are."""
-    plt.switch_backend("agg")  # seaborn's panels are of pyplot, which would open windows
+    plt.switch_backend("agg")  # seaborn's grids use pyplot, which would open windows
     with mpl.rc_context():
         mpl.rcdefaults()
         sns.set_theme("paper", "ticks", COLOURS, font_scale=0.94, rc=_STYLE)
@@ -111,18 +113,18 @@ def house() -> Iterator[None]:
 
 
 def page(height_in: float) -> Figure:
-    """An empty figure as wide as the text."""
+    """Returns an empty figure of the text's width."""
     return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
 
 
 def panel(height_in: float) -> tuple[Figure, Axes]:
-    """A figure as wide as the text, and its only panel."""
+    """Returns a figure of the text's width, and its only panel."""
     figure = page(height_in)
     return figure, figure.add_subplot()
 
 
 def fit(grid: sns.FacetGrid, height_in: float) -> Figure:
-    """The figure of small multiples, as wide as the text."""
+    """Returns the figure of small multiples, resized to the text's width."""
     figure: Figure = grid.figure
     plt.close(figure)
     figure.set_size_inches(WIDTH_IN, height_in)
@@ -148,13 +150,13 @@ def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
 
 
 def _lay_out(figure: Figure) -> None:
-    """Once: with a layout of its own, a figure would be laid out again whenever it is drawn."""
+    """Lays a figure out once; its layout engine would do so again at every drawing."""
     if layout := figure.get_layout_engine():
         layout.execute(figure)
         figure.set_layout_engine(None)
 
 
-def tell(
+def add_tooltips(
     axes: Axes,
     rows: pd.DataFrame,
     x: str,
@@ -162,30 +164,30 @@ def tell(
     text: str,
     runs: Iterable[str] | None = None,
 ) -> None:
-    """Says what points show: a page shows the text of the one under the pointer.
+    """Gives points tooltips, which a page shows at the pointer.
 
     Args:
-        axes: where they are drawn.
-        rows: one a point.
-        x: the column of their places in the data's units.
-        y: as x.
+        axes: where the points are drawn.
+        rows: one row per point.
+        x: column of their x coordinates, in data units.
+        y: column of their y coordinates.
         text: a format string of the columns.
-        runs: ids of the runs behind them, to whose rows a page links; "" for none.
+        runs: identifiers of the points' runs, to whose rows a page links; "" for none.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
-    told = _TOLD.setdefault(figure, [])
+    told = _TOOLTIPS.setdefault(figure, [])
     for row, run in zip(records(rows), repeat("") if runs is None else runs, strict=False):
         if row[x] == row[x] and row[y] == row[y]:
             told.append((axes, row[x], row[y], text.format_map(row), run))
 
 
 def runs_of(settings: "pd.DataFrame", **keys: Any) -> list[str]:
-    """The id of the first run behind each point; "" where there is none.
+    """Returns the identifier of each point's first run, "" if there is none.
 
     Args:
         settings: the table settings_run.
-        keys: its columns `study` and `trial`, or `table` and `row`, of the points.
+        keys: the points' `study` and `trial`, or `table` and `row`, which are columns of it.
     """
     first = settings[[*keys, "run_id"]].drop_duplicates(list(keys))
     found = pd.DataFrame(keys).merge(first, "left", on=list(keys))["run_id"]
@@ -193,10 +195,10 @@ def runs_of(settings: "pd.DataFrame", **keys: Any) -> list[str]:
 
 
 def _with_values(svg: bytes, figure: Figure) -> bytes:
-    """Adds what points show: invisible circles, each with a title."""
+    """Adds the tooltips to an SVG: invisible circles with titles."""
     height = 72 * figure.get_figheight()
     circles = []
-    for axes, x, y, text, run in _TOLD.get(figure, []):
+    for axes, x, y, text, run in _TOOLTIPS.get(figure, []):
         place = axes.transData.transform((x, y))
         if not axes.bbox.padded(1).contains(*place):
             continue
@@ -215,7 +217,7 @@ def _with_values(svg: bytes, figure: Figure) -> bytes:
 def points(
     axes: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: Looks, **look: Any
 ) -> None:
-    """Open markers, each with the look of what `by` names; with fillstyle="full", filled ones."""
+    """Draws open markers with the look of the name in column `by`; fillstyle="full" fills them."""
     markers = {name: marker for name, (marker, _) in looks.items()}
     colours = {name: colour for name, (_, colour) in looks.items()}
     own: Record = {"hue": by, "palette": colours, "style": by, "markers": markers, "dashes": False}
@@ -226,21 +228,21 @@ def points(
 
 
 def plot(axes: Axes, rows: pd.DataFrame, x: str, y: str, form: str = "-", **look: Any) -> None:
-    """As matplotlib's: a line or points of columns."""
+    """Plots a line or points from columns, as matplotlib's plot."""
     axes.plot(rows[x], rows[y], form, **look)
 
 
 def curve(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
-    """Ours: dots joined in the order of the rows."""
+    """Draws our results: dots joined in the order of the rows."""
     dots = {"marker": "o", "markersize": 4.4, "markeredgewidth": 0}
     plot(axes, rows, x, y, **{**dots, "color": OURS, "zorder": 3, **look})
 
 
 def looks(inventory: pd.DataFrame) -> Looks:
-    """Of each controller, the same in every figure.
+    """Returns the look of each controller, the same in every figure.
 
     Args:
-        inventory: the table, which names every controller of the report.
+        inventory: the table of that name, which lists every controller of the report.
     """
     names = sorted({name for each in inventory["controllers"] for name in each})
     return {
@@ -250,7 +252,7 @@ def looks(inventory: pd.DataFrame) -> Looks:
 
 
 def reports(rows: pd.DataFrame) -> Looks:
-    """Of each report, by its number `mark` in the tables the same in every figure."""
+    """Returns the look of each report, by its number `mark`: the same in every figure."""
     return {
         report: (MARKERS[mark % len(MARKERS)], PUBLISHED[mark % len(PUBLISHED)])
         for report, mark in zip(rows["report"], rows["mark"], strict=True)
@@ -258,11 +260,11 @@ def reports(rows: pd.DataFrame) -> Looks:
 
 
 ENDS: Record = {"estimator": "median", "errorbar": ("pi", 100)}
-"""With these, seaborn draws what `with_ends` returns."""
+"""Options with which seaborn draws the rows of `with_ends`."""
 
 
 def with_ends(rows: pd.DataFrame, middle: str, low: str, high: str) -> pd.DataFrame:
-    """Every row thrice: of its three values the median is the middle, and the range an interval."""
+    """Repeats every row for its three values, whose median is `middle` and range the interval."""
     thrice = [rows.assign(**{middle: rows[end]}) for end in (low, middle, high)]
     return pd.concat(thrice, ignore_index=True)
 
@@ -270,7 +272,7 @@ def with_ends(rows: pd.DataFrame, middle: str, low: str, high: str) -> pd.DataFr
 def label(
     axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **look: Any
 ) -> Annotation:
-    """A text on that side of a place (data) to which its offset (points) leads."""
+    """Writes a text beside a place (data units), on the side of its offset (points)."""
     across, up = np.sign(offset).astype(int)
     sides = {"ha": ("center", "left", "right")[across], "va": ("center", "bottom", "top")[up]}
     options = {"textcoords": "offset points", "fontsize": 7.5, **sides, **look}
@@ -286,18 +288,18 @@ def name_points(
     among: pd.DataFrame | None = None,
     **look: Any,
 ) -> list[Annotation]:
-    """Names points, in their order, where a name covers the fewest other names and points.
+    """Names points in order, each where its name covers the fewest other names and points.
 
-    It stays between the sides of the panel if it can.
+    Names stay within the panel if possible.
 
     Args:
         axes: with its final limits.
-        rows: the points; the column `name` has what is written.
-        place: the columns of their two places.
-        sides: offsets to try (points), the best first.
-        always: whether to write also what has no room.
-        among: all points that a name may cover, if there are others.
-        look: of `label`.
+        rows: the points, with a column `name`.
+        place: columns of their x and y coordinates.
+        sides: offsets to try (points), the preferred first.
+        always: whether to write names that have no room.
+        among: all points that names should not cover; by default `rows`.
+        look: options of `label`.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
@@ -326,7 +328,7 @@ def name_points(
 
 
 def capital(name: str) -> str:
-    """A name as it begins a line: names have one case in all figures."""
+    """Returns a name with a capital: names have the same case in all figures."""
     return name[:1].upper() + name[1:]
 
 
@@ -339,16 +341,16 @@ def ring(axes: Axes, x: float, y: float) -> None:
 def plane(
     axes: Axes, delays_ms: Iterable[float], omniscient: tuple[float, float] | None = None
 ) -> None:
-    """The axes of points of the throughput-delay plane, right and up being better.
+    """Sets up the axes of the throughput-delay plane, where up and to the right is better.
 
-    A star is the omniscient sender: its delay (ms) and throughput.
+    A star marks the omniscient bound: delay (ms) and throughput (Mbit/s).
     """
     known = [delay for delay in delays_ms if delay > 0]
     if omniscient:
         axes.plot(*omniscient, "*", color=INK, markersize=9, label="omniscient", zorder=5)
         known.append(omniscient[0])
     least, most = min(known) * 0.82, max(known) * 1.12
-    top = 1.05 * omniscient[1] if omniscient else None  # whatever an ellipse reaches
+    top = 1.05 * omniscient[1] if omniscient else None  # ellipses do not extend the axis
     axes.set(xscale="log", xlim=(most, least), ylim=(0, top), ylabel="Throughput (Mbit/s)")
     axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
     steps = (1,) if most > 1e3 * least else (1, 2, 5) if most > 20 * least else (1, 1.5, 2, 3, 5, 7)
@@ -356,7 +358,7 @@ def plane(
 
 
 def front(axes: Axes, points: pd.DataFrame) -> None:
-    """The Pareto front of points of the plane, its knee ringed."""
+    """Draws the Pareto front of points of the plane, with a ring at the knee."""
     place = SIGNAL_DELAY, THROUGHPUT
     line: Record = {"drawstyle": "steps-post", "color": QUIET, "linewidth": 0.8}
     best = points[points["on_front"]].sort_values(SIGNAL_DELAY)
@@ -374,13 +376,13 @@ def heat_map(
     fontsize: float = 7.5,
     **options: Any,
 ) -> None:
-    """A cell for each value, the first row above, with its text in dark or white ink.
+    """Draws a cell for each value, the first row on top, with its text in dark or white ink.
 
     Args:
         axes: where to draw; cell (i, j) has its centre at (j + 0.5, i + 0.5).
-        values: what the colours show; columns name the cells below.
-        texts: what is written into the cells, of the same shape.
-        limits: the values of the first and the last colour.
+        values: values of the colours; columns are the labels below.
+        texts: texts of the cells, of the same shape.
+        limits: values of the first and the last colour.
         colours: name of the colour map.
         fontsize: of the texts.
         options: of seaborn's heatmap.
@@ -395,7 +397,7 @@ def heat_map(
 
 
 def with_panels(rows: pd.DataFrame) -> pd.DataFrame:
-    """Figures of the traffic with the title of their panel, their unit and decimals."""
+    """Adds panel title, unit and decimals to rows of traffic metrics."""
     metrics = rows["metric"].map(FIGURES)
     titles = metrics.map(lambda metric: labels.lower_first(metric.title))
     panels = rows["source"].map(labels.sentence) + ": " + titles
@@ -407,7 +409,7 @@ def with_panels(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def legend_once(owner: Axes | Figure, panels: Iterable[Axes], **options: Any) -> None:
-    """One legend of what the panels show, sorted, each label once, in as many columns as fit."""
+    """Draws one sorted legend for all panels, in as many columns as fit."""
     handles: Record = {}
     for axes in panels:
         shown, names = axes.get_legend_handles_labels()
@@ -437,11 +439,11 @@ OBJECTIVES = {
     "least": "Score",
     "worst_case": "Relative power",
 }
-"""What searches optimise, as an axis' label."""
+"""Labels of axes, by objective."""
 
 
 def log_ticks(axes: Axes, which: str, steps: Sequence[float] = (1, 2, 5)) -> None:
-    """Plain numbers instead of powers of ten on a logarithmic axis: `steps` in each decade."""
+    """Labels a logarithmic axis with plain numbers, `steps` per decade, not powers of ten."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(LogLocator(subs=steps, numticks=99))
     axis.set_major_formatter("{x:g}")
@@ -454,9 +456,9 @@ def difference_axis(
     farthest: float,
     ticks: Sequence[float] = (5, 20, 50, 200, 500),
 ) -> None:
-    """Differences in per cent; if some are large, logarithmic beyond the first of the ticks.
+    """Sets up an axis of differences (%), logarithmic beyond the first tick if some are large.
 
-    Two strokes mark where the scale changes.
+    Two strokes mark the change of the scale.
     """
     axis = axes.xaxis if which == "x" else axes.yaxis
     if farthest > 2 * ticks[0]:
@@ -470,7 +472,7 @@ def difference_axis(
 
 
 def _mark_breaks(axes: Axes, which: Literal["x", "y"], places: Sequence[float]) -> None:
-    """Two slanted strokes across an axis where its scale changes."""
+    """Draws two slanted strokes across an axis where its scale changes."""
     look: Record = {"marker": BREAK, "color": QUIET, "markersize": 7, "markeredgewidth": 0.9}
     look |= {"linestyle": "none", "clip_on": False, "zorder": 6}
     if which == "x":

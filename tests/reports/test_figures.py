@@ -36,7 +36,7 @@ def test_points_say_what_they_show(tmp_path: Path) -> None:
         axes.plot([1, 2], [3, 4], "o")
         places = {"x": [1, 2, math.nan, 50], "y": [3, 4, 1, 3.5]}
         rows = pd.DataFrame({**places, "name": ["a < b", "c", "no place", "outside"]})
-        style.tell(axes, rows, "x", "y", "{name}: {y:g}")
+        style.add_tooltips(axes, rows, "x", "y", "{name}: {y:g}")
         axes.set_xlim(0, 3)
         style.write(figure, tmp_path / "told.svg")
     svg = (tmp_path / "told.svg").read_bytes()

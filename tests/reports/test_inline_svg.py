@@ -23,7 +23,7 @@ def svg(tmp_path: Path) -> bytes:
         axes.set_title("AT&T, <LTE>")
         axes.set_ylabel("Delay (ms)")
         rows = pd.DataFrame({"x": [1, 2], "y": [1, 2]})
-        style.tell(axes, rows, "x", "y", "a point", ["a" * 64, "b" * 64])
+        style.add_tooltips(axes, rows, "x", "y", "a point", ["a" * 64, "b" * 64])
         style.write(figure, tmp_path / "figure.svg")
     return (tmp_path / "figure.svg").read_bytes()
 

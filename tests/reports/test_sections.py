@@ -88,7 +88,7 @@ def test_many_ties_are_told_by_their_range() -> None:
 
 
 def test_a_row_that_is_not_there_stays_missing_when_asked() -> None:
-    row = words.the([{"name": "a"}], name="b")
+    row = words.first_where([{"name": "a"}], name="b")
     assert math.isnan(row["power"]) and not row
 
 

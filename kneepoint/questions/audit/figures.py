@@ -64,7 +64,7 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
             look["label"] = f"{kind} ({len(part)})"
             style.plot(axes, part, "off", "height", marker, **look)
     runs = style.runs_of(settings, table=rows["table"], row=rows["row"])
-    style.tell(axes, rows, "off", "height", "{name}: {off:+.1f} %, {verdict}", runs)
+    style.add_tooltips(axes, rows, "off", "height", "{name}: {off:+.1f} %, {verdict}", runs)
     tolerance = 100 * METRICS[POWER].relative
     axes.axvspan(-tolerance, tolerance, color=style.FAINT, zorder=0)
     style.difference_axis(axes, "x", rows["off"].abs().max())
@@ -141,7 +141,9 @@ def _draw_panel(axes: Axes, part: pd.DataFrame, metric: str) -> None:
     axes.vlines(*ends, color=style.QUIET, linewidth=0.6, zorder=2)
     style.points(axes, part, "published", "off", "report", style.reports(part))
     text = f"{{name}}: published {{published:.{rule.decimals}f}}, ours {{ours:.{rule.decimals}f}} "
-    style.tell(axes, part, "published", "off", f"{text}{rule.unit}, {{verdict}}", part["run"])
+    style.add_tooltips(
+        axes, part, "published", "off", f"{text}{rule.unit}, {{verdict}}", part["run"]
+    )
     crosses = part[part["crossed"]]
     if len(crosses):
         cross: Record = {"marker": "x", "color": style.INK, "s": 34, "linewidth": 1.0, "zorder": 5}

@@ -58,7 +58,7 @@ def _draw_figures(subject: Record, tables: Tables) -> Figure:
         part = select(found, panel=panel)
         text = "{network_title}, {label}: {mean:.{decimals}f} {unit} ({least:.{decimals}f} to "
         text += "{greatest:.{decimals}f}), n = {n}, {engine}"
-        style.tell(axes, part, "mean", "line", text)
+        style.add_tooltips(axes, part, "mean", "line", text)
         _draw_published(axes, select(published, panel=panel))
         low, high = axes.get_xlim()
         if low > 0 and high / low > _LOGARITHMIC:
@@ -197,7 +197,7 @@ def _draw_sweep(subject: Record, tables: Tables) -> Figure:
     for panel, axes in grid.axes_dict.items():
         part = select(points, panel=panel)
         text = "{label} at {value:g}: {mean:.{decimals}f} {unit}, n = {n}"
-        style.tell(axes, part, "value", "mean", text)
+        style.add_tooltips(axes, part, "value", "mean", text)
         axes.set(ylabel=part["unit"].iloc[0], ylim=(0, None))
         if subject["bdp_packets"] == subject["bdp_packets"] and "packets" in subject["parameter"]:
             dashed = {"color": style.QUIET, "linewidth": 0.8, "dashes": (4, 3)}

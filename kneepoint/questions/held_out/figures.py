@@ -50,7 +50,9 @@ def _draw_plane(network: Record, tables: Tables) -> Figure:
     style.plane(axes, settings[SIGNAL_DELAY], (network[SIGNAL_DELAY], network["capacity_mbps"]))
     axes.set_ylim(0.75 * settings[THROUGHPUT].min())
     succeeded = settings.assign(power=settings["succeeded_power"])
-    style.tell(axes, succeeded, *place, "{name}, {origin}: " + style.IN_PLANE + ", n = {succeeded}")
+    style.add_tooltips(
+        axes, succeeded, *place, "{name}, {origin}: " + style.PLANE_TOOLTIP + ", n = {succeeded}"
+    )
     if own := axes.get_legend():
         own.remove()
     last = settings.sort_values("origin").drop_duplicates("controller", keep="last")
@@ -122,7 +124,7 @@ def _draw_gains(axes: Axes, gains: pd.DataFrame, where: str, looks: style.Looks)
         look = {"fillstyle": "full", "legend": False, **face}
         style.points(axes, gains, whose, "line", "controller", looks, **look)
         text = f"{{name}}, {whose.partition('_')[0]}: {{{whose}:.1f}} %"
-        style.tell(axes, gains, whose, "line", text)
+        style.add_tooltips(axes, gains, whose, "line", text)
     axes.set_yticks(gains["line"], gains["name"])
     axes.set(xlim=(0, 1.04 * extremes(gains[[*ends]])[1]), ylabel="")
     axes.set_ylim(len(gains) - 0.4, -0.6)

@@ -30,7 +30,7 @@ def _draw(subject: Record, tables: Tables) -> Figure:
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     place = {"y": "setting", "order": settings["setting"], "color": style.OURS, "ax": axes}
     sns.swarmplot(runs, x="off", size=2.6, alpha=0.45, **place)
-    style.tell(axes, runs, "off", "line", "power {power:.3f}")
+    style.add_tooltips(axes, runs, "off", "line", "power {power:.3f}")
     means = style.with_ends(settings, "middle", "low", "high")
     tick = {"marker": "|", "markersize": 11, "markeredgewidth": 1.4, "linestyle": "none"}
     sns.pointplot(means, x="middle", err_kws={"linewidth": 3}, **tick, **place, **style.ENDS)

@@ -50,7 +50,9 @@ def _draw_progress(_: Record, tables: Tables) -> Figure:
         style.curve(axes, part, "number", "best_so_far", **step)
         better = part[part["improved"]]
         runs = style.runs_of(tables["settings_run"], study=better["search"], trial=better["trial"])
-        style.tell(axes, better, "number", "best_so_far", "trial {number}: {best_so_far:.4g}", runs)
+        style.add_tooltips(
+            axes, better, "number", "best_so_far", "trial {number}: {best_so_far:.4g}", runs
+        )
         stated = shown["best_value"][name]
         text = labels.number(float(f"{stated:.3g}"))
         place = part["number"].iloc[-1], stated
@@ -90,7 +92,7 @@ def _draw_front(search: Record, tables: Tables) -> Figure:
     best = trials[trials["on_front"]]
     style.plot(axes, best, *place, "o", color=style.OURS)
     style.front(axes, trials)
-    style.tell(axes, best, *place, "trial {trial}: " + style.IN_PLANE)
+    style.add_tooltips(axes, best, *place, "trial {trial}: " + style.PLANE_TOOLTIP)
     bound = search["omniscient_ms"], search["omniscient_mbps"]
     style.plane(axes, trials[SIGNAL_DELAY], bound)
     axes.legend(loc="lower left")
@@ -199,7 +201,7 @@ def _draw_values(
         style.plot(axes, shown.sort_values("at"), "at", "value", **line)
         name = labels.words(constant["constant"])
         text = f"trial {{number}}, {name} {{at:.4g}}: {{value:.4g}}"
-        style.tell(axes, shown, "at", "value", text)
+        style.add_tooltips(axes, shown, "at", "value", text)
         axes.set_title(f"best {labels.number(constant['best'])}")
     elif constant["importance"] == constant["importance"]:
         axes.set_title(f"importance {constant['importance']:.2f}")

@@ -39,7 +39,7 @@ def _draw_throughput_delay(sweep: Record, tables: Tables) -> Figure:
     both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
     style.plane(axes, both[SIGNAL_DELAY])
     axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
-    style.tell(axes, both, *place, "{report}, {name} {value:g}: " + style.IN_PLANE)
+    style.add_tooltips(axes, both, *place, "{report}, {name} {value:g}: " + style.PLANE_TOOLTIP)
     style.legend_once(axes, [axes], loc="lower left")
     _draw_powers(axes, sweep[POWER])
     first = curve.sort_values("best", ascending=False, kind="stable")
@@ -84,7 +84,9 @@ def _draw_power_curve(sweep: Record, tables: Tables) -> Figure:
         style.curve(axes, curve, "value", POWER, label="Kneepoint" if len(published) else "")
         style.points(axes, published, "value", POWER, "report", style.reports(published))
         style.ring(axes, sweep["best_value"], sweep[POWER])
-        style.tell(axes, both, "value", POWER, "{report}, {name} {value:g}: power {power:.2f}")
+        style.add_tooltips(
+            axes, both, "value", POWER, "{report}, {name} {value:g}: power {power:.2f}"
+        )
         axes.set(xlabel=labels.axis(sweep["constant"], sweep["unit"]), ylabel="")
     whole.set(title="All settings", ylabel="Power (Mbit/s per second of delay)")
     whole.set_ylim(0, 1.08 * sweep[POWER])

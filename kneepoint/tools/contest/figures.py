@@ -55,7 +55,7 @@ def plane(found: Json, network: Json) -> Figure:
     place = ["delay", "rate"]
     style.name_points(axes, named, place, _SIDES, always=False, **look)
     text = "{name}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {power:.2f}"
-    style.tell(axes, points, "delay", "rate", text)
+    style.add_tooltips(axes, points, "delay", "rate", text)
     return figure
 
 
