@@ -1,4 +1,4 @@
-"""The columns of a table, written as a text."""
+"""Declares tables, with their columns written as a text."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -19,11 +19,11 @@ def table(
     *columns: str | Column,
     exported: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> Table:
-    """A table; a text names columns in order.
+    """Returns a table whose columns are given in order, as objects or in texts.
 
-    `name` holds real numbers in the unit that its name says, `name:text` text, `name:whole` whole
-    numbers (see ColumnType), `name:Mbit/s/s` real numbers in another unit; `name?` may lack values,
-    and `<metric>` stands for each metric.
+    In a text, `name` has real numbers in the unit of its suffix, `name:text` text, `name:whole`
+    whole numbers (see ColumnType), `name:Mbit/s/s` real numbers in this unit; `name?` may lack
+    values, and `<metric>` stands for every metric.
     """
     named = [[each] if isinstance(each, Column) else _columns(each) for each in columns]
     return Table(name, meaning, tuple(chain.from_iterable(named)), exported)
@@ -39,7 +39,7 @@ def _columns(names: str) -> Iterator[Column]:
 
 
 def _unit(name: str) -> str:
-    """The unit that a column's name says; a ratio has none."""
+    """Returns the unit by the suffix of a column's name; ratios have none."""
     if name.startswith(_RATIOS):
         return ""
     return METRICS[POWER].unit if name.endswith(POWER) else labels.unit(name).replace("µ", "u")

@@ -1,4 +1,4 @@
-"""What one section of the report computes from the tables; no file holds it."""
+"""Tables that one section of the report derives from other tables; they are not written."""
 
 from collections.abc import Callable, Mapping
 from functools import reduce
@@ -11,12 +11,12 @@ from kneepoint.runs.question import in_tables, questions
 
 
 def derived() -> Mapping[str, Callable[[Tables], pd.DataFrame]]:
-    """By its name, what computes it; without a row, a frame may have no columns."""
+    """Returns the functions that compute derived tables, by name; empty tables may lack columns."""
     return reduce(or_, in_tables("DERIVED").values(), {})
 
 
 def question_of(table: str) -> str | None:
-    """The question whose stage makes a table, or a table from which its section derives one."""
+    """Returns the question whose stage makes a table, or whose section derives it."""
     made = {
         name: [table for stage in question.stages for table in stage.tables]
         for name, question in questions().items()
@@ -26,5 +26,5 @@ def question_of(table: str) -> str | None:
 
 
 def with_derived(tables: Tables) -> Tables:
-    """Tables, and what is derived of them."""
+    """Returns the tables together with the derived tables."""
     return {**tables, **{name: derive(tables) for name, derive in derived().items()}}

@@ -1,6 +1,6 @@
 """Reads the emulator's flow log: a sender's acknowledgments and windows.
 
-After a header line, one event a line, times in microseconds:
+After a header line, each line is an event, with the time in microseconds:
 
     T_US FLOW sent SEQUENCE
     T_US FLOW ack SEQUENCE RTT_MS WINDOW
@@ -17,8 +17,8 @@ import pandas as pd
 from kneepoint.common.errors import KneepointError
 
 FlowLog: TypeAlias = pd.DataFrame
-"""The acknowledgments and keepalives of a flow in order: columns time_s, rtt_ms (NaN of a
-keepalive), and window_packets, the controller's window after it."""
+"""The acknowledgments and keepalives of a flow in order: columns time_s, rtt_ms (NaN for a
+keepalive), and window_packets, the controller's window after the event."""
 
 _HEADER = b"# kneepoint flow log, version 1"
 _TOLD = re.compile(rb"^(\d+) (\d+) (?:ack \d+ (\d+)|keepalive) (\S+)$", re.MULTILINE)
@@ -28,7 +28,7 @@ def read_flow_log(path: Path, flow: int = 0) -> FlowLog:
     """Reads the events of one flow, by its number.
 
     Raises:
-        KneepointError: the file is missing or no flow log, or the flow learned nothing.
+        KneepointError: the file is missing or not a flow log, or the flow has no event.
     """
     try:
         data = path.read_bytes()
@@ -50,7 +50,7 @@ def read_flow_log(path: Path, flow: int = 0) -> FlowLog:
 
 
 def mean_window(log: FlowLog, end_s: float) -> float:
-    """The window's mean over time, from the first event to `end_s`."""
+    """Returns the time average of the window (packets), from the first event to `end_s`."""
     times_s = log["time_s"].to_numpy()
     lasts = np.diff(np.append(times_s, max(end_s, times_s[-1])))
     total = float(lasts.sum())

@@ -9,44 +9,44 @@ if TYPE_CHECKING:  # slow to import, and not needed to plot one run
     import pandas as pd
 
 CONSTANT = "constant_"
-"""The prefix of a column that holds a constant."""
+"""Prefix of columns with parameters of a controller."""
 STEP = "step_"
 """Prefix of a metric: the value of one unit in the last digit of its published value."""
 Record = dict[str, Any]
 
 
 def records(frame: "pd.DataFrame") -> list[Record]:
-    """Every row, in order."""
+    """Returns every row, in order."""
     return cast(list[Record], frame.to_dict("records"))
 
 
 def record(frame: "pd.DataFrame", label: int) -> Record:
-    """The row of that label."""
+    """Returns the row with this label."""
     return cast(Record, frame.loc[label].to_dict())
 
 
 def select(frame: "pd.DataFrame", **values: object) -> "pd.DataFrame":
-    """The rows that have these values, renumbered."""
+    """Returns the rows with these values, renumbered."""
     for name, value in values.items():
         frame = frame[frame[name] == value]
     return frame.reset_index(drop=True)
 
 
 def extremes(values: "pd.DataFrame | pd.Series[float]") -> tuple[float, float]:
-    """The least and the greatest value, missing ones left out."""
+    """Returns the least and the greatest value, ignoring missing values."""
     numbers = values.to_numpy(dtype=float).ravel()
     known = numbers[numbers == numbers]
     return float(known.min()), float(known.max())
 
 
 def constants_in(frame: "pd.DataFrame", varied: bool = False) -> list[str]:
-    """The columns that hold constants; only those of several values, if `varied`."""
+    """Returns the columns of parameters; if `varied`, only columns with several values."""
     columns = [str(name) for name in frame.columns if str(name).startswith(CONSTANT)]
     return [name for name in columns if not varied or frame[name].nunique() > 1]
 
 
 def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
-    """The runs with a column `constant_<name>` for each constant that any of them has."""
+    """Returns the runs with a column `constant_<name>` for every parameter of any run."""
     import pandas as pd
 
     texts = runs["constants"].drop_duplicates()
@@ -56,11 +56,11 @@ def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
 
 
 Parts = defaultdict[str, list["pd.DataFrame"]]
-"""Frames by the table that they are part of."""
+"""Frames, by the table to which they belong."""
 
 
 def together(parts: Parts) -> dict[str, "pd.DataFrame"]:
-    """Concatenates each table's frames; a table without a row is left out."""
+    """Concatenates the frames of each table; tables without rows are left out."""
     import pandas as pd
 
     return {

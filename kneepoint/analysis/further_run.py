@@ -1,7 +1,8 @@
-"""What one more run of a setting may be, or one that was selected, given the runs that were made.
+"""Prediction intervals for one further run of a setting, or for a selected run.
 
-Arrays have the shape (draws, n): n runs as they were, or many draws of them. Runs need not be
-normally distributed: an interval holds both that of Student's t and that of the order statistics.
+Arrays have shape (draws, n): n runs as measured, or many resamples of them. Runs need not be
+normally distributed: an interval covers both Student's t interval and the interval of order
+statistics.
 """
 
 import math
@@ -17,14 +18,14 @@ from kneepoint.config.published import TableDescription
 from kneepoint.stats import Floats
 
 LEVEL = 0.99
-"""The probability with which a prediction interval holds a further run."""
+"""Probability with which a prediction interval covers a further run."""
 MOST_SELECTED = 30
-"""Of how many runs a row was selected at most, where its report does not say."""
+"""Greatest number of runs from which a row may be selected, if its report does not state it."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A row was printed because its power was the best or the worst of `least` to `most` runs."""
+    """Selection of a printed row: its power is the best or the worst of `least` to `most` runs."""
 
     extreme: Literal["best", "worst"]
     least: int = 2
@@ -32,22 +33,22 @@ class Selection:
 
     @classmethod
     def of(cls, table: TableDescription) -> Self | None:
-        """How a published table's rows were selected, if they were."""
+        """Returns the selection of a published table's rows, None without selection."""
         return cls(table.selected, *table.selected_of or ()) if table.selected else None
 
 
 def figures(runs: Mapping[str, Floats], selection: Selection | None = None) -> dict[str, Floats]:
-    """What the runs of a setting predict for each metric.
+    """Returns the prediction of a further run for each metric.
 
     Args:
-        runs: for each metric an array of the shape (draws, n).
-        selection: how the run to compare with was selected, if it was.
+        runs: for each metric an array of shape (draws, n).
+        selection: how the compared run was selected, if it was.
 
     Returns:
-        Arrays of the shape (draws,): ours_<metric>, the mean or, with a selection, the expected
-        value of the run selected; deviation_<metric>, the standard deviation; least_<metric> and
-        greatest_<metric>; low_<metric> and high_<metric>, which hold one more run (or one selected)
-        with probability LEVEL, NaN for a single run.
+        Arrays of shape (draws,): ours_<metric>, the mean or, with a selection, the expected value
+        of the selected run; deviation_<metric>, the standard deviation; least_<metric> and
+        greatest_<metric>; low_<metric> and high_<metric>, the prediction interval of a further (or
+        selected) run with probability LEVEL, NaN for a single run.
     """
     names = ("ours", "deviation", "least", "greatest", "low", "high")
     draws, n = runs[POWER].shape
@@ -69,7 +70,7 @@ def figures(runs: Mapping[str, Floats], selection: Selection | None = None) -> d
 
 
 def _weights(power: Floats, selection: Selection) -> Floats:
-    """The probability of each run to be the one selected, all numbers of runs being as likely.
+    """Returns each run's probability of being selected, with a uniform prior on their number.
 
     The best of k runs drawn from n is the i-th by power with probability (i/n)^k - ((i-1)/n)^k.
     """
@@ -83,10 +84,10 @@ def _weights(power: Floats, selection: Selection) -> Floats:
 
 
 def _shares(metric: str, selection: Selection | None) -> tuple[float, float]:
-    """The shares of all runs that are below the two ends of an interval.
+    """Returns the shares of runs below the two ends of a prediction interval.
 
-    The greatest of k runs is below a value if all k are. Selection is by power; throughput and
-    delay of the run selected may be either extreme.
+    The greatest of k runs is below a value if all k runs are. Selection is by power; throughput and
+    delay of the selected run may be at either extreme.
     """
     tail = (1 - LEVEL) / 2
     if selection is None:
@@ -100,10 +101,10 @@ def _shares(metric: str, selection: Selection | None) -> tuple[float, float]:
 
 
 def _outward(values: Floats, share: float, is_low: bool) -> Floats:
-    """Where that share of further runs lies below, as far outward as either estimate puts it.
+    """Returns the quantile of further runs: the more extreme of the two estimates.
 
-    At the ends of the interval of one run the estimate has its own error in it already (the factor
-    of a prediction interval); further in, that is added.
+    At the ends of the interval of one run, the estimate includes its own error (the factor of a
+    prediction interval); at other quantiles, this error is added.
     """
     n = values.shape[1]
     t = math.copysign(stdtrit(n - 1, max(share, 1 - share)), share - 0.5)

@@ -1,4 +1,4 @@
-"""All runs, those that failed, and experiments that did not run: nothing is dropped silently."""
+"""All runs, failed runs, and experiments that have not run: nothing is dropped silently."""
 
 from collections.abc import Iterator, Sequence
 from pkgutil import resolve_name
@@ -14,19 +14,19 @@ from kneepoint.config.study import EMULATOR, MAHIMAHI
 from kneepoint.runs.question import counts
 
 NOT_RUN = "not run"
-"""The kind of an experiment that is configured for real mahimahi and has not run."""
+"""Kind of an experiment that is configured for real mahimahi and has not run."""
 
 Found = tuple[Record, pd.DataFrame]
-"""What runs are, and the runs."""
+"""The description of an experiment, and its runs."""
 
 
 def what(name: str, kind: str, engine: str, **about: Any) -> Record:
-    """What runs are: columns of the table inventory."""
+    """Returns the description of an experiment: columns of the table inventory."""
     return {"name": name, "kind": kind, "engine": engine, "title": name, "settings": 0, **about}
 
 
 def not_run(name: str) -> Found:
-    """An experiment that has not run."""
+    """Returns the entry of an experiment that has not run."""
     return what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()
 
 
@@ -61,13 +61,13 @@ TABLES = (
         "constants are JSON",
         "study:text trial:whole table:text? row:whole? engine:text controller:text "
         "constants:text network:text traffic:text? runs:whole seed:whole run_id:text",
-        exported=lambda rows: rows[:0],  # for `kneepoint again`, which asks which run made a number
+        exported=lambda rows: rows[:0],  # only for `kneepoint again`, which looks runs up by number
     ),
 )
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables of all runs: first of studies, then of questions; real runs come last."""
+    """Computes the tables of all runs: studies first, then questions; real runs come last."""
     found = list(_studies(results))
     for counted in counts():
         found += resolve_name(counted.function)(results)
@@ -85,7 +85,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _exclusions(found: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The runs that gave no result, alike ones together; their status is failed or fault."""
+    """Returns the runs without a result (failed or fault), counted by setting and reason."""
     if not found:
         return pd.DataFrame()
     without = pd.concat([runs[runs["status"] != "ok"] for runs in found])
@@ -121,9 +121,9 @@ def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFra
 
 
 def _counts(runs: pd.DataFrame) -> Record:
-    """How many runs there are, how many failed, how many a busy host had spoilt before.
+    """Returns the numbers of runs, of failed runs, and of runs repeated because of a busy host.
 
-    A run that ended well has a reason only if earlier tries of it were spoilt.
+    A successful run has a reason only if earlier attempts were discarded.
     """
     if runs.empty:
         return dict.fromkeys(("runs", "failed", "busy"), 0)

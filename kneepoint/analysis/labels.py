@@ -14,16 +14,16 @@ _PUBLISHED = {
     **{"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP", "bbr3": "BBRv3"},
     **{"ledbat_pp": "LEDBAT++", "sprout_ewma": "Sprout-EWMA"},
 }
-"""Controllers with their authors' spelling."""
+"""Controllers, in their authors' spelling."""
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
-"""Takes the place of a missing number."""
+"""Shown in place of a missing number."""
 _UNITS = {
     "packets_per_s": "packets/s",
     "per_s": "1/s",
     **{"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packets"},
 }
-"""By the endings of names, the longest first."""
+"""Units by suffix of names, the longest first."""
 
 
 _own: dict[str, str] = {}
@@ -31,7 +31,7 @@ _own: dict[str, str] = {}
 
 @contextmanager
 def printed_as(names: Mapping[str, str]) -> Iterator[None]:
-    """Prints parameters and controllers by a report's own names for them."""
+    """Makes `words` use a report's own names of parameters and controllers."""
     _own.update(names)
     try:
         yield
@@ -40,7 +40,7 @@ def printed_as(names: Mapping[str, str]) -> Iterator[None]:
 
 
 def words(name: str) -> str:
-    """The name as words, without its unit: acronyms in capitals, proper names capitalised."""
+    """Returns a name as words, without its unit: acronyms in capitals, proper names capitalised."""
     if known := _own.get(name) or _PUBLISHED.get(name):
         return known
     name = name.removeprefix("network_")
@@ -49,34 +49,34 @@ def words(name: str) -> str:
 
 
 def _ending(name: str) -> str:
-    """Which of the units' names a name ends in, or nothing."""
+    """Returns the suffix of a name that is a unit, or ""."""
     return next((end for end in _UNITS if name.endswith(f"_{end}")), "")
 
 
 def sentence(name: str) -> str:
-    """`words` with a capital first letter."""
+    """Returns `words` with a capital first letter."""
     text = words(name)
     return text if name in _own else text[:1].upper() + text[1:]
 
 
 def lower_first(text: str) -> str:
-    """The text within a sentence: an acronym at its beginning keeps its capitals."""
+    """Returns a text for the middle of a sentence; an acronym at its start keeps its capitals."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
 def unit(name: str) -> str:
-    """The unit that the name ends in, or nothing."""
+    """Returns the unit of a name's suffix, or ""."""
     return _UNITS.get(_ending(name), "")
 
 
 def axis(name: str, given_unit: str = "") -> str:
-    """An axis' label: words and unit."""
+    """Returns the label of an axis: words and unit."""
     shown = given_unit or unit(name)
     return f"{sentence(name)} ({shown})" if shown else sentence(name)
 
 
 def number(value: float) -> str:
-    """A parameter's value without needless digits; a dash for a missing one."""
+    """Formats a value without needless digits; a dash for a missing value."""
     if value != value:
         return DASH
     return f"{value:.4g}" if abs(value) < 10000 else f"{value:.0f}"
@@ -88,7 +88,7 @@ def constants(values: Mapping[str, float]) -> str:
 
 
 def constants_with_units(values: Mapping[str, float], units: Mapping[str, str]) -> str:
-    """Parameters as `window 12 packets, keepalive 80 ms`; a unit not given is that of the name."""
+    """Parameters as `window 12 packets, keepalive 80 ms`; units default to the names' suffixes."""
     return ", ".join(
         f"{words(name)} {number(value)} {units.get(name, unit(name))}".rstrip()
         for name, value in values.items()
@@ -98,7 +98,7 @@ def constants_with_units(values: Mapping[str, float], units: Mapping[str, str]) 
 def differing(
     values: Mapping[str, float], others: Iterable[Mapping[str, float]]
 ) -> dict[str, float]:
-    """Those of a setting's parameters in which any of the others differs."""
+    """Returns the parameters of a setting that differ in any of the other settings."""
     alike = list(others)
     return {
         name: value
@@ -121,7 +121,7 @@ def joined(items: list[str]) -> str:
 
 
 def percent(ratio: float, decimals: int = 1, signed: bool = False) -> str:
-    """A ratio in per cent, with a real minus sign; a dash for none."""
+    """Formats a ratio in per cent, with a real minus sign; a dash for a missing value."""
     if ratio != ratio:
         return DASH
     text = f"{100 * ratio:{'+' if signed else ''}.{decimals}f}"
@@ -129,24 +129,24 @@ def percent(ratio: float, decimals: int = 1, signed: bool = False) -> str:
 
 
 def minus(text: str) -> str:
-    """The text of a number with a real minus sign; zero has no sign."""
+    """Replaces the hyphen of a number by a minus sign; zero has no sign."""
     if float(text) == 0:
         text = text.lstrip("+-")
     return text.replace("-", MINUS)
 
 
 def is_known(value: Any) -> bool:
-    """Whether there is a value."""
+    """Whether a value is neither None nor NaN."""
     return value is not None and value == value
 
 
 def fixed(value: float, decimals: int, sign: str = "") -> str:
-    """A number with this many decimals and a real minus sign; a dash for a missing one."""
+    """Formats a number with these decimals and a real minus sign; a dash for a missing value."""
     return minus(f"{value:{sign}.{decimals}f}") if is_known(value) else DASH
 
 
 def plus_minus(mean: float, half_width: float, decimals: int) -> str:
-    """A mean and half the width of its interval, where these are known."""
+    """Formats a mean and half the width of its interval, as far as they are known."""
     text = fixed(mean, decimals)
     if not (is_known(mean) and is_known(half_width)):
         return text
@@ -159,11 +159,11 @@ def count(n: int, noun: str, plural: str = "") -> str:
 
 
 def agree(n: int, singular: str, plural: str) -> str:
-    """The words that go with so many: `is` with 1, `are` with 2."""
+    """Returns the singular or plural form for a number: `is` for 1, `are` for 2."""
     return singular if n == 1 else plural
 
 
 def chance(margin: float, runs: int) -> str:
-    """The difference that chance explains, as a phrase: `0.4 % that chance explains ...`."""
+    """Returns the difference due to chance as a phrase: `0.4 % that chance explains ...`."""
     between = "two runs" if runs == 1 else f"two means of {runs} runs"
     return f"{percent(margin, 2 if margin < 0.001 else 1)} that chance explains between {between}"

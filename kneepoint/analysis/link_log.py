@@ -1,14 +1,14 @@
-"""Reads mahimahi's link log, and what it says over time.
+"""Reads mahimahi's link log; computes rates, delays and metrics from it.
 
-The format is mm-link's own (and mm-throughput-graph's): header lines that begin with `#`, then
-one event a line, times in milliseconds:
+The format is written by mm-link (and read by mm-throughput-graph): header lines that begin with
+`#`, then one event per line, with the time in milliseconds:
 
     T + BYTES          a packet arrived at the link
     T # BYTES          an opportunity to deliver so many bytes
     T - BYTES DELAY    a packet departed, DELAY ms after it had arrived
     T d PACKETS BYTES  the queue dropped packets
 
-Rates and delays are by the definitions of mm-throughput-graph and mm-delay-graph.
+Rates and delays follow the definitions of mm-throughput-graph and mm-delay-graph.
 """
 
 import io
@@ -25,12 +25,12 @@ from kneepoint.analysis.frames import Record, select
 from kneepoint.common.errors import KneepointError
 
 LinkLog: TypeAlias = pd.DataFrame
-"""Events in order: columns time_ms since the log's base timestamp, kind (the character), amount
-(bytes; of a drop packets) and delay_ms (of a departure)."""
+"""Events in order: columns time_ms (since the log's base timestamp), kind (the character), amount
+(bytes, or packets of a drop) and delay_ms (of a departure)."""
 ARRIVAL, OPPORTUNITY, DEPARTURE, DROP = "+", "#", "-", "d"
 
 BIN_MS = 500
-"""The width of a bin that the contest's graphs use."""
+"""Width of the bins in the contest's graphs."""
 
 _HEADER = re.compile(rb"\A(?:#[^\n]*\n?)*")
 _BASE = re.compile(rb"^# base timestamp: *(\d+)\s*$", re.MULTILINE)
@@ -58,13 +58,13 @@ def read_link_log(path: Path) -> LinkLog:
 
 def _read_events(path: Path, body: bytes, first_line: int) -> LinkLog:
     if not body.strip():
-        raise KneepointError(f"{path}: the log holds no event; was the run cut short?")
+        raise KneepointError(f"{path}: the log has no event; was the run cut short?")
     body = body.removesuffix(b"\n") + b"\n"
     if len(_EVENT.findall(body)) != body.count(b"\n"):
         raise _bad_line(path, body, first_line)
     columns = {"time_ms": "int64", "kind": "str", "amount": "int64", "delay_ms": "Int64"}
     log = pd.read_csv(io.BytesIO(body), sep=" ", names=list(columns), dtype=columns)
-    # A link that wakes late drops what its queue held now, and then names the opportunity's time.
+    # A link that wakes late logs drops at the present time, then opportunities at their own time.
     in_order = log.index[log["kind"] != DROP]
     backward = np.flatnonzero(np.diff(log["time_ms"][in_order]) < 0)
     if backward.size:
@@ -74,7 +74,7 @@ def _read_events(path: Path, body: bytes, first_line: int) -> LinkLog:
 
 
 def _bad_line(path: Path, body: bytes, first_line: int) -> KneepointError:
-    """Names the first line that is no event."""
+    """Returns the error for the first line that is not an event."""
     lines = enumerate(body.removesuffix(b"\n").split(b"\n"), first_line)
     number, line = next((n, line) for n, line in lines if not _EVENT.fullmatch(line))
     if re.search(rb"\d{19}", line):
@@ -87,16 +87,15 @@ def _bad_line(path: Path, body: bytes, first_line: int) -> KneepointError:
     )
 
 
-# What it says over time ----------------------------------------------------------------------
+# Values over time ----------------------------------------------------------------------------
 
 
 def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
-    """Mean rates in bins of `bin_ms`.
+    """Returns mean rates in bins of `bin_ms`.
 
     Returns:
-        Columns start_s, capacity_mbps, ingress_mbps, egress_mbps; one row a bin. The last bin
-        is divided by its full width although the log may end within it, as mm-throughput-graph
-        does.
+        Columns start_s, capacity_mbps, ingress_mbps, egress_mbps; one row per bin. As in
+        mm-throughput-graph, the last bin is divided by its full width even if the log ends in it.
     """
     bins = int(log["time_ms"].iloc[-1]) // bin_ms + 1
     found = pd.DataFrame({"start_s": np.arange(bins) * bin_ms / 1000})
@@ -109,47 +108,47 @@ def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
 
 
 def end_s(start_s: ArrayLike) -> float:
-    """The end of the last of the equal bins of rates, which begin at `start_s`."""
+    """Returns the end of the last of equal bins with these starts."""
     starts = np.asarray(start_s)
     return float(starts[-1] + (starts[-1] - starts[-2] if len(starts) > 1 else BIN_MS / 1000))
 
 
 def departures(log: LinkLog) -> pd.DataFrame:
-    """The packets that departed: columns time_ms, amount (bytes), delay_ms."""
+    """Returns the departed packets: columns time_ms, amount (bytes), delay_ms."""
     return select(log, kind=DEPARTURE).drop(columns="kind").astype("int64")
 
 
 def signal_delay(log: LinkLog) -> pd.DataFrame:
-    """The age of the newest information, for each ms from the first to the last arrival.
+    """Returns the signal delay in each millisecond from the first to the last arrival.
 
-    A millisecond in which packets arrived that later departed has the least of their delays; one
-    without has its successor's value plus one.
+    A millisecond with arrivals of packets that later departed has the least of their delays; a
+    millisecond without has the value of its successor plus one.
 
     Returns:
-        Columns time_ms, delay_ms; one row a millisecond.
+        Columns time_ms, delay_ms; one row per millisecond.
     """
     packets = departures(log)
     least = packets["delay_ms"].groupby(packets["time_ms"] - packets["delay_ms"]).min()
-    # value(t) = value(t + 1) + 1 means: value(t) + t is that of the next arrival.
+    # value(t) = value(t + 1) + 1 means that value(t) + t is constant until the next arrival.
     every = pd.RangeIndex(least.index.min(), least.index.max() + 1, name="time_ms")
     until = (least + least.index).reindex(every).bfill().astype("int64")
     return (until - every).rename("delay_ms").reset_index()
 
 
 def queue_length(log: LinkLog) -> pd.DataFrame:
-    """How many packets wait at the end of each millisecond with events: time_ms, packets."""
+    """Returns the queue length at the end of each millisecond with events: time_ms, packets."""
     change = log["kind"].map({ARRIVAL: 1, OPPORTUNITY: 0, DEPARTURE: -1}).fillna(-log["amount"])
     in_queue = change[log["kind"] != OPPORTUNITY].groupby(log["time_ms"]).sum().cumsum()
     return in_queue.rename("packets").reset_index()
 
 
 def percentile(values: "Sequence[float] | pd.Series[int]", q: float) -> float:
-    """Element floor(q n) of the n sorted values, as mahimahi's 95th percentile is."""
+    """Returns element floor(q n) of the n sorted values, as mahimahi's 95th percentile."""
     return float(np.sort(values)[int(q * len(values))])
 
 
 def metrics(log: LinkLog) -> Record:
-    """The metrics of a whole run; throughput and capacity over first to last event.
+    """Returns the metrics of a whole run, with rates from the first to the last event.
 
     Returns:
         throughput_mbps, capacity_mbps, queueing_delay_p95_ms, signal_delay_p95_ms and power.

@@ -1,4 +1,4 @@
-"""How much power varies by chance."""
+"""The variation of power by chance."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from kneepoint.stats.intervals import Chance
 
 
 class Luck:
-    """How much power varies by chance, from the runs of one engine that were repeated."""
+    """The variation of power by chance, from repeated runs of one engine."""
 
     def __init__(
         self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], best: pd.DataFrame | None
@@ -26,9 +26,9 @@ class Luck:
         self._runs = [pd.concat([runs[columns] for runs in every]) for every in frames if every]
 
     def of(self, controller: str, network: str) -> Chance:
-        """That of a controller on a network: from its repetitions.
+        """Returns the variation of a controller on a network, from its repeats.
 
-        Where it has none, from those of its best settings, or from those within trials of a study.
+        Without repeats, it is estimated from runs of its best settings, or from trials of a study.
         """
         for runs in self._runs:
             there = select(runs, controller=controller, network=network)

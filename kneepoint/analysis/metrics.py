@@ -1,4 +1,4 @@
-"""The metrics of a run for readers: their names, units, decimals and tolerances."""
+"""Presentation of metrics: names, units, decimals and tolerances."""
 
 import math
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ if TYPE_CHECKING:  # slow to import
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric's name and format, and the tolerances of a replay of a report.
+    """A metric's name and format, and the tolerances of a replay.
 
-    `relative` and `absolute` are the tolerances; either suffices. `step` is what our own values are
-    multiples of: a delay is that of whole milliseconds.
+    A replay must be within `relative` or `absolute` tolerance. Our own values are multiples of
+    `step`: delays are whole milliseconds.
     """
 
     title: str
@@ -28,7 +28,7 @@ class Metric:
     step: float = 0.0
 
     def text(self, value: float) -> str:
-        """The value with this metric's decimals, without its unit; a dash for none."""
+        """Formats a value with the metric's decimals, without unit; a dash for a missing value."""
         return labels.DASH if value != value else f"{value:.{self.decimals}f}"
 
 
@@ -45,39 +45,39 @@ METRICS = {
 }
 """In the order of a table's columns."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
-"""Those that most tables and figures show."""
+"""The metrics in most tables and figures."""
 MEAN_OF_RATIOS = 1e-3
-"""A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
+"""Relative difference between a mean of powers and the ratio of the means, at a CV of 3 %."""
 
 
 def as_printed(row: Mapping[str, Any], metric: str) -> str:
-    """`printed` of a row with columns published_<metric> and, if known, step_<metric>."""
+    """Returns `printed` for a row with columns published_<metric> and, if known, step_<metric>."""
     return printed(row[f"published_{metric}"], row.get(STEP + metric, math.nan), metric)
 
 
 def printed(value: float, step: float, metric: str) -> str:
-    """A published number digit for digit, without its unit; a dash for none.
+    """Formats a published number with its printed digits, without unit; a dash if missing.
 
-    Without a known step, one unit in its last digit, it has the metric's decimals.
+    `step` is one unit in the last printed digit; if unknown (NaN), the metric's decimals are used.
     """
     return in_steps(value, step) if value == value and step > 0 else METRICS[metric].text(value)
 
 
 def in_steps(value: float, step: float) -> str:
-    """A number with all digits that a step, one unit in its last digit, leaves it."""
+    """Formats a number with the decimals of `step`, one unit in its last digit."""
     tiny = 1e-9  # a step of 1e-5 may be a little less in binary
     return f"{value:.{max(0, -math.floor(math.log10(step) + tiny))}f}"
 
 
 def resolution(table: "pd.DataFrame", metric: str) -> "pd.Series[float]":
-    """The value of one unit in the last digit of each value of a table; NaN if unknown.
+    """Returns one unit in the last digit of each value of a table; NaN if unknown.
 
-    A value has at least as many decimals as any greater one of its column: where fewer are
-    printed, a spreadsheet has dropped the zeros.
+    A value has at least as many decimals as any greater value of its column: if fewer are printed,
+    a spreadsheet has dropped trailing zeros.
 
     Args:
         table: columns published_<metric> and, where the digits are known, step_<metric>.
-        metric: which.
+        metric: the metric.
     """
     published = table[f"published_{metric}"]
     if STEP + metric not in table:

@@ -6,7 +6,7 @@
     results.runs.groupby("controller")["power"].median()
     results.table("audit")
 
-Frames are read when they are first asked for, and nothing is ever written.
+Frames are read on first access; nothing is written.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ class OpenResults:
         folder: its path, `results` of the configuration.
 
     Raises:
-        KneepointError: there is no such folder, or it holds no results.
+        KneepointError: the folder does not exist, or has no results.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,7 +44,7 @@ class OpenResults:
             raise KneepointError(f"{folder}: no such folder; {_MAKE} the results")
         self.folder = folder
         if not self._files("runs.*"):
-            raise KneepointError(f"{folder}: holds no results; {_MAKE} them")
+            raise KneepointError(f"{folder}: has no results; {_MAKE} them")
         self._tables = tables_in(folder)
         self._own: dict[str, pd.DataFrame] = {}
 
@@ -55,12 +55,12 @@ class OpenResults:
 
     @property
     def trials(self) -> pd.DataFrame:
-        """All trials; what another study searches is NaN."""
+        """All trials; columns that a study does not search are NaN."""
         return self.table("trials")
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the tables of the analysis that are there."""
+        """The names of the available tables of the analysis."""
         return tuple(name for name in TABLES if (self.folder / f"{name}.parquet").exists())
 
     def table(self, name: str) -> pd.DataFrame:
@@ -77,13 +77,13 @@ class OpenResults:
         return (self._own if name in _OWN else self._tables)[name].copy(deep=False)
 
     def about(self) -> pd.DataFrame:
-        """Every frame that is there: its name, how many rows it has, what a row is."""
+        """Every available frame: its name, number of rows, and the meaning of a row."""
         meanings = _OWN | {name: TABLES[name].meaning for name in self.tables}
         rows = [len(self.table(name)) for name in meanings]
         return pd.DataFrame({"name": list(meanings), "rows": rows, "row": meanings.values()})
 
     def columns(self, name: str) -> pd.DataFrame:
-        """The columns of a frame: what each holds, and in which unit.
+        """The columns of a frame, with type and unit.
 
         Raises:
             KneepointError: see `table`.
@@ -97,13 +97,13 @@ class OpenResults:
         return pd.DataFrame(rows, columns=["column", "holds", "unit"])
 
     def _files(self, pattern: str) -> list[Path]:
-        """Those of all experiments; results of another configuration may stand within."""
+        """Files of all experiments, without nested results of other configurations."""
         found = [path.relative_to(self.folder).parts for path in self.folder.glob(f"**/{pattern}")]
         own = [parts for parts in found if len(parts) <= 2 or parts[0] in reserved()]
         return [self.folder.joinpath(*parts) for parts in sorted(own)]
 
     def _all(self, name: str) -> pd.DataFrame:
-        """The runs or trials of all experiments; one that is not finished would be missed."""
+        """The runs or trials of all experiments; refuses unfinished experiments."""
         for journal in self._files("runs.jsonl"):
             if not (journal.parent / MADE_BY).exists():
                 raise KneepointError(

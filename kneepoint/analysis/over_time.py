@@ -1,7 +1,7 @@
-"""What a run does over time, in long form: a row for each value of a quantity.
+"""Quantities of a run over time, in long form: a row for each value of a quantity.
 
-Rates are means over the bin that begins then; of a flow, over the interval that ends then. A
-packet's queueing delay stands at its departure.
+Rates are means over the bin that starts at the time; rates of a flow, over the interval that ends
+at the time. A packet's queueing delay has the time of its departure.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ RATES = ("capacity_mbps", "ingress_mbps", "egress_mbps")
 QUEUEING, SIGNAL, QUEUE = "queueing_delay_ms", "signal_delay_ms", "queue_packets"
 WINDOW, RTT, BASE_DELAY = "window_packets", "rtt_ms", "base_delay_ms"
 DELAY = "delay_ms"
-"""One way, with the propagation's: what other tools measure."""
+"""One-way delay including propagation, as other tools measure it."""
 
 
 def of_logs(log: LinkLog, flow: FlowLog | None = None, run: str = "") -> pd.DataFrame:
-    """What the logs of a run say: see `long`.
+    """Returns the quantities in the logs of a run, in the form of `long`.
 
-    The queue and the window stand wherever they change, and the window at the end.
+    Queue and window have a row for every change, the window also at the end.
     """
     rates, signal = link_log.rates(log), link_log.signal_delay(log)
     packets, queue = link_log.departures(log), link_log.queue_length(log)
@@ -45,10 +45,10 @@ def of_logs(log: LinkLog, flow: FlowLog | None = None, run: str = "") -> pd.Data
 def long(
     found: Mapping[str, tuple[Any, Any]], run: str = "", flow: str | None = None
 ) -> pd.DataFrame:
-    """The times (s) and values of each quantity of a run, or of one of its flows.
+    """Returns the times (s) and values of the quantities of a run, or of one of its flows.
 
     Returns:
-        Columns run, flow, quantity, time_s, value; the quantities one below the other.
+        Columns run, flow, quantity, time_s, value; quantity after quantity.
     """
     return pd.concat(
         [

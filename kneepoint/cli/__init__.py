@@ -38,9 +38,9 @@ from kneepoint.runs.settings import read_settings
 F = TypeVar("F", bound=Callable[..., Any])
 
 _CALLED_FROM = "kneepoint.called_from"
-"""In a command's context, once it is in its project: the folder that it was called from."""
+"""Key of a command's context: the folder that it was called from."""
 _WITHOUT_PROJECT = "kneepoint.without_project"
-"""There, too: whether the command has none, and uses what Kneepoint ships."""
+"""Key of a command's context: whether it has no project, and uses the shipped configuration."""
 
 _CORE = {
     "run": ("run", "run a controller once, print its metrics and plot it over time"),
@@ -64,7 +64,7 @@ _CORE = {
 
 @cache
 def commands() -> dict[str, tuple[str, str]]:
-    """The module of each command and what it does: the core's and those that tools declare."""
+    """Returns module and help of each command, of the core and of the tools."""
     found = {name: (f"kneepoint.cli.{module}", does) for name, (module, does) in _CORE.items()}
     for tool, declared in import_module("kneepoint.tools").declared("COMMANDS").items():
         found |= {name: (f"{tool}.{module}", does) for name, (module, does) in declared.items()}
@@ -118,19 +118,19 @@ def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
 
 
 def _known(key: str) -> Any:
-    """Returns what the current command's context has of a key; None without a command."""
+    """Returns the value of a key in the current command's context; None without a command."""
     context = click.get_current_context(silent=True)
     return context and context.meta.get(key)
 
 
 def given(path: Path) -> Path:
-    """Returns a path in the folder that the command was called from, from the project's folder."""
+    """Converts a path relative to the folder of the call into one relative to the project."""
     called_from = _known(_CALLED_FROM)
     return seen_from(Path.cwd(), called_from / path) if called_from else path
 
 
 def as_called(path: Path) -> Path:
-    """Returns a path of the project as it is from the folder that the command was called from."""
+    """Converts a path relative to the project into one relative to the folder of the call."""
     called_from = _known(_CALLED_FROM)
     if called_from and called_from.is_relative_to(Path.cwd()):
         return Path(os.path.relpath(path, called_from))
@@ -150,7 +150,7 @@ def results_here(results: Path) -> Path:
 
 
 class _OutputPath(click.Path):
-    """The path of a file to write, perhaps with one of these suffixes; makes its folder."""
+    """The path of a file to write, optionally with one of these suffixes; makes its folder."""
 
     def __init__(self, *suffixes: str) -> None:
         super().__init__(path_type=Path)
@@ -175,12 +175,12 @@ class FiniteRange(click.FloatRange):
         found = float(super().convert(value, param, ctx))
         if not math.isfinite(found):
             name = param.opts[0] if param else self.name
-            raise KneepointError(f"{name} {value}: is no finite number; correct it")
+            raise KneepointError(f"{name} {value}: is not a finite number; correct it")
         return found
 
 
 class _GivenPath(click.Path):
-    """A path, from the folder that the command was called from (see kneepoint.common.project)."""
+    """A path relative to the folder of the call (see kneepoint.common.project)."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -204,7 +204,7 @@ def _of_project_or_shipped(context: click.Context, _: click.Parameter, config: P
 
 
 def _enter_checked(context: click.Context, config: Path | None) -> Path:
-    """Enters a project whose main file is right, so that a wrong one changes nothing."""
+    """Enters a project after checking its main file, so that an invalid file changes nothing."""
     if config is not None:
         require_config(config, "--config")
         read_settings(config)
@@ -212,13 +212,13 @@ def _enter_checked(context: click.Context, config: Path | None) -> Path:
 
 
 def _of_project_or_wrong(context: click.Context, _: click.Parameter, config: Path | None) -> Path:
-    """Of `kneepoint doctor`, which says what is wrong with a configuration."""
+    """Enters a project without checks, for `kneepoint doctor`, which reports mistakes itself."""
     found = config or find_config(current_folder())
     return found if found and not found.is_file() else _enter(context, found)
 
 
 def _enter(context: click.Context, config: Path | None) -> Path:
-    """Makes the project the current folder; without a configuration, the one of what is shipped."""
+    """Makes the project the current folder; without a configuration, the shipped project."""
     context.meta[_CALLED_FROM] = current_folder()
     if config is None:
         context.meta[_WITHOUT_PROJECT] = True
@@ -239,15 +239,15 @@ def _config_option(callback: Callable[..., Path], without: str) -> Callable[[F],
         callback=callback,
         is_eager=True,  # it makes the project the current folder
         help=f"Configuration file of the project.  [default: config.yaml or config/config.yaml, "
-        f"here or above{without}]",
+        f"in this folder or above{without}]",
     )
 
 
 config_option = _config_option(_of_project, "")
-shipped_option = _config_option(_of_project_or_shipped, "; otherwise what Kneepoint ships")
-"""Of a command that needs no project."""
-examined_option = _config_option(_of_project_or_wrong, "; otherwise what Kneepoint ships")
-"""Of a command that says what is wrong with a project."""
+shipped_option = _config_option(_of_project_or_shipped, "; otherwise the shipped configuration")
+"""Option of commands that need no project."""
+examined_option = _config_option(_of_project_or_wrong, "; otherwise the shipped configuration")
+"""Option of commands that report mistakes of a project."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -290,5 +290,5 @@ def _run(words: Sequence[str] | None) -> None:
         said = said.replace("valid float range", "number")
         of = error.ctx.command_path if error.ctx else "kneepoint"
         raise KneepointError(f"{said}; see `{of} --help`") from None
-    except click.Abort:  # which click makes of Ctrl-C
+    except click.Abort:  # click's translation of Ctrl-C
         raise KeyboardInterrupt from None

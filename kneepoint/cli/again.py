@@ -34,7 +34,7 @@ from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import read_table
 
 SHORTEST = 6
-"""Fewer digits of an id could match several runs."""
+"""Least number of digits of an id: fewer could match several runs."""
 COMPARED = (*RUN_METRICS, *COUNTS)
 
 Row = dict[str, Any]
@@ -82,10 +82,10 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
 
 
 def _find(workflow: Workflow, run_id: str) -> Row:
-    """The one run whose id has this prefix.
+    """Returns the run whose id has this prefix.
 
     Raises:
-        KneepointError: there is none, or there are several.
+        KneepointError: no run or several runs match.
     """
     found: dict[str, Row] = {}
     for path in sorted(workflow.results.glob("**/runs.parquet")):
@@ -106,7 +106,7 @@ def _spec(job: Job, row: Row) -> RunSpec:
     """Rebuilds the description of a recorded run.
 
     Raises:
-        KneepointError: what it was made from has changed.
+        KneepointError: its controller, network or engine has changed.
     """
     engine = job.engine(row["engine"])
     spec = RunSpec.on(
@@ -126,7 +126,7 @@ def _spec(job: Job, row: Row) -> RunSpec:
 
 
 def _network(job: Job, row: Row) -> PreparedNetwork:
-    """The network of a run, which its experiment may have made."""
+    """Returns the network of a run, which its experiment may have made."""
     experiment = experiments_of(job.workflow).get(row["study"])
     if experiment is None or not experiment.kind.network_of:
         return job.network(row["network"])

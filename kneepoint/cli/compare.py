@@ -1,4 +1,4 @@
-"""`kneepoint compare`: is one setting better than another? Paired runs, an interval, a verdict."""
+"""`kneepoint compare`: compares two settings in paired runs, with an interval and a verdict."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -127,7 +127,7 @@ def command(
 
 
 def setting_of(text: str) -> tuple[str, Mapping[str, float]]:
-    """Reads CONTROLLER:NAME=VALUE,...; raises KneepointError if it is none."""
+    """Parses CONTROLLER:NAME=VALUE,...; raises KneepointError for other texts."""
     try:
         notation = Notation.parse(text)
     except ValueError:
@@ -144,7 +144,7 @@ def _title(controller: str, constants: Mapping[str, float]) -> str:
 def _networks(
     config: Path, named: Sequence[str], controllers: Sequence[str], every: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Makes what is missing; returns the networks, and those, not named, that cannot be made."""
+    """Makes missing files; returns the networks, and default networks that cannot be made."""
     if named:
         names = list(dict.fromkeys(named))
         make_what_is_missing(config, names, controllers)
@@ -170,13 +170,13 @@ def _networks(
 
 
 def _has_classes(config: Path, network: str) -> bool:
-    """Whether its queue expects flows of several classes."""
+    """Whether a network's queue expects flows of several classes."""
     queue = Notation.parse(load_network(config, network).uplink_queue)
     return float(queue.parameters.get("classes", 1)) > 1
 
 
 def _is_made(config: Path, network: str) -> bool:
-    """Whether a network is as this configuration describes it, after an attempt to make all."""
+    """Whether a network is up to date with the configuration, after an attempt to make all."""
     if load_network(config, network).host_from is None:
         return is_prepared(config, network)
     try:  # only Snakemake knows whether a host that a study finds is up to date

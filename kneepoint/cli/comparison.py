@@ -1,4 +1,4 @@
-"""Paired runs of two settings: what they show, as data and as text."""
+"""Results of a paired comparison of two settings, as data and as text."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,37 +27,37 @@ COMPARABLE = {"power": POWER, "throughput": THROUGHPUT, "signal-delay": SIGNAL_D
 """Metrics by their names on the command line."""
 
 Pairs = Mapping[int, tuple[RunRecord, RunRecord]]
-"""The runs of A and B by their seed or number."""
+"""The runs of A and B, by their common seed or number."""
 _MORE = {
     "seed": ("give more --runs", "give --runs {}"),
     "number": ("import more runs of both", "import {} runs of both"),
 }
-"""How to get more pairs, and how to get so many, by what the runs of a pair share."""
+"""Remedies for too few pairs, by pairing: without and with the number of pairs."""
 
 _Sides = tuple[Sequence[float], Sequence[float]]
 
 
-class Setting(Protocol):
-    """What is compared: a `RunSpec`, or a setting of measured runs."""
+class ComparedSetting(Protocol):
+    """A compared setting: a `RunSpec`, or a setting of measured runs."""
 
     @property
     def controller(self) -> str:
-        """Its name."""
+        """The name of the controller."""
 
     @property
     def constants(self) -> Mapping[str, float]:
-        """Its parameters."""
+        """The values of its parameters."""
 
 
 def compare_settings(
-    specs: Sequence[Setting],
+    specs: Sequence[ComparedSetting],
     metric: str,
     runs: Mapping[str, Pairs],
     left_out: Sequence[str],
     seed: int,
     paired_by: Literal["seed", "number"] = "seed",
 ) -> Record:
-    """Returns what runs of A and B show; None stands for what does not exist.
+    """Returns the comparison of A and B; missing values are None.
 
     Args:
         specs: A and B.
@@ -65,7 +65,7 @@ def compare_settings(
         runs: by network.
         left_out: networks that cannot be prepared.
         seed: of the statistics.
-        paired_by: what the runs of a pair share: the seed of an emulation, or a run's number.
+        paired_by: the common key of a pair: the seed of emulated runs, or the number of a run.
     """
     networks, known = [], []
     for name, pairs in runs.items():
@@ -103,12 +103,12 @@ def compare_settings(
 
 
 def is_better_above_1(metric: str) -> bool:
-    """Whether A is better where its ratio to B is above 1."""
+    """Whether a ratio A/B above 1 means that A is better."""
     return metric != SIGNAL_DELAY
 
 
 def failures_in(found: Record) -> list[str]:
-    """Returns a line for each setting and network that failed, with the first reason."""
+    """Returns a line for each setting and network with failed runs, with the first reason."""
     lines = []
     for each in found["networks"]:
         for name in ("a", "b"):
@@ -120,7 +120,7 @@ def failures_in(found: Record) -> list[str]:
 
 
 def text_of(found: Record, titles: Sequence[str]) -> str:
-    """Returns a comparison for people; `titles` are those of A and B."""
+    """Returns a comparison as text for the terminal; `titles` name A and B."""
     of_logs = ("log power A", "B", "A-B [95 %]") if found["metric"] == POWER else ()
     head = ("network", "pairs", "A", "B", "A/B [95 %]", *of_logs, "p", "better", "pairs for 1 %")
     rows = [head, *(_row(each, len(of_logs)) for each in found["networks"])]
@@ -177,7 +177,7 @@ def _remarks(found: Record) -> Iterator[str]:
 
 
 def _verdict(found: Record) -> str:
-    """One or two sentences about all networks together."""
+    """Returns one or two sentences on all networks together."""
     together, noun = found["overall"], METRICS[found["metric"]].title.lower()
     if together["ratio"] is None:
         return "No pair of runs succeeded: there is nothing to compare."
@@ -216,9 +216,9 @@ def _more(found: Record, runs: int | None = None) -> str:
 
 
 def _figures(known: Sequence[_Sides], metric: str, seed: int) -> Record:
-    """Of the values of A and B on each network.
+    """Returns means, ratio and interval for the values of A and B on each network.
 
-    With power, also log power: means of ln(throughput/delay), and their difference.
+    With power, log power is included: means of ln(throughput/delay), and their difference.
     """
     found = paired_ratio(known, seed) if known else None
     figures: Record = {
@@ -234,7 +234,7 @@ def _figures(known: Sequence[_Sides], metric: str, seed: int) -> Record:
 
 
 def _better(of: Record, p: float | None, metric: str) -> str | None:
-    """A or B, if it is shown to be better."""
+    """Returns A or B, whichever is significantly better, or None."""
     if p is None or not p <= SIGNIFICANT or not of["low"] or of["low"] <= 1 <= of["high"]:
         return None
     return "A" if (of["ratio"] > 1) == is_better_above_1(metric) else "B"

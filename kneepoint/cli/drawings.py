@@ -1,4 +1,4 @@
-"""What commands draw of their own: the capacity of traces, and the ratios of a comparison."""
+"""Figures of commands: the capacity of traces, and the ratios of a comparison."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from kneepoint.reports.figures import style
 
 
 def draw_capacity(series: Mapping[str, Sequence[float]], bin_ms: int, out: Path) -> None:
-    """Plots the capacity of traces (Mbit/s in each bin) as a PNG, SVG or PDF file, a panel each."""
+    """Plots the capacity of traces (Mbit/s per bin), one panel each, as a PNG, SVG or PDF file."""
     with style.house():
         figure = style.page(0.6 + 2.0 * len(series))
         panels = figure.subplots(len(series), sharex=True, squeeze=False)[:, 0]
@@ -34,7 +34,7 @@ def draw_capacity(series: Mapping[str, Sequence[float]], bin_ms: int, out: Path)
 def draw_ratios(found: Record, titles: Sequence[str], out: Path) -> None:
     """Plots A over B with 95 % intervals as a PNG, SVG or PDF file.
 
-    A network on which no pair of runs succeeded has no point, one with a single pair no interval.
+    A network without a successful pair has no point; a network with a single pair has no interval.
     """
     lines = [*found["networks"], {"network": "all networks", **found["overall"]}]
     with style.house():

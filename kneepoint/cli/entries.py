@@ -1,4 +1,4 @@
-"""What commands that run other people's senders share: the sandbox, and what builds entries."""
+"""Shared by commands that run other people's senders: the sandbox and the builder of entries."""
 
 import platform
 from collections.abc import Collection
@@ -18,7 +18,7 @@ CONFINE, RUNNER = BUILT / "confine", BUILT / "entry"
 REAL_TIME = [BUILT / name for name in ("entry-sender", "receiver", "measure")]
 PYTHON = tuple(BUILT / name for name in PYTHON_RUNNER)
 KEPT = STATE / "entries"
-"""Objects of entries, by the digests of their inputs."""
+"""Folder of built entries, by the digests of their inputs."""
 
 trust_option = click.option(
     "--trust-entries",
@@ -36,11 +36,11 @@ def open_builder(
     is_real_time: bool = False,
     where: str = "the command line",
 ) -> EntryBuilder:
-    """Makes the networks, baselines and programs that are missing; returns what builds entries.
+    """Makes missing networks, baselines and programs; returns the builder of entries.
 
     Raises:
-        KneepointError: `where` names what is unknown, something cannot be made, or this host has no
-            sandbox.
+        KneepointError: a network or baseline in `where` is unknown, a program or network cannot be
+            made, or this host has no sandbox.
     """
     programs = [RUNNER, *PYTHON, *([] if is_trusting else [CONFINE])]
     programs += REAL_TIME if is_real_time else []

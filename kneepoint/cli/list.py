@@ -56,7 +56,7 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
 
 
 def _controllers(own: Path) -> list[dict[str, Any]]:
-    """Lists all controllers that are built, and the project's others with why they are not."""
+    """Lists all built controllers, and the project's other controllers with the reason."""
     catalogue = load_catalogue(EMULATE)
     problems = catalogue.broken | {
         path.stem: problem for path in own.glob("*.cc") if (problem := _why_not_built(path))

@@ -19,7 +19,7 @@ from kneepoint.runs.load import load_workflow
 
 SKELETON = PACKAGE / "skeleton"
 PROFILE = Path("profiles/default/config.v9+.yaml")
-"""Snakemake reads it by itself where the Snakefile is."""
+"""Snakemake's profile, which it finds in the folder of the Snakefile."""
 
 
 @subcommand("""
@@ -39,7 +39,9 @@ def command(name: str, into: Path, as_json: bool) -> None:
     """
     folder = new_folder("new-report", name, into)
     if re.search("[{}]", str(folder.absolute())):
-        raise KneepointError(f"--into {into}: Snakemake supports no brace in a path; name another")
+        raise KneepointError(
+            f"--into {into}: Snakemake does not support braces in paths; give another path"
+        )
     controller = f"{name.replace('-', '_')}_window"
     texts = fill_in(SKELETON, folder, {"name": name, "controller": controller})
     texts[PROFILE] = (TOOL / PROFILE).read_text(encoding="utf-8")

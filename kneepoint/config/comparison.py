@@ -39,7 +39,7 @@ class PublishedSpread(ConfigModel):
 
 
 def _require_settings(published: Iterable[Any], settings: Sequence[Setting]) -> None:
-    """Refuses published numbers of a setting that is not there."""
+    """Refuses published numbers of a setting that does not exist."""
     for number, each in enumerate(published):
         if each.setting >= len(settings):
             raise ValueError(
@@ -147,5 +147,5 @@ class Comparison(ConfigModel):
                 raise ValueError(f"{key} {value!r} is not of the comparison; add it there")
 
     def networks_on(self, engine: ComparisonEngine) -> tuple[str, ...]:
-        """The networks on which an engine runs it."""
+        """Returns the networks on which an engine runs the comparison."""
         return self.engines[engine].networks or self.networks

@@ -1,4 +1,4 @@
-"""Models of settings that run in real time, to which the emulated host is fitted."""
+"""Configuration models of real runs, and of the emulated host that is fitted to them."""
 
 from typing import Annotated, Self
 
@@ -75,7 +75,7 @@ def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
 
 
 def controllers(workflow: Workflow) -> list[str]:
-    """Controllers of all settings that `make confirm` may run."""
+    """Returns the controllers of all settings that `make confirm` may run."""
     wanted = workflow.settings.part(Confirming).confirm
     if wanted is None:
         return []

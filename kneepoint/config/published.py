@@ -54,7 +54,7 @@ class Column(ConfigModel):
         "have a factor: 5.04 Mbit/s for a share of 5.04 Mbit/s",
     )
     above: float = Field(
-        default=0, description="what a printed metric has on top of ours, in the metric's own unit"
+        default=0, description="offset of a printed metric over ours, in the metric's own unit"
     )
 
     @model_validator(mode="after")
@@ -68,14 +68,14 @@ class Column(ConfigModel):
 
     @property
     def factor(self) -> float:
-        """Converts a printed value into Kneepoint's unit; 0 for an unknown unit."""
+        """Factor from a printed value to Kneepoint's unit; 0 for an unknown unit."""
         factor, unit = _UNIT.fullmatch(self.unit).groups()  # type: ignore[union-attr]
         known = _METRIC_UNITS[self.metric] if self.metric else {unit: 1.0}
         return float(factor or 1) * known.get(unit, 0)
 
 
 class Reference(ConfigModel):
-    """Where a report was published, for the list of references; what is unknown is left out."""
+    """Where a report was published, for the list of references; unknown items are left out."""
 
     title: str = Field(min_length=1, description="title of the report")
     authors: tuple[str, ...] = Field(min_length=1, description="their names, as printed")
@@ -103,7 +103,7 @@ class TableDescription(ConfigModel):
     kind: Literal["published", "measured"] = Field(
         default="published",
         description="published: printed in a report; measured: runs measured for comparison, "
-        "one's own or others'",
+        "by the author or by others",
     )
     selected: Literal["best", "worst"] | None = Field(
         default=None,
@@ -158,8 +158,8 @@ class TableDescription(ConfigModel):
 class PublishedRow:
     """One row: its parameters, and the printed metrics, in Kneepoint's units.
 
-    `steps` has the value of one unit in each metric's last printed digit; `network` is named where
-    rows have networks of their own.
+    `steps` has one unit in each metric's last printed digit; `network` is set if rows differ in
+    their networks.
     """
 
     number: int
@@ -199,7 +199,7 @@ class PublishedTable:
         return [row for row in self.rows if row.has_all_constants]
 
     def check_against(self, catalogue: Catalogue, folder: Path) -> None:
-        """Checks its controller, the units of its constants and every row of its file in `folder`.
+        """Checks controller, units of parameters, and every row of the file in `folder`.
 
         Raises:
             KneepointError: the first mistake, with its file and its line or column.
@@ -233,8 +233,8 @@ def load_table(config: Path, name: str) -> PublishedTable:
     """Reads published/`name`.csv and .yaml beside the configuration file `config`.
 
     Raises:
-        KneepointError: a file is missing, a column is missing or unexplained, a line is longer or
-            shorter than the header, a cell is not a number.
+        KneepointError: a file is missing, a column is missing or undescribed, a line is longer or
+            shorter than the header, or a cell is not a number.
     """
     folder = config.parent / "published"
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
@@ -257,7 +257,7 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """
     header, rows = read_csv(path, _MOST_BYTES)
     if not (found := list(rows)):
-        raise KneepointError(f"{path}: has no rows; give it a header and some")
+        raise KneepointError(f"{path}: has no rows; add a header and rows")
     return header, found
 
 

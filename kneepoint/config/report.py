@@ -1,4 +1,4 @@
-"""Configuration model of a report's own words, and its sections: text/NAME.md."""
+"""Configuration model of a report's title, authors and texts, and its sections: text/NAME.md."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _MOST_BYTES = 2**20
 
 
 class Report(ConfigModel):
-    """A report's own words. Those of several lines are Markdown."""
+    """Title, authors and texts of a report; texts of several lines are Markdown."""
 
     title: str = Field(min_length=1, description="title of the report")
     subtitle: str = Field(default="", description="below the title; by default what was run")
@@ -31,7 +31,7 @@ class Report(ConfigModel):
         default=(), description="files of text/: sections after the results, before the references"
     )
     names: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(
-        default={}, description="parameters and controllers as they shall be printed, without units"
+        default={}, description="printed names of parameters and controllers, without units"
     )
 
     @model_validator(mode="after")
@@ -43,13 +43,13 @@ class Report(ConfigModel):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of all its files of text."""
+        """The names of all text files."""
         return (*self.sections, *self.closing)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a report's own: its title, and the rest as Markdown."""
+    """A section of a report's own text: its title, and the rest as Markdown."""
 
     title: str
     text: str

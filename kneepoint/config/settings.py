@@ -1,7 +1,7 @@
-"""Configuration models of the workflow's own file, config.yaml: the keys of the core.
+"""Configuration models of the main file, config.yaml: the keys of the core.
 
-Questions declare models of further keys, from which that of the whole file inherits, too: see
-kneepoint.runs.settings.
+Questions declare models of further keys; kneepoint.runs.settings combines all of them into the
+model of the whole file.
 """
 
 import os
@@ -37,7 +37,7 @@ class HoldOut(ConfigModel):
 
 
 def _is_usable(path: Path) -> Path:
-    """Rejects what Snakemake reads as a wildcard and programs read as an option."""
+    """Rejects paths that Snakemake would read as wildcards, or programs as options."""
     text = str(path)
     if text.startswith("-") or re.search(r"[{}\s]", text.replace(" ", "")):
         raise ValueError("it must not begin with - or contain a brace, tab or line break")
@@ -82,7 +82,8 @@ class Settings(ConfigModel):
     )
     ray_address: Annotated[str, AfterValidator(_is_address)] | None = Field(
         default=None,
-        description="HOST:PORT of a Ray to join; null: $KNEEPOINT_RAY_ADDRESS, or one of its own",
+        description="HOST:PORT of a Ray cluster to join; null: $KNEEPOINT_RAY_ADDRESS, or a new "
+        "local cluster",
     )
     storage: str | None = Field(
         default=None,
@@ -97,11 +98,13 @@ class Settings(ConfigModel):
         default=None,
         description="held-out networks, on which published and tuned settings also run",
     )
-    report: Report | None = Field(default=None, description="the report's own words")
+    report: Report | None = Field(
+        default=None, description="title, authors and texts of the report"
+    )
     real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
 
     def part(self, keys: type[Keys]) -> Keys:
-        """Itself, with the keys that a question declares."""
+        """Returns the configuration as a question's model of keys."""
         assert isinstance(self, keys)
         return self
 
