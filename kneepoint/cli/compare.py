@@ -22,6 +22,7 @@ from kneepoint.cli.comparison import (
 )
 from kneepoint.cli.runs import (
     constants_of,
+    controller_given,
     is_path,
     is_prepared,
     make_what_is_missing,
@@ -132,7 +133,7 @@ def setting_of(text: str) -> tuple[str, Mapping[str, float]]:
         notation = Notation.parse(text)
     except ValueError:
         raise KneepointError(f"{text}: not CONTROLLER:NAME=VALUE,...; correct it") from None
-    return notation.kind, constants_of(notation.parameters, text)
+    return controller_given(notation.kind), constants_of(notation.parameters, text)
 
 
 def _title(controller: str, constants: Mapping[str, float]) -> str:

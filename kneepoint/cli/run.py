@@ -17,6 +17,7 @@ from kneepoint.cli import (
 )
 from kneepoint.cli.runs import (
     constants_of,
+    controller_given,
     engine_of,
     is_path,
     make_what_is_missing,
@@ -82,9 +83,10 @@ def command(
     """
     if is_path(controller) and LIMITS[engine].is_real_time:
         raise KneepointError(
-            f"{controller}: real runs accept no path; put the source into "
-            "controllers/algorithms and give its name"
+            f"{controller}: real runs accept no path; put the source into controllers/ of your "
+            "project, beside its configuration, and give its name"
         )
+    controller = controller_given(controller)
     programs = [BUILT / name for name in LIMITS[engine].programs]
     make_what_is_missing(config, [network], [controller], programs)
     settings = engine_of(engine, config)

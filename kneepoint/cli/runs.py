@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from kneepoint.cli import given
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
     LockHeldError,
@@ -56,6 +57,11 @@ from kneepoint.workflow.states import State, states_of
 def is_path(controller: str) -> bool:
     """Whether a controller is given by a shared object's path, not by name."""
     return "/" in controller or controller.endswith(".so")
+
+
+def controller_given(text: str) -> str:
+    """Returns a controller's name, or its path, which is from where the command was called."""
+    return str(given(Path(text)).absolute()) if is_path(text) else text
 
 
 def description_of(network: str) -> Path:

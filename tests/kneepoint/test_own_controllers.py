@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,15 @@ def test_list_has_those_that_cannot_be_used(project: Path) -> None:
         (line,) = re.findall(rf"^  {name} .*", ask(project, "list", "controllers").stdout, re.M)
         assert line.endswith(problems[name])
     assert not (project / ".kneepoint/controllers/unbuilt.so").exists()
+
+
+def test_a_path_is_from_where_the_command_is_called(project: Path) -> None:
+    below = project / "below"
+    below.mkdir()
+    shutil.copy(ROOT / "build/controllers/fixed_window.so", below)
+    on = ("--network", "synthetic-fast")
+    assert ask(below, "run", "fixed_window.so", *on).returncode == 0
+    assert ask(below, "compare", "./fixed_window.so", "reno", *on, "--runs", "2").returncode == 0
 
 
 @pytest.mark.parametrize("compiler", ["false", "ls --no-such-option"])
