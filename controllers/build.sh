@@ -18,6 +18,8 @@ else
   build=build/target-$KNEEPOINT_TARGET
   options+=(-DCMAKE_TOOLCHAIN_FILE=toolchains/zig.cmake "-DKNEEPOINT_TARGET=$KNEEPOINT_TARGET")
 fi
+# Not the ninja of an earlier call, such as pip's, which is gone with pip's temporary folder.
+ninja=$(command -v ninja) && options+=("-DCMAKE_MAKE_PROGRAM=$ninja")
 mkdir -p $build
 exec 9>$build/.lock
 flock 9
