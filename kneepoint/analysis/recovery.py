@@ -1,16 +1,15 @@
-"""How well a published table pins down the parameters fitted to it.
+"""Identifiability: how well a published table determines the parameters fitted to it.
 
-The uncertainty is a bootstrap over the table (Efron, Annals of Statistics 7, 1979): had the report
-printed another draw of such rows, would a trial explain them as well as the best one does? Those
-that would are alike. A constant that has one value in all of them is pinned down by the table; one
-that has any value is left free.
+Uncertainty is estimated by a bootstrap over the table (Efron, Annals of Statistics 7, 1979): trials
+are equally good if they explain resampled rows as well as the best trial in enough of the draws. A
+parameter is pinned down if it has nearly the same value in all equally good trials, and left free
+if it has any value.
 
-Rows of a grid do not err alone: what the model misses at one value of a constant it misses in all
-rows with that value, and twenty cells may tell no more than the five columns they stand in. There
-the values of each constant are drawn, not the rows (the pigeonhole bootstrap: Owen, Annals of
-Applied Statistics 1, 2007). Every row of a trial runs with a seed of its own, so that drawing rows
-draws the luck of our own runs as well; for single cells the pigeonhole bootstrap errs on the wide
-side.
+Errors of rows in a grid are not independent: a misfit at one value of a parameter occurs in all
+rows with that value, and twenty cells may be as informative as the five columns they belong to. For
+grids, the values of each parameter are resampled, not the rows (pigeonhole bootstrap: Owen, Annals
+of Applied Statistics 1, 2007). Every row of a trial has its own seed, so that resampling rows also
+resamples the chance in our runs; for single cells, the pigeonhole bootstrap is conservative.
 """
 
 import math
@@ -34,28 +33,27 @@ from kneepoint.search.objective import FIT_METRICS, loss_of
 
 DRAWS = 1000
 CHANCE = 0.02
-"""Share of the draws from which on a trial is as good as the best one.
+"""From this share of draws on, a trial is as good as the best one.
 
-The best of many trials is a lucky one, which makes the others look worse than they are: 5 % is too
-strict (docs/decisions/0012). tests/questions/audit/recovery.py measures how often intervals hold
-what was planted in a table.
+The best of many trials is selected by chance as well, which makes other trials look worse than they
+are: 5 % is too strict (docs/decisions/0012).
 """
 PINNED = 0.15
-"""An interval below this share of the searched range is pinned down."""
+"""A parameter is pinned down if its interval is at most this share of the searched range."""
 FREE = 0.5
-"""One above this share is left free; one between the two is narrowed."""
+"""A parameter is left free above this share, and narrowed between the two."""
 EDGE = 0.005
-"""A best value so near to an end of the searched range, as a share of it, is at its edge."""
+"""A best value is at the edge of its range if its distance is at most this share of the range."""
 
 Whole = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
 
 
 def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
-    """How far its tables, of all the published ones, pin down each parameter of a fit.
+    """Returns how well the tables of a fit, among the published rows, determine its parameters.
 
     Returns:
-        As `recovered`, and the column fitted_rows.
+        As `recovered`, with a column fitted_rows.
     """
     rows = fitted_rows(published, study.config.fit)
     assert isinstance(study.config.objective, Fit)
@@ -65,7 +63,7 @@ def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> pd.DataFrame:
-    """The rows of the tables of a fit that can be run.
+    """Returns the replayable rows of the tables of a fit.
 
     Args:
         published: all published rows, with columns table, row, replayable.
@@ -81,15 +79,15 @@ def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> pd.DataFrame:
 
 
 def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.DataFrame:
-    """What each published row adds to each trial's misfit.
+    """Returns the contribution of each published row to each trial's misfit.
 
     Args:
         runs: the runs of a fit, with columns trial, row and the metrics.
         published: the fitted rows, with columns row and the metrics (NaN: not printed).
-        robust: which loss; see `kneepoint.search.objective.score_fit`.
+        robust: whether the loss is Huber's; see `kneepoint.search.objective.score_fit`.
 
     Returns:
-        One row a trial, one column a published row: the mean loss of the figures that it prints.
+        One row per trial, one column per published row: the mean loss of its printed metrics.
     """
     means = succeeded(runs).groupby(["trial", "row"])[list(METRICS)].mean()
     columns = {}
@@ -106,22 +104,22 @@ def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.
 
 
 def _fitted_metrics(row: Record) -> list[str]:
-    """The figures of a row that count: power only where it prints no other."""
+    """Returns the metrics of a row that count: power only if no other metric is printed."""
     direct = [metric for metric in FIT_METRICS if not math.isnan(row.get(metric, math.nan))]
     return direct or [POWER]
 
 
 def row_weights(published: pd.DataFrame) -> Weights:
-    """What each row counts in the misfit: the tables count alike, and so do the rows of each."""
+    """Returns the weights of rows in the misfit: equal for tables, and for the rows of a table."""
     sizes = published.groupby("table")["table"].transform("size")
     return 1 / sizes.to_numpy(dtype=float)
 
 
 def draw_rows(published: pd.DataFrame, seed: int) -> Weights:
-    """What each row counts in each of DRAWS draws, with replacement; shape (DRAWS, rows).
+    """Returns the weights of rows in DRAWS draws with replacement, shape (DRAWS, rows).
 
-    Each table's rows are drawn separately. If a table is a complete grid of two or more constants,
-    a row is drawn as often as its value of every constant is.
+    Rows are drawn within each table. In a complete grid of at least two parameters, a row's weight
+    is the product of the draws of its parameters' values.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     tables = [_draw(rows, random) for _, rows in published.groupby("table", sort=False)]
@@ -137,7 +135,7 @@ def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
 
 
 def _grid(published: pd.DataFrame) -> list[Whole]:
-    """For each constant of a complete grid, the index of each row's value; otherwise nothing."""
+    """Returns, for each parameter of a complete grid, the index of each row's value; else none."""
     varied = constants_in(published, varied=True)
     cells = math.prod(published[name].nunique() for name in varied)
     whole = len(published) == cells == len(published[varied].drop_duplicates())
@@ -147,7 +145,7 @@ def _grid(published: pd.DataFrame) -> list[Whole]:
 
 
 def alike(losses: pd.DataFrame, best: int, drawn: Weights) -> list[int]:
-    """The best trial and those that explain the rows no worse in at least that share of draws."""
+    """Returns the trials that fit at least as well as the best one in a share CHANCE of draws."""
     behind = (losses - losses.loc[best]).to_numpy(dtype=float)
     no_worse = (behind @ drawn.T <= 0).mean(axis=1)
     return [int(trial) for trial in losses.index[no_worse >= CHANCE]]
@@ -160,7 +158,7 @@ def recovered(
     searched: Sequence[Searched],
     seed: int,
 ) -> pd.DataFrame:
-    """Each searched constant's best value and how far the table pins it down.
+    """Returns each searched parameter's best value, and how well the table determines it.
 
     Args:
         trials: the trials of a fit, with columns trial and constant_<name>.
@@ -204,7 +202,7 @@ def _share(constant: Searched, low: float, high: float) -> float:
 
 
 def is_at_edge(constant: Searched, best: float) -> bool:
-    """Whether a value is an end of the searched range beyond which there are others."""
+    """Whether a value is at an end of the searched range, and values beyond it are possible."""
     scale = math.log if constant.logarithmic else float
     near = EDGE * (scale(constant.high) - scale(constant.low))
     is_low = scale(best) - scale(constant.low) <= near and constant.low > constant.least
@@ -223,7 +221,7 @@ def _verdict(share: float, at_edge: bool) -> str:
 
 
 def disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
-    """Each row of the tables of a fit with the means of its best trial.
+    """Returns each row of the tables of a fit, with the means of the best trial.
 
     Returns:
         Columns table, line, constant_<name>, and for each metric published_<metric>, ours_<metric>

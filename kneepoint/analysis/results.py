@@ -1,6 +1,6 @@
-"""Reads what the workflow wrote: the one place that knows the folders of results.
+"""Reads the results of a workflow: only this module knows the folders of results.
 
-A result is its part of the configuration with the frames that its runs left.
+A result combines its part of the configuration with the frames of its runs.
 """
 
 import math
@@ -61,7 +61,7 @@ from kneepoint.search.spaces import searched_ranges
 
 Part = TypeVar("Part")
 OF_NETWORK = "network_"
-"""How the columns of a network's parameters begin."""
+"""Prefix of the columns of a network's parameters."""
 
 
 @dataclass(frozen=True)
@@ -94,25 +94,25 @@ class StudyRuns:
 
     @property
     def compare(self) -> tuple[str, ...]:
-        """The published tables that it is compared with."""
+        """The published tables with which the study is compared."""
         return tuple(dict.fromkeys(filter(None, (self.config.table, *self.config.compare))))
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is about a controller that has a network to itself, as it is."""
+        """Whether a single flow runs on networks that are not searched."""
         return self.config.traffic is None and not self.of_network
 
     @property
     def of_network(self) -> tuple[Searched, ...]:
-        """What it searches of the network."""
+        """The searched parameters of the network."""
         return tuple(each for each in self.searched if each.name.startswith(OF_NETWORK))
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Settings that were run many times.
+    """Repeated settings.
 
-    `runs` has columns setting (see `key`) and label, which tells it from other repeated settings.
+    `runs` has columns setting (see `key`) and label, which distinguishes it from other settings.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Repeats:
     runs: pd.DataFrame
 
     def key(self, position: int) -> str:
-        """What names a setting among those of all repeats."""
+        """Returns the identifier of a setting among the settings of all repeats."""
         return f"{self.name}:{position}"
 
 
@@ -140,11 +140,10 @@ class Compared:
 
 
 class Results:
-    """The results of a configuration, each read once, when it is first asked for.
+    """The results of a configuration, each read once, on first access.
 
-    Studies and repeats of real mahimahi are those that are finished; what else takes real time is
-    None until it is. Reading raises KneepointError where a file is missing that must be there, or
-    damaged.
+    Studies and repeats in real mahimahi are included if finished; other real-time results are None
+    until finished. Reading raises KneepointError if a required file is missing or damaged.
     """
 
     def __init__(self, workflow: Workflow, catalogue: Catalogue) -> None:
@@ -154,7 +153,7 @@ class Results:
 
     @classmethod
     def of(cls, config: Path) -> "Results":
-        """Those of a configuration file.
+        """Opens the results of a configuration file.
 
         Raises:
             KneepointError: the configuration is wrong.
@@ -162,41 +161,41 @@ class Results:
         return cls(load_workflow(config), load_catalogue(EMULATE))
 
     def part(self, read: Callable[["Results"], Part]) -> Part:
-        """What a question alone reads of them, by its function."""
+        """Returns the cached result of a question's own reading function."""
         if read not in self._parts:
             self._parts[read] = read(self)
         found: Part = self._parts[read]
         return found
 
     def having(self, read: Callable[["Results"], Part], part: Part) -> "Results":
-        """The same results with another part, which stands in no folder yet."""
+        """Returns the results with a part replaced, which no folder contains yet."""
         found = copy(self)
         found._parts = {**self._parts, read: part}
         return found
 
     @property
     def folder(self) -> Path:
-        """Where they are."""
+        """The folder of the results."""
         return self.workflow.results
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Parameters and controllers as the report wants them printed."""
+        """The report's printed names of parameters and controllers."""
         own = self.workflow.settings.report
         return own.names if own else {}
 
     @cached_property
     def networks(self) -> Mapping[str, str]:
-        """The titles of networks."""
+        """The titles of networks, by name."""
         return {name: network.title for name, network in self.workflow.networks.items()}
 
     def title(self, network: str) -> str:
-        """The title of a network, or the name of one that only a published table names."""
+        """Returns the title of a network, or its name if only a published table names it."""
         return self.networks.get(network, network)
 
     @cached_property
     def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
-        """The emulated host of each network: every setting, as a fit names it."""
+        """The parameters of each network's emulated host, by the names in fits."""
         found = {}
         for name, network in self.workflow.networks.items():
             fit = network.host_from
@@ -207,7 +206,7 @@ class Results:
 
     @cached_property
     def units(self) -> Mapping[tuple[str, str], str]:
-        """The unit of a (controller, constant); others than the workflow's may be built, or not."""
+        """The unit of each (controller, parameter) of the workflow."""
         return {
             (controller.name, constant.name): "" if constant.unit == "1" else constant.unit
             for controller in self._catalogue.controllers.values()
@@ -216,7 +215,7 @@ class Results:
         }
 
     def unit(self, controller: str, constant: str) -> str:
-        """The unit of a value that a study of the controller can search, as figures write it."""
+        """Returns the unit of a searched parameter, as printed in figures."""
         declared = self.units.get((controller, constant), labels.unit(constant))
         return {"us": "µs", "0 or 1": ""}.get(declared, declared)
 
@@ -228,17 +227,17 @@ class Results:
 
     @cached_property
     def experiments(self) -> Mapping[str, Experiment]:
-        """What the configuration runs, by the folders in the results."""
+        """The experiments of the configuration, by their folders in the results."""
         return experiments_of(self.workflow)
 
     def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
-        """A table of an experiment, if the configuration has it and, in real time, it is there."""
+        """Returns a table of a configured experiment; None if a real-time one has not run."""
         wanted, file = self.experiments.get(experiment), f"{experiment}/{name}.parquet"
         if wanted is None or (wanted.needs_confirm and self.real_file(file) is None):
             return None
         return read(self.folder / file)
 
-    # What the emulator ran.
+    # Emulated runs.
 
     @cached_property
     def studies(self) -> list[StudyRuns]:
@@ -252,7 +251,7 @@ class Results:
 
     @cached_property
     def comparisons(self) -> list[Compared]:
-        """The comparisons, the engines of each in order: those on the kernel that have run."""
+        """The comparisons, engine by engine; on the kernel, only finished ones."""
         found = []
         for name, wanted in self.workflow.comparisons.items():
             for engine in (each for each in FOLDERS if each in wanted.engines):
@@ -266,7 +265,7 @@ class Results:
         return found
 
     def titled(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """Runs with the titles of their traffic and networks."""
+        """Adds the titles of traffic and networks to runs."""
         traffic, networks = self.workflow.traffic, self.workflow.networks
         return runs.assign(
             traffic_title=[traffic[each].title for each in runs["traffic"]],
@@ -275,7 +274,7 @@ class Results:
 
     @cached_property
     def worst_case_logs(self) -> Mapping[str, LinkLog]:
-        """By study the uplink's log of the worst case that it found, unless that run failed."""
+        """The uplink's log of each study's worst case, by study, unless the run failed."""
         paths = {
             name: self.folder / name / UPLINK_LOG
             for name, study in self.workflow.studies.items()
@@ -296,7 +295,7 @@ class Results:
         """The description of each published table."""
         return {name: table.description for name, table in self.workflow.tables.items()}
 
-    # What took real time.
+    # Real-time runs.
 
     @cached_property
     def real_studies(self) -> list[StudyRuns]:
@@ -309,9 +308,9 @@ class Results:
         return self._repeated(MAHIMAHI)
 
     def real_file(self, file: str) -> Path | None:
-        """A file of what runs in real time, if that is configured and the file is there.
+        """Returns the path of a real-time result, None if it is not configured or has not run.
 
-        Only `make confirm` makes it again; so a file that has changed raises KneepointError.
+        Only `make confirm` remakes such files, so a changed file raises KneepointError.
         """
         path = self.folder / file
         if not (self.is_real and path.exists()):
@@ -320,7 +319,7 @@ class Results:
         return path
 
     def _is_wanted(self, engine: Engine, file: str) -> bool:
-        """Whether an experiment is to be read by that file of it: in real time, if it is there."""
+        """Whether to read an experiment: always if emulated, else if its file exists."""
         return engine == EMULATOR or self.real_file(file) is not None
 
     def _studies(self, engine: Engine) -> list[StudyRuns]:
@@ -329,7 +328,7 @@ class Results:
         return [self.study(name, self.workflow.studies[name]) for name in wanted]
 
     def study(self, name: str, study: Study) -> StudyRuns:
-        """The results of a study in a folder of that name."""
+        """Reads the results of a study from the folder of this name."""
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
@@ -367,7 +366,7 @@ class Results:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """A table of an experiment, with the constants of its rows, if they have any, as columns."""
+    """Reads a table of an experiment, with the parameters of its rows as columns."""
     found = read_frame(path)
     return with_constants(found) if "constants" in found else found
 
@@ -380,7 +379,7 @@ def _searched(column: str, searched: Range, logarithmic: bool, controller: Contr
 
 
 def shown(engine: Engine) -> Engine:
-    """The kernel's own TCP counts as one engine, whatever links carry it."""
+    """Returns the engine under which runs are reported: one for the kernel's TCP on any links."""
     return KERNEL if LIMITS[engine].has_kernels_tcp else engine
 
 
@@ -388,13 +387,13 @@ _PUBLISHED = ["table", "report", "kind", "mark", "row", "controller", "network",
 
 
 def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """All rows of the tables.
+    """Returns all rows of the tables.
 
     Returns:
         Columns table, report (the name by which it is cited), kind (published or measured),
-        mark (numbers the reports in the order of the tables), row, controller, network,
-        replayable, constant_*, the metrics, and step_<metric>, the worth of one in a metric's
-        last printed digit.
+        mark (number of the report in the order of the tables), row, controller, network,
+        replayable, constant_*, the metrics, and step_<metric>, one unit in a metric's last printed
+        digit.
     """
     tables = list(tables)
     marks = {report: mark for mark, report in enumerate(dict.fromkeys(t.report for t in tables))}
@@ -419,6 +418,6 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
 
 
 def _label(setting: Setting, others: Iterable[Setting]) -> str:
-    """A setting by what distinguishes it from the others of its controller."""
+    """Returns the label of a setting: the parameters that distinguish it from the others."""
     alike = (other.constants for other in others if other.controller == setting.controller)
     return labels.setting(setting.controller, labels.differing(setting.constants, alike))

@@ -1,4 +1,4 @@
-"""Runs a stage of the analysis: reads results and tables of other stages, writes its own.
+"""Runs a stage of the analysis: reads results and tables of other stages, writes its own tables.
 
     python -m kneepoint.analysis.run --config config/config.yaml audit
 
@@ -29,7 +29,7 @@ from kneepoint.common.tables import (
 
 
 def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The tables of a stage, as they are after they were written and read; one may be empty.
+    """Computes the tables of a stage, as if written and read back; tables may be empty.
 
     Raises:
         KneepointError: a result or a table that it reads is missing or damaged.
@@ -41,7 +41,7 @@ def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
 
 
 def write_stage(results: Results, name: str) -> None:
-    """Writes the tables of a stage, which reads those of others that are there.
+    """Computes a stage from results and available tables of other stages; writes its tables.
 
     Raises:
         KneepointError: see `run`.

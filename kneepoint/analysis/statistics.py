@@ -1,8 +1,8 @@
-"""Statistics of runs: DataFrame in, DataFrame out; nothing here reads a file or draws.
+"""Statistics of runs, from frames to frames, without reading files or drawing.
 
-A frame of runs has the columns of the results schema and, for each constant, one column
-`constant_<name>`. Runs whose controller failed have status "failed", those that the machine kept
-from ending "fault" (only a probe has such); neither counts in anything but the table exclusions.
+A frame of runs has the columns of the results schema and a column `constant_<name>` for each
+parameter. A run has status "failed" if its controller failed, and "fault" if the machine prevented
+it from finishing (only in a probe); both count only in the table exclusions.
 """
 
 import math
@@ -19,17 +19,17 @@ from kneepoint.stats.intervals import Chance
 
 
 def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that measured something."""
+    """Returns the successful runs."""
     return runs[runs["status"] == "ok"]
 
 
 def counted(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with power 0 where the controller failed."""
+    """Returns the runs, with power 0 for failed runs."""
     return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
 
 
 def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The spread of the column value for each group: columns `by` and intervals.SPREAD.
+    """Returns the spread of the column value in each group: columns `by` and intervals.SPREAD.
 
     Groups come in order of appearance; `by` names columns that have no missing value.
     """
@@ -41,7 +41,7 @@ def spreads(values: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:
-    """The variation of power within groups of runs that differ in their seed only, pooled."""
+    """Returns the pooled variation of power in groups of runs that differ only in their seeds."""
     groups = succeeded(runs).groupby(list(by))[POWER]
     free, cv = groups.size() - 1, groups.std() / groups.mean()
     degrees = int(free.sum())
@@ -55,12 +55,12 @@ def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:
 
 @dataclass(frozen=True)
 class Best:
-    """The best row of a table, the mean of `runs` runs, and what cannot be told from it.
+    """The best row of a table, a mean over `runs` runs, and the rows indistinguishable from it.
 
-    `half_width` is that of its 95 % interval, relative; `margin` the relative difference that
-    chance explains between it and another row of as many runs; `ties` are the labels of the rows
-    that chance may have kept below it. With nothing known of chance the first two are NaN and
-    there are no ties, and a reader has to be told that.
+    `half_width` is half the width of its 95 % interval, relative; `margin` is the relative
+    difference that chance explains between two rows of as many runs; `ties` are the labels of rows
+    within the margin. If the variation is unknown, both are NaN and there are no ties; a report
+    must say so.
     """
 
     label: int
@@ -74,9 +74,9 @@ class Best:
 def best(
     values: "pd.Series[float]", runs: "pd.Series[int]", luck: Chance, label: int | None = None
 ) -> Best | None:
-    """The greatest of `values` (the first of equals) and its ties; None where all are NaN.
+    """Returns the greatest of `values` (of equal values, the first) and its ties; None if all NaN.
 
-    With a label that row is the best, whatever the others have.
+    If `label` is given, its row is taken as the best.
     """
     known = values.dropna()
     if known.empty:
@@ -91,7 +91,7 @@ def best(
 
 
 def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArray[np.bool_]:
-    """Which points lie on the Pareto front: none is as good in both and better in one.
+    """Returns which points lie on the Pareto front: no other point dominates them.
 
     Args:
         throughput: more is better, shape (n,).

@@ -1,4 +1,4 @@
-"""Do our runs reproduce what reports print, and what speaks against a row?"""
+"""Do our runs reproduce published rows, and is there evidence against a row?"""
 
 from collections.abc import Iterator
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Every published row by how far it is from ours: all at once, and a panel a metric."""
+"""Differences between published rows and our runs: at a glance, and by metric."""
 
 import numpy as np
 import pandas as pd

@@ -45,7 +45,7 @@ SETTINGS_SCHEMA = pa.schema(
     ]
 )
 Setting = tuple[str, str, str, str]
-"""As in settings.parquet: controller, constants, network, host."""
+"""A setting as in settings.parquet: controller, parameters, network, host."""
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -86,14 +86,14 @@ def plan(job: Job, name: str) -> Plan:
 def until_clear(
     current: Callable[[], Results], steps: Sequence[int]
 ) -> Iterator[Mapping[Setting, int]]:
-    """Yields how many further runs each setting needs next.
+    """Yields the number of further runs of each setting, step by step.
 
-    At each step a row whose verdict is unclear gets as many runs as the step says, and so does one
-    that is off: a few runs may have missed a tail that explains it. Rows that are off even then run
-    as often as the first step says at either end of what a fit leaves open of their network's host.
+    At each step, rows with an unclear verdict, and rows that are off, get the step's number of
+    runs: few runs may have missed a tail that explains a row. Rows that remain off run as often as
+    in the first step at either end of the interval that a fit leaves for their network's host.
 
     Args:
-        current: the results with all runs that have been added until then.
+        current: returns the results with all runs added so far.
         steps: numbers of runs, in ascending order.
     """
     rows = _audited(current())
@@ -112,7 +112,7 @@ def _audited(results: Results) -> pd.DataFrame:
 
 
 def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Which rows are off, and only our runs say so."""
+    """Returns which rows are off on the evidence of our runs alone."""
     return (rows["verdict"] == "unexplained") | (rows["checks"] == "replay")
 
 
@@ -126,7 +126,7 @@ def _lacking(rows: pd.DataFrame, step: int) -> dict[Setting, int]:
 
 
 def _on_other_hosts(rows: pd.DataFrame, results: Results, runs: int) -> dict[Setting, int]:
-    """Runs of each row at the ends that a fit leaves its network's host."""
+    """Returns runs of each row at the ends of the intervals of its network's fitted host."""
     ends = {network: host_ends(str(network), results) for network in rows["network"].unique()}
     settings = (_setting_of(row, end) for row in records(rows) for end in ends[row["network"]])
     return dict.fromkeys(settings, runs)
@@ -139,7 +139,7 @@ def _setting_of(row: Record, host: Mapping[str, float] | None = None) -> Setting
 def _runs(
     job: Job, engine: EngineSettings, setting: Setting, trial: int, numbers: range, seed: int
 ) -> list[PlannedRun]:
-    """A seed depends on the setting and the run's number, not on other runs."""
+    """Returns the runs of a setting; seeds depend on the setting and the run's number only."""
     controller, network = job.controller(setting[0]), job.network(setting[2])
     for name, value in parse_json(setting[3] or "{}").items():
         value = round(value) if name.endswith("_us") else value

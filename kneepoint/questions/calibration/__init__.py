@@ -1,4 +1,4 @@
-"""Which host must be emulated so that runs are as real ones of this host are?"""
+"""Which parameters of the emulated host reproduce the real runs of this host?"""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ _CALIBRATION = ExperimentKind(
 
 
 def wanted_of(workflow: Workflow) -> Confirm | None:
-    """What is to be confirmed, if a question that is there confirms settings."""
+    """Returns the settings to confirm, None unless an installed question confirms settings."""
     return workflow.settings.part(Confirming).confirm if makes("agreement") else None
 
 

@@ -1,9 +1,9 @@
 """Fits the emulated host to real runs of fixed windows: a study, with steps before and after.
 
-Its scheduling delays are not fitted but measured by these runs: delays.parquet. The study then
-fits the latencies to the means of these runs. Last, the variation of the host's lateness between
-runs is fitted to their differences, because it changes results more than chance within a run:
-spread.parquet. network.json is the network on the fitted host.
+Scheduling delays are not fitted but measured in these runs (delays.parquet). The study then fits
+the latencies to the means of the runs. Last, the variation of the host's latency between runs is
+fitted to their spread (spread.parquet), because it affects results more than the chance within a
+run. network.json is the network on the fitted host.
 """
 
 import math

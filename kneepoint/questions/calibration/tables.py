@@ -1,4 +1,4 @@
-"""The fit of the emulated host to real runs: delays, latencies, and how much runs vary."""
+"""The fit of the emulated host to real runs: delays, latencies, and variation between runs."""
 
 import pandas as pd
 
@@ -37,12 +37,12 @@ def calibration(results: Results) -> StudyRuns | None:
 
 
 def delays(results: Results) -> pd.DataFrame | None:
-    """The waits for the processor that the calibration takes over (see `calibration`)."""
+    """The measured scheduling delays of the calibration (see `calibration`)."""
     return results.table(CALIBRATED, "delays")
 
 
 def spread(results: Results) -> pd.DataFrame | None:
-    """The fit of the differences between runs (see `calibration`)."""
+    """The fit of the variation between runs (see `calibration`)."""
     return results.table(CALIBRATED, "spread")
 
 

@@ -1,4 +1,4 @@
-"""What does a run do, moment by moment: the example of the configuration, and runs of others?"""
+"""What happens during a run: the configured example, and runs of comparisons and worst cases?"""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from kneepoint.reports.parts import BEHAVES
 from kneepoint.runs.question import Experiment, ExperimentKind, Question, Section, Stage
 
 REAL = "real_showcase"
-"""The example on the engine mahimahi."""
+"""The experiment that runs the example in real mahimahi."""
 _EXAMPLE = ExperimentKind(
     "run_example",
     (UPLINK_LOG, FLOW_LOG),

@@ -1,4 +1,4 @@
-"""One run over time, and what runs of comparisons and worst cases do over time."""
+"""Values over time: of the example, and of runs of comparisons and worst cases."""
 
 import json
 import math
@@ -57,7 +57,7 @@ class ShowcaseRun:
 
 
 def showcase(results: Results) -> ShowcaseRun | None:
-    """The run that is shown over time."""
+    """Returns the example run, None without one."""
     shown = results.workflow.settings.part(Settings).showcase
     if shown is None:
         return None
@@ -66,7 +66,7 @@ def showcase(results: Results) -> ShowcaseRun | None:
 
 
 def real_showcase(results: Results) -> ShowcaseRun | None:
-    """That run in real mahimahi."""
+    """Returns the example run in real mahimahi, None without one."""
     shown = results.workflow.settings.part(Settings).showcase
     path = results.real_file(f"{REAL}/{UPLINK_LOG}")
     return ShowcaseRun(shown, read_link_log(path)) if shown and path else None
@@ -125,7 +125,7 @@ def _of_comparisons(results: Results, tables: Tables) -> Iterator[pd.DataFrame]:
 def _by_interval(
     told: Mapping[str, Sequence[float]], traffic: TrafficFile, run: str, flow: str | None = None
 ) -> pd.DataFrame:
-    """Quantities with a value an interval, at whose end it stands."""
+    """Returns quantities with one value per interval, at the interval's end."""
     assert traffic.interval_s is not None
     ends_s = {n: np.arange(1.0, len(each) + 1) * traffic.interval_s for n, each in told.items()}
     return over_time.long({n: (ends_s[n], each) for n, each in told.items()}, run, flow)
@@ -147,10 +147,7 @@ def _of_worst_cases(results: Results, tables: Tables) -> Iterator[pd.DataFrame]:
 def _base_delays(
     network: Network, searched: Mapping[str, float], end_s: float
 ) -> tuple[list[float], list[float]]:
-    """When the propagation delay of a searched network begins or changes (s), and to what (ms).
-
-    The delay is that of one direction.
-    """
+    """Returns times (s) and values (ms) of the one-way propagation delay of a searched network."""
     delay_ms, step_ms, period_s = (
         searched.get(f"{OF_NETWORK}{name}", getattr(network, name) or 0.0) for name in DELAYS
     )

@@ -1,4 +1,4 @@
-"""The runs of the probe against runs that had the host alone."""
+"""The probe's concurrent runs, compared with runs alone on the host."""
 
 from collections.abc import Iterator
 
@@ -66,7 +66,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def beside_lone(runs: pd.DataFrame) -> pd.DataFrame:
-    """Each run of a probe against the runs alone on the host: those of its first level."""
+    """Compares each run of a probe with the runs alone on the host, at its first level."""
     names = {"trial": "level", "level_reason": "reason"}
     columns = ["trial", "controller", _LATE, "concurrency", "agrees", "level_reason"]
     found = runs[columns].rename(columns=names).assign(failed=runs["status"] != "ok")

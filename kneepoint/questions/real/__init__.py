@@ -1,4 +1,4 @@
-"""Does real mahimahi do what the emulator predicts, and what does it say of published rows?"""
+"""Do real runs in mahimahi agree with the emulator, and do they confirm verdicts on rows?"""
 
 from collections.abc import Iterator
 

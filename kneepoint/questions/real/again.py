@@ -9,7 +9,7 @@ from kneepoint.questions.real.plan import UNEXPLAINED
 from kneepoint.questions.real.tables import COLUMNS, beside_real, settings
 
 NOT_AGAIN = "not again"
-"""Why a real mean lies outside its prediction interval: further runs do not show it again."""
+"""Explanation of a real mean outside its prediction interval: further runs do not reproduce it."""
 
 TABLES = (
     table(

@@ -1,4 +1,4 @@
-"""Runs the settings that matter in real mahimahi, and again where the emulator disagrees.
+"""Runs settings in real mahimahi, and repeats them if the emulator disagrees.
 
 settings.parquet lists the settings (see kneepoint.runs.confirmed).
 """
@@ -33,9 +33,9 @@ from kneepoint.runs.question import makes
 from kneepoint.runs.results import make_table, read_table
 
 AGREEMENT = (Column("trial", "whole"), Column("why", "text"))
-"""Of agreement.parquet: a setting, and why a real mean lies outside its interval."""
+"""Columns of agreement.parquet: a setting, and why a real mean lies outside its interval."""
 UNEXPLAINED = "unexplained"
-"""The setting runs again."""
+"""Reason with which a setting is run again."""
 
 
 def plan(job: Job, name: str) -> Plan:
