@@ -27,13 +27,13 @@ class AimdSoph final : public Windowed {
   // The constant keepalive_ms serves until there is a sample.
   double keepalive_ms() const override {
     if (not rtt_.has_sample()) return Controller::keepalive_ms();
-    return std::max(1.0, timeout_factor_ * rtt_.least_ms());
+    return std::max(1.0, timeout_factor_ * rtt_.min_ms());
   }
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);
     cwnd_ += alpha_ / cwnd_;
-    if (rtt_.smoothed_ms() < boost_below_ * rtt_.least_ms()) cwnd_ += alpha_ / cwnd_;
+    if (rtt_.smoothed_ms() < boost_below_ * rtt_.min_ms()) cwnd_ += alpha_ / cwnd_;
   }
 
   void on_keepalive(const Keepalive&) override { cwnd_ = std::max(1.0, cwnd_ * decrease_factor_); }

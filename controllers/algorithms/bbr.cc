@@ -50,7 +50,7 @@ class Bbr final : public Windowed {
     const double now = now_s(ack);
     const auto rs = delivery_.on_ack(ack);
     const auto acked = static_cast<double>(ack.acknowledged);
-    if (measures_rtt(ack) and pacing_rate_.init(rtt_of(ack))) set_send_quantum();
+    if (measures_rtt(ack) and pacing_rate_.init(effective_rtt_s(ack))) set_send_quantum();
     update_btlbw(rs);
     if (state_ == State::probe_bw) check_cycle_phase(now);
     if (round_start_ and not rs->is_app_limited) full_bw_.check(btlbw_.best(), full_growth_);
@@ -100,8 +100,8 @@ class Bbr final : public Windowed {
   // Section 4.1.2, and 4.3.5 of its search.
   void update_rtprop(const Ack& ack, double now) {
     const bool is_expired = now > rtprop_stamp_ + rtprop_filter_s_;
-    if (measures_rtt(ack) and (rtt_of(ack) <= rtprop_ or is_expired)) {
-      rtprop_ = rtt_of(ack);
+    if (measures_rtt(ack) and (effective_rtt_s(ack) <= rtprop_ or is_expired)) {
+      rtprop_ = effective_rtt_s(ack);
       rtprop_stamp_ = now;
     }
     if (is_expired and state_ != State::probe_rtt and not idle_restart_) {
@@ -232,7 +232,7 @@ class Bbr final : public Windowed {
   PacingRate pacing_rate_;
   double send_quantum_ = 0;
   DeliveryRate delivery_{};
-  WindowedMost btlbw_{};  // by rounds
+  WindowedMax btlbw_{};  // by rounds
   DeliveryRounds round_{};
   double round_count_ = 0;
   bool round_start_ = false;

@@ -57,7 +57,7 @@ class Bbr3 final : public Windowed {
     const double now = now_s(ack);
     const auto generated = delivery_.on_ack(ack);
     for (const LostPacket& packet : delivery_.lost_packets()) handle_lost_packet(packet, now);
-    if (measures_rtt(ack) and pacing_rate_.init(rtt_of(ack))) set_send_quantum();
+    if (measures_rtt(ack) and pacing_rate_.init(effective_rtt_s(ack))) set_send_quantum();
     const RateSample rs = generated.value_or(RateSample{});
     if (generated) is_cwnd_limited_ = ack.sequence_number < cwnd_limited_end_;
     update_model_and_state(rs, ack, now);
@@ -114,7 +114,7 @@ class Bbr3 final : public Windowed {
     check_startup_done(rs, ack);
     check_drain_done(now);
     update_probe_bw_cycle_phase(rs, static_cast<double>(ack.acknowledged), now);
-    min_rtt_.update_min_rtt(measures_rtt(ack) ? rtt_of(ack) : -1, now);
+    min_rtt_.update_min_rtt(measures_rtt(ack) ? effective_rtt_s(ack) : -1, now);
     check_probe_rtt(rs, now);
     short_term_.advance_latest_delivery_signals(rs);
     bw_ = std::min(max_bw(), short_term_.bw_shortterm());  // BoundBWForModel

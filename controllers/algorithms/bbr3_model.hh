@@ -84,7 +84,7 @@ class ExtraAcked {
 
  private:
   static constexpr double filter_len_ = 10;  // round trips
-  WindowedMost filter_{};
+  WindowedMax filter_{};
   double interval_start_ = 0;
   double delivered_ = 0;
 };

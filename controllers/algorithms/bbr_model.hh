@@ -24,7 +24,7 @@ inline constexpr double min_pipe_cwnd = 4;
 inline constexpr double smss_bits = 1448 * 8;
 
 // Of an acknowledgment that measures one; shorter than a tick of datagrams' clocks is a tick.
-inline double rtt_of(const Ack& ack) { return ack.rtt_us > 0 ? rtt_s(ack) : 1e-3; }
+inline double effective_rtt_s(const Ack& ack) { return ack.rtt_us > 0 ? rtt_s(ack) : 1e-3; }
 
 // The time between packets. A rate has a floor, as in Linux, whose unit is a packet in 2^24 us.
 class PacingRate {

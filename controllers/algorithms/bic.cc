@@ -15,12 +15,12 @@ class Bic final : public SlowStarting {
  public:
   explicit Bic(Constants& constants)
       : SlowStarting(constants),
-        most_increase_(constants.real("max_increment", 16,
-                                      {.low = 1, .high = 64, .least = 0.01, .scale = Scale::log},
-                                      "packets/RTT", "greatest increase (Smax: 32 in the paper)")),
-        least_increase_(constants.real(
-            "min_increment", 0.01, {.low = 0.001, .high = 1, .least = 1e-6, .scale = Scale::log},
-            "packets/RTT", "least increase of the paper's search (Smin)")),
+        max_increase_(constants.real("max_increment", 16,
+                                     {.low = 1, .high = 64, .least = 0.01, .scale = Scale::log},
+                                     "packets/RTT", "greatest increase (Smax: 32 in the paper)")),
+        min_increase_(constants.real("min_increment", 0.01,
+                                     {.low = 0.001, .high = 1, .least = 1e-6, .scale = Scale::log},
+                                     "packets/RTT", "least increase of the paper's search (Smin)")),
         beta_(constants.real("beta", 819.0 / 1024,
                              {.low = 0.3, .high = 0.95, .least = 0.01, .most = 0.99}, "1",
                              "what a loss leaves of the window (0.875 in the paper)")),
@@ -68,11 +68,11 @@ class Bic final : public SlowStarting {
     const double slowest = parts_ / smooth_part_;
     if (cwnd_ < last_max_) {
       const double distance = (last_max_ - cwnd_) / parts_;
-      return distance <= 1 ? slowest : std::min(distance, most_increase_);
+      return distance <= 1 ? slowest : std::min(distance, max_increase_);
     }
     const double beyond = cwnd_ - last_max_;
     if (beyond < parts_) return slowest;
-    if (beyond >= most_increase_ * (parts_ - 1)) return most_increase_;
+    if (beyond >= max_increase_ * (parts_ - 1)) return max_increase_;
     return beyond / (parts_ - 1);
   }
 
@@ -80,14 +80,14 @@ class Bic final : public SlowStarting {
   double search_by_halves() const {
     const double wanted = cwnd_ < last_max_ ? (last_max_ - cwnd_) / 2
                                             : std::scalbn(1.0, std::ilogb(cwnd_ - last_max_ + 1));
-    return std::max(std::min(wanted, most_increase_), least_increase_);
+    return std::max(std::min(wanted, max_increase_), min_increase_);
   }
 
   static constexpr double parts_ = 4;
   static constexpr double longest_before_loss_ = 20;  // acknowledgments for a packet
 
-  double most_increase_;
-  double least_increase_;
+  double max_increase_;
+  double min_increase_;
   double beta_;
   double low_window_;
   double smooth_part_;

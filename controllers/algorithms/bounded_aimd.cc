@@ -22,8 +22,8 @@ class BoundedAimd final : public Windowed {
                              "1", "divisor of the window; 1 holds it at the boundary")),
         boundary_window_(constants.real("boundary_window", 12, {.low = 5, .high = 50, .least = 1},
                                         "packets", "the window never exceeds it")),
-        least_window_(constants.real("least_window", 1, {.low = 1, .high = 5, .least = 1},
-                                     "packets", "the window never falls below it")),
+        min_window_(constants.real("least_window", 1, {.low = 1, .high = 5, .least = 1}, "packets",
+                                   "the window never falls below it")),
         rtt_limit_ms_(constants.real("rtt_limit_ms", 10000,
                                      {.low = 60, .high = 1000, .scale = Scale::log}, "ms",
                                      "an RTT above it divides the window, too")),
@@ -51,12 +51,12 @@ class BoundedAimd final : public Windowed {
   void on_keepalive(const Keepalive&) override { divide(); }
 
  private:
-  void divide() { cwnd_ = std::max(least_window_, cwnd_ / beta_); }
+  void divide() { cwnd_ = std::max(min_window_, cwnd_ / beta_); }
 
   double alpha_;
   double beta_;
   double boundary_window_;
-  double least_window_;
+  double min_window_;
   double rtt_limit_ms_;
   bool per_rtt_;
   bool overshoot_;

@@ -38,7 +38,7 @@ class C4 final : public Controller {
 
   double window() const override {
     if (rate_ <= 0) return initial_window_;
-    return std::clamp(gain_ * rate_ * nominal_s_, least_window_, widest_window);
+    return std::clamp(gain_ * rate_ * nominal_s_, min_window_, widest_window);
   }
 
   double pacing_us() const override {
@@ -55,7 +55,7 @@ class C4 final : public Controller {
     const bool is_assessable = delivery_.delivered() >= initial_window_ and not is_congested_;
     if (sample and is_assessable) rate_ = std::max(rate_, sample->delivery_rate);
     // This acknowledgment, and those until the next era, are of packets sent in the era that ends.
-    if (rounds_.ends(ack)) end_era();
+    if (rounds_.advance(ack)) end_era();
     hear_losses(ack);
     if (loss_share_ > 0.02 + 0.5 * (1 - sensitivity())) be_congested(ack, beta_, 1);
     if (not measures_rtt(ack)) return;
@@ -168,7 +168,7 @@ class C4 final : public Controller {
 
   static constexpr double segment_bytes_ = 1448;
   static constexpr double initial_gain_ = 2;
-  static constexpr double least_window_ = 2;
+  static constexpr double min_window_ = 2;
   static constexpr double longest_us_ = 1e6;
 
   double initial_window_;

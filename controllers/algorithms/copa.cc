@@ -16,8 +16,8 @@ class Copa final : public Windowed {
         default_delta_(constants.real("delta", 0.5,
                                       {.low = 0.02, .high = 2, .least = 1e-3, .scale = Scale::log},
                                       "1/packet", "1/delta packets of a flow wait in the queue")),
-        least_span_s_(constants.real("min_rtt_s", 10, {.low = 1, .high = 60, .least = 0.1}, "s",
-                                     "the least RTT is that of so long")),
+        min_span_s_(constants.real("min_rtt_s", 10, {.low = 1, .high = 60, .least = 0.1}, "s",
+                                   "the least RTT is that of so long")),
         standing_share_(constants.real("standing_share", 0.5,
                                        {.low = 0.1, .high = 1, .least = 0.01}, "RTT",
                                        "the standing RTT is the least of so long")),
@@ -31,9 +31,9 @@ class Copa final : public Windowed {
     const double now = now_s(ack);
     if (measures_rtt(ack)) measure(rtt_ms(ack), now);
     if (standing_ms_.is_empty()) return;
-    if (rounds_.ends(ack)) end_round(now);
+    if (rounds_.advance(ack)) end_round(now);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
-    const double queueing_ms = standing_ms_.best() - least_ms_.best();
+    const double queueing_ms = standing_ms_.best() - min_ms_.best();
     // cwnd/standing RTT against 1/(delta dq).
     const bool is_below_target = cwnd_ * delta_ * queueing_ms <= standing_ms_.best();
     is_slow_start_ = is_slow_start_ and is_below_target;
@@ -43,26 +43,26 @@ class Copa final : public Windowed {
       const double step = velocity_ * acknowledged / (delta_ * cwnd_);
       cwnd_ += is_below_target ? step : -step;
     }
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
+    cwnd_ = std::clamp(cwnd_, min_window_, widest_window);
   }
 
   // The paper leaves timeouts to the transport. What was sent is lost, and with it the direction.
   void on_loss(const Loss& loss) override {
     has_lost_in_round_ = true;
     if (loss.kind != Loss::Kind::timed_out) return;
-    cwnd_ = least_window_;
+    cwnd_ = min_window_;
     turn(false);
   }
 
  private:
   void measure(double rtt_ms, double now) {
     smoothed_ms_.add(rtt_ms);
-    least_ms_.add(rtt_ms, now, least_span_s_);
+    min_ms_.add(rtt_ms, now, min_span_s_);
     standing_ms_.add(rtt_ms, now, standing_share_ * smoothed_ms_.value() / 1e3);
     if (not is_adaptive_) return;
-    most_ms_.add(rtt_ms, now, most_span_rtts_ * smoothed_ms_.value() / 1e3);
-    const double range_ms = most_ms_.best() - least_ms_.best();
-    if (rtt_ms - least_ms_.best() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
+    max_ms_.add(rtt_ms, now, max_span_rtts_ * smoothed_ms_.value() / 1e3);
+    const double range_ms = max_ms_.best() - min_ms_.best();
+    if (rtt_ms - min_ms_.best() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
   }
 
   // Section 2.2: where Copa's flows are alone, the queue is nearly empty once in five round trips.
@@ -100,21 +100,21 @@ class Copa final : public Windowed {
     same_direction_ = 0;
   }
 
-  static constexpr double least_window_ = 2;
+  static constexpr double min_window_ = 2;
   static constexpr double nearly_empty_ = 0.1;
   static constexpr double empty_rtts_ = 5;
-  static constexpr double most_span_rtts_ = 4;
+  static constexpr double max_span_rtts_ = 4;
   static constexpr int rounds_to_accelerate_ = 3;
 
   double default_delta_;
-  double least_span_s_;
+  double min_span_s_;
   double standing_share_;
   bool is_adaptive_;
   double delta_;
   Rounds rounds_{};
-  WindowedLeast least_ms_{};
-  WindowedLeast standing_ms_{};
-  WindowedMost most_ms_{};
+  WindowedMin min_ms_{};
+  WindowedMin standing_ms_{};
+  WindowedMax max_ms_{};
   SmoothedRtt smoothed_ms_{};
   double emptied_at_s_ = 0;
   bool is_slow_start_ = true;

@@ -30,18 +30,18 @@ class Dalida final : public Windowed {
 
   double keepalive_ms() const override {
     if (not has_sample_) return Controller::keepalive_ms();
-    return std::max(Controller::keepalive_ms(), std::floor(least_ms_));
+    return std::max(Controller::keepalive_ms(), std::floor(min_ms_));
   }
 
   void on_ack(const Ack& ack) override {
     if (not measures_rtt(ack)) return;
     const double rtt = rtt_ms(ack);
-    least_ms_ = std::min(least_ms_, rtt);
+    min_ms_ = std::min(min_ms_, rtt);
     average_ms_ = has_sample_ ? (1 - new_share_) * average_ms_ + new_share_ * rtt : rtt;
     has_sample_ = true;
     deviation_ms_ =
         (1 - deviation_share_) * deviation_ms_ + deviation_share_ * std::abs(rtt - average_ms_);
-    const double target_ms = target_ * least_ms_;
+    const double target_ms = target_ * min_ms_;
     const double late = average_ms_ / target_ms;
     const bool is_late = average_ms_ + deviations_ * deviation_ms_ > target_ms;
     cwnd_ += (is_late ? -decrease_ * late : increase_ / late) / std::floor(cwnd_);
@@ -59,7 +59,7 @@ class Dalida final : public Windowed {
   double decrease_;
   double silence_factor_;
   bool has_sample_ = false;
-  double least_ms_ = infinity;
+  double min_ms_ = infinity;
   double average_ms_ = 0;
   double deviation_ms_ = 0;
 };

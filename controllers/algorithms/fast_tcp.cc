@@ -23,7 +23,7 @@ class FastTcp final : public Windowed {
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);
-    const double target = cwnd_ * rtt_.least_ms() / rtt_.smoothed_ms() + alpha_;
+    const double target = cwnd_ * rtt_.min_ms() / rtt_.smoothed_ms() + alpha_;
     cwnd_ = std::max(1.0, (1 - gamma_) * cwnd_ + gamma_ * target);
   }
 

@@ -45,10 +45,10 @@ class Hybla final : public SlowStarting {
 
   void measure(double rtt_ms) {
     smoothed_ms_.add(rtt_ms);
-    if (not follows_rtt_ and smoothed_ms_.value() >= least_ms_) return;
-    const bool is_first = least_ms_ == infinity;
-    least_ms_ = smoothed_ms_.value();
-    rho_ = std::max(least_ms_ / rtt0_ms_, 1.0);
+    if (not follows_rtt_ and smoothed_ms_.value() >= min_ms_) return;
+    const bool is_first = min_ms_ == infinity;
+    min_ms_ = smoothed_ms_.value();
+    rho_ = std::max(min_ms_ / rtt0_ms_, 1.0);
     if (is_first) cwnd_ = std::max(cwnd_, rho_);
     slow_start_step_ = portable::exp2(std::min(rho_, greatest_exponent_)) - 1;
   }
@@ -59,7 +59,7 @@ class Hybla final : public SlowStarting {
   double beta_;
   bool follows_rtt_;
   SmoothedRtt smoothed_ms_{};
-  double least_ms_ = infinity;
+  double min_ms_ = infinity;
   double rho_ = 1;
   double slow_start_step_ = 1;
 };

@@ -36,11 +36,11 @@ class Ledbat final : public TimingOut {
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     cwnd_ += gain_ * off_target * acknowledged / cwnd_;
     const double in_flight_before = static_cast<double>(ack.in_flight) + acknowledged;
-    cwnd_ = std::max(std::min(cwnd_, in_flight_before + allowed_increase_), least_window_);
+    cwnd_ = std::max(std::min(cwnd_, in_flight_before + allowed_increase_), min_window_);
   }
 
   void on_loss(const Loss& loss) override {
-    const double left = std::min(cwnd_, std::max(cwnd_ / 2, least_window_));
+    const double left = std::min(cwnd_, std::max(cwnd_ / 2, min_window_));
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : left;
   }
 
@@ -59,17 +59,17 @@ class Ledbat final : public TimingOut {
     present_ms_.add(delay_ms, samples_++, filter_ - 1);
   }
 
-  static constexpr double least_window_ = 2;  // MIN_CWND
+  static constexpr double min_window_ = 2;  // MIN_CWND
 
   double target_ms_;
   double gain_;
   double filter_;
   double history_;
   double allowed_increase_;
-  WindowedLeast base_ms_{};  // by minutes, of those with samples (section 3.4.2)
+  WindowedMin base_ms_{};  // by minutes, of those with samples (section 3.4.2)
   double minutes_ = 0;
   int64_t last_minute_ = 0;
-  WindowedLeast present_ms_{};  // by samples
+  WindowedMin present_ms_{};  // by samples
   double samples_ = 0;
 };
 

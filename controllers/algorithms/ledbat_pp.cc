@@ -25,7 +25,7 @@ class LedbatPp final : public TimingOut {
                                   "min", "the base RTT is the least of so long") *
                    60) {}
 
-  double window() const override { return is_paused_ ? least_window_ : cwnd_; }
+  double window() const override { return is_paused_ ? min_window_ : cwnd_; }
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) {
@@ -46,12 +46,12 @@ class LedbatPp final : public TimingOut {
       cwnd_ += std::max(gain() - decrease_ * cwnd_ * excess, -cwnd_ / 2) * acknowledged / cwnd_;
       ssthresh_ = std::min(ssthresh_, cwnd_);  // that was no loss: slow start has not begun again
     }
-    cwnd_ = std::clamp(cwnd_, least_window_, widest_window);
+    cwnd_ = std::clamp(cwnd_, min_window_, widest_window);
   }
 
   void on_loss(const Loss& loss) override {
     if (loss.is_repeated) return;
-    ssthresh_ = std::max(cwnd_ / 2, least_window_);
+    ssthresh_ = std::max(cwnd_ / 2, min_window_);
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
@@ -66,10 +66,10 @@ class LedbatPp final : public TimingOut {
   void follow_slowdown(const Ack& ack) {
     const double now = now_s(ack);
     if (is_paused_) {
-      if (not rounds_.ends(ack)) return;
+      if (not rounds_.advance(ack)) return;
       is_paused_ = false;
-      ssthresh_ = std::max(cwnd_, least_window_);
-      cwnd_ = least_window_;
+      ssthresh_ = std::max(cwnd_, min_window_);
+      cwnd_ = min_window_;
     } else if (cwnd_ < ssthresh_) {
       return;
     } else if (is_returning_) {
@@ -85,7 +85,7 @@ class LedbatPp final : public TimingOut {
     }
   }
 
-  static constexpr double least_window_ = 2;
+  static constexpr double min_window_ = 2;
   static constexpr double slow_start_share_ = 0.75;
 
   double ssthresh_;
@@ -94,8 +94,8 @@ class LedbatPp final : public TimingOut {
   double slowdown_factor_;
   double history_s_;
   Rounds rounds_{};
-  WindowedLeast base_ms_{};
-  WindowedLeast recent_ms_{};  // of four samples
+  WindowedMin base_ms_{};
+  WindowedMin recent_ms_{};  // of four samples
   double samples_ = 0;
   bool is_first_slow_start_ = true;
   bool is_paused_ = false;     // at two packets

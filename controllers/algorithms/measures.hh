@@ -59,7 +59,7 @@ class ArrivalRate {
 class Rounds {
  public:
   // Whether a round ends, and the next begins, with it.
-  bool ends(const Ack& ack) {
+  bool advance(const Ack& ack) {
     if (ack.sequence_number < next_round_) return false;
     begin(ack);
     return true;
@@ -118,7 +118,7 @@ class WindowedBest {
   double best_ = 0;
 };
 
-using WindowedLeast = WindowedBest<std::less_equal<>>;
-using WindowedMost = WindowedBest<std::greater_equal<>>;
+using WindowedMin = WindowedBest<std::less_equal<>>;
+using WindowedMax = WindowedBest<std::greater_equal<>>;
 
 }  // namespace kneepoint

@@ -36,7 +36,7 @@ class Prague final : public TimingOut {
       if (marked > 0 and now_s(ack) >= reduced_until_s_) reduce(alpha_ / 2, now_s(ack));
     }
     has_seen_marks_ = has_seen_marks_ or marked > 0;
-    if (now_s(ack) - round_began_s_ >= virtual_rtt_s_ and rounds_.ends(ack)) end_round(ack);
+    if (now_s(ack) - round_began_s_ >= virtual_rtt_s_ and rounds_.advance(ack)) end_round(ack);
   }
 
   void on_loss(const Loss& loss) override {

@@ -53,8 +53,8 @@ class RateThreshold final : public Windowed {
         is_one_way ? arrived_ms - static_cast<double>(ack.sent_ms) : rtt_ms(ack);
     const double silence_ms = arrived_ms - last_ms_.value_or(arrived_ms);
     last_ms_ = std::max(last_ms_.value_or(arrived_ms), arrived_ms);
-    least_ms_ = std::min(least_ms_, delay_ms);
-    const double queueing_ms = delay_ms - least_ms_;
+    min_ms_ = std::min(min_ms_, delay_ms);
+    const double queueing_ms = delay_ms - min_ms_;
     envelope_ms_ += (queueing_ms > envelope_ms_ ? 1 : fall_share_) * (queueing_ms - envelope_ms_);
     const auto packets = static_cast<double>(ack.acknowledged);
     const double rate = rate_.add(packets, silence_ms, 1000 * span_s_);
@@ -87,7 +87,7 @@ class RateThreshold final : public Windowed {
   double lean_;
   double silence_factor_;
   double loss_factor_;
-  double least_ms_ = infinity;
+  double min_ms_ = infinity;
   double envelope_ms_ = 0;
   ArrivalRate rate_{};
   ArrivalRate usual_rate_{};

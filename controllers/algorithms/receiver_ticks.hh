@@ -19,8 +19,8 @@ class ReceiverTicks {
   // not, the link could have delivered more.
   template <class Tick>
   void add(const Ack& ack, const Tick& tick) {
-    least_way_ms_ = std::min(least_way_ms_, ack.received_ms - ack.sent_ms);
-    const int64_t due_ms = ack.sent_ms + least_way_ms_;  // without a queue
+    min_way_ms_ = std::min(min_way_ms_, ack.received_ms - ack.sent_ms);
+    const int64_t due_ms = ack.sent_ms + min_way_ms_;  // without a queue
     const int64_t end_ms = ack.received_ms / tick_ms * tick_ms;
     if (begin_ms_ < 0) begin_ms_ = end_ms;
     begin_ms_ = std::max(begin_ms_, end_ms - longest_ms_);  // a clock may say anything
@@ -39,7 +39,7 @@ class ReceiverTicks {
   static constexpr int64_t longest_ms_ = 60'000;
 
   int64_t begin_ms_ = -1;
-  int64_t least_way_ms_ = std::numeric_limits<int64_t>::max();  // with the clocks' difference
+  int64_t min_way_ms_ = std::numeric_limits<int64_t>::max();  // with the clocks' difference
   uint64_t packets_ = 0;
   bool is_busy_ = false;
   int64_t last_ms_ = 0;

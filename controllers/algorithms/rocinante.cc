@@ -42,7 +42,7 @@ class Rocinante final : public Windowed {
   double ewma_weight_;
   double average_ms_ = 50;
   double samples_ = 0;
-  WindowedLeast recent_rtt_ms_{};  // by samples
+  WindowedMin recent_rtt_ms_{};  // by samples
 };
 
 const Registration<Rocinante> registration{

@@ -19,17 +19,17 @@ class RttEstimate {
     // At least a clock's tick, so that ratios exist.
     const double rtt_ms = std::max(static_cast<double>(ack.rtt_ms()), 1.0);
     smoothed_ms_ = has_sample() ? gain_ * smoothed_ms_ + (1 - gain_) * rtt_ms : rtt_ms;
-    least_ms_ = std::min(least_ms_, rtt_ms);
+    min_ms_ = std::min(min_ms_, rtt_ms);
   }
 
-  bool has_sample() const { return least_ms_ < infinity; }
+  bool has_sample() const { return min_ms_ < infinity; }
   double smoothed_ms() const { return smoothed_ms_; }
-  double least_ms() const { return least_ms_; }
+  double min_ms() const { return min_ms_; }
 
  private:
   double gain_;
   double smoothed_ms_ = 0;
-  double least_ms_ = infinity;
+  double min_ms_ = infinity;
 };
 
 }  // namespace kneepoint

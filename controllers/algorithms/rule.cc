@@ -28,13 +28,13 @@ constexpr size_t variables = 12;
 constexpr size_t codes = 16;
 constexpr size_t per_code = 8;
 constexpr size_t numbers = 40;
-constexpr size_t most_operands = 3;
+constexpr size_t max_operands = 3;
 
 struct Step {
   double operator[](size_t k) const { return *operands[k]; }
 
   double (*compute)(Step&);
-  std::array<const double*, most_operands> operands;
+  std::array<const double*, max_operands> operands;
   double value = 0;
   double memory = 0;
   ArrivalRate arrivals{};
@@ -67,7 +67,7 @@ constexpr std::array computations{
     Computation{1, [](Step& x) { return x.arrivals.add(1, x[1], 1000 * x[0]); }},  // rate
 };
 
-enum Signal : size_t { owd, rtt, least_rtt, silence, flight, w, signals };
+enum Signal : size_t { owd, rtt, min_rtt, silence, flight, w, signals };
 
 enum Operation : size_t {
   end,
@@ -155,7 +155,7 @@ class Rule final : public Controller {
         for (size_t k = computation.taken; k-- > 0;) step.operands[k] = pop();
         stack.push_back(add(step));
       } else if (operation == set_w) {
-        set_w_ = add({clip, {pop(), &least_window_, &widest_}});
+        set_w_ = add({clip, {pop(), &min_window_, &widest_}});
       } else if (operation == set_window) {
         set_window_ = pop();
       } else if (operation == set_pace) {
@@ -177,10 +177,10 @@ class Rule final : public Controller {
   void hear(const Ack& ack) {
     const auto owd_ms = static_cast<double>(ack.received_ms - ack.sent_ms);
     const double rtt_ms = kneepoint::rtt_ms(ack);
-    least_owd_ms_ = std::min(least_owd_ms_, owd_ms);
-    signals_[least_rtt] = has_heard_ ? std::min(signals_[least_rtt], rtt_ms) : rtt_ms;
-    signals_[owd] = owd_ms - least_owd_ms_;
-    signals_[rtt] = rtt_ms - signals_[least_rtt];
+    min_owd_ms_ = std::min(min_owd_ms_, owd_ms);
+    signals_[min_rtt] = has_heard_ ? std::min(signals_[min_rtt], rtt_ms) : rtt_ms;
+    signals_[owd] = owd_ms - min_owd_ms_;
+    signals_[rtt] = rtt_ms - signals_[min_rtt];
     // What was overtaken came after none.
     const int64_t before_ms = has_heard_ ? last_ms_ : ack.received_ms;
     last_ms_ = std::max(before_ms, ack.received_ms);
@@ -195,7 +195,7 @@ class Rule final : public Controller {
   double window_;
   double keepalive_ms_;
   double gap_us_ = 0;
-  double least_window_ = 2;
+  double min_window_ = 2;
   std::vector<Step> steps_{};
   std::array<double, numbers> literals_{};
   std::array<double, signals> signals_{};
@@ -204,7 +204,7 @@ class Rule final : public Controller {
   Place set_window_ = nullptr;
   Place set_pace_ = nullptr;
   Place set_keepalive_ = nullptr;
-  double least_owd_ms_ = infinity;
+  double min_owd_ms_ = infinity;
   bool has_heard_ = false;
   int64_t last_ms_ = 0;
 };

@@ -60,29 +60,29 @@ class HyStart {
       round_rtt_ms_ = infinity;
       samples_ = 0;
     }
-    least_rtt_ms_ = std::min(least_rtt_ms_, rtt_ms);
-    if (window < least_window_) return false;
+    min_rtt_ms_ = std::min(min_rtt_ms_, rtt_ms);
+    if (window < min_window_) return false;
     if (ack.now_us - last_ack_us_ <= train_gap_us_) {
       last_ack_us_ = ack.now_us;
-      if (static_cast<double>(ack.now_us - round_start_us_) / 1000 > least_rtt_ms_ / 2) return true;
+      if (static_cast<double>(ack.now_us - round_start_us_) / 1000 > min_rtt_ms_ / 2) return true;
     }
     round_rtt_ms_ = std::min(round_rtt_ms_, rtt_ms);
     if (samples_ < rtt_samples_) {
       ++samples_;
       return false;
     }
-    return round_rtt_ms_ > least_rtt_ms_ + std::clamp(least_rtt_ms_ / 8, 4.0, 16.0);
+    return round_rtt_ms_ > min_rtt_ms_ + std::clamp(min_rtt_ms_ / 8, 4.0, 16.0);
   }
 
  private:
-  static constexpr double least_window_ = 16;
+  static constexpr double min_window_ = 16;
   static constexpr int64_t train_gap_us_ = 2000;
   static constexpr int rtt_samples_ = 8;
 
   uint64_t next_round_ = 0;  // begins with this packet, the first sent in the present one
   int64_t round_start_us_ = 0;
   int64_t last_ack_us_ = 0;
-  double least_rtt_ms_ = infinity;
+  double min_rtt_ms_ = infinity;
   double round_rtt_ms_ = infinity;
   int samples_ = 0;
 };

@@ -22,10 +22,10 @@ constexpr double tick_s = ReceiverTicks::tick_ms / 1e3;
 constexpr size_t bins = 256;
 constexpr size_t lanes = 4;  // that compilers compute at once
 static_assert(bins % lanes == 0);
-constexpr double most_in_tick = 1000 * tick_s;  // packets, of the last bin
+constexpr double max_in_tick = 1000 * tick_s;  // packets, of the last bin
 using Bins = std::array<float, bins>;
 
-double mean_of(size_t bin) { return most_in_tick * static_cast<double>(bin) / (bins - 1); }
+double mean_of(size_t bin) { return max_in_tick * static_cast<double>(bin) / (bins - 1); }
 
 // The Poisson probability of each number of arrivals in a tick, or of at least that number, by the
 // link's rate. Made when first asked for.
@@ -191,13 +191,13 @@ class Sprout final : public Controller {
 
   // The probability that at most so many packets arrive within the horizon, by the present rate.
   void make_forecasts() {
-    const size_t most = horizon_ticks_ * static_cast<size_t>(most_in_tick) + 1;
+    const size_t most = horizon_ticks_ * static_cast<size_t>(max_in_tick) + 1;
     std::vector<Bins> exactly(most);
     exactly[0].fill(1);
     for (size_t tick = 0; tick < horizon_ticks_; ++tick) {
       std::vector<Bins> later(most);
       for (size_t total = 0; total < most; ++total) {
-        for (size_t now = 0; now <= std::min(total, most_now_); ++now) {
+        for (size_t now = 0; now <= std::min(total, max_now_); ++now) {
           const Bins& likelihood = likelihood_.exactly(now);
           const Bins& rest = exactly[total - now];
           for (size_t bin = 0; bin < bins; ++bin) later[total][bin] += likelihood[bin] * rest[bin];
@@ -220,7 +220,7 @@ class Sprout final : public Controller {
     allowance_.forecast(static_cast<double>(window_));
   }
 
-  static constexpr size_t most_now_ = 45;  // arrivals in a tick, at a mean of 20
+  static constexpr size_t max_now_ = 45;  // arrivals in a tick, at a mean of 20
 
   Motion motion_;
   float risk_;

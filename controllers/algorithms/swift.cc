@@ -45,10 +45,10 @@ class Swift final : public TimingOut {
     timeouts_ = 0;
     if (measures_rtt(ack)) {
       rtt_ms_ = rtt_ms(ack);
-      least_ms_.add(rtt_ms_, now_s(ack), least_span_s_);
+      min_ms_.add(rtt_ms_, now_s(ack), min_span_s_);
     }
-    if (least_ms_.is_empty()) return;
-    const double target_ms = least_ms_.best() + target_ms_ + scaling_ms();
+    if (min_ms_.is_empty()) return;
+    const double target_ms = min_ms_.best() + target_ms_ + scaling_ms();
     if (rtt_ms_ < target_ms) {
       const double increase = ai_ * static_cast<double>(ack.acknowledged);
       cwnd_ = std::min(cwnd_ + (cwnd_ >= 1 ? increase / cwnd_ : increase), widest_window);
@@ -88,7 +88,7 @@ class Swift final : public TimingOut {
 
   static constexpr double least_ = 0.01;
   static constexpr double longest_us_ = 10e6;
-  static constexpr double least_span_s_ = 600;  // routes change
+  static constexpr double min_span_s_ = 600;  // routes change
   double target_ms_;
   double ai_;
   double beta_;
@@ -98,7 +98,7 @@ class Swift final : public TimingOut {
   double scaling_high_;
   double reset_after_;
   double rtt_ms_ = 0;
-  WindowedLeast least_ms_{};
+  WindowedMin min_ms_{};
   double decreased_s_ = std::numeric_limits<double>::lowest();
   int timeouts_ = 0;
 };

@@ -30,7 +30,7 @@ class Tangra final : public Windowed {
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);
-    const double ratio = rtt_.smoothed_ms() / rtt_.least_ms();
+    const double ratio = rtt_.smoothed_ms() / rtt_.min_ms();
     cwnd_ = std::max(1.0, cwnd_ + step(ratio) * (t_ - ratio) / cwnd_);
   }
 

@@ -26,14 +26,14 @@ class TensorFairness final : public Windowed {
 
   // Until there is a sample, the parameter.
   double keepalive_ms() const override {
-    if (least_ms_ == infinity) return Controller::keepalive_ms();
-    return silence_rtts_ * least_ms_;
+    if (min_ms_ == infinity) return Controller::keepalive_ms();
+    return silence_rtts_ * min_ms_;
   }
 
   void on_ack(const Ack& ack) override {
     if (not measures_rtt(ack)) return;
-    least_ms_ = std::min(least_ms_, rtt_ms(ack));
-    const double queueing_ms = rtt_ms(ack) - least_ms_;
+    min_ms_ = std::min(min_ms_, rtt_ms(ack));
+    const double queueing_ms = rtt_ms(ack) - min_ms_;
     average_ = new_share_ * cwnd_ + (1 - new_share_) * average_;
     if (queueing_ms < delay_ms_) {
       const double room = (delay_ms_ - queueing_ms) / delay_ms_;
@@ -49,13 +49,13 @@ class TensorFairness final : public Windowed {
 
   // At most once in 300 ms.
   void on_keepalive(const Keepalive& keepalive) override {
-    if (keepalive.now_ms - last_silence_ms_ < least_between_ms_) return;
+    if (keepalive.now_ms - last_silence_ms_ < min_between_ms_) return;
     last_silence_ms_ = keepalive.now_ms;
     cwnd_ = std::max(1.0, cwnd_ * silence_factor_);
   }
 
  private:
-  static constexpr int64_t least_between_ms_ = 300;
+  static constexpr int64_t min_between_ms_ = 300;
   static constexpr double silence_rtts_ = 1.5;
 
   double delay_ms_;
@@ -64,8 +64,8 @@ class TensorFairness final : public Windowed {
   double decrease_;
   double silence_factor_;
   double average_;
-  double least_ms_ = infinity;
-  int64_t last_silence_ms_ = -least_between_ms_;
+  double min_ms_ = infinity;
+  int64_t last_silence_ms_ = -min_between_ms_;
 };
 
 const Registration<TensorFairness> registration{

@@ -35,14 +35,14 @@ class Vegas final : public SlowStarting {
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) {
-      least_ms_ = std::min(least_ms_, rtt_ms(ack));
+      min_ms_ = std::min(min_ms_, rtt_ms(ack));
       round_least_ms_ = std::min(round_least_ms_, rtt_ms(ack));
       ++samples_;
     }
     // As in Linux, it begins anew when a recovery has ended.
     if (ack.is_recovering) return begin_round(ack);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
-    if (not rounds_.ends(ack)) {
+    if (not rounds_.advance(ack)) {
       if (cwnd_ < ssthresh_) slow_start(acknowledged);
       return;
     }
@@ -56,12 +56,12 @@ class Vegas final : public SlowStarting {
 
  private:
   void reduce(const Loss& loss) override {
-    ssthresh_ = std::max(has_whole_packets_ ? std::floor(cwnd_ / 2) : cwnd_ / 2, least_window_);
+    ssthresh_ = std::max(has_whole_packets_ ? std::floor(cwnd_ / 2) : cwnd_ / 2, min_window_);
     cwnd_ = ssthresh_;
     if (loss.kind != Loss::Kind::timed_out) return;
     cwnd_ = 1;
     // Nothing is in flight: as in Linux (tcp_vegas_cwnd_event), it begins anew.
-    least_ms_ = round_least_ms_ = infinity;
+    min_ms_ = round_least_ms_ = infinity;
     samples_ = 0;
   }
 
@@ -87,9 +87,9 @@ class Vegas final : public SlowStarting {
   void stay_out_of_slow_start() { ssthresh_ = std::min(ssthresh_, cwnd_ - 1); }
 
   void end_round(double acknowledged) {
-    const double divisor_ms = divides_by_rtt_ ? round_least_ms_ : least_ms_;
-    double queue = cwnd_ * (round_least_ms_ - least_ms_) / divisor_ms;
-    double empty = cwnd_ * least_ms_ / round_least_ms_;  // the window that would leave no queue
+    const double divisor_ms = divides_by_rtt_ ? round_least_ms_ : min_ms_;
+    double queue = cwnd_ * (round_least_ms_ - min_ms_) / divisor_ms;
+    double empty = cwnd_ * min_ms_ / round_least_ms_;  // the window that would leave no queue
     if (has_whole_packets_) {
       queue = std::floor(queue);
       empty = std::floor(empty);
@@ -104,10 +104,10 @@ class Vegas final : public SlowStarting {
     } else if (queue < alpha_) {
       cwnd_ = std::min(cwnd_ + 1, widest_window);
     }
-    cwnd_ = std::max(cwnd_, least_window_);
+    cwnd_ = std::max(cwnd_, min_window_);
   }
 
-  static constexpr double least_window_ = 2;
+  static constexpr double min_window_ = 2;
 
   double alpha_;
   double beta_;
@@ -117,7 +117,7 @@ class Vegas final : public SlowStarting {
   bool has_whole_packets_;
   Rounds rounds_{};
   WholeWindow whole_window_{};
-  double least_ms_ = infinity;
+  double min_ms_ = infinity;
   double round_least_ms_ = infinity;
   int samples_ = 0;
   bool grows_now_ = true;

@@ -46,7 +46,7 @@ class Verus final : public TimingOut {
   // Timeouts follow the last delay, between 150 ms and a second.
   double keepalive_ms() const override {
     const double longest_ms = Controller::keepalive_ms();
-    if (least_ms_ == unknown_) return longest_ms;
+    if (min_ms_ == unknown_) return longest_ms;
     return std::clamp(5 * last_ms_, std::min(150.0, longest_ms), longest_ms);
   }
 
@@ -73,7 +73,7 @@ class Verus final : public TimingOut {
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     if (is_losing_) {
       cwnd_ += acknowledged / cwnd_;
-      wanted_ms_ = std::min(wanted_ms_, profile_.delay_ms_of(cwnd_, least_ms_));
+      wanted_ms_ = std::min(wanted_ms_, profile_.delay_ms_of(cwnd_, min_ms_));
     }
     if (is_slow_start_) cwnd_ += acknowledged;
     cwnd_ = std::min(cwnd_, widest_);
@@ -111,9 +111,9 @@ class Verus final : public TimingOut {
   void hear(double delay_ms, double window_then, double now) {
     last_ms_ = delay_ms;
     last_s_ = now;
-    least_ms_ = std::min(least_ms_, delay_ms);
+    min_ms_ = std::min(min_ms_, delay_ms);
     if (is_slow_start_ and delay_ms > slow_start_ms_) {
-      cwnd_ = std::max(kept_ * window_then, least_window_);
+      cwnd_ = std::max(kept_ * window_then, min_window_);
       is_losing_ = has_delay_ended_slow_start_ = true;
       leave_slow_start(now);
     }
@@ -125,8 +125,8 @@ class Verus final : public TimingOut {
   void lose(double window, double now) {
     if (not is_losing_) {
       is_losing_ = true;
-      cwnd_ = std::max(std::min(cwnd_, kept_ * window), least_window_);
-      wanted_ms_ = profile_.delay_ms_of(cwnd_, least_ms_);
+      cwnd_ = std::max(std::min(cwnd_, kept_ * window), min_window_);
+      wanted_ms_ = profile_.delay_ms_of(cwnd_, min_ms_);
     }
     if (is_slow_start_ and std::floor(cwnd_) > 20) {
       profile_.forget_from(std::max(100.0, window));
@@ -135,21 +135,21 @@ class Verus final : public TimingOut {
   }
 
   void time_out(double now) {
-    if (least_ms_ == unknown_) return;
+    if (min_ms_ == unknown_) return;
     if (is_slow_start_) {
       leave_slow_start(now);
     } else {
       is_losing_ = true;
     }
     missing_.clear();
-    wanted_ms_ = least_ms_;
+    wanted_ms_ = min_ms_;
     decide();
   }
 
   void leave_slow_start(double now) {
     is_slow_start_ = false;
     fit(now);
-    wanted_ms_ = profile_.delay_ms_of(cwnd_, least_ms_);
+    wanted_ms_ = profile_.delay_ms_of(cwnd_, min_ms_);
     next_epoch_s_ = now + epoch_s_;
   }
 
@@ -158,8 +158,8 @@ class Verus final : public TimingOut {
     is_losing_ = has_delay_ended_slow_start_ = false;
     profile_ = {};
     missing_.clear();
-    least_ms_ = unknown_;
-    most_ms_ = epoch_most_ms_ = 0;
+    min_ms_ = unknown_;
+    max_ms_ = epoch_most_ms_ = 0;
     cwnd_ = first_window_;
     first_ = next_;
   }
@@ -171,34 +171,34 @@ class Verus final : public TimingOut {
 
   void end_epoch(double now) {
     const bool has_heard = epoch_most_ms_ > 0;
-    if (not has_heard) epoch_most_ms_ = std::max(most_ms_, 1e3 * (now - last_s_));
-    if (most_ms_ == 0) most_ms_ = epoch_most_ms_;
-    if (most_ms_ > ratio_ * least_ms_) {
+    if (not has_heard) epoch_most_ms_ = std::max(max_ms_, 1e3 * (now - last_s_));
+    if (max_ms_ == 0) max_ms_ = epoch_most_ms_;
+    if (max_ms_ > ratio_ * min_ms_) {
       if (not has_delay_ended_slow_start_) fall(step_ms_);
       // The path itself has become longer if nothing is left to give up.
-      if (wanted_ms_ == least_ms_ and has_heard and next_ - expected_ < 2) least_ms_ += 10;
-    } else if (epoch_most_ms_ > most_ms_) {
+      if (wanted_ms_ == min_ms_ and has_heard and next_ - expected_ < 2) min_ms_ += 10;
+    } else if (epoch_most_ms_ > max_ms_) {
       fall(small_step_ms_);
     } else {
       wanted_ms_ += step_ms_;
     }
-    most_ms_ = 0.2 * most_ms_ + 0.8 * epoch_most_ms_;
+    max_ms_ = 0.2 * max_ms_ + 0.8 * epoch_most_ms_;
     epoch_most_ms_ = 0;
     decide();
   }
 
-  void fall(double step_ms) { wanted_ms_ = std::max(wanted_ms_ - step_ms, least_ms_); }
+  void fall(double step_ms) { wanted_ms_ = std::max(wanted_ms_ - step_ms, min_ms_); }
 
   // The window of the wanted delay; a delay that has none is another link's.
   void decide() {
     if (profile_.maps(wanted_ms_)) {
-      cwnd_ = std::clamp(profile_.window_of(wanted_ms_), least_window_, widest_);
+      cwnd_ = std::clamp(profile_.window_of(wanted_ms_), min_window_, widest_);
     } else {
       restart();
     }
   }
 
-  static constexpr double least_window_ = 1;
+  static constexpr double min_window_ = 1;
   static constexpr double widest_ = 40'000;
   static constexpr double patience_s_ = 0.15;
   static constexpr double unknown_ = std::numeric_limits<double>::infinity();
@@ -215,11 +215,11 @@ class Verus final : public TimingOut {
   DelayProfile profile_{};
   ByNumber<double> windows_{};  // in whole packets, when each packet left
   std::deque<Missing> missing_{};
-  double least_ms_ = unknown_;
+  double min_ms_ = unknown_;
   double last_ms_ = 0;
   double last_s_ = 0;
   double epoch_most_ms_ = 0;  // 0 without an acknowledgment
-  double most_ms_ = 0;        // smoothed
+  double max_ms_ = 0;         // smoothed
   double wanted_ms_ = 0;
   double next_epoch_s_ = 0;
   double next_fit_s_ = 0;

@@ -142,7 +142,7 @@ class Vivace final : public Controller {
     }
     trial_mbps_ = rate_mbps;
     intervals_.emplace_back(use, rate_mbps, next_, now);
-    const double sending_s = least_packets_ / sent_per_s();
+    const double sending_s = min_packets_ / sent_per_s();
     ends_s_ = now + std::max(srtt_s_.value(), sending_s);
   }
 
@@ -211,14 +211,14 @@ class Vivace final : public Controller {
       const double needed = (wanted / rate_mbps_ - boundary_) / boundary_step_;
       bounded_ = std::max(std::ceil(needed), 0.0);
     }
-    const double moved = std::max(std::min(wanted, most), least_step_mbps_);
-    rate_mbps_ = std::max(rate_mbps_ + (rises ? moved : -moved), least_mbps_);
+    const double moved = std::max(std::min(wanted, most), min_step_mbps_);
+    rate_mbps_ = std::max(rate_mbps_ + (rises ? moved : -moved), min_mbps_);
   }
 
   static constexpr double segment_bits_ = 1448 * 8;
-  static constexpr double least_packets_ = 10;  // of an interval: fewer tell too little
-  static constexpr double least_mbps_ = 0.5;
-  static constexpr double least_step_mbps_ = 0.5;
+  static constexpr double min_packets_ = 10;  // of an interval: fewer tell too little
+  static constexpr double min_mbps_ = 0.5;
+  static constexpr double min_step_mbps_ = 0.5;
 
   double initial_window_;
   double exponent_;

@@ -45,8 +45,8 @@ metrics of every flow.
 namespace {
 
 constexpr uint64_t longest_delay_ms = 60'000;
-constexpr uintmax_t most_scenario_bytes = 10'000'000;
-constexpr uintmax_t most_network_bytes = 1'000'000;
+constexpr uintmax_t max_scenario_bytes = 10'000'000;
+constexpr uintmax_t max_network_bytes = 1'000'000;
 constexpr double longest_latency_us = 1e6;
 
 std::filesystem::path network_file(const std::string& wanted) {
@@ -78,7 +78,7 @@ struct Parser {
     network = wanted;
     const std::filesystem::path path = network_file(wanted);
     run.scenario.take_network("network " + path.string(),
-                              read_file(path, "network", most_network_bytes), path.parent_path());
+                              read_file(path, "network", max_network_bytes), path.parent_path());
   }
 
   void take(const std::vector<std::string>& words) {
@@ -160,7 +160,7 @@ struct Parser {
           "--scenario FILE describes the whole run: it allows only --uplink-log and --flow-log");
     }
     run.scenario = Scenario::parse("scenario " + scenario_file,
-                                   read_file(scenario_file, "scenario", most_scenario_bytes));
+                                   read_file(scenario_file, "scenario", max_scenario_bytes));
     run.measures_flows = true;
     return std::move(run);
   }

@@ -30,8 +30,8 @@ std::string read_stdin(const std::string& what) {
   std::array<char, 65536> block;
   while (std::cin.read(block.data(), block.size()) or std::cin.gcount() > 0) {
     text.append(block.data(), static_cast<size_t>(std::cin.gcount()));
-    if (text.size() > Trace::most_bytes) {
-      throw std::invalid_argument(what + " has more than " + std::to_string(Trace::most_bytes) +
+    if (text.size() > Trace::max_bytes) {
+      throw std::invalid_argument(what + " has more than " + std::to_string(Trace::max_bytes) +
                                   " bytes; cut it");
     }
   }

@@ -34,7 +34,7 @@ prints one JSON object: how late packets were released, element k of scheduling_
 in 2^k was.
 )";
 
-constexpr size_t most_bytes = 1 << 16;
+constexpr size_t max_bytes = 1 << 16;
 
 using Pair = std::array<double, 2>;
 
@@ -129,7 +129,7 @@ int run(const Words& words) {
   Way there(first, second, arguments.delays_ms->at(0), arguments.rates_mbps->at(0));
   Way back(second, first, arguments.delays_ms->at(1), arguments.rates_mbps->at(1));
   SchedulingDelays delays;
-  std::vector<std::byte> buffer(most_bytes);
+  std::vector<std::byte> buffer(max_bytes);
   while (not stop_requested()) {
     std::array<pollfd, 2> readable{{{first, POLLIN, 0}, {second, POLLIN, 0}}};
     const auto wait = wait_until(std::min(there.next_us(), back.next_us()));

@@ -28,7 +28,7 @@ left before all else, on average; `shortest_ms` is the shortest silence that a d
 )";
 
 constexpr double shortest_keepalive_us = 10'000;  // what hears something sends sooner
-constexpr uintmax_t most_bytes = 1'000'000'000;
+constexpr uintmax_t max_bytes = 1'000'000'000;
 
 struct Event {
   Microseconds time_us;
@@ -38,16 +38,16 @@ struct Event {
 
 struct Log {
   std::vector<Event> events{};
-  Milliseconds least_rtt_ms = longest_run_ms;
+  Milliseconds min_rtt_ms = longest_run_ms;
 };
 
-Log read_log(const std::string& path, size_t most_events) {
-  std::istringstream lines(read_file(path, "flow log", most_bytes));
+Log read_log(const std::string& path, size_t max_events) {
+  std::istringstream lines(read_file(path, "flow log", max_bytes));
   std::string line, kind;
   Log log;
   uint64_t sent = 0, flow = 0;
-  const auto hears = [&] { return log.least_rtt_ms < longest_run_ms; };
-  while ((log.events.size() < most_events or not hears()) and std::getline(lines, line)) {
+  const auto hears = [&] { return log.min_rtt_ms < longest_run_ms; };
+  while ((log.events.size() < max_events or not hears()) and std::getline(lines, line)) {
     std::istringstream words(line);
     Event event{0, 0, -1};
     const bool is_event{words >> event.time_us >> flow >> kind};
@@ -61,7 +61,7 @@ Log read_log(const std::string& path, size_t most_events) {
       throw std::invalid_argument(path + ": " + shown(line) + " is no event that may follow");
     }
     if (is_sent) ++sent;
-    if (is_ack) log.least_rtt_ms = std::min(log.least_rtt_ms, event.rtt_ms);
+    if (is_ack) log.min_rtt_ms = std::min(log.min_rtt_ms, event.rtt_ms);
     log.events.push_back(event);
   }
   if (hears()) return log;
@@ -83,7 +83,7 @@ struct Figures {
     sender.start(last_us);
     for (const Event& event : log.events) {
       const auto silence_us = static_cast<double>(event.time_us - last_us);
-      const auto due_us = static_cast<double>(sender.silence_ends_us() - last_us);
+      const auto due_us = static_cast<double>(sender.idle_deadline_us() - last_us);
       last_us = event.time_us;
       const bool is_ack = event.rtt_ms >= 0;
       const bool is_keepalive = not is_ack and silence_us >= shortest_keepalive_us;
@@ -108,7 +108,7 @@ struct Figures {
         const auto ack = [&] {  // as if no way back queued
           return Ack{.sequence_number = event.sequence_number,
                      .sent_ms = now_ms - event.rtt_ms,
-                     .received_ms = std::max<Milliseconds>(now_ms - log.least_rtt_ms / 2, 0),
+                     .received_ms = std::max<Milliseconds>(now_ms - log.min_rtt_ms / 2, 0),
                      .ack_received_ms = now_ms};
         };
         sender.acknowledged(event.sequence_number, event.time_us, event.time_us, ack);
@@ -147,9 +147,9 @@ std::string answer(Controllers& controllers, const std::vector<Log>& logs,
 
 int run(const Words& words) {
   if (words.size() < 2) throw std::invalid_argument("EVENTS FLOW_LOG...; replay --help");
-  const size_t most_events = to_whole(words[0], "EVENTS", 1);
+  const size_t max_events = to_whole(words[0], "EVENTS", 1);
   std::vector<Log> logs;
-  for (size_t at = 1; at < words.size(); ++at) logs.push_back(read_log(words[at], most_events));
+  for (size_t at = 1; at < words.size(); ++at) logs.push_back(read_log(words[at], max_events));
   Controllers controllers;
   std::string line;
   while (std::getline(std::cin, line)) std::cout << answer(controllers, logs, line) << std::endl;

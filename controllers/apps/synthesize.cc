@@ -23,7 +23,7 @@ using namespace kneepoint;
 constexpr double packets_per_mbit = 1e6 / (datagram_bytes * 8);
 
 // A Poisson process may exceed its mean, but never by enough to overflow a trace.
-constexpr double most_on_average = 0.9 * Trace::most_opportunities;
+constexpr double max_on_average = 0.9 * Trace::max_opportunities;
 
 const char* const usage =
     R"(usage: synthesize --seed N --duration-s S --start-rate-mbps R --max-rate-mbps M
@@ -60,11 +60,11 @@ Model parse(const Words& words) {
   if (model.max_rate_mbps < model.start_rate_mbps) {
     throw std::invalid_argument("--max-rate-mbps is below --start-rate-mbps");
   }
-  const double most_packets_per_s = model.max_rate_mbps * packets_per_mbit;
-  if (most_packets_per_s * static_cast<double>(model.duration_ms) / 1000 > most_on_average) {
+  const double max_packets_per_s = model.max_rate_mbps * packets_per_mbit;
+  if (max_packets_per_s * static_cast<double>(model.duration_ms) / 1000 > max_on_average) {
     throw std::invalid_argument("--max-rate-mbps " + to_text(model.max_rate_mbps) +
                                 " is too much for so long: shorten --duration-s to " +
-                                to_text(most_on_average / most_packets_per_s));
+                                to_text(max_on_average / max_packets_per_s));
   }
   return model;
 }

@@ -37,11 +37,11 @@ inline double cpu_time_s(const rusage& used) {
 // The signals of RLIMIT_CPU, `cpu_s` and a hard limit of one second more. Many kernels count it in
 // ticks of their timer, and reach it somewhat before the time that they report.
 inline bool ends_for_cpu_time(int signal, const rusage& used, uint64_t cpu_s) {
-  constexpr double least_share = 0.7;
+  constexpr double min_share = 0.7;
   const auto limit_s = static_cast<double>(cpu_s);
   const double hard_limit_s = limit_s + 1;
-  if (signal == SIGXCPU) return cpu_time_s(used) >= least_share * limit_s;
-  return signal == SIGKILL and cpu_time_s(used) >= least_share * hard_limit_s;
+  if (signal == SIGXCPU) return cpu_time_s(used) >= min_share * limit_s;
+  return signal == SIGKILL and cpu_time_s(used) >= min_share * hard_limit_s;
 }
 
 }  // namespace kneepoint

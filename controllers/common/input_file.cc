@@ -33,13 +33,13 @@ std::ifstream open_file(const std::filesystem::path& path, const std::string& wh
 }
 
 std::string read_file(const std::filesystem::path& path, const std::string& what,
-                      uintmax_t most_bytes) {
+                      uintmax_t max_bytes) {
   std::ifstream file = open_file(path, what);
   const uintmax_t bytes = std::filesystem::file_size(path);
-  if (bytes > most_bytes) {
+  if (bytes > max_bytes) {
     refuse(what, path,
            "has " + std::to_string(bytes) + " bytes, but may have at most " +
-               std::to_string(most_bytes) + ": shorten it");
+               std::to_string(max_bytes) + ": shorten it");
   }
   std::string content(bytes, '\0');
   file.read(content.data(), static_cast<std::streamsize>(bytes));

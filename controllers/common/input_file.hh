@@ -25,9 +25,9 @@ FileState state_of(const std::filesystem::path& path);
 // std::invalid_argument, beginning with `what` and the path.
 std::ifstream open_file(const std::filesystem::path& path, const std::string& what);
 
-// The content of a regular file of at most `most_bytes`; throws as `open_file`.
+// The content of a regular file of at most `max_bytes`; throws as `open_file`.
 std::string read_file(const std::filesystem::path& path, const std::string& what,
-                      uintmax_t most_bytes);
+                      uintmax_t max_bytes);
 
 // The folder of the running program, beside which stands what was built with it; empty if the
 // kernel does not tell.

@@ -24,10 +24,10 @@ constexpr std::array<double, ExponentialTable::size_> ExponentialTable::of_mean_
   return quantiles;
 }();
 
-ExponentialTable::ExponentialTable(double mean_us, int64_t least_us) {
+ExponentialTable::ExponentialTable(double mean_us, int64_t min_us) {
   for (size_t i = 0; i < size_; ++i) {
     const auto beyond_us = static_cast<int64_t>(mean_us * of_mean_1_[i] + 0.5);
-    quantiles_[i] = static_cast<int32_t>(least_us + beyond_us);
+    quantiles_[i] = static_cast<int32_t>(min_us + beyond_us);
   }
 }
 

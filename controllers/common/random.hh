@@ -49,7 +49,7 @@ double draw_normal(Random& random);
 // quantiles: a few instructions a draw. The table's resolution cuts the tail at about 8.3 means.
 class ExponentialTable {
  public:
-  explicit ExponentialTable(double mean_us, int64_t least_us = 0);
+  explicit ExponentialTable(double mean_us, int64_t min_us = 0);
   int64_t draw(Random& random) const { return quantiles_[random.next() >> (64 - bits_)]; }
 
  private:

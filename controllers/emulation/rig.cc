@@ -134,16 +134,18 @@ uint64_t Rig::Direction::packets_lost() const {
 void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs) {
   const LinkSettings& settings = direction.settings;
   const bool is_down = &direction == &down_;
+  const ShellOf its_link = is_down ? ShellOf::downlink : ShellOf::uplink;
+  const ShellOf its_delay = is_down ? ShellOf::downlink_delay : ShellOf::uplink_delay;
   auto queue_of_link =
       make_packet_queue(settings.queue, Random(scenario_.seed, queue + is_down).next());
   if (queue_of_link->classes() > 0) queue_of_link->classify(scenario_.classes());
   PacketQueue& buffer = *queue_of_link;
   if (trace == nullptr) {
     const auto add_wire = [&](Hop& next) -> Hop& {
-      return add_shell<Wire>(2 + is_down, delays_of(settings), next);
+      return add_shell<Wire>(its_delay, delays_of(settings), next);
     };
     const auto add_link = [&](Hop& next) -> Hop& {
-      RateLink& link = add_shell<RateLink>(is_down, settings.rate_mbps, settings.by_packets,
+      RateLink& link = add_shell<RateLink>(its_link, settings.rate_mbps, settings.by_packets,
                                            std::move(queue_of_link), next);
       if (not is_down) link.observe(meter_);
       buffer.know_capacity([&link](Microseconds until_us) { return link.capacity_bytes(until_us); },
@@ -159,11 +161,11 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
   } else {
     const Microseconds latency_us = std::llround(scenario_.host.host_latency_us);
     auto& link = add_shell<Shell<Link>>(
-        is_down,
+        its_link,
         Link(*trace, scenario_.duration_ms ? Link::AtEnd::repeat : Link::AtEnd::stop,
              std::move(queue_of_link)),
         scenario_.host, lateness(link_shell + is_down), is_down ? never : end_us_);
-    auto& delay = add_shell<Shell<DelayLine>>(2 + is_down, delay_line_of(settings), scenario_.host,
+    auto& delay = add_shell<Shell<DelayLine>>(its_delay, delay_line_of(settings), scenario_.host,
                                               lateness(delay_shell + is_down), never);
     buffer.know_capacity(
         [&link](Microseconds until_us) { return link.queue().capacity_bytes(until_us); },
@@ -254,7 +256,7 @@ void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller,
 
 // The limit of CPU time of an entry's process. By default a processor that is as fast would have
 // kept up in real time, with its start and half of the time to spare.
-uint64_t Rig::most_cpu_s(const EntrySettings& entry) const {
+uint64_t Rig::max_cpu_s(const EntrySettings& entry) const {
   constexpr uint64_t start_s = 2;
   return entry.cpu_s.value_or(start_s + static_cast<uint64_t>(duration_ms_) / 2000);
 }
@@ -275,22 +277,22 @@ void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
       meter == nullptr and log == nullptr ? nullptr : &add<FlightRecord>(number, log, meter);
   const Dialect& dialect = find_dialect(settings.entry->dialect);
   EntryChild& child =
-      add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_cpu_s(*settings.entry));
-  Mails& mails = add<Mails>(keeps_order());
+      add<EntryChild>(*settings.entry, scenario_.trusts_entries, max_cpu_s(*settings.entry));
+  HeaderStores& headers = add<HeaderStores>(keeps_order());
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
   Hop& sender = add_sender<EntryProcess>(ends.source, endpoint(ends.source, number, meter), child,
                                          dialect, lateness(first_sender + number),
                                          lifetime_of(settings, contest_payload_bytes), end_us_,
-                                         entry_lookahead_us(), seed, mails, record);
+                                         entry_lookahead_us(), seed, headers, record);
   connect(settings.from, sender,
           add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
-                             lateness(receiver_stream(number)), way_back(flow), mails, meter));
+                             lateness(receiver_stream(number)), way_back(flow), headers, meter));
 }
 
 void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
   const auto& [settings, number, ends, meter] = flow;
-  auto& to_sink = add<Mail<TcpAcknowledgment>>(keeps_order());
-  auto& to_source = add<Mail<TcpAcknowledgment>>(keeps_order());
+  auto& to_sink = add<HeaderStore<TcpAcknowledgment>>(keeps_order());
+  auto& to_source = add<HeaderStore<TcpAcknowledgment>>(keeps_order());
   const Microseconds ahead_until_us = runs_ahead_until_us(settings.from);
   const TcpEnd source{endpoint(ends.source, number, meter, ahead_until_us), to_sink, to_source};
   const TcpEnd sink{endpoint(ends.sink, number, meter, ahead_until_us), to_source, to_sink};
@@ -372,7 +374,7 @@ double Rig::idle_share() const {
   spans.push_back({std::min(idle.last_departure_ms(), duration_ms_), duration_ms_});
   double unused = 0;
   for (const auto [from_ms, to_ms] : spans) {
-    if (static_cast<double>(to_ms - from_ms) > std::max(2 * rtt_ms, double{IdleTimes::least_ms})) {
+    if (static_cast<double>(to_ms - from_ms) > std::max(2 * rtt_ms, double{IdleTimes::min_ms})) {
       unused += capacity(from_ms, to_ms);
     }
   }

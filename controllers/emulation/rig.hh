@@ -35,7 +35,7 @@ struct RunResult : Traffic {
   // the widest that a sender may have, or wider than TCP's buffers.
   double at_bound_share = undefined;
   // Of the uplink's capacity since the first packet, what passed while it had been without one for
-  // longer than two round trips and IdleTimes::least_ms.
+  // longer than two round trips and IdleTimes::min_ms.
   double idle_share = undefined;
 
  private:
@@ -110,8 +110,8 @@ class Rig {
     return part;
   }
   template <class Part, class... Arguments>
-  Part& add_shell(size_t shell, Arguments&&... arguments) {
-    return add_at<Part>(places_ + shell, agenda_.of_shell(shell),
+  Part& add_shell(ShellOf shell, Arguments&&... arguments) {
+    return add_at<Part>(places_ + static_cast<size_t>(shell), agenda_.of_shell(shell),
                         std::forward<Arguments>(arguments)...);
   }
   template <class Part, class... Arguments>
@@ -129,7 +129,7 @@ class Rig {
   Lateness lateness(uint64_t stream) const;
   bool keeps_order() const { return scenario_.impairments() == 0; }
   Microseconds duration_us() const;
-  uint64_t most_cpu_s(const EntrySettings& entry) const;
+  uint64_t max_cpu_s(const EntrySettings& entry) const;
   Microseconds entry_lookahead_us() const;
   void impair(Direction& direction);
   enum LossPlace { before_link, after_link };

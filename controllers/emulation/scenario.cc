@@ -21,9 +21,9 @@ namespace kneepoint {
 
 namespace {
 
-constexpr uint64_t most_flows = 10'000;
+constexpr uint64_t max_flows = 10'000;
 constexpr double longest_delay_ms = 60'000;
-constexpr uint64_t most_classes = 1000;
+constexpr uint64_t max_classes = 1000;
 
 // One value that an object may have: how it is read, and how the schema describes it.
 struct Field {
@@ -240,9 +240,9 @@ Field link_in(const std::filesystem::path& folder, std::string_view name, LinkSe
 
 Fields tcp_fields(TcpSettings& tcp) {
   return {flag("sack", tcp.sack, "recovery by RFC 6675; otherwise NewReno (RFC 6582)"),
-          milliseconds("least_rto_ms", tcp.least_rto_us, 1, 60'000,
+          milliseconds("least_rto_ms", tcp.min_rto_us, 1, 60'000,
                        "of the whole timeout: 1000 in RFC 6298, 200 in Linux"),
-          milliseconds("least_rto_margin_ms", tcp.least_rto_margin_us, 1, 60'000,
+          milliseconds("least_rto_margin_ms", tcp.min_rto_margin_us, 1, 60'000,
                        "of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
                        "granularity of RFC 6298, or 200 in Linux"),
           milliseconds("delayed_ack_ms", tcp.delayed_ack_us, 0, 500,
@@ -327,7 +327,7 @@ Fields entry_fields(EntrySettings& entry) {
 }
 
 Fields flow_fields(FlowSettings& flow) {
-  constexpr uint64_t most_bytes = 1ULL << 50;
+  constexpr uint64_t max_bytes = 1ULL << 50;
   Field entry{"entry", "a whole sender, in place of a controller",
               [] {
                 EntrySettings example;
@@ -337,26 +337,25 @@ Fields flow_fields(FlowSettings& flow) {
                 flow.entry.emplace();
                 read_fields(value, entry_fields(*flow.entry), where);
               }};
-  return {
-      text("controller", flow.controller, "a name or a path"),
-      text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
-      constants(flow.constants),
-      std::move(entry),
-      choice("transport", flow.transport, {"datagrams", "tcp"},
-             "the contest kit's datagrams, or TCP"),
-      object("tcp", flow.tcp, tcp_fields, "details of TCP"),
-      whole("class", flow.share_class, 0, most_classes, "its class in a queue that has classes"),
-      real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
-      real("stop_s", flow.stop_s, 0, longest_run_s, "sends nothing new from then on"),
-      whole("bytes", flow.bytes, 1, most_bytes, "of payload; otherwise endless"),
-      choice("from", flow.from, {"near", "far"},
-             "the end that sends the data: near, over the uplink, or far, over the downlink"),
-      whole("request_bytes", flow.request_bytes, 1,
-            Exchange::most_request_segments * tcp_payload_bytes,
-            "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
-      whole("requests", flow.requests, 1, 1'000'000,
-            "how often it asks, one after another, over the same connection"),
-      real("think_s", flow.think_s, 0, longest_run_s, "from an answer to the next request")};
+  return {text("controller", flow.controller, "a name or a path"),
+          text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
+          constants(flow.constants),
+          std::move(entry),
+          choice("transport", flow.transport, {"datagrams", "tcp"},
+                 "the contest kit's datagrams, or TCP"),
+          object("tcp", flow.tcp, tcp_fields, "details of TCP"),
+          whole("class", flow.share_class, 0, max_classes, "its class in a queue that has classes"),
+          real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
+          real("stop_s", flow.stop_s, 0, longest_run_s, "sends nothing new from then on"),
+          whole("bytes", flow.bytes, 1, max_bytes, "of payload; otherwise endless"),
+          choice("from", flow.from, {"near", "far"},
+                 "the end that sends the data: near, over the uplink, or far, over the downlink"),
+          whole("request_bytes", flow.request_bytes, 1,
+                Exchange::max_request_segments * tcp_payload_bytes,
+                "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
+          whole("requests", flow.requests, 1, 1'000'000,
+                "how often it asks, one after another, over the same connection"),
+          real("think_s", flow.think_s, 0, longest_run_s, "from an answer to the next request")};
 }
 
 Fields probe_fields(ProbeSettings& probe) {
@@ -365,7 +364,7 @@ Fields probe_fields(ProbeSettings& probe) {
       real("interval_ms", probe.interval_ms, 1, 1e6, "from one to the next"),
       whole("count", probe.count, 1, 1ULL << 40, "how many; otherwise endless"),
       whole("bytes", probe.bytes, 32, datagram_bytes, "on the link"),
-      whole("class", probe.share_class, 0, most_classes, "its class in a queue that has classes")};
+      whole("class", probe.share_class, 0, max_classes, "its class in a queue that has classes")};
 }
 
 template <class Item>
@@ -378,7 +377,7 @@ Field list(std::string_view name, std::vector<Item>& place, Fields (*fields)(Ite
           },
           [&place, fields](const JsonValue& value, const std::string& where) {
             if (value.array() == nullptr) refuse(where, "is not a list");
-            if (value.array()->size() > most_flows) refuse(where, "has more than 10000 elements");
+            if (value.array()->size() > max_flows) refuse(where, "has more than 10000 elements");
             for (size_t i = 0; i < value.array()->size(); ++i) {
               Item item{};
               read_fields((*value.array())[i], fields(item), where + "[" + std::to_string(i) + "]");

@@ -98,7 +98,7 @@ void EntryChild::judge(Patience::Verdict verdict) {
       give_up("the sender's process was stopped", true);
     case Patience::Verdict::late:
       give_up("the sender has kept its run waiting for more than " +
-                  std::to_string(patience_.most_s()) + " s: the machine is too busy",
+                  std::to_string(patience_.max_s()) + " s: the machine is too busy",
               true);
   }
 }

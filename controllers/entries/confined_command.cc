@@ -141,11 +141,11 @@ int enter_filter(bool has_network, bool keeps_signals) {
   try {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid();
-    constexpr uint64_t most_descriptors = 1024;
+    constexpr uint64_t max_descriptors = 1024;
     set_limits({.cpu_s = confinement.cpu_s,
                 .memory_mb = confinement.memory_mb,
                 .file_mb = confinement.file_mb,
-                .descriptors = most_descriptors});
+                .descriptors = max_descriptors});
     drop_privileges();
     const bool keeps_signals = allow_only(files) or has_namespaces();
     send_descriptor(channel, enter_filter(confinement.has_network, keeps_signals));
@@ -323,9 +323,9 @@ CommandEnd supervise(const Confinement& confinement, pid_t host, int channel, in
     if (Clock::now() >= end) {
       const double cpu_s = cpu_time_of_tree(host);
       const double counted_s = std::min(cpu_s, static_cast<double>(confinement.cpu_s));
-      const auto most_s = confinement.wall_s + static_cast<uint64_t>(patience * counted_s);
-      end = start + std::chrono::seconds(most_s);
-      if (Clock::now() >= end) return {128 + SIGKILL, explain_wait(most_s, cpu_s)};
+      const auto max_s = confinement.wall_s + static_cast<uint64_t>(patience * counted_s);
+      end = start + std::chrono::seconds(max_s);
+      if (Clock::now() >= end) return {128 + SIGKILL, explain_wait(max_s, cpu_s)};
     }
     if (bytes_in(confinement.files.writable) > before + confinement.file_mb * megabyte) {
       return {128 + SIGXFSZ, "wrote more than " + std::to_string(confinement.file_mb) + " MB"};

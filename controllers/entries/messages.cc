@@ -11,7 +11,7 @@ namespace {
 
 template <class Message>
 constexpr size_t bytes_of(const Message& message, size_t used) {
-  return sizeof message - (EntryMessages::most_datagrams - used) * sizeof(EntryMessages::Arrival);
+  return sizeof message - (EntryMessages::max_datagrams - used) * sizeof(EntryMessages::Arrival);
 }
 static_assert(sizeof(EntryMessages::Arrival) == sizeof(EntryMessages::Departure));
 

@@ -18,7 +18,7 @@ struct EntryMessages {
   static constexpr int reports_descriptor = 29;
   static constexpr int orders_descriptor = 30;
   static constexpr size_t header_bytes = 48;
-  static constexpr size_t most_datagrams = 29;  // that one message carries
+  static constexpr size_t max_datagrams = 29;  // that one message carries
   static constexpr int64_t never_ns = std::numeric_limits<int64_t>::max();
 
   using Header = std::array<std::byte, header_bytes>;  // all of a datagram that is not padding
@@ -47,7 +47,7 @@ struct EntryMessages {
     uint64_t seed;
     uint32_t arrival_bytes;
     uint32_t arrivals;
-    std::array<Arrival, most_datagrams> arrival;
+    std::array<Arrival, max_datagrams> arrival;
   };
 
   // What an entry waits for.
@@ -64,7 +64,7 @@ struct EntryMessages {
     int64_t wakes_ns;
     uint32_t wish;
     uint32_t departures;
-    std::array<Departure, most_datagrams> departure;
+    std::array<Departure, max_datagrams> departure;
   };
 
   Order order;

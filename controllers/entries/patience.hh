@@ -31,23 +31,23 @@ class Patience {
 
   // `waited_s`: for the entry, in the whole run.
   Verdict wait(double waited_s) {
-    is_late_ = waited_s > static_cast<double>(std::min(cpu_s_, most_usual_s));
-    return waited_s > static_cast<double>(most_s()) ? Verdict::late : Verdict::wait;
+    is_late_ = waited_s > static_cast<double>(std::min(cpu_s_, max_usual_s));
+    return waited_s > static_cast<double>(max_s()) ? Verdict::late : Verdict::wait;
   }
   // `state`: of its process, a letter of proc(5).
   Verdict look(char state, double waited_s) {
-    if (state == 'S' and ++asleep_ >= most_looks) return Verdict::sleeps;
-    if ((state == 'T' or state == 't') and ++stopped_ >= most_looks) return Verdict::stopped;
+    if (state == 'S' and ++asleep_ >= max_looks) return Verdict::sleeps;
+    if ((state == 'T' or state == 't') and ++stopped_ >= max_looks) return Verdict::stopped;
     return wait(waited_s);
   }
 
-  uint64_t most_s() const { return 30 * cpu_s_; }
+  uint64_t max_s() const { return 30 * cpu_s_; }
 
  private:
   static constexpr std::chrono::microseconds rare{20'000};
   static constexpr std::chrono::microseconds frequent{20};
-  static constexpr int most_looks = 100;
-  static constexpr uint64_t most_usual_s = 5;  // many times what an honest one computes
+  static constexpr int max_looks = 100;
+  static constexpr uint64_t max_usual_s = 5;  // many times what an honest one computes
 
   uint64_t cpu_s_;
   bool is_late_ = false;

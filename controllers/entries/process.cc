@@ -37,9 +37,9 @@ namespace kneepoint {
 
 namespace {
 
-constexpr uintmax_t most_object_bytes = 256'000'000;
-constexpr uint64_t most_memory_mb = 1024;
-constexpr size_t most_said = 4096;
+constexpr uintmax_t max_object_bytes = 256'000'000;
+constexpr uint64_t max_memory_mb = 1024;
+constexpr size_t max_said = 4096;
 
 [[noreturn]] void fault(const std::string& call) {
   throw MachineFault("an entry cannot be started: " + call + ": " + std::strerror(errno));
@@ -173,7 +173,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 void check_entry(const EntrySettings& settings, bool is_trusted) {
-  const std::string content = read_file(settings.object, "entry", most_object_bytes);
+  const std::string content = read_file(settings.object, "entry", max_object_bytes);
   const std::string digest = settings.sha256.empty() ? "" : sha256(content);
   if (digest != settings.sha256) {
     throw std::invalid_argument("entry " + settings.object.string() + " has SHA-256 " + digest +
@@ -181,7 +181,7 @@ void check_entry(const EntrySettings& settings, bool is_trusted) {
   }
   for (const auto& [name, wanted] : settings.files) {
     const std::string found =
-        sha256(read_file(settings.place_of(wanted), "entry's file", most_object_bytes));
+        sha256(read_file(settings.place_of(wanted), "entry's file", max_object_bytes));
     if (found != wanted) {
       throw std::invalid_argument("an entry's file " + name + " has SHA-256 " + found + ", not " +
                                   wanted + "; build the entry again");
@@ -231,7 +231,7 @@ Command command_for(const EntrySettings& settings, const EntryStart& start) {
   if (not start.socket) command.environment.push_back("GLIBC_TUNABLES=glibc.pthread.rseq=0");
   words.insert(words.end(), {std::filesystem::absolute(settings.object),
                              start.is_trusted ? "trusted" : "confined", std::to_string(start.cpu_s),
-                             std::to_string(most_memory_mb)});
+                             std::to_string(max_memory_mb)});
   for (const auto& [name, value] : settings.environment) words.push_back(name + "=" + value);
   for (const auto& [name, digest] : settings.files) {  // no variable begins like this
     words.push_back("=" + name + "=" +
@@ -263,8 +263,8 @@ EntryWorker::EntryWorker(const EntrySettings& settings, const EntryStart& start)
   if (start.socket) {
     never_block(text[1]);  // there is a clock, which a reader must not delay
   } else {
-    constexpr int most_unread_bytes = 1 << 20;
-    fcntl(errors_, F_SETPIPE_SZ, most_unread_bytes);  // where the user may
+    constexpr int max_unread_bytes = 1 << 20;
+    fcntl(errors_, F_SETPIPE_SZ, max_unread_bytes);  // where the user may
     orders_ = make_pipe(of_messages);
     never_block(orders());
     reports = make_pipe(of_messages);
@@ -346,7 +346,7 @@ EntryWorker::Words EntryWorker::read_words() {
   ssize_t all = 0;
   for (ssize_t bytes; all < room and (bytes = read(errors_, buffer.data(), buffer.size())) > 0;) {
     said_.append(buffer.data(), static_cast<size_t>(bytes));
-    if (said_.size() > most_said) said_.erase(0, said_.size() - most_said);
+    if (said_.size() > max_said) said_.erase(0, said_.size() - max_said);
     all += bytes;
   }
   return all == 0 ? Words::none : all < room / 2 ? Words::some : Words::filled;

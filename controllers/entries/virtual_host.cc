@@ -10,8 +10,8 @@ namespace {
 constexpr int64_t clock_reading_ns = 50;
 constexpr int64_t microsecond_ns = 1000;
 constexpr int64_t call_in_vain_ns = 1000;  // to find that nothing can be read
-constexpr int64_t least_cpu_ns = 1000;
-constexpr int64_t most_cpu_ns = 20'000;
+constexpr int64_t min_cpu_ns = 1000;
+constexpr int64_t max_cpu_ns = 20'000;
 
 int64_t after(int64_t time_ns, int64_t span_ns) {
   return time_ns > EntryMessages::never_ns - span_ns ? EntryMessages::never_ns : time_ns + span_ns;
@@ -37,8 +37,8 @@ int64_t VirtualHost::read_clock_ns() {
 }
 
 int64_t VirtualHost::read_cpu_clock_ns() {
-  constexpr uint64_t choices = most_cpu_ns - least_cpu_ns + 1;
-  cpu_ns_ += least_cpu_ns + static_cast<int64_t>(random_.next() % choices);
+  constexpr uint64_t choices = max_cpu_ns - min_cpu_ns + 1;
+  cpu_ns_ += min_cpu_ns + static_cast<int64_t>(random_.next() % choices);
   read_clock_ns();
   return cpu_ns_;
 }
@@ -90,7 +90,7 @@ void VirtualHost::send(std::span<const std::byte> first_bytes, size_t bytes) {
   has_just_sent_ = true;
   sent_ns_ = clock_ns_ / microsecond_ns * microsecond_ns;
   clock_ns_ = std::max(clock_ns_, sent_ns_ + packet_ns_);
-  if (departures_ == EntryMessages::most_datagrams) ask(EntryMessages::know, clock_ns_);
+  if (departures_ == EntryMessages::max_datagrams) ask(EntryMessages::know, clock_ns_);
 }
 
 std::optional<VirtualHost::Received> VirtualHost::receive(int64_t limit_ns) {

@@ -44,6 +44,9 @@ class Tournament {
   std::vector<uint32_t> winners_;  // of the matches: the root is element 1
 };
 
+// The four processes that all packets cross: of both links, and of their delays.
+enum class ShellOf : size_t { uplink, downlink, uplink_delay, downlink_delay };
+
 // The next events of a run. All packets cross the shells, so that these are compared with each
 // other whenever it is asked who is next, and a change is one store; of the endpoints, and of what
 // they have sent, there may be hundreds.
@@ -59,7 +62,7 @@ class Agenda {
   Agenda& operator=(const Agenda&) = delete;
 
   // Where a shell's next event stands.
-  Microseconds& of_shell(size_t shell) { return times_us_[1 + shell]; }
+  Microseconds& of_shell(ShellOf shell) { return times_us_[1 + static_cast<size_t>(shell)]; }
 
   void plan_outbox(size_t endpoint, Microseconds time_us) {
     outbox_events_.plan(endpoint, time_us);

@@ -53,7 +53,7 @@ class Transfer final : public Application {
 // and asks again when it has the answer and has thought.
 struct Exchange {
   // It fits an initial window (RFC 6928), so that no controller is needed for it.
-  static constexpr uint64_t most_request_segments = 10;
+  static constexpr uint64_t max_request_segments = 10;
 
   uint64_t request_bytes;
   uint64_t answer_segments;

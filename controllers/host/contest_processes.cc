@@ -43,11 +43,11 @@ void SenderProcess::act(Microseconds now_us) {
 
 inline void SenderProcess::act_on_timer(Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us);
-  if (sender_.packets_sent() >= most_sent(now_us)) {
+  if (sender_.packets_sent() >= max_sent(now_us)) {
     wake_up_us_ = never;
     return;
   }
-  if (started_ and now_us < sender_.silence_ends_us()) {
+  if (started_ and now_us < sender_.idle_deadline_us()) {
     sender_.release(now_us);
     lateness_us_ = lateness_.draw_timer();
   } else if (started_) {
@@ -80,7 +80,7 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
 
 inline void SenderProcess::fill_window(Microseconds now_us) {
   wake_up_us_ = now_us;  // what its packets bring about at once waits in the inbox
-  const uint64_t most = most_sent(now_us);
+  const uint64_t most = max_sent(now_us);
   while (sender_.window_is_open() and sender_.packets_sent() < most) send(now_us);
   wake_up_us_ = sender_.packets_sent() < most ? sender_.wakes_us() + lateness_us_ : never;
 }

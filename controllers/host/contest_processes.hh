@@ -38,7 +38,7 @@ class SenderProcess final : public Process {
  private:
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
   // How many datagrams it may have sent by now.
-  uint64_t most_sent(Microseconds now_us) const {
+  uint64_t max_sent(Microseconds now_us) const {
     return now_us < lifetime_.stop_us ? lifetime_.packets : 0;
   }
   void plan() { end_.plan(planned_us_ = next_event_us()); }

@@ -16,15 +16,15 @@ constexpr int64_t microsecond_ns = 1000;
 // What an entry says of its clock is no later than this, so that nothing overflows.
 constexpr int64_t latest_ns = EntryMessages::never_ns / 4;
 
-int64_t bounded(int64_t time_ns, Microseconds least_us) {
-  return std::clamp(time_ns, least_us * microsecond_ns, latest_ns);
+int64_t bounded(int64_t time_ns, Microseconds min_us) {
+  return std::clamp(time_ns, min_us * microsecond_ns, latest_ns);
 }
 
 }  // namespace
 
 EntryProcess::EntryProcess(const Endpoint& end, EntryChild& child, const Dialect& dialect,
                            Lateness lateness, const Lifetime& lifetime, Microseconds end_us,
-                           Microseconds lookahead_us, uint64_t seed, Mails& mails,
+                           Microseconds lookahead_us, uint64_t seed, HeaderStores& headers,
                            FlightRecord* record)
     : end_(end),
       child_(child),
@@ -33,7 +33,7 @@ EntryProcess::EntryProcess(const Endpoint& end, EntryChild& child, const Dialect
       stop_us_(lifetime.stop_us),
       end_us_(end_us),
       lookahead_us_(lookahead_us),
-      mails_(mails),
+      headers_(headers),
       record_(record),
       wakes_ns_(lifetime.start_us * microsecond_ns),
       ready_us_(lifetime.start_us) {
@@ -49,7 +49,7 @@ EntryProcess::EntryProcess(const Endpoint& end, EntryChild& child, const Dialect
 void EntryProcess::arrive(Microseconds time_us, const Packet& packet) {
   const Microseconds readable_us = lateness_.read_time(time_us);
   inbox_.push(readable_us, packet);
-  unread_.push_back({time_us, mails_.acknowledgments.collect(packet.sequence_number)});
+  unread_.push_back({time_us, headers_.acknowledgments.take(packet.sequence_number)});
   next_unacknowledged_ = std::max(next_unacknowledged_, packet.sequence_number + 1);
   if (end_.meter != nullptr) end_.meter->measured(time_us - sent_us(packet), time_us);
   if (record_ != nullptr) {
@@ -87,7 +87,7 @@ void EntryProcess::give_order(Microseconds now_us) {
   Microseconds known_until_us =
       std::max(now_us, std::min(end_.agenda.next().time_us - 1, now_us + lookahead_us_));
   uint32_t count = 0;
-  while (inbox_.next_us() <= known_until_us and count < EntryMessages::most_datagrams) {
+  while (inbox_.next_us() <= known_until_us and count < EntryMessages::max_datagrams) {
     EntryMessages::Arrival& arrival = order.arrival[count++];
     arrival.readable_ns = inbox_.next_us() * microsecond_ns;
     inbox_.pop();
@@ -132,7 +132,7 @@ void EntryProcess::send(const EntryMessages::Departure& departure, Microseconds 
                       .sent_ms = stamp(whole_ms(begins_us)),
                       .flow = end_.flow,
                       .sent_rest_us = static_cast<uint16_t>(begins_us % 1000)};
-  mails_.datagrams.post(packet.sequence_number, departure.header);
+  headers_.datagrams.put(packet.sequence_number, departure.header);
   if (end_.meter != nullptr) end_.meter->sent(false);
   if (record_ != nullptr) record_->sent(begins_us, packet.sequence_number);
   end_.send(busy_until_us_, now_us, packet);
@@ -151,17 +151,18 @@ void EntryProcess::plan() {
 }
 
 EntryReceiver::EntryReceiver(const Dialect& dialect, uint64_t epoch_ms, const HostModel& host,
-                             Lateness lateness, Hop& way_back, Mails& mails, FlowMeter* meter)
+                             Lateness lateness, Hop& way_back, HeaderStores& headers,
+                             FlowMeter* meter)
     : ReceiverProcess(host, lateness, way_back, meter),
       dialect_(dialect),
-      mails_(mails),
+      headers_(headers),
       clock_zero_ms_(static_cast<Milliseconds>(epoch_ms) - date_s * 1000) {}
 
 void EntryReceiver::arrive(Microseconds time_us, const Packet& packet) {
   if (packets_received() == 0 and not dialect_.dates) clock_zero_ms_ = whole_ms(time_us);
-  mails_.acknowledgments.post(packet.sequence_number,
-                              acknowledge(mails_.datagrams.collect(packet.sequence_number),
-                                          packets_received(), whole_ms(time_us) - clock_zero_ms_));
+  headers_.acknowledgments.put(packet.sequence_number,
+                               acknowledge(headers_.datagrams.take(packet.sequence_number),
+                                           packets_received(), whole_ms(time_us) - clock_zero_ms_));
   ReceiverProcess::arrive(time_us, packet);
 }
 

@@ -8,18 +8,18 @@
 #include "entries/dialect.hh"
 #include "host/contest_processes.hh"
 #include "host/flight_record.hh"
+#include "host/header_store.hh"
 #include "host/host_model.hh"
-#include "host/mail.hh"
 #include "links/timed_packets.hh"
 
 namespace kneepoint {
 
 // Both directions of one flow.
-struct Mails {
-  explicit Mails(bool keeps_order) : datagrams(keeps_order), acknowledgments(keeps_order) {}
+struct HeaderStores {
+  explicit HeaderStores(bool keeps_order) : datagrams(keeps_order), acknowledgments(keeps_order) {}
 
-  Mail<DatagramHeader> datagrams;
-  Mail<DatagramHeader> acknowledgments;
+  HeaderStore<DatagramHeader> datagrams;
+  HeaderStore<DatagramHeader> acknowledgments;
 };
 
 class EntryProcess final : public Process {
@@ -28,7 +28,7 @@ class EntryProcess final : public Process {
   // `lookahead_us`: how far ahead of its time the entry is told what will have arrived.
   EntryProcess(const Endpoint& end, EntryChild& child, const Dialect& dialect, Lateness lateness,
                const Lifetime& lifetime, Microseconds end_us, Microseconds lookahead_us,
-               uint64_t seed, Mails& mails, FlightRecord* record);
+               uint64_t seed, HeaderStores& headers, FlightRecord* record);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
@@ -50,7 +50,7 @@ class EntryProcess final : public Process {
   Microseconds stop_us_;
   Microseconds end_us_;
   Microseconds lookahead_us_;
-  Mails& mails_;
+  HeaderStores& headers_;
   FlightRecord* record_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   struct Letter {
@@ -72,13 +72,13 @@ class EntryReceiver final : public ReceiverProcess {
  public:
   // A clock that shows dates counts from `epoch_ms`.
   EntryReceiver(const Dialect& dialect, uint64_t epoch_ms, const HostModel& host, Lateness lateness,
-                Hop& way_back, Mails& mails, FlowMeter* meter);
+                Hop& way_back, HeaderStores& headers, FlowMeter* meter);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
  private:
   const Dialect& dialect_;
-  Mails& mails_;
+  HeaderStores& headers_;
   Milliseconds clock_zero_ms_;  // when its clock shows 0
 };
 

@@ -83,15 +83,15 @@ class Shell final : public Process {
  public:
   // Args:
   //   next_event_us: its place in the agenda.
-  //   reads_until_us: what it would read from then on, the observers of the queue must not see.
+  //   ignore_from_us: what it would read from then on, the observers of the queue must not see.
   Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
-        Microseconds reads_until_us)
+        Microseconds ignore_from_us)
       : agenda_us_(next_event_us),
         queue_(std::move(queue)),
         device_(device_of(host, lateness)),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
-        reads_until_us_(reads_until_us) {
+        ignore_from_us_(ignore_from_us) {
     agenda_us_ = never;
   }
 
@@ -146,7 +146,7 @@ class Shell final : public Process {
     const auto read_us = std::get<LateDevice>(device_).join(time_us, lateness_);
     if (not read_us) {
       ++packets_dropped_;
-    } else if (*read_us < reads_until_us_) {
+    } else if (*read_us < ignore_from_us_) {
       take(packet, *read_us);
     }
   }
@@ -199,7 +199,7 @@ class Shell final : public Process {
   Microseconds latency_us_ = 0;
   Hop* next_ = nullptr;
   Lateness lateness_;
-  Microseconds reads_until_us_;
+  Microseconds ignore_from_us_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   Microseconds busy_until_us_ = 0;
 };

@@ -15,7 +15,7 @@ constexpr uint16_t block_bytes = 8;  // and 4 of the option itself (RFC 2018)
 class InitialWindow final : public Controller {
  public:
   explicit InitialWindow(Constants constants = Constants()) : Controller(constants, 1000) {}
-  double window() const override { return static_cast<double>(Exchange::most_request_segments); }
+  double window() const override { return static_cast<double>(Exchange::max_request_segments); }
 };
 
 ControllerHandle initial_window() {
@@ -106,7 +106,7 @@ void TcpProcess::plan() {
 
 void TcpProcess::hear_acknowledgment(uint64_t number, Microseconds now_us) {
   const uint64_t samples = sender_.rtt_samples();
-  sender_.acknowledged(end_.received_mail.collect(number), now_us);
+  sender_.acknowledged(end_.received_headers.take(number), now_us);
   if (sent_meter_ != nullptr and sender_.rtt_samples() != samples) {
     sent_meter_->measured(sender_.last_rtt_us(), now_us);
   }
@@ -150,7 +150,7 @@ void TcpProcess::send_segments(Microseconds now_us) {
 }
 
 void TcpProcess::send(const TcpAcknowledgment& ack, Microseconds now_us) {
-  end_.sent_mail.post(acknowledgments_sent_, ack);
+  end_.sent_headers.put(acknowledgments_sent_, ack);
   const auto blocks = static_cast<uint16_t>(ack.block_count);
   const auto bytes =
       static_cast<uint16_t>(tcp_acknowledgment_bytes + (blocks > 0 ? 4 + blocks * block_bytes : 0));

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "host/application.hh"
+#include "host/header_store.hh"
 #include "host/junctions.hh"
-#include "host/mail.hh"
 #include "host/process.hh"
 #include "links/timed_packets.hh"
 #include "transport/tcp_receiver.hh"
@@ -16,8 +16,8 @@
 namespace kneepoint {
 
 struct TcpEnd : Endpoint {
-  Mail<TcpAcknowledgment>& sent_mail;
-  Mail<TcpAcknowledgment>& received_mail;
+  HeaderStore<TcpAcknowledgment>& sent_headers;
+  HeaderStore<TcpAcknowledgment>& received_headers;
 };
 
 // One end sends the flow's data. The other one is the client: what it sends, if anything, are

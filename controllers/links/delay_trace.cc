@@ -12,7 +12,7 @@ namespace kneepoint {
 
 namespace {
 
-constexpr uintmax_t most_bytes = 100'000'000;
+constexpr uintmax_t max_bytes = 100'000'000;
 constexpr double longest_delay_ms = 60'000;
 
 }  // namespace
@@ -30,7 +30,7 @@ DelayTrace::DelayTrace(const std::string& name, std::string_view text)
     : DelayTrace(read(name, text), 0) {}
 
 DelayTrace DelayTrace::load(const std::filesystem::path& path) {
-  return DelayTrace(path.string(), read_file(path, "delay trace", most_bytes));
+  return DelayTrace(path.string(), read_file(path, "delay trace", max_bytes));
 }
 
 bool DelayTrace::has_whole_ms() const {

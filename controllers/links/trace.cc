@@ -30,9 +30,9 @@ struct ShortLine {
 };
 
 ShortLine read_short_line(std::string_view text) {
-  constexpr size_t most_digits = 8;
+  constexpr size_t max_digits = 8;
   Milliseconds time_ms = 0;
-  const size_t end = std::min(text.size(), most_digits + 1);
+  const size_t end = std::min(text.size(), max_digits + 1);
   for (size_t i = 0; i < end; ++i) {
     const auto digit = static_cast<unsigned>(text[i] - '0');
     if (digit > 9) return {time_ms, text[i] == '\n' ? i : 0};
@@ -42,14 +42,14 @@ ShortLine read_short_line(std::string_view text) {
 }
 
 Milliseconds parse_line(const std::string& name, size_t line, std::string_view text,
-                        Milliseconds most_ms) {
+                        Milliseconds max_ms) {
   if (text.empty()) refuse(name, line, "is empty; remove it");
   uint64_t time_ms{};  // unsigned: a minus is no digit
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time_ms);
   if (error == std::errc::invalid_argument or end != text.data() + text.size()) {
     refuse(name, line, shown(text) + " is not a whole number of milliseconds; write one a line");
   }
-  if (error != std::errc{} or time_ms > static_cast<uint64_t>(most_ms)) {
+  if (error != std::errc{} or time_ms > static_cast<uint64_t>(max_ms)) {
     refuse(name, line, shown(text) + " ms is more than a day; cut the trace, or write times in ms");
   }
   return static_cast<Milliseconds>(time_ms);
@@ -76,7 +76,7 @@ void require_length(const std::string& name, size_t lines, Milliseconds last_ms)
 
 [[noreturn]] void refuse_long(const std::string& name, size_t line) {
   refuse(name, line,
-         "a trace has at most " + std::to_string(Trace::most_opportunities) + " lines; cut it");
+         "a trace has at most " + std::to_string(Trace::max_opportunities) + " lines; cut it");
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::vector<Milliseconds> trace_part(const std::string& name, std::istream& text
     require_order(name, line, time_ms, latest_ms);
     latest_ms = time_ms;
     if (time_ms <= from_ms or time_ms > to_ms) continue;
-    if (part.size() == Trace::most_opportunities) refuse_long(name, line);
+    if (part.size() == Trace::max_opportunities) refuse_long(name, line);
     part.push_back(time_ms - from_ms);
   }
   require_length(name, line, latest_ms);
@@ -121,7 +121,7 @@ Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
       time_ms = parse_line(name_, line, text.substr(0, end), longest_run_ms);
     }
     if (not opportunities_ms_.empty()) require_order(name_, line, time_ms, last_ms());
-    if (opportunities_ms_.size() == most_opportunities) refuse_long(name_, line);
+    if (opportunities_ms_.size() == max_opportunities) refuse_long(name_, line);
     opportunities_ms_.push_back(static_cast<int32_t>(time_ms));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -129,7 +129,7 @@ Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
 }
 
 Trace Trace::load(const std::filesystem::path& path, const std::string& sha256) {
-  const std::string text = read_file(path, "trace", most_bytes);
+  const std::string text = read_file(path, "trace", max_bytes);
   if (not sha256.empty()) {
     const std::string digest = kneepoint::sha256(text);
     if (digest != sha256) {

@@ -23,12 +23,12 @@ std::vector<Milliseconds> trace_part(const std::string& name, std::istream& text
 // with one whole number of milliseconds a line, never decreasing; several may share a millisecond.
 class Trace {
  public:
-  static constexpr size_t most_opportunities = 10'000'000;
-  static constexpr size_t most_bytes = 16 * most_opportunities;  // of its file
+  static constexpr size_t max_opportunities = 10'000'000;
+  static constexpr size_t max_bytes = 16 * max_opportunities;  // of its file
 
   // Throws std::invalid_argument, naming `name` and the line, for what mahimahi refuses: no line at
   // all, an empty line, not a number, decreasing times, a last time of 0; and for more than
-  // most_opportunities or longest_run_ms.
+  // max_opportunities or longest_run_ms.
   Trace(std::string name, std::string_view text);
 
   // Reads a file. If `sha256` is not empty, it must be the digest of the content.

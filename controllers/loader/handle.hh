@@ -41,15 +41,15 @@ class ControllerHandle {
     return std::min(silence_ms, longest_keepalive_ms);
   }
 
-  bool hears_of_sending() const { return calls_.on_sent != nullptr; }
-  bool hears_of_acks() const { return calls_.on_ack != nullptr; }
-  bool hears_of_keepalives() const { return calls_.on_keepalive != nullptr; }
-  bool hears_of_loss() const { return calls_.on_loss != nullptr; }
+  bool handles_sent() const { return calls_.on_sent != nullptr; }
+  bool handles_acks() const { return calls_.on_ack != nullptr; }
+  bool handles_keepalives() const { return calls_.on_keepalive != nullptr; }
+  bool handles_loss() const { return calls_.on_loss != nullptr; }
 
   // A sum of needs::...
   uint32_t needs() const { return needs_; }
 
-  bool governs_recovery() const { return calls_.governs_recovery != 0; }
+  bool owns_cwnd_in_recovery() const { return calls_.governs_recovery != 0; }
 
   bool paces() const { return calls_.pacing_us != nullptr; }
 

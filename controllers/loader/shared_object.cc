@@ -16,8 +16,8 @@ namespace kneepoint {
 
 namespace {
 
-constexpr uintmax_t most_bytes = 256 << 20;
-constexpr size_t most_constants = 1000;
+constexpr uintmax_t max_bytes = 256 << 20;
+constexpr size_t max_constants = 1000;
 
 [[noreturn]] void refuse(const std::string& reason) { throw std::invalid_argument(reason); }
 
@@ -88,7 +88,7 @@ SharedObject SharedObject::load(const std::filesystem::path& path) {
   SharedObject object;
   object.path_ = path.string();
   object.file_ = state_of(path);
-  object.sha256_ = kneepoint::sha256(read_file(path, "controller", most_bytes));
+  object.sha256_ = kneepoint::sha256(read_file(path, "controller", max_bytes));
   try {
     // Without a slash dlopen would search for the name elsewhere.
     void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -137,7 +137,7 @@ void SharedObject::read_declaration(const kneepoint_declaration& declared,
   }
   summary_ = one_line(declared.summary);
   source_ = one_line(declared.source);
-  if (declared.constant_count > most_constants or
+  if (declared.constant_count > max_constants or
       (declared.constants == nullptr and declared.constant_count > 0)) {
     refuse("declares an invalid list of parameters");
   }

@@ -15,11 +15,11 @@ class IdleTimes {
   };
 
   // Shorter ones are not told: Linux's least retransmission timeout (net/tcp.h, TCP_RTO_MIN).
-  static constexpr Milliseconds least_ms = 200;
+  static constexpr Milliseconds min_ms = 200;
 
   // The next packet to depart arrived at this time.
   void arrived(Milliseconds arrival_ms) {
-    if (arrival_ms - last_departure_ms_ >= least_ms) [[unlikely]]
+    if (arrival_ms - last_departure_ms_ >= min_ms) [[unlikely]]
       resumed(arrival_ms);
   }
   // In the order of time.
@@ -41,7 +41,7 @@ class IdleTimes {
 
   std::vector<Span> spans_{};
   Milliseconds first_arrival_ms_ = -1;
-  Milliseconds last_departure_ms_ = -least_ms;
+  Milliseconds last_departure_ms_ = -min_ms;
 };
 
 }  // namespace kneepoint

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view base_header = "# base timestamp: ";
 constexpr std::string_view delay_label = "delay:";  // of Octopus's fork
 constexpr size_t longest_kind = 16;
-constexpr size_t most_kinds = 16;
+constexpr size_t max_kinds = 16;
 
 // A partly read log.
 class Reader {
@@ -100,7 +100,7 @@ class Reader {
     if (words.count < 2 or not is_kind) throw std::invalid_argument("is no event");
     to_whole(words[0], "time");
     ++other_events_[std::string(kind)];
-    if (other_events_.size() > most_kinds) throw std::invalid_argument("is no event");
+    if (other_events_.size() > max_kinds) throw std::invalid_argument("is no event");
   }
 
   void refuse_unless_fork() const {

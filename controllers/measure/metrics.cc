@@ -13,7 +13,7 @@ namespace {
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 // So many delays in ms, four minutes, are counted in an array; longer ones are rare.
-constexpr size_t most_short = 1 << 18;
+constexpr size_t max_short = 1 << 18;
 
 // As in Perl.
 uint64_t rank_of(double q, uint64_t total) {
@@ -50,8 +50,8 @@ void Meter::start() {
 
 void Meter::make_room() {
   static constexpr size_t least = 64;
-  static constexpr size_t most_unsettled = 1 << 18;
-  if (departures().size() >= most_unsettled) settle();
+  static constexpr size_t max_unsettled = 1 << 18;
+  if (departures().size() >= max_unsettled) settle();
   const size_t count = departures().size();
   if (count > first_departures_.size() / 2 or first_departures_.empty()) {
     first_departures_.resize(std::max(least, 2 * first_departures_.size()));
@@ -61,8 +61,8 @@ void Meter::make_room() {
 }
 
 void Meter::count_longer(size_t delay_ms) {
-  if (delay_ms >= most_short) return longer_delays_ms_.add(delay_ms);
-  packets_by_delay_.resize(std::min(2 * delay_ms + 1, most_short));
+  if (delay_ms >= max_short) return longer_delays_ms_.add(delay_ms);
+  packets_by_delay_.resize(std::min(2 * delay_ms + 1, max_short));
   delays_ = packets_by_delay_.size();
   ++packets_by_delay_[delay_ms];
 }
@@ -147,7 +147,7 @@ void Meter::SignalDelay::extend(Milliseconds end_ms) {
 }
 
 void Meter::SignalDelay::count_longer(size_t begin_ms, size_t end_ms) {
-  changes.resize(std::min(2 * end_ms, most_short));
+  changes.resize(std::min(2 * end_ms, max_short));
   if (begin_ms < changes.size()) {
     ++changes[begin_ms];
   } else {

@@ -17,10 +17,10 @@ namespace kneepoint {
 namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-constexpr uint64_t most_bytes = 1'000'000'000;  // of one event
+constexpr uint64_t max_bytes = 1'000'000'000;  // of one event
 // Wall-clock times, too.
 constexpr uint64_t longest_ms = 1'000'000'000'000'000;
-constexpr size_t most_entered = 65'536;  // that are remembered
+constexpr size_t max_entered = 65'536;  // that are remembered
 
 Microseconds to_microseconds(std::string_view text, const char* what) {
   const size_t point = text.find('.');
@@ -52,7 +52,7 @@ class Reader {
     const EventWords words(line);
     if (words.count < 3 or words[1].size() != 1) throw std::invalid_argument("is no event");
     const Microseconds time_us = take_time(to_microseconds(words[0], "time"));
-    const uint64_t bytes = to_whole(words[2], "bytes", 0, most_bytes);
+    const uint64_t bytes = to_whole(words[2], "bytes", 0, max_bytes);
     const char kind = words[1][0];
     const size_t least = kind == '-' ? 4 : 3;
     const bool has_flow = kind != '#' and words.count == least + 1;
@@ -112,7 +112,7 @@ class Reader {
 
   void remember_entry(Microseconds time_us) {
     entered_us_.push_back(time_us);
-    if (entered_us_.size() <= most_entered) return;
+    if (entered_us_.size() <= max_entered) return;
     entered_us_.pop_front();
     forgets_ = true;
   }

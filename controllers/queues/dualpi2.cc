@@ -11,7 +11,7 @@ class DualPi2Queue final : public PacketQueue {
  public:
   DualPi2Queue(const Notation& given, uint64_t)
       : target_s_(given["target"] / 1000),
-        most_rtt_s_(given["rtt_max"] / 1000),
+        max_rtt_s_(given["rtt_max"] / 1000),
         coupling_(given["k"]),
         ramp_begin_us_(given["min_th"] * 1000),
         ramp_us_(given["range"] * 1000),
@@ -28,7 +28,7 @@ class DualPi2Queue final : public PacketQueue {
     const double ramp_end_us = ramp_begin_us_ + ramp_us_;
     ramp_begin_us_ = std::max(ramp_begin_us_, floor_us);
     ramp_us_ = std::max(ramp_end_us - ramp_begin_us_, 0.0);
-    constexpr auto unbounded = static_cast<uint64_t>(most_counted);
+    constexpr auto unbounded = static_cast<uint64_t>(max_counted);
     if (limit_.packets == unbounded and limit_.bytes == unbounded) {
       limit_.bytes = static_cast<uint64_t>(250'000 * bytes_per_us) + datagram_bytes;
     }
@@ -107,9 +107,9 @@ class DualPi2Queue final : public PacketQueue {
 
   // The base probability p', by the delay of the first classic packet.
   void update(Microseconds now_us) {
-    const double interval_s = std::min(target_s_, most_rtt_s_ / 3);
-    const double alpha = 0.1 * interval_s / (most_rtt_s_ * most_rtt_s_);
-    const double beta = 0.3 / most_rtt_s_;
+    const double interval_s = std::min(target_s_, max_rtt_s_ / 3);
+    const double alpha = 0.1 * interval_s / (max_rtt_s_ * max_rtt_s_);
+    const double beta = 0.3 / max_rtt_s_;
     const auto interval_us = static_cast<Microseconds>(interval_s * 1e6);
     for (; next_update_us_ <= now_us; next_update_us_ += interval_us) {
       const double delay_s =
@@ -123,7 +123,7 @@ class DualPi2Queue final : public PacketQueue {
   }
 
   double target_s_;
-  double most_rtt_s_;
+  double max_rtt_s_;
   double coupling_;       // k
   double ramp_begin_us_;  // minTh, below which L4S is not marked by its own delay
   double ramp_us_;        // range, up to where all of it is; 0: a step

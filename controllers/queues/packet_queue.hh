@@ -13,13 +13,13 @@
 
 namespace kneepoint {
 
-inline constexpr double most_counted = 1e15;
+inline constexpr double max_counted = 1e15;
 
 // What a buffer holds at most; what is not given has no limit.
 struct Limit {
   explicit Limit(const Notation& given)
-      : packets(static_cast<uint64_t>(given.value_or("packets", most_counted))),
-        bytes(static_cast<uint64_t>(given.value_or("bytes", most_counted))) {}
+      : packets(static_cast<uint64_t>(given.value_or("packets", max_counted))),
+        bytes(static_cast<uint64_t>(given.value_or("bytes", max_counted))) {}
 
   bool is_exceeded_by(uint64_t held_packets, uint64_t held_bytes) const {
     return held_packets > packets or held_bytes > bytes;

@@ -33,7 +33,7 @@ const Queues::Registration<PolicerQueue> registration{
     {"drops what exceeds a rate and a burst, and passes the rest",
      {{"rate_mbps", ParameterType::positive, 0, 100'000, std::nullopt, "Mbit/s",
        "at which tokens arrive", true},
-      {"burst", ParameterType::whole, datagram_bytes, most_counted, std::nullopt, "bytes",
+      {"burst", ParameterType::whole, datagram_bytes, max_counted, std::nullopt, "bytes",
        "that the bucket holds", true},
       packets,
       bytes}}};

@@ -16,7 +16,7 @@ class RedQueue final : public FifoQueue {
       : FifoQueue(given, seed),
         least_(given["min"]),
         most_(given["max"]),
-        most_probability_(given["max_p"]),
+        max_probability_(given["max_p"]),
         weight_(given["weight"]),
         transmission_us_(datagram_bytes * 8 / given["rate_mbps"]),
         is_gentle_(given["gentle"] != 0),
@@ -68,8 +68,8 @@ class RedQueue final : public FifoQueue {
       return Decision::drop;
     }
     const double probability =
-        average_ < most_ ? most_probability_ * (average_ - least_) / (most_ - least_)
-                         : most_probability_ + (1 - most_probability_) * (average_ - most_) / most_;
+        average_ < most_ ? max_probability_ * (average_ - least_) / (most_ - least_)
+                         : max_probability_ + (1 - max_probability_) * (average_ - most_) / most_;
     // Spreads what it picks evenly: the chance grows with the packets since the last one.
     ++since_last_;
     const double spread = 1 - static_cast<double>(since_last_) * probability;
@@ -78,12 +78,12 @@ class RedQueue final : public FifoQueue {
     return Decision::notify;
   }
 
-  double least_;             // the paper's min_th
-  double most_;              // max_th
-  double most_probability_;  // max_p
-  double weight_;            // w_q
-  double transmission_us_;   // s: of a packet while the queue is idle
-  bool is_gentle_;           // beyond max_th the probability grows to 1 at twice max_th
+  double least_;            // the paper's min_th
+  double most_;             // max_th
+  double max_probability_;  // max_p
+  double weight_;           // w_q
+  double transmission_us_;  // s: of a packet while the queue is idle
+  bool is_gentle_;          // beyond max_th the probability grows to 1 at twice max_th
   bool marks_;
   Random random_;
   double log_of_rest_ = portable::log(1 - weight_);
@@ -92,14 +92,14 @@ class RedQueue final : public FifoQueue {
   Microseconds idle_since_us_ = 0;
 };
 
-constexpr double most_packets = 1e6;
+constexpr double max_packets = 1e6;
 
 const Queues::Registration<RedQueue> registration{
     "red",
     {"random early detection, Floyd and Jacobson 1993, in packets",
-     {{"min", ParameterType::positive, 0, most_packets, std::nullopt, "packets",
+     {{"min", ParameterType::positive, 0, max_packets, std::nullopt, "packets",
        "average below which all pass", true, "max"},
-      {"max", ParameterType::positive, 0, most_packets, std::nullopt, "packets",
+      {"max", ParameterType::positive, 0, max_packets, std::nullopt, "packets",
        "average from which all are dropped", true},
       {"max_p", ParameterType::positive, 0, 1, 0.02, "probability", "of a drop, at max"},
       {"weight", ParameterType::positive, 0, 0.5, 0.002, "share", "of a new packet in the average"},

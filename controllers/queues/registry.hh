@@ -23,10 +23,10 @@ constexpr Parameter ecn(bool fallback) {
   return flag("ecn", fallback, "marks packets in place of dropping them");
 }
 constexpr Parameter bound(const char* name, std::optional<double> fallback = {}) {
-  return {name, ParameterType::whole, 1, most_counted, fallback, name, "that it holds at most"};
+  return {name, ParameterType::whole, 1, max_counted, fallback, name, "that it holds at most"};
 }
 constexpr Parameter quantum(double fallback) {
-  return {"quantum", ParameterType::whole, 1, most_counted, fallback, "bytes", "that a turn sends"};
+  return {"quantum", ParameterType::whole, 1, max_counted, fallback, "bytes", "that a turn sends"};
 }
 inline constexpr Parameter packets = bound("packets");
 inline constexpr Parameter bytes = bound("bytes");

@@ -65,7 +65,7 @@ bool UdpSender::send(bool is_heartbeat) {
 
 void UdpSender::send_keepalive() {
   const Microseconds time_us = now_us();
-  if (time_us < sender_.silence_ends_us()) return;  // only a wait that was cut short
+  if (time_us < sender_.idle_deadline_us()) return;  // only a wait that was cut short
   sender_.keepalive(time_us);
   send(sender_.has_heartbeats());
 }

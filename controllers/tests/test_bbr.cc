@@ -16,8 +16,8 @@ namespace {
 
 constexpr double rate = 500;
 // The least RTT is that of a packet that does not wait: 100 ms and its own 2.
-constexpr double least_s = 0.102;
-constexpr double bdp = rate * least_s;
+constexpr double min_s = 0.102;
+constexpr double bdp = rate * min_s;
 constexpr double quanta = 6;  // three of two segments, between 1.2 and 24 Mbit/s
 
 // Ten seconds at most.
@@ -35,7 +35,7 @@ TEST(bbr_doubles_in_startup_until_the_rate_grows_by_less_than_a_quarter) {
   // Section 4.2.1: the initial window in the first RTT, which is a millisecond until it is known.
   EXPECT_NEAR(link.sending_rate(), 2.885 * 10 / 1e-3, 1e-6);
   link.run_until(1.1021);
-  EXPECT_NEAR(link.sending_rate(), 2.885 * 10 / least_s, 1e-6);
+  EXPECT_NEAR(link.sending_rate(), 2.885 * 10 / min_s, 1e-6);
   link.run_until(1.25);
   EXPECT_EQUAL(link.window() > 19, true);
   link.run_until(2);
@@ -53,7 +53,7 @@ TEST(bbr_drains_what_startup_left_in_the_queue) {
   EXPECT_NEAR(link.flight(), bdp + quanta, 1.01);
   EXPECT_EQUAL(link.now_s() < 3, true);
   // From the first of the six phases of the link's own rate.
-  EXPECT_NEAR(phases(link, rate, 1).at(0).length_s, 6 * least_s, 0.02);
+  EXPECT_NEAR(phases(link, rate, 1).at(0).length_s, 6 * min_s, 0.02);
 }
 
 TEST(bbr_cycles_through_eight_phases_of_a_round_trip) {
@@ -64,11 +64,11 @@ TEST(bbr_cycles_through_eight_phases_of_a_round_trip) {
   // From the phase that drains.
   const auto all = phases(link, rate, 3);
   EXPECT_NEAR(all[0].gain, 0.75, 0.01);
-  EXPECT_EQUAL(all[0].length_s <= least_s + 0.003 and all[0].length_s > least_s / 2, true);
+  EXPECT_EQUAL(all[0].length_s <= min_s + 0.003 and all[0].length_s > min_s / 2, true);
   EXPECT_NEAR(all[1].gain, 1, 0.01);
-  EXPECT_NEAR(all[1].length_s, 6 * least_s, 0.02);
+  EXPECT_NEAR(all[1].length_s, 6 * min_s, 0.02);
   EXPECT_NEAR(all[2].gain, 1.25, 0.01);
-  EXPECT_EQUAL(all[2].length_s >= least_s - 0.003 and all[2].length_s < 2 * least_s, true);
+  EXPECT_EQUAL(all[2].length_s >= min_s - 0.003 and all[2].length_s < 2 * min_s, true);
   EXPECT_NEAR(all[3].gain, 0.75, 0.01);
   EXPECT_NEAR(link.window(), 2 * bdp + quanta, 0.5);
 }
@@ -112,7 +112,7 @@ TEST(bbr_probes_for_the_least_rtt_after_ten_seconds) {
   }
   EXPECT_EQUAL(begins[0] > 11.102 and begins[0] < 11.5, true);
   // Until four packets are left, and then 200 ms; a round trip ends by then.
-  EXPECT_NEAR(ends[0] - begins[0], 0.2 + least_s, 0.015);
+  EXPECT_NEAR(ends[0] - begins[0], 0.2 + min_s, 0.015);
   EXPECT_EQUAL(begins[1] - ends[0] > 10 and begins[1] - ends[0] < 11, true);
   EXPECT_EQUAL(begins.size() == ends.size() and begins.size() >= 3, true);
   // It goes on as before, though the probe delivered little.
@@ -172,7 +172,7 @@ TEST(bbr_ends_its_probe_when_something_is_lost) {
     return longest;
   };
   EXPECT_EQUAL(longest_s(0) > 2, true);
-  EXPECT_EQUAL(longest_s(20) < 3 * least_s, true);
+  EXPECT_EQUAL(longest_s(20) < 3 * min_s, true);
 }
 
 // Section 4.2.3.4.
@@ -225,7 +225,7 @@ TEST(bbr_probes_for_the_least_rtt_as_long_as_it_is_told) {
   while (link.window() > 4) link.run_until(link.now_s() + 0.001);
   const double began_s = link.now_s();
   while (link.window() == 4) link.run_until(link.now_s() + 0.001);
-  EXPECT_NEAR(link.now_s() - began_s, 0.3 + least_s, 0.03);
+  EXPECT_NEAR(link.now_s() - began_s, 0.3 + min_s, 0.03);
 }
 
 // Section 4.2.3.4: the window returns when the recovery is over, here with the first packet that

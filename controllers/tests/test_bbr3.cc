@@ -13,8 +13,8 @@ using kneepoint::test::phases;
 namespace {
 
 constexpr double rate = 500;
-constexpr double least_s = 0.102;
-constexpr double bdp = rate * least_s;
+constexpr double min_s = 0.102;
+constexpr double bdp = rate * min_s;
 constexpr double paced = 0.99;
 
 double gain(const Bottleneck& link) { return link.sending_rate() / rate / paced; }
@@ -48,14 +48,14 @@ TEST(bbr3_probes_for_more_in_time) {
   for (const auto& [wait_s, up] : {Case{1, 1.25}, {1.5, 1.25}, {1.5, 1.4}}) {
     Bottleneck link("bbr3", {{"probe_wait_s", wait_s}, {"up_gain", up}}, rate, 100);
     link.run_until(3);
-    double least_gap_s = 1e9;
+    double min_gap_s = 1e9;
     double gap_s = -1e9;
     double longest_s = 0;
     int probes = 0;
     double before = 0;
     for (const auto& phase : phases(link, rate * paced, 40)) {
       if (is_near(phase.gain, up)) {
-        least_gap_s = gap_s > 0 ? std::min(least_gap_s, gap_s) : least_gap_s;
+        min_gap_s = gap_s > 0 ? std::min(min_gap_s, gap_s) : min_gap_s;
         gap_s = 0;
         EXPECT_NEAR(before, 1, 0.01);
         longest_s = std::max(longest_s, phase.length_s);
@@ -65,9 +65,9 @@ TEST(bbr3_probes_for_more_in_time) {
       before = phase.gain;
     }
     // Three rounds without a quarter more, which it lengthens itself.
-    EXPECT_NEAR(longest_s, 3.8 * least_s, 0.06);
+    EXPECT_NEAR(longest_s, 3.8 * min_s, 0.06);
     EXPECT_EQUAL(probes > 6, true);
-    EXPECT_NEAR(least_gap_s, wait_s + least_s, 0.12);  // a round more, to fill the pipe
+    EXPECT_NEAR(min_gap_s, wait_s + min_s, 0.12);  // a round more, to fill the pipe
   }
 }
 
@@ -76,16 +76,16 @@ TEST(bbr3_probes_for_more_after_63_round_trips_at_the_latest) {
   Bottleneck link("bbr3", {{"probe_wait_s", 5}}, 10'000, 20);
   link.run_until(3);
   double last_s = 0;
-  double least_gap_s = 1e9;
+  double min_gap_s = 1e9;
   double now_s = 0;
   for (const auto& phase : phases(link, 10'000 * paced, 12)) {
     if (is_near(phase.gain, 1.25)) {
-      if (last_s > 0) least_gap_s = std::min(least_gap_s, now_s - last_s);
+      if (last_s > 0) min_gap_s = std::min(min_gap_s, now_s - last_s);
       last_s = now_s;
     }
     now_s += phase.length_s;
   }
-  EXPECT_NEAR(least_gap_s, 63 * 0.0205, 0.15);
+  EXPECT_NEAR(min_gap_s, 63 * 0.0205, 0.15);
 }
 
 TEST(bbr3_looks_for_the_least_rtt) {
@@ -110,7 +110,7 @@ TEST(bbr3_looks_for_the_least_rtt) {
       EXPECT_NEAR(begins[i] - begins[i - 1], 5 + length_ms / 1e3, 0.8);
     }
     const auto probes = static_cast<double>(begins.size());
-    EXPECT_NEAR(length_s / probes, length_ms / 1e3 + 1.2 * least_s, 0.12);
+    EXPECT_NEAR(length_s / probes, length_ms / 1e3 + 1.2 * min_s, 0.12);
   }
 }
 
@@ -187,7 +187,7 @@ TEST(bbr3_makes_room_for_bursts_of_the_last_ten_round_trips) {
   const double most = link.window();
   EXPECT_NEAR(most, 2 * bdp + 26, 1);
   while (link.window() == most and link.now_s() < 9) link.run_until(link.now_s() + 0.001);
-  EXPECT_NEAR(link.now_s(), 3.652 + 11 * least_s, 0.06);  // ten that are over, and the present one
+  EXPECT_NEAR(link.now_s(), 3.652 + 11 * min_s, 0.06);  // ten that are over, and the present one
 }
 
 TEST(bbr3_leaves_headroom_of_a_packet_and_probes_by_at_most_one_for_each) {
@@ -313,7 +313,7 @@ TEST(bbr3_probes_again_when_the_losses_that_ended_a_probe_were_none) {
     while (not is_near(gain(link), 1.25)) link.run_until(link.now_s() + 0.001);
     return link.now_s() - ended_s;
   };
-  EXPECT_EQUAL(next_s(true) < 3 * least_s, true);
+  EXPECT_EQUAL(next_s(true) < 3 * min_s, true);
   EXPECT_EQUAL(next_s(false) > 1, true);
 }
 
@@ -400,7 +400,7 @@ TEST(bbr3_begins_at_the_rate_of_its_initial_window) {
   Bottleneck link("bbr3", {}, rate, 100);
   EXPECT_NEAR(link.sending_rate(), 2.77 * 10 / 1e-3, 1e-6);
   link.run_until(1.1021);
-  EXPECT_NEAR(link.sending_rate(), 2.77 * 10 / least_s, 1e-6);
+  EXPECT_NEAR(link.sending_rate(), 2.77 * 10 / min_s, 1e-6);
 }
 
 // Section 5.4.1: at exactly the rate, whichever the phase is, and without a search for the least

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "host/mail.hh"
+#include "host/header_store.hh"
 #include "links/impairment.hh"
 #include "tests/check.hh"
 
@@ -143,13 +143,13 @@ TEST(impairments_are_checked) {
 }
 
 // Where packets overtake each other, none of their letters is given to another, or thrown away.
-TEST(mail_finds_the_letters_of_packets_that_were_overtaken) {
-  Mail<int> mail(false);
-  for (const int i : {1, 0, 2, 4, 3, 5}) mail.post(static_cast<uint64_t>(i), 10 * i);
+TEST(a_header_store_finds_the_headers_of_packets_that_were_overtaken) {
+  HeaderStore<int> headers(false);
+  for (const int i : {1, 0, 2, 4, 3, 5}) headers.put(static_cast<uint64_t>(i), 10 * i);
   for (const uint64_t number : {2u, 0u, 5u, 1u, 3u}) {
-    EXPECT_EQUAL(mail.collect(number), 10 * static_cast<int>(number));
+    EXPECT_EQUAL(headers.take(number), 10 * static_cast<int>(number));
   }
-  mail.post(6, 60);
-  EXPECT_EQUAL(mail.collect(6), 60);
-  EXPECT_EQUAL(mail.collect(4), 40);
+  headers.put(6, 60);
+  EXPECT_EQUAL(headers.take(6), 60);
+  EXPECT_EQUAL(headers.take(4), 40);
 }

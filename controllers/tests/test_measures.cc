@@ -12,8 +12,8 @@ using namespace kneepoint;
 
 TEST(windowed_extremes_are_those_of_all_values_in_the_window) {
   for (const double span : {0.0, 3.0, 40.0}) {
-    WindowedLeast least;
-    WindowedMost most;
+    WindowedMin least;
+    WindowedMax most;
     std::deque<std::pair<double, double>> all;
     uint64_t state = 1;
     double now = 0;
@@ -37,7 +37,7 @@ TEST(windowed_extremes_are_those_of_all_values_in_the_window) {
 }
 
 TEST(windowed_extremes_hold_a_rise_that_is_longer_than_their_first_ring) {
-  WindowedLeast least;
+  WindowedMin least;
   for (int i = 0; i < 1000; ++i) {
     least.add(i, i, 500);
     EXPECT_EQUAL(least.best(), std::max(0, i - 500));
@@ -53,13 +53,13 @@ TEST(a_round_ends_with_the_first_packet_that_left_after_it_began) {
                .ack_received_ms = 0,
                .in_flight = flight};
   };
-  EXPECT_EQUAL(rounds.ends(ack(0, 9)), true);
-  EXPECT_EQUAL(rounds.ends(ack(9, 5)), false);
-  EXPECT_EQUAL(rounds.ends(ack(10, 4)), true);
-  EXPECT_EQUAL(rounds.ends(ack(14, 20)), false);
+  EXPECT_EQUAL(rounds.advance(ack(0, 9)), true);
+  EXPECT_EQUAL(rounds.advance(ack(9, 5)), false);
+  EXPECT_EQUAL(rounds.advance(ack(10, 4)), true);
+  EXPECT_EQUAL(rounds.advance(ack(14, 20)), false);
   rounds.begin(ack(14, 20));
-  EXPECT_EQUAL(rounds.ends(ack(34, 1)), false);
-  EXPECT_EQUAL(rounds.ends(ack(35, 1)), true);
+  EXPECT_EQUAL(rounds.advance(ack(34, 1)), false);
+  EXPECT_EQUAL(rounds.advance(ack(35, 1)), true);
 }
 
 TEST(times_of_an_acknowledgment_are_in_the_units_of_their_names) {

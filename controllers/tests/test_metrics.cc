@@ -80,22 +80,22 @@ class Definition {
  public:
   void departure(Milliseconds arrival_ms, Milliseconds departure_ms) {
     const auto place = static_cast<size_t>(arrival_ms);
-    if (place >= least_ms_.size()) least_ms_.resize(place + 1, never);
-    least_ms_[place] = std::min(least_ms_[place], departure_ms - arrival_ms);
+    if (place >= min_ms_.size()) min_ms_.resize(place + 1, never);
+    min_ms_[place] = std::min(min_ms_[place], departure_ms - arrival_ms);
   }
 
   double quantile_ms(double q) const {
     std::vector<Milliseconds> values;
-    for (size_t i = least_ms_.size(); i-- > 0;) {
-      values.push_back(least_ms_[i] == never ? values.back() + 1 : least_ms_[i]);
+    for (size_t i = min_ms_.size(); i-- > 0;) {
+      values.push_back(min_ms_[i] == never ? values.back() + 1 : min_ms_[i]);
     }
-    while (least_ms_[least_ms_.size() - values.size()] == never) values.pop_back();
+    while (min_ms_[min_ms_.size() - values.size()] == never) values.pop_back();
     std::ranges::sort(values);
     return static_cast<double>(values[static_cast<size_t>(q * static_cast<double>(values.size()))]);
   }
 
  private:
-  std::vector<Milliseconds> least_ms_{};
+  std::vector<Milliseconds> min_ms_{};
 };
 
 void expect_same(const Meter& meter, const Definition& definition) {

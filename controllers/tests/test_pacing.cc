@@ -82,7 +82,7 @@ TEST(a_paced_sender_sends_one_datagram_a_gap) {
   }
   sender.release(2000);
   EXPECT_EQUAL(sender.window_is_open(), false);  // three are under way
-  EXPECT_EQUAL(sender.wakes_us(), sender.silence_ends_us());
+  EXPECT_EQUAL(sender.wakes_us(), sender.idle_deadline_us());
 }
 
 // Gaps longer than the keepalive do not add up, however long the silence is.

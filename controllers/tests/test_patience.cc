@@ -44,9 +44,9 @@ TEST(patience_looks_often_in_a_run_that_takes_long_and_ends_one_that_takes_too_l
   auto interval = patience.interval();
   for (int look = 0; look < 10; ++look) interval = Patience::after(interval);
   EXPECT_EQUAL(interval == rarely, true);
-  const auto most_s = static_cast<double>(patience.most_s());
-  EXPECT_EQUAL(patience.wait(most_s - 1) == Verdict::wait, true);
-  EXPECT_EQUAL(patience.look('R', most_s + 1) == Verdict::late, true);
+  const auto max_s = static_cast<double>(patience.max_s());
+  EXPECT_EQUAL(patience.wait(max_s - 1) == Verdict::wait, true);
+  EXPECT_EQUAL(patience.look('R', max_s + 1) == Verdict::late, true);
 }
 
 rusage used(long user_s, long system_us) {

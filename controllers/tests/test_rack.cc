@@ -10,7 +10,7 @@ namespace {
 
 constexpr TcpSettings rack{.rack = true};
 constexpr TcpSettings rack_of_linux{
-    .least_rto_us = 200'000, .least_rto_margin_us = 200'000, .rack = true};
+    .min_rto_us = 200'000, .min_rto_margin_us = 200'000, .rack = true};
 
 }  // namespace
 

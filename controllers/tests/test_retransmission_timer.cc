@@ -21,7 +21,7 @@ RetransmissionTimer measured(const TcpSettings& settings, Microseconds rtt_us, i
 
 // RTO = SRTT + max(G, 4 RTTVAR), at first R + 4 R/2; the least is a parameter.
 TEST(rto_follows_rfc_6298) {
-  RetransmissionTimer timer({.least_rto_us = 200'000});
+  RetransmissionTimer timer({.min_rto_us = 200'000});
   EXPECT_EQUAL(rto_us(timer), 1'000'000);
   timer.measured(100'000);
   EXPECT_EQUAL(rto_us(timer), 300'000);
@@ -30,13 +30,13 @@ TEST(rto_follows_rfc_6298) {
   EXPECT_EQUAL(rto_us(timer), 112'500 + 4 * 62'500);
   timer.back_off();
   EXPECT_EQUAL(rto_us(timer), 2 * 362'500);
-  EXPECT_EQUAL(rto_us(measured({.least_rto_us = 1'000'000}, 100'000, 1)), 1'000'000);
+  EXPECT_EQUAL(rto_us(measured({.min_rto_us = 1'000'000}, 100'000, 1)), 1'000'000);
   // 4 RTTVAR falls below G.
-  EXPECT_EQUAL(rto_us(measured({.least_rto_us = 200'000}, 800'000, 100)), 801'000);
+  EXPECT_EQUAL(rto_us(measured({.min_rto_us = 200'000}, 800'000, 100)), 801'000);
 }
 
 TEST(rto_doubles_up_to_a_minute) {
-  RetransmissionTimer timer = measured({.least_rto_us = 200'000}, 10'000, 1);
+  RetransmissionTimer timer = measured({.min_rto_us = 200'000}, 10'000, 1);
   EXPECT_EQUAL(rto_us(timer), 200'000);
   for (int i = 0; i < 20; ++i) timer.back_off();
   EXPECT_EQUAL(rto_us(timer), 60'000'000);
@@ -44,7 +44,7 @@ TEST(rto_doubles_up_to_a_minute) {
 
 // As in Linux, RTO = SRTT + max(200 ms, 4 RTTVAR): however steady, it leaves a margin over the RTT.
 TEST(rto_has_a_least_margin_over_the_smoothed_rtt) {
-  const TcpSettings linux{.least_rto_us = 200'000, .least_rto_margin_us = 200'000};
+  const TcpSettings linux{.min_rto_us = 200'000, .min_rto_margin_us = 200'000};
   RetransmissionTimer timer(linux);
   timer.measured(80'000);  // 4 RTTVAR = 160 ms
   EXPECT_EQUAL(rto_us(timer), 80'000 + 200'000);

@@ -14,9 +14,9 @@ namespace {
 constexpr double exact = 1e-9;
 
 // Scaled by 1/sqrt(window) from 5 targets at a tenth of a packet to none at 100 packets.
-double target_ms(double least_ms, double window, double base_ms = 25) {
+double target_ms(double min_ms, double window, double base_ms = 25) {
   const double share = (1 / std::sqrt(window) - 0.1) / (std::sqrt(10) - 0.1);
-  return least_ms + base_ms * (1 + 5 * std::min(std::max(share, 0.0), 1.0));
+  return min_ms + base_ms * (1 + 5 * std::min(std::max(share, 0.0), 1.0));
 }
 
 // Past an acknowledgment that makes 100 ms the least RTT.

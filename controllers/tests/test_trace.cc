@@ -49,8 +49,8 @@ TEST(a_time_in_a_trace_has_digits_alone_and_is_within_a_day) {
 
 TEST(a_trace_has_no_more_lines_than_its_bound) {
   std::string text;
-  for (size_t i = 0; i < Trace::most_opportunities; ++i) text += "1\n";
-  EXPECT_EQUAL(Trace("t", text).size(), Trace::most_opportunities);
+  for (size_t i = 0; i < Trace::max_opportunities; ++i) text += "1\n";
+  EXPECT_EQUAL(Trace("t", text).size(), Trace::max_opportunities);
   expect_refused([&] { Trace("t", text + "1\n"); },
                  "line 10000001: a trace has at most 10000000 lines; cut it");
 }
@@ -67,8 +67,8 @@ TEST(a_part_of_a_trace_begins_at_0_and_needs_no_more_of_it) {
                    std::vector<Milliseconds>({9, 9}),
                true);
   std::string text = "1\n";
-  for (size_t i = 0; i < Trace::most_opportunities; ++i) text += "2\n";
-  EXPECT_EQUAL(part(text + "9\n", 1, 5).size(), Trace::most_opportunities);
+  for (size_t i = 0; i < Trace::max_opportunities; ++i) text += "2\n";
+  EXPECT_EQUAL(part(text + "9\n", 1, 5).size(), Trace::max_opportunities);
   expect_refused([&] { part(text + "9\n", 0, 5); }, "line 10000001: a trace has at most");
 }
 
@@ -91,7 +91,7 @@ TEST(only_a_regular_file_of_bounded_size_is_read_as_a_trace) {
   expect_refused([&] { Trace::load(pipe.path()); }, "is not a regular file");
   const TemporaryFile large;
   std::ofstream(large.path()) << "1\n";
-  std::filesystem::resize_file(large.path(), Trace::most_bytes + 1);
+  std::filesystem::resize_file(large.path(), Trace::max_bytes + 1);
   expect_refused([&] { Trace::load(large.path()); },
                  "has 160000001 bytes, but may have at most 160000000: shorten it");
 }

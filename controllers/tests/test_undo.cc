@@ -74,7 +74,7 @@ TEST(timeouts_in_a_row_are_taken_back_together) {
 // The RTT of the late segment counts, as in Linux: (7 * 100 + 1050)/8 ms, and four times
 // (3 * 50 + 950)/4.
 TEST(a_late_segment_lengthens_the_timeout) {
-  Opened t({.least_rto_us = 1000, .undo = true});
+  Opened t({.min_rto_us = 1000, .undo = true});
   t.send(100'000);
   t.sender.timer(t.sender.timer_us());
   t.send(400'000);

@@ -185,11 +185,11 @@ TEST(verus_only_falls_beyond_a_ratio_of_its_least_delay) {
   for (const double ratio : {3.0, 6.0}) {
     Clocked flow = profiled({{"ratio", ratio}});
     begin(flow);
-    const double most_ms = ratio * delay_ms(1);
-    for (int i = 0; i < 20; ++i) epoch(flow, most_ms + 0.1);
-    EXPECT_NEAR(epoch(flow, most_ms + 0.1), -2, exact);
-    for (int i = 0; i < 20; ++i) epoch(flow, most_ms - 0.1);
-    EXPECT_NEAR(epoch(flow, most_ms - 0.1), 2, exact);
+    const double max_ms = ratio * delay_ms(1);
+    for (int i = 0; i < 20; ++i) epoch(flow, max_ms + 0.1);
+    EXPECT_NEAR(epoch(flow, max_ms + 0.1), -2, exact);
+    for (int i = 0; i < 20; ++i) epoch(flow, max_ms - 0.1);
+    EXPECT_NEAR(epoch(flow, max_ms - 0.1), 2, exact);
   }
   Clocked flow = profiled({{"ratio", 2}});
   flow.ack(210, 1, 4);

@@ -148,9 +148,9 @@ TEST(virtual_datagrams_leave_with_the_next_turn_each_at_its_time) {
 TEST(virtual_datagrams_take_a_turn_where_a_message_is_full) {
   Emulator emulator;
   const std::vector<std::byte> content(48);
-  for (size_t i = 0; i < EntryMessages::most_datagrams; ++i) emulator.host.send(content, 1472);
+  for (size_t i = 0; i < EntryMessages::max_datagrams; ++i) emulator.host.send(content, 1472);
   EXPECT_EQUAL(emulator.reports.size(), 1u);
-  EXPECT_EQUAL(emulator.reports[0].departures, EntryMessages::most_datagrams);
+  EXPECT_EQUAL(emulator.reports[0].departures, EntryMessages::max_datagrams);
 }
 
 TEST(virtual_datagrams_are_read_in_order_and_one_by_one) {

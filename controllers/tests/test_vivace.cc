@@ -194,17 +194,17 @@ TEST(vivace_steps_by_gradient_confidence_and_boundary) {
     // How far seven steps are from those of a first confidence, at most, as a share.
     const auto off = [&](double same) {
       int bounded = all[first + 1] / all[first] - 1 > 0.999 * each.boundary ? 1 : 0;
-      double most_off = 0;
+      double max_off = 0;
       for (size_t i = first + 1; i < first + 8; ++i, ++same) {
         const double wanted = (same <= 3 ? same : 2 * same - 3) * unit(all[i]);
         const double most = each.boundary + bounded * each.boundary_step;
         const double step = std::max(std::min(wanted, most), 0.5 / megabits / all[i]);
         const double seen = all[i + 1] / all[i] - 1;
-        most_off = std::max(most_off, std::abs(seen / step - 1));
+        max_off = std::max(max_off, std::abs(seen / step - 1));
         const double needed = std::ceil(std::max(wanted - each.boundary, 0.0) / each.boundary_step);
         bounded = seen > 0.999 * most ? bounded + 1 : static_cast<int>(needed);
       }
-      return most_off;
+      return max_off;
     };
     // The turn itself lies between losses and none: the next has a confidence of 2 or 3.
     EXPECT_NEAR(std::min(off(2), off(3)), 0, 0.12);

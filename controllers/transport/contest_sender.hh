@@ -50,12 +50,12 @@ class ContestSender {
     if (not attends_sending_) [[likely]]
       return;
     if (log_ != nullptr) log_->sent(now_us, flow_, sequence_number);
-    if (controller_.hears_of_sending()) controller_.on_sent(sequence_number, whole_ms(now_us));
+    if (controller_.handles_sent()) controller_.on_sent(sequence_number, whole_ms(now_us));
     if (controller_.paces()) {
       pacer_.sent(now_us, controller_.pacing_us());
       held_back_until_us_ = pacer_.next_us() > now_us ? pacer_.next_us() : never;
     }
-    if (controller_.hears_of_sending() or controller_.paces()) ask_controller();
+    if (controller_.handles_sent() or controller_.paces()) ask_controller();
   }
 
   // The time at which the window reopens, for a controller that paces; never, if nothing is held
@@ -83,10 +83,10 @@ class ContestSender {
   }
 
   // When time alone changes something: a keepalive, or the next datagram of one that paces.
-  Microseconds wakes_us() const { return std::min(silence_ends_us(), held_back_until_us_); }
+  Microseconds wakes_us() const { return std::min(idle_deadline_us(), held_back_until_us_); }
 
   // When a keepalive is due if nothing happens until then.
-  Microseconds silence_ends_us() const { return last_activity_us_ + silence_us_; }
+  Microseconds idle_deadline_us() const { return last_activity_us_ + silence_us_; }
 
   // The silence is over: the next datagram is sent regardless of the window. A rule that hears of
   // it hears of no loss among what is in flight: one congestion event, one reduction (RFC 9438,
@@ -99,7 +99,7 @@ class ContestSender {
                               .now_us = now_us,
                               .in_flight = packets_sent_ - next_ack_expected_,
                               .is_repeated = is_repeated});
-    if (controller_.hears_of_keepalives()) {
+    if (controller_.handles_keepalives()) {
       congestion_end_ = packets_sent_;
       recovery_end_ = 0;
     }
@@ -128,7 +128,7 @@ class ContestSender {
   [[gnu::noinline]] bool is_news(uint64_t sequence_number, Microseconds now_us) {
     if (sequence_number < next_ack_expected_) return missing_.take(sequence_number);
     missing_.skip(next_ack_expected_, sequence_number);
-    if (controller_.hears_of_loss()) report_loss(now_us);
+    if (controller_.handles_loss()) report_loss(now_us);
     return true;
   }
 
@@ -158,9 +158,9 @@ class ContestSender {
   uint16_t flow_;
   ControllerHandle controller_;
   FlowLog* log_;
-  bool attends_acks_ = controller_.hears_of_acks() or controller_.hears_of_loss() or
+  bool attends_acks_ = controller_.handles_acks() or controller_.handles_loss() or
                        log_ != nullptr or controller_.paces();
-  bool attends_sending_ = log_ != nullptr or controller_.hears_of_sending() or controller_.paces();
+  bool attends_sending_ = log_ != nullptr or controller_.handles_sent() or controller_.paces();
   bool has_heartbeats_ = (controller_.needs() & needs::heartbeats) != 0;
   Pacer pacer_{};
   Microseconds held_back_until_us_ = never;

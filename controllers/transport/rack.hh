@@ -96,9 +96,9 @@ class RackDetection final : public LossDetection {
     const auto& [number, segment] = delivery;
     const Microseconds rtt_us = now_us - segment.sent_us;
     if (not segment.is_retransmitted) {
-      least_rtt_us_ = std::min(least_rtt_us_, rtt_us);
+      min_rtt_us_ = std::min(min_rtt_us_, rtt_us);
       has_reordering_ = has_reordering_ or number < fack_;
-    } else if (rtt_us < least_rtt_us_) {
+    } else if (rtt_us < min_rtt_us_) {
       return;  // the original was delivered
     }
     rtt_us_ = rtt_us;
@@ -110,7 +110,7 @@ class RackDetection final : public LossDetection {
   Microseconds window_us() const {
     const bool is_certain = is_repairing() or board_.sacked() >= duplicate_threshold_;
     if (is_certain and not has_reordering_) return 0;
-    return std::min(least_rtt_us_ / 4, timer_.smoothed_us());
+    return std::min(min_rtt_us_ / 4, timer_.smoothed_us());
   }
 
   // Step 5: lost is what is late, retransmissions too. Whatever is out was sent in the order of the
@@ -173,7 +173,7 @@ class RackDetection final : public LossDetection {
   std::deque<Transmission> sent_{};  // in the order of time; some are no longer out
   Transmission latest_{-1, 0};       // sent last of all that were delivered
   Microseconds rtt_us_ = 0;          // the last
-  Microseconds least_rtt_us_ = never;
+  Microseconds min_rtt_us_ = never;
   bool has_reordering_ = false;
   uint64_t fack_ = 0;                   // highest_sacked before the last acknowledgment
   Microseconds reordering_us_ = never;  // when what is late counts as lost

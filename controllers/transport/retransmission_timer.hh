@@ -12,7 +12,7 @@ namespace kneepoint {
 class RetransmissionTimer {
  public:
   explicit RetransmissionTimer(const TcpSettings& settings)
-      : least_us_(settings.least_rto_us), least_margin_us_(settings.least_rto_margin_us) {}
+      : min_us_(settings.min_rto_us), min_margin_us_(settings.min_rto_margin_us) {}
 
   // Sections 2.2 and 2.3: SRTT and RTTVAR by 1/8 and 1/4, and
   // RTO = max(least, SRTT + max(least margin, 4 RTTVAR)).
@@ -24,7 +24,7 @@ class RetransmissionTimer {
       variation_us_ = (3 * variation_us_ + std::abs(smoothed_us_ - rtt_us)) / 4;
       smoothed_us_ = (7 * smoothed_us_ + rtt_us) / 8;
     }
-    rto_us_ = std::clamp(smoothed_us_ + std::max(least_margin_us_, 4 * variation_us_), least_us_,
+    rto_us_ = std::clamp(smoothed_us_ + std::max(min_margin_us_, 4 * variation_us_), min_us_,
                          longest_us_);
   }
   // Section 5.5: it has expired.
@@ -39,8 +39,8 @@ class RetransmissionTimer {
  private:
   static constexpr Microseconds longest_us_ = 60'000'000;
 
-  Microseconds least_us_;
-  Microseconds least_margin_us_;
+  Microseconds min_us_;
+  Microseconds min_margin_us_;
   Microseconds smoothed_us_ = -1;
   Microseconds variation_us_ = 0;
   Microseconds rto_us_ = 1'000'000;

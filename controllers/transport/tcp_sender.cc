@@ -21,8 +21,8 @@ TcpSender::TcpSender(uint16_t flow, const ControllerHandle& controller, const Tc
       end_(segments),
       log_(log),
       board_(settings.sack),
-      governs_recovery_(controller.governs_recovery()),
-      recovery_(settings.prr and not governs_recovery_),
+      owns_cwnd_in_recovery_(controller.owns_cwnd_in_recovery()),
+      recovery_(settings.prr and not owns_cwnd_in_recovery_),
       timer_(settings),
       ecn_(settings.counts_marks ? Ecn::counted
            : settings.ecn        ? Ecn::capable
@@ -118,7 +118,7 @@ std::optional<TcpSegment> TcpSender::send_lost(uint64_t number, Microseconds now
 
 TcpSegment TcpSender::send_new(Microseconds now_us) {
   const uint64_t number = board_.send(now_us);
-  if (controller_.hears_of_sending()) controller_.on_sent(number, whole_ms(now_us));
+  if (controller_.handles_sent()) controller_.on_sent(number, whole_ms(now_us));
   depart(number, now_us);
   if (timer_.expires_us() == never) timer_.start(now_us);
   detection_->plan_probe(now_us);
@@ -192,7 +192,7 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   }
   if (ack.echoes_mark) hear_of_mark(now_us);
   if (is_progress) restart_timer(now_us);
-  if (is_progress or (governs_recovery_ and not deliveries.empty())) {
+  if (is_progress or (owns_cwnd_in_recovery_ and not deliveries.empty())) {
     tell_controller(ack, deliveries, now_us);
   }
 }
@@ -273,7 +273,7 @@ void TcpSender::reduce(Loss::Kind kind, Microseconds now_us, bool is_repeated) {
 bool TcpSender::is_cwnd_limited(uint64_t delivered) const {
   const uint64_t window = window_packets();
   const bool has_all_sent = board_.next() >= end_;
-  return window <= most_outstanding() and
+  return window <= max_outstanding() and
          not(has_all_sent and board_.in_flight() + delivered < window);
 }
 
@@ -283,7 +283,7 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack,
                                 const std::vector<Scoreboard::Delivery>& deliveries,
                                 Microseconds now_us) {
   uint64_t newest = ack.next_expected - 1;
-  if (governs_recovery_ and not deliveries.empty()) {
+  if (owns_cwnd_in_recovery_ and not deliveries.empty()) {
     newest = std::ranges::max(deliveries, {}, &Scoreboard::Delivery::number).number;
   }
   const Microseconds rtt_us =

@@ -70,10 +70,8 @@ class TcpSender {
 
   uint64_t window_packets() const;
   // What the sockets' buffers hold, whatever the window says.
-  uint64_t most_outstanding() const { return std::min(peer_window_, buffered_packets_); }
-  bool has_new() const {
-    return board_.next() < end_ and board_.outstanding() < most_outstanding();
-  }
+  uint64_t max_outstanding() const { return std::min(peer_window_, buffered_packets_); }
+  bool has_new() const { return board_.next() < end_ and board_.outstanding() < max_outstanding(); }
   bool is_cwnd_limited(uint64_t delivered) const;
   double gap_us() const;
   // Returns whether a segment may leave now: then it must, for its gap has begun.
@@ -105,7 +103,7 @@ class TcpSender {
   State state_ = State::closed;
 
   Scoreboard board_;
-  bool governs_recovery_;  // the controller
+  bool owns_cwnd_in_recovery_;  // the controller
   Recovery recovery_;
   RetransmissionTimer timer_;
   std::unique_ptr<LossDetection> detection_;

@@ -153,7 +153,7 @@ std::vector<std::string> read_seeds(const std::filesystem::path& path) {
 int run(const Words& words) {
   uint64_t runs = 0;
   uint64_t seed = 1;
-  uint64_t most_s = 0;
+  uint64_t max_s = 0;
   std::vector<std::string> seeds;
   for (const std::string& word : words) {
     const size_t equals = word.find('=');
@@ -163,7 +163,7 @@ int run(const Words& words) {
     } else if (word.starts_with("-seed=")) {
       seed = to_whole(value, "-seed");
     } else if (word.starts_with("-max_total_time=")) {
-      most_s = to_whole(value, "-max_total_time");
+      max_s = to_whole(value, "-max_total_time");
     } else if (word.starts_with("-artifact_prefix=")) {
       artifact_prefix = value;
     } else {
@@ -176,7 +176,7 @@ int run(const Words& words) {
   }
   if (seeds.empty()) seeds.emplace_back();
   Mutator mutator(seeds, seed);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(most_s);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(max_s);
   uint64_t done = 0;
   while (runs > 0 ? done < runs : std::chrono::steady_clock::now() < end) {
     input = mutator.next();

@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const size_t length = std::min(rest.size() - 2, ContestHeader::bytes);
     const auto header = ContestHeader::decode(rest.subspan(2, length));
     rest = rest.subspan(2 + length);
-    if (now_ms * 1000 >= sender.silence_ends_us()) sender.keepalive(now_ms * 1000);
+    if (now_ms * 1000 >= sender.idle_deadline_us()) sender.keepalive(now_ms * 1000);
     sender.sent(now_ms * 1000);
     if (not header or not header->is_ack()) continue;
     const ContestHeader again = *ContestHeader::decode(header->encode());

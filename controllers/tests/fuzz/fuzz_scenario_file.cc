@@ -19,7 +19,7 @@ namespace {
 
 constexpr Milliseconds longest_ms = 300;
 constexpr double fastest_mbps = 1000;
-constexpr size_t most_flows = 20;
+constexpr size_t max_flows = 20;
 
 // What no input names, for all that name a file.
 std::filesystem::path written(const test::TemporaryFile& file, const char* text) {
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     arguments.measures_flows = true;
     Scenario& scenario = arguments.scenario;
     scenario = Scenario::parse("s", std::string_view(reinterpret_cast<const char*>(data), size));
-    if (scenario.flows.size() > most_flows or scenario.probes.size() > most_flows) return 0;
+    if (scenario.flows.size() > max_flows or scenario.probes.size() > max_flows) return 0;
     for (FlowSettings& flow : scenario.flows) {
       if (flow.controller.find_first_of("/.") != std::string::npos) return 0;
       flow.controller_sha256.clear();
