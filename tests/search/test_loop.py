@@ -250,7 +250,7 @@ def test_fault_of_the_machine_ends_the_study_and_is_made_good_later(tmp_path: Pa
 
     engine = Reliable(sometimes)
     with pytest.raises(
-        KneepointError, match=r"prevented 3 of 12 runs .*: the disk is full; .* 9 runs"
+        KneepointError, match=r"prevented 3 of 12 runs .*: the disk is full; .* 9 finished runs"
     ):
         search(tmp_path, planned, engine)
     repaired = FakeEngine()

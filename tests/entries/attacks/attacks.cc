@@ -146,7 +146,7 @@ void hear(Messages& messages) {
 
 // A sender that speaks to the emulator itself, with twenty datagrams in flight. All of them left at
 // the run's beginning, it says, so that they leave as early as can be.
-void speak(uint32_t most_claimed = Messages::most_datagrams) {
+void speak(uint32_t most_claimed = Messages::max_datagrams) {
   Messages own{};
   uint32_t in_flight = 0;
   while (true) {
