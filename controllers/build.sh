@@ -50,7 +50,7 @@ note() {
     { path = substr($0, 67) }
     path == ENVIRON["own"] { print; next }
     path ~ "^controllers/tests/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
-    ENVIRON["core"] || path ~ "^controllers/(algorithms/|CMakeLists.txt|build.sh)"
+    ENVIRON["core"] || path ~ "^controllers/(algorithms/|common/portable_math.hh|CMakeLists.txt|build.sh)"
   ' $build/sources.sha256 >"$build/sources/.$1"
   mv "$build/sources/.$1" "$build/sources/$1"
 }

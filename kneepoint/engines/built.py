@@ -56,7 +56,8 @@ def sources_of(name: str, own: Path) -> list[Path]:
         built = shared_object(name, own).absolute()
         return list(dict.fromkeys([source, *(each for each in _noted(name, own) if each != built)]))
     shared = sorted(path for path in SOURCES.glob("*") if path.suffix != ".cc")
-    return [source, *shared, _ALL / "CMakeLists.txt", _SCRIPT]
+    further = ("common/portable_math.hh", "CMakeLists.txt")
+    return [source, *shared, *(_ALL / name for name in further), _SCRIPT]
 
 
 def source_of_controller(name: str, own: Path) -> Path:
