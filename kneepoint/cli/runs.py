@@ -1,6 +1,5 @@
 """What commands that run something share: making and describing a run's inputs."""
 
-import math
 import os
 import subprocess
 import sys
@@ -11,10 +10,9 @@ from pathlib import Path
 from kneepoint.cli import given
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
-    LockHeldError,
-    hold_lock,
     read_bytes,
     sha256_of,
+    wait_for_lock,
 )
 from kneepoint.common.job_errors import errors_in
 from kneepoint.common.notes import is_sealed
@@ -147,16 +145,8 @@ def make_what_is_missing(
 
 @contextmanager
 def _preparing() -> Iterator[None]:
-    """Holds the lock of who prepares in this project; says whom it waits for."""
-    path = STATE / "preparing.lock"
-    try:
-        lock = hold_lock(path)
-    except LockHeldError as held:
-        print(
-            f"waiting for process {held.holder}, which prepares here", file=sys.stderr, flush=True
-        )
-        lock = hold_lock(path, math.inf)
-    with lock:
+    """Holds the lock of who prepares in this project."""
+    with wait_for_lock(STATE / "preparing.lock", "prepares here"):
         yield
 
 

@@ -4,10 +4,12 @@ import atexit
 import errno
 import fcntl
 import hashlib
+import math
 import os
 import re
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -314,6 +316,16 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
         file.write(str(os.getpid()))
         file.flush()
     return file
+
+
+def wait_for_lock(path: Path, work: str) -> TextIO:
+    """Takes an exclusive lock (see hold_lock); a line says which process does this work before."""
+    try:
+        return hold_lock(path)
+    except LockHeldError as held:
+        line = f"waiting for process {held.holder}, which {work}"
+        print(line, file=sys.stderr, flush=True)
+        return hold_lock(path, math.inf)
 
 
 def is_held(path: Path) -> bool:

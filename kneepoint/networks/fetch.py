@@ -4,7 +4,6 @@ python -m kneepoint.networks.fetch --config config/config.yaml --into .kneepoint
 """
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,10 +16,10 @@ from kneepoint.common.errors import (
     suggestion,
 )
 from kneepoint.common.files import (
-    hold_lock,
     private_folder,
     read_bytes,
     sha256_of,
+    wait_for_lock,
     write_whole,
 )
 from kneepoint.common.places import SHIPPED
@@ -117,10 +116,10 @@ class TraceCache:
 
     def get(self, name: str) -> bytes | None:
         """Returns a trace, or None if the cache lacks it or its copy is damaged."""
-        try:
-            content = (self.folder / name).read_bytes()
-        except FileNotFoundError:
+        path = self.folder / name
+        if not path.is_file():  # a pipe would never end
             return None
+        content = path.read_bytes()
         return content if sha256_of(content) == self._catalogue[name].sha256 else None
 
     def missing(self, names: Iterable[str]) -> list[str]:
@@ -133,7 +132,7 @@ class TraceCache:
         Raises:
             KneepointError: no source has a trace.
         """
-        with hold_lock(self.folder / ".lock", math.inf):
+        with wait_for_lock(self.folder / ".lock", f"fetches traces into {self.folder}"):
             missing = self.missing(names)  # another process may have fetched them meanwhile
             for name in missing:
                 if (self.folder / name).exists():

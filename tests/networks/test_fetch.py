@@ -1,4 +1,5 @@
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -109,6 +110,13 @@ def test_fetch_replaces_and_never_serves_what_is_damaged_in_the_cache(
     assert "a.up is damaged" in capsys.readouterr().err
 
 
+def test_fetch_replaces_a_pipe_in_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    os.mkfifo(tmp_path / "cache" / "a.up")
+    fetch(tmp_path, folder_source(fill(tmp_path / "folder")))
+    assert (tmp_path / "cache" / "a.up").read_bytes() == TRACES["a.up"]
+
+
 def test_fetch_names_a_trace_that_is_not_listed(tmp_path: Path) -> None:
     folder = folder_source(fill(tmp_path / "folder", {"mine.up": b"7\n"}))
     digest = hashlib.sha256(b"7\n").hexdigest()
@@ -127,7 +135,7 @@ def test_fetch_removes_what_a_killed_fetch_left(tmp_path: Path) -> None:
 
 def test_fetch_names_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(KneepointError, match="make it writable"):
+    with pytest.raises(KneepointError, match="cache: "):
         fetch(tmp_path, folder_source(fill(tmp_path / "folder")))
 
 
