@@ -44,7 +44,7 @@ def test_dashboard_shows_names_units_notes_fronts_and_pruned_trials(
     assert "front: Throughput against delay" in studies
     history = shown(f"dashboard/studies/{RACED}")
     assert "mean power (Mbit/s/s)" in history and "rtt_threshold (ms)" in history
-    assert "the best" in history and "chance" in history
+    assert "the best" in history and "selection" in history
     assert "contest, steady" in history and "emulator" in history
     slices = shown(f"dashboard/studies/{RACED}/analytics")
     assert "Param alpha (packets)" in slices and "Objective Value" in slices
