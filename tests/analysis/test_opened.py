@@ -77,7 +77,7 @@ def test_results_of_another_configuration_within_do_not_count(results: Path) -> 
     (results / "field/windows/runs.jsonl").touch()  # not even finished
     assert len(open_results(results).runs) == len(before)
     shutil.copytree(results, results.parent / "outer/field")
-    with pytest.raises(KneepointError, match=r"outer: .*results"):
+    with pytest.raises(KneepointError, match="outer: has no results"):
         open_results(results.parent / "outer")
 
 

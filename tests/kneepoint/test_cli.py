@@ -138,13 +138,16 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         ((*RUN, "--plot", "run.gif"), "run.gif: unknown figure format; use"),
         (
             (*RUN, "--plot", "config/config.yaml/a.svg"),
-            "config.yaml/a.svg: ",
+            "config.yaml/a.svg: the folder config/config.yaml cannot be created",
         ),
         (
             ("compare", "a", "b", "--plot", "/proc/x/a.svg"),
-            "--plot /proc/x/a.svg: ",
+            "--plot /proc/x/a.svg: the folder /proc/x cannot be created",
         ),
-        (("plot", "plane", "--out", "/proc/x/a.svg"), "--out /proc/x/a.svg: "),
+        (
+            ("plot", "plane", "--out", "/proc/x/a.svg"),
+            "--out /proc/x/a.svg: the folder /proc/x cannot be created",
+        ),
         ((*RUN, "--seed", "x"), "'--seed': 'x' is not a whole number"),
         ((*RUN, "--duration-s", "x"), "'--duration-s': 'x' is not a number"),
         (("report", "--cores", "-1"), "--cores -1: not a number of cores; give all"),

@@ -135,7 +135,7 @@ def test_fetch_removes_what_a_killed_fetch_left(tmp_path: Path) -> None:
 
 def test_fetch_names_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(KneepointError, match="cache: "):
+    with pytest.raises(KneepointError, match="cache: File exists"):
         fetch(tmp_path, folder_source(fill(tmp_path / "folder")))
 
 

@@ -297,7 +297,7 @@ def test_what_arrives_is_scored_when_it_is_whole(tmp_path: Path) -> None:
 
 def test_a_folder_without_entries_is_refused(contest_run: ContestRun, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(KneepointError, match=r"empty: .*entr"):
+    with pytest.raises(KneepointError, match="empty: contains no entry"):
         contest_run.score(tmp_path / "empty", silent)
 
 

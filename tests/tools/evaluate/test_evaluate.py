@@ -152,8 +152,8 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
 @pytest.mark.parametrize(
     ("line", "status", "words"),
     [
-        ("{no JSON", "refused", ["line 2:", "JSON", "column 2"]),
-        ("[" * 100_000, "refused", ["JSON", "nested"]),
+        ("{no JSON", "refused", ["line 2:", "not a JSON object", "column 2"]),
+        ("[" * 100_000, "refused", ["not a JSON object", "nested too deeply"]),
         ("[1]", "refused", ["line 2:", "not a JSON object"]),
         ({}, "refused", ["controller, rule, source and entry"]),
         ({"controler": "reno"}, "refused", ["controler", "controller"]),
