@@ -66,7 +66,7 @@ class Ledbat final : public TimingOut {
   double filter_;
   double history_;
   double allowed_increase_;
-  WindowedMin base_ms_{};  // by minutes, of those with samples (section 3.4.2)
+  WindowedMin base_ms_{};  // per minute; minutes without samples do not count (section 3.4.2)
   double minutes_ = 0;
   int64_t last_minute_ = 0;
   WindowedMin present_ms_{};  // by samples

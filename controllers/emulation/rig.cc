@@ -214,8 +214,9 @@ void Rig::impair(Direction& direction) {
 }
 
 // A lone sender, all of whose packets go on at once and in order, need not wait for its turn. But
-// turns decide what still arrives at the very end, and what a flow has done when its measurement
-// begins; and, where packets take no time, the order in which simultaneous events draw lateness.
+// turns decide which packets still arrive at the very end, and which packets a flow has sent when
+// its measurement begins; and, where packets take no time, the order in which simultaneous events
+// draw lateness.
 Microseconds Rig::runs_ahead_until_us(End from) const {
   // From a datagram's departure until its direct effects are over: a second of latency, and a
   // second's scheduling delay.

@@ -47,7 +47,7 @@ class Patience {
   static constexpr std::chrono::microseconds rare{20'000};
   static constexpr std::chrono::microseconds frequent{20};
   static constexpr int max_looks = 100;
-  static constexpr uint64_t max_usual_s = 5;  // many times what an honest one computes
+  static constexpr uint64_t max_usual_s = 5;  // many times the computing time of an honest entry
 
   uint64_t cpu_s_;
   bool is_late_ = false;

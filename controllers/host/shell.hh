@@ -82,8 +82,8 @@ template <class Queue>
 class Shell final : public Process {
  public:
   // Args:
-  //   next_event_us: its place in the agenda.
-  //   ignore_from_us: what it would read from then on, the observers of the queue must not see.
+  //   next_event_us: the shell's place in the agenda.
+  //   ignore_from_us: the observers of the queue do not see packets read from then on.
   Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
         Microseconds ignore_from_us)
       : agenda_us_(next_event_us),
