@@ -71,6 +71,14 @@ class Cluster:
             return True
         return False
 
+    def require_answer(self) -> None:
+        """Raises KneepointError unless a joined Ray's server accepts connections."""
+        if not self.answers():
+            raise KneepointError(
+                f"ray_address {self.address}: nothing answers there; start Ray (ray start --head) "
+                "or correct the address"
+            )
+
 
 @contextmanager
 def open_cluster(cores: int) -> Iterator[Cluster]:
@@ -168,8 +176,12 @@ def find_cluster(file: Path) -> Cluster:
     """
     _wanted(file).touch()
     while is_held(_lock(file)) and "error" not in (state := read_json(file)):
-        if "cluster" in state and (cluster := Cluster(**state["cluster"])).answers():
-            return cluster
+        if "cluster" in state:
+            cluster = Cluster(**state["cluster"])
+            if cluster.is_joined:  # nobody watches it for us
+                cluster.require_answer()
+            if cluster.answers():
+                return cluster
         time.sleep(POLL_S / 10)
     raise KneepointError(f"{file}: Ray was not started ({_reason(file)})")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kneepoint.common.errors import KneepointError, end_with_error
-from kneepoint.common.files import sha256_of
+from kneepoint.common.files import private_folder, sha256_of
 from kneepoint.common.places import PACKAGE
 from kneepoint.engines.base import (
     EngineSettings,
@@ -52,18 +52,24 @@ class RayExecutor:
         os.environ.update(cluster.environment())
         import ray
 
-        # All that a node needs besides Python and Ray.
-        package = {"py_modules": [str(PACKAGE)], "excludes": ["data/", "__pycache__/"]}
-        try:
-            ray.init(
-                address=cluster.address,
-                runtime_env=package if cluster.is_joined else None,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                ignore_reinit_error=True,
-            )
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise _not_joined(cluster, error) from None
+        with private_folder("empty") as empty:
+            # All that a node needs besides Python and Ray. Without a working directory, workers
+            # would rather import what a node has at the path of this process's folder.
+            needed = {
+                "py_modules": [str(PACKAGE)],
+                "excludes": ["data/", "__pycache__/"],
+                "working_dir": str(empty),
+            }
+            try:
+                ray.init(
+                    address=cluster.address,
+                    runtime_env=needed if cluster.is_joined else None,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                    ignore_reinit_error=True,
+                )
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                raise _not_joined(cluster, error) from None
         self._cores = _cores()
         if not self._cores:
             raise self._lost("no node with a CPU")
@@ -144,11 +150,7 @@ def join(address: str) -> Cluster:
     """
     path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or "~/.ray/auth_token").expanduser()
     cluster = Cluster(address, str(path), is_joined=True)
-    if not cluster.answers():
-        raise KneepointError(
-            f"ray_address {address}: nothing answers there; start Ray (ray start --head) or "
-            "correct the address"
-        )
+    cluster.require_answer()
     if not path.is_file():
         raise KneepointError(
             f"{path}: no token of the Ray to join; make one (ray get-auth-token --generate), give "

@@ -15,6 +15,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.engines.emulator import EmulatorSettings
+from kneepoint.runs.cluster import Cluster, find_cluster, start_cluster
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.ray_executor import RayExecutor, join
@@ -93,6 +94,20 @@ def test_node_that_dies_in_mid_study_changes_no_record(
     assert all(record.status == "ok" for record in by_id(got).values())
 
 
+def test_node_runs_the_code_of_the_workflow_whatever_it_has_at_the_same_path(
+    study: Study, token: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "kneepoint"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('an older version')\n")
+    token.chdir(tmp_path)
+    with Nodes() as nodes:
+        token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
+        with closing(RayExecutor(join(nodes.address), study.settings)) as executor:
+            got = list(executor.execute(study.specs[:20]))
+    assert len(by_id(got)) == 20
+
+
 def test_node_that_differs_is_refused_by_name(
     study: Study, token: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -141,6 +156,15 @@ def test_full_disk_of_a_node_is_an_error_that_names_it(
 def test_address_that_nobody_answers_is_refused() -> None:
     with pytest.raises(KneepointError, match=r"^ray_address 127.0.0.1:1: nothing answers there"):
         join("127.0.0.1:1")
+
+
+def test_ray_that_ends_before_a_study_asks_for_it_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    with (
+        start_cluster(file, 1, Cluster("127.0.0.1:1", "", is_joined=True)),
+        pytest.raises(KneepointError, match=r"^ray_address 127.0.0.1:1: nothing answers there"),
+    ):
+        find_cluster(file)
 
 
 def test_address_comes_from_the_configuration_or_the_environment(
