@@ -4,7 +4,9 @@ The first line describes the study; every other line is a trial: its row of tria
 race, its reports. The file is written anew whenever the study starts; studies never resume from it.
 """
 
+import errno
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,11 +36,15 @@ def open_log(
         known: its description, the first line.
     """
     path = folder / TRIAL_LOG
-    with path.open("wb", buffering=0) as file:
+    with writing(path):
+        file = path.open("wb", buffering=0)
+    with file:
 
         def write(row: Mapping[str, Any]) -> None:
+            line = f"{json.dumps(row)}\n".encode()
             with writing(path):
-                file.write(f"{json.dumps(row)}\n".encode())
+                if file.write(line) < len(line):  # a full disk takes a part of it
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         write(known)
         yield lambda trial: write({**trial_row(study, trial), "reports": trial.reports})

@@ -40,7 +40,8 @@ _SCRIPT = _ALL / "build.sh"
 def sources_of(name: str, own: Path) -> list[Path]:
     """Returns the sources of a controller, which may be in `own`, or of all programs (CORE).
 
-    Of an own controller that is built, all that the compiler read, but for the system's headers.
+    A built controller of the project has all files that compiler and linker read, except system
+    headers.
     """
     if name == CORE:
         found = [

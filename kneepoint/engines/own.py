@@ -59,12 +59,12 @@ def build_own(source: Path) -> None:
     ]
     with private_folder("own") as work:
         rule, made = work / "rule", work / f"{name}.so"
+        exports = headers / "algorithms/exports.map"
         _compile(source, [*command, "-MM", "-MF", str(rule)])
-        noted = "".join(
-            f"{sha256_of(path.read_bytes())}  {path}\n" for path in _needed(rule.read_text())
-        )
-        exports = f"--version-script={headers}/algorithms/exports.map"
-        _compile(source, [*command, *_LINKED, "-Xlinker", exports, "-o", str(made)])
+        needed = [*_needed(rule.read_text()), exports]
+        noted = "".join(f"{sha256_of(path.read_bytes())}  {path}\n" for path in needed)
+        linked = [*_LINKED, "-Xlinker", f"--version-script={exports}", "-o", str(made)]
+        _compile(source, [*command, *linked])
         built, place = made.read_bytes(), shared_object(name, own)
         write_whole(place, built)
     noted += f"{sha256_of(built)}  {place.absolute()}\n"

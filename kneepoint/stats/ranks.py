@@ -47,7 +47,7 @@ def median_interval(values: ArrayLike) -> tuple[float, float, float]:
 
 
 def rank_correlation(one: ArrayLike, other: ArrayLike) -> float:
-    """Spearman's correlation: NaN for fewer than three values, or if one side is constant."""
+    """Spearman's correlation: NaN for fewer than three values, a constant side or a NaN."""
     from scipy.stats import spearmanr  # slow to import
 
     pairs = np.asarray(one, dtype=float), np.asarray(other, dtype=float)

@@ -216,6 +216,7 @@ def test_ray_listens_on_this_machine_only(workflow: Workflow) -> None:
 def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
     token = Path(find_cluster(workflow.file).token)
     assert token.stat().st_mode & 0o777 == 0o600
+    assert len(token.read_text()) >= 32
     processes = workflow.processes()
     vital = [each for each in processes if each.name() in VITAL]
     assert {each.name() for each in vital} == VITAL

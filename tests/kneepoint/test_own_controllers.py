@@ -114,8 +114,10 @@ def test_a_header_of_the_project_is_a_source(project: Path) -> None:
 
     assert packets(5) < packets(20)
     assert ask(project, *words).stderr == ""
+    noted = project / ".kneepoint/controllers/windowed.sources"
+    assert "exports.map" in noted.read_text()  # what the linker read
     for damaged in (b"\xff\xfe", b""):
-        (project / ".kneepoint/controllers/windowed.sources").write_bytes(damaged)
+        noted.write_bytes(damaged)
         assert "windowed" in ask(project, *words).stderr
     header.unlink()
     assert "its window.hh" in run(project, "windowed")
