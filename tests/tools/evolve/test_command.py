@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from kneepoint.search.language import rules_of
 from tests.conftest import ROOT
 from tests.kneepoint.conftest import answer, ask, refused
@@ -35,6 +37,7 @@ def test_bad_rules_to_begin_with_are_refused(workspace: Path) -> None:
     assert "'wirre'" in refused(workspace, "evolve", "--network", "wirre")
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_an_interrupted_search_leaves_its_best_and_how_to_go_on(workspace: Path) -> None:
     words = ["evolve", "--network", "wire", "--rounds", "1", "--trials", "100000", "--seed", "7"]
     search = subprocess.Popen(
