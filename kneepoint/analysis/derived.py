@@ -17,12 +17,9 @@ def derived() -> Mapping[str, Callable[[Tables], pd.DataFrame]]:
 
 def question_of(table: str) -> str | None:
     """Returns the question whose stage makes a table, or whose section derives it."""
-    made = {
-        name: [table for stage in question.stages for table in stage.tables]
-        for name, question in questions().items()
-    }
     derives = in_tables("DERIVED")
-    return next((name for name in made if table in (*made[name], *derives.get(name, ()))), None)
+    known = {name: (*each.tables, *derives.get(name, ())) for name, each in questions().items()}
+    return next((name for name, tables in known.items() if table in tables), None)
 
 
 def with_derived(tables: Tables) -> Tables:

@@ -16,6 +16,7 @@ from scipy.special import stdtrit
 from kneepoint.analysis.metrics import METRICS, POWER
 from kneepoint.config.published import TableDescription
 from kneepoint.stats import Floats
+from kneepoint.stats.intervals import t_quantile
 
 LEVEL = 0.99
 """Probability with which a prediction interval covers a further run."""
@@ -109,7 +110,7 @@ def _outward(values: Floats, share: float, is_low: bool) -> Floats:
     n = values.shape[1]
     t = math.copysign(stdtrit(n - 1, max(share, 1 - share)), share - 0.5)
     is_inner = (share > (1 - LEVEL) / 2) if is_low else (share < (1 + LEVEL) / 2)
-    error = stdtrit(n - 1, (1 + LEVEL) / 2) / math.sqrt(n) if is_inner else 0.0
+    error = t_quantile(n - 1, LEVEL) / math.sqrt(n) if is_inner else 0.0
     far = t * math.sqrt(1 + 1 / n) + (-error if is_low else error)
     normal = values.mean(axis=1) + far * values.std(axis=1, ddof=1)
     seen = np.quantile(values, share, axis=1, method="lower" if is_low else "higher")

@@ -150,6 +150,7 @@ class Results:
         self.workflow = workflow
         self._catalogue = catalogue
         self._parts: dict[Callable[[Results], Any], Any] = {}
+        self._tables: dict[tuple[str, str], pd.DataFrame | None] = {}
 
     @classmethod
     def of(cls, config: Path) -> "Results":
@@ -232,10 +233,11 @@ class Results:
 
     def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
         """Returns a table of a configured experiment; None if a real-time one has not run."""
-        wanted, file = self.experiments.get(experiment), f"{experiment}/{name}.parquet"
-        if wanted is None or (wanted.needs_confirm and self.real_file(file) is None):
-            return None
-        return read(self.folder / file)
+        if (experiment, name) not in self._tables:
+            wanted, file = self.experiments.get(experiment), f"{experiment}/{name}.parquet"
+            is_there = wanted and (not wanted.needs_confirm or self.real_file(file) is not None)
+            self._tables[experiment, name] = read(self.folder / file) if is_there else None
+        return self._tables[experiment, name]
 
     # Emulated runs.
 

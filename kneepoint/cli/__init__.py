@@ -145,8 +145,9 @@ def results_here(results: Path) -> Path:
     """
     if not _known(_WITHOUT_PROJECT):
         return results
-    require_own(given(results), "change to a folder of your own")
-    return given(results)
+    here = given(results)
+    require_own(here, "change to a folder of your own")
+    return here
 
 
 class _OutputPath(click.Path):

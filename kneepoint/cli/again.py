@@ -58,7 +58,8 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
         raise KneepointError(f"{run_id}: too short; give at least {SHORTEST} digits of the id")
     workflow = load_workflow(config)
     recorded = _find(workflow, run_id)
-    networks = [name for name in (recorded["network"],) if name in known_networks(config)]
+    network = recorded["network"]
+    networks = [network] if network in known_networks(config) else []
     make_what_is_missing(config, networks, [recorded["controller"]], where=f"run {run_id}")
     build = EMULATE.parent
     job = Job(workflow, load_catalogue(EMULATE), build, NETWORKS, workflow.results, cores=1)

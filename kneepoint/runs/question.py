@@ -216,6 +216,11 @@ class Question:
     order: int = 100
     check: Callable[[Workflow], None] = _refuses_nothing
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables of all its stages."""
+        return tuple(table for stage in self.stages for table in stage.tables)
+
 
 @cache
 def questions() -> Mapping[str, Question]:
@@ -248,7 +253,7 @@ def _check_names(questions: Mapping[str, Question]) -> None:
     for name, question in questions.items():
         keys = question.settings.model_fields if question.settings else ()
         for declared in (
-            *(("table", table) for stage in question.stages for table in stage.tables),
+            *(("table", table) for table in question.tables),
             *(("figure", figure) for figure in question.figures),
             *(("folder of results", folder) for folder in question.folders),
             *(("key", key) for key in keys),
@@ -263,16 +268,12 @@ def _check_names(questions: Mapping[str, Question]) -> None:
 
 def _check_tables(questions: Mapping[str, Question]) -> None:
     """Refuses a stage that reads a table which the named question, if present, does not make."""
-    made = {
-        name: [table for stage in question.stages for table in stage.tables]
-        for name, question in questions.items()
-    }
     for name, question in questions.items():
         for stage in question.stages:
-            for other in stage.from_tables.keys() & made.keys():
+            for other in stage.from_tables.keys() & questions.keys():
                 for table in stage.from_tables[other]:
                     problem = f"{FOLDER / name}/__init__.py: {other} makes no table {table!r}"
-                    require_known(table, made[other], problem)
+                    require_known(table, questions[other].tables, problem)
 
 
 @cache
@@ -305,6 +306,7 @@ def stages() -> Mapping[str, Stage]:
         ) from None
 
 
+@cache
 def in_tables(name: str) -> Mapping[str, Mapping[str, Any]]:
     """The variable `name` (DERIVED or WORDS) of each question's `tables` module that has it."""
     paths = {question: f"{PACKAGE}.{question}.tables" for question in questions()}

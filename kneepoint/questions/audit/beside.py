@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import CONSTANT, Record, records
@@ -37,6 +36,7 @@ from kneepoint.questions.audit import audited
 from kneepoint.questions.audit.checks import CLOSE, logarithms
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.stats import Floats
+from kneepoint.stats.intervals import t_quantile
 
 MOST_LOST = 0.5
 """The greatest share of packets that queues may drop."""
@@ -283,7 +283,7 @@ def sureness(
         places = _places(len(of_row))
         drawn = {metric: of_row[metric].to_numpy(dtype=float)[places] for metric in METRICS}
         found = figures(drawn, selection)
-        wider = stdtrit(len(of_row) - 1, 0.975) / _NORMAL
+        wider = t_quantile(len(of_row) - 1) / _NORMAL
         for metric in METRICS:
             ours = float(rows[f"ours_{metric}"][label])
             found[f"ours_{metric}"] = ours + wider * (found[f"ours_{metric}"] - ours)

@@ -51,9 +51,10 @@ def _named(workflow: Workflow) -> Iterator[tuple[str, Setting]]:
 
 def _check(workflow: Workflow) -> None:
     """Refuses a guided study without the calibration that guides it."""
-    wants = wanted_of(workflow) or not makes("agreement")
+    if wanted_of(workflow) or not makes("agreement"):
+        return
     for name, study in workflow.studies.items():
-        if study.guide and not wants:
+        if study.guide:
             raise KneepointError(
                 f"{workflow.file('studies', name)}: guide needs this host's calibration, which "
                 f"real runs of fixed windows make; add confirm to {workflow.path}, or remove guide"

@@ -29,7 +29,7 @@ _AGREEMENT = ExperimentKind(
     "Running the confirmed settings on the fitted host",
     f"{__name__}.plan:plan_agreement",
     phase=Phase.EMULATED_AFTER_REAL,
-    network_of=f"{__name__}.plan:calibrated",
+    network_of=f"{__name__}.plan:network_of",
 )
 _FURTHER_RUNS = ExperimentKind(
     "run_again",

@@ -74,14 +74,19 @@ def plan_agreement(job: Job, name: str) -> Plan:
     """
     repeats = configured(job).emulated
     settings, _ = read_confirmed(job)
-    network = calibrated(job)
+    network = _calibrated(job)
     engine = job.engine()
     planned = plan_settings(job, settings, engine, network, repeats, name)
     return plan_list(engine, planned, f"{len(settings)} settings, {repeats} emulated runs each")
 
 
-def calibrated(job: Job, _: Any = None) -> PreparedNetwork:
-    """Returns the network whose host is fitted to this one, on which all these runs are made."""
+def network_of(job: Job, _run: Mapping[str, Any]) -> PreparedNetwork:
+    """Returns the network of a recorded run of `plan_agreement`."""
+    return _calibrated(job)
+
+
+def _calibrated(job: Job) -> PreparedNetwork:
+    """Returns the network whose host is fitted to this machine."""
     path = job.workflow.results / CALIBRATED / "network.json"
     require_as_written(path)
     return PreparedNetwork.load(path)

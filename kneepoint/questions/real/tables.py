@@ -22,7 +22,7 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.results import Results, read
+from kneepoint.analysis.results import Results
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.tables import Tables
 from kneepoint.config.confirm import Confirming
@@ -96,12 +96,13 @@ def made(results: Results) -> Iterator[Found]:
 
 def confirmation(results: Results) -> Confirmation | None:
     """The settings that ran in real mahimahi."""
-    settings = results.table("confirm", "settings")
-    if settings is None:
+    settings, runs = results.table("confirm", "settings"), results.table("confirm")
+    if settings is None or runs is None:
         return None
+    settings = settings.copy()
     for column in ("origins", "rows"):
         settings[column] = [tuple(filter(None, text.split(","))) for text in settings[column]]
-    return Confirmation(settings, read(results.folder / "confirm" / "runs.parquet"))
+    return Confirmation(settings, runs)
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:

@@ -264,15 +264,17 @@ class _Fit:
             seed=int(self._random.integers(2**31)),
         )
         noise = np.zeros(len(self._metrics))
+        centre = np.clip(optimizer.mean, 0, 1)
         for generation in range(EFFORT.generations):
+            if generation > 0:
+                repeated = np.repeat(centre[None], EFFORT.repeats, axis=0)
+                noise = self._figures(repeated).var(axis=0, ddof=1)
             tolerance = EFFORT.cooling**generation * self._tolerance
             variance = noise * (1 + 1 / self._runs) + self._printed**2 + tolerance**2
             points = np.array([optimizer.ask() for _ in range(EFFORT.population)])
             misfits = self._misfit(self._figures(points), variance)
             optimizer.tell(list(zip(points, misfits.tolist(), strict=True)))
             centre = np.clip(optimizer.mean, 0, 1)
-            repeated = np.repeat(centre[None], EFFORT.repeats, axis=0)
-            noise = self._figures(repeated).var(axis=0, ddof=1)
         spread = points.std(axis=0)
         for _ in range(EFFORT.steps):
             spread = np.clip(spread, EFFORT.least_spread, EFFORT.most_spread)
