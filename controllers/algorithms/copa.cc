@@ -16,8 +16,8 @@ class Copa final : public Windowed {
         default_delta_(constants.real("delta", 0.5,
                                       {.low = 0.02, .high = 2, .least = 1e-3, .scale = Scale::log},
                                       "1/packet", "1/delta packets of a flow wait in the queue")),
-        min_span_s_(constants.real("min_rtt_s", 10, {.low = 1, .high = 60, .least = 0.1}, "s",
-                                   "the least RTT is that of so long")),
+        span_of_min_s_(constants.real("min_rtt_s", 10, {.low = 1, .high = 60, .least = 0.1}, "s",
+                                      "the least RTT is that of so long")),
         standing_share_(constants.real("standing_share", 0.5,
                                        {.low = 0.1, .high = 1, .least = 0.01}, "RTT",
                                        "the standing RTT is the least of so long")),
@@ -57,10 +57,10 @@ class Copa final : public Windowed {
  private:
   void measure(double rtt_ms, double now) {
     smoothed_ms_.add(rtt_ms);
-    min_ms_.add(rtt_ms, now, min_span_s_);
+    min_ms_.add(rtt_ms, now, span_of_min_s_);
     standing_ms_.add(rtt_ms, now, standing_share_ * smoothed_ms_.value() / 1e3);
     if (not is_adaptive_) return;
-    max_ms_.add(rtt_ms, now, max_span_rtts_ * smoothed_ms_.value() / 1e3);
+    max_ms_.add(rtt_ms, now, span_of_max_rtts_ * smoothed_ms_.value() / 1e3);
     const double range_ms = max_ms_.best() - min_ms_.best();
     if (rtt_ms - min_ms_.best() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
   }
@@ -103,11 +103,11 @@ class Copa final : public Windowed {
   static constexpr double min_window_ = 2;
   static constexpr double nearly_empty_ = 0.1;
   static constexpr double empty_rtts_ = 5;
-  static constexpr double max_span_rtts_ = 4;
+  static constexpr double span_of_max_rtts_ = 4;
   static constexpr int rounds_to_accelerate_ = 3;
 
   double default_delta_;
-  double min_span_s_;
+  double span_of_min_s_;
   double standing_share_;
   bool is_adaptive_;
   double delta_;

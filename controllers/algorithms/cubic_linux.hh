@@ -12,9 +12,9 @@
 
 namespace kneepoint {
 
-// As in Linux 6 (net/ipv4/tcp_cubic.c): windows are whole packets, the window
-// grows by one packet in `packets_for_one_`, which is recomputed when the window has changed or
-// after 32 ms. Time there is in jiffies, of 1 ms here, and in units of 1/1024 s.
+// As in Linux 6 (net/ipv4/tcp_cubic.c): windows are whole packets, and the window grows by one
+// packet in `packets_for_one_`, which is recomputed when the window has changed or after 32 ms.
+// Linux counts time in jiffies, of 1 ms here, and in units of 1/1024 s.
 class LinuxCubic {
  public:
   LinuxCubic(double c, double beta)

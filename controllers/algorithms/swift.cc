@@ -45,7 +45,7 @@ class Swift final : public TimingOut {
     timeouts_ = 0;
     if (measures_rtt(ack)) {
       rtt_ms_ = rtt_ms(ack);
-      min_ms_.add(rtt_ms_, now_s(ack), min_span_s_);
+      min_ms_.add(rtt_ms_, now_s(ack), span_of_min_s_);
     }
     if (min_ms_.is_empty()) return;
     const double target_ms = min_ms_.best() + target_ms_ + scaling_ms();
@@ -88,7 +88,7 @@ class Swift final : public TimingOut {
 
   static constexpr double least_ = 0.01;
   static constexpr double longest_us_ = 10e6;
-  static constexpr double min_span_s_ = 600;  // routes change
+  static constexpr double span_of_min_s_ = 600;  // routes change
   double target_ms_;
   double ai_;
   double beta_;

@@ -36,7 +36,7 @@ class Vegas final : public SlowStarting {
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) {
       min_ms_ = std::min(min_ms_, rtt_ms(ack));
-      round_least_ms_ = std::min(round_least_ms_, rtt_ms(ack));
+      round_min_ms_ = std::min(round_min_ms_, rtt_ms(ack));
       ++samples_;
     }
     // As in Linux, it begins anew when a recovery has ended.
@@ -61,13 +61,13 @@ class Vegas final : public SlowStarting {
     if (loss.kind != Loss::Kind::timed_out) return;
     cwnd_ = 1;
     // Nothing is in flight: as in Linux (tcp_vegas_cwnd_event), it begins anew.
-    min_ms_ = round_least_ms_ = infinity;
+    min_ms_ = round_min_ms_ = infinity;
     samples_ = 0;
   }
 
   void begin_round(const Ack& ack) {
     rounds_.begin(ack);
-    round_least_ms_ = infinity;
+    round_min_ms_ = infinity;
     samples_ = 0;
     grows_now_ = not grows_now_;
   }
@@ -87,9 +87,9 @@ class Vegas final : public SlowStarting {
   void stay_out_of_slow_start() { ssthresh_ = std::min(ssthresh_, cwnd_ - 1); }
 
   void end_round(double acknowledged) {
-    const double divisor_ms = divides_by_rtt_ ? round_least_ms_ : min_ms_;
-    double queue = cwnd_ * (round_least_ms_ - min_ms_) / divisor_ms;
-    double empty = cwnd_ * min_ms_ / round_least_ms_;  // the window that would leave no queue
+    const double divisor_ms = divides_by_rtt_ ? round_min_ms_ : min_ms_;
+    double queue = cwnd_ * (round_min_ms_ - min_ms_) / divisor_ms;
+    double empty = cwnd_ * min_ms_ / round_min_ms_;  // the window that would leave no queue
     if (has_whole_packets_) {
       queue = std::floor(queue);
       empty = std::floor(empty);
@@ -118,7 +118,7 @@ class Vegas final : public SlowStarting {
   Rounds rounds_{};
   WholeWindow whole_window_{};
   double min_ms_ = infinity;
-  double round_least_ms_ = infinity;
+  double round_min_ms_ = infinity;
   int samples_ = 0;
   bool grows_now_ = true;
 };

@@ -67,7 +67,7 @@ class Verus final : public TimingOut {
     if (ack.sequence_number < first_) return;  // sent before slow start began anew
     if (is_losing_ and window_then <= cwnd_) {
       is_losing_ = has_delay_ended_slow_start_ = false;
-      epoch_most_ms_ = 0;
+      epoch_max_ms_ = 0;
     }
     if (measures_rtt(ack)) hear(rtt_ms(ack), window_then, now);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
@@ -117,7 +117,7 @@ class Verus final : public TimingOut {
       is_losing_ = has_delay_ended_slow_start_ = true;
       leave_slow_start(now);
     }
-    epoch_most_ms_ = std::max(epoch_most_ms_, delay_ms);
+    epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
     // In a loss phase delays are those of another window (section 5.3).
     if (not is_losing_) profile_.add(window_then, delay_ms, old_share_);
   }
@@ -159,7 +159,7 @@ class Verus final : public TimingOut {
     profile_ = {};
     missing_.clear();
     min_ms_ = unknown_;
-    max_ms_ = epoch_most_ms_ = 0;
+    max_ms_ = epoch_max_ms_ = 0;
     cwnd_ = first_window_;
     first_ = next_;
   }
@@ -170,20 +170,20 @@ class Verus final : public TimingOut {
   }
 
   void end_epoch(double now) {
-    const bool has_heard = epoch_most_ms_ > 0;
-    if (not has_heard) epoch_most_ms_ = std::max(max_ms_, 1e3 * (now - last_s_));
-    if (max_ms_ == 0) max_ms_ = epoch_most_ms_;
+    const bool has_heard = epoch_max_ms_ > 0;
+    if (not has_heard) epoch_max_ms_ = std::max(max_ms_, 1e3 * (now - last_s_));
+    if (max_ms_ == 0) max_ms_ = epoch_max_ms_;
     if (max_ms_ > ratio_ * min_ms_) {
       if (not has_delay_ended_slow_start_) fall(step_ms_);
       // The path itself has become longer if nothing is left to give up.
       if (wanted_ms_ == min_ms_ and has_heard and next_ - expected_ < 2) min_ms_ += 10;
-    } else if (epoch_most_ms_ > max_ms_) {
+    } else if (epoch_max_ms_ > max_ms_) {
       fall(small_step_ms_);
     } else {
       wanted_ms_ += step_ms_;
     }
-    max_ms_ = 0.2 * max_ms_ + 0.8 * epoch_most_ms_;
-    epoch_most_ms_ = 0;
+    max_ms_ = 0.2 * max_ms_ + 0.8 * epoch_max_ms_;
+    epoch_max_ms_ = 0;
     decide();
   }
 
@@ -218,8 +218,8 @@ class Verus final : public TimingOut {
   double min_ms_ = unknown_;
   double last_ms_ = 0;
   double last_s_ = 0;
-  double epoch_most_ms_ = 0;  // 0 without an acknowledgment
-  double max_ms_ = 0;         // smoothed
+  double epoch_max_ms_ = 0;  // 0 without an acknowledgment
+  double max_ms_ = 0;        // smoothed
   double wanted_ms_ = 0;
   double next_epoch_s_ = 0;
   double next_fit_s_ = 0;

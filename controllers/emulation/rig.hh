@@ -138,7 +138,7 @@ class Rig {
   void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
   // Whether the packets of a flow from this end are all that there is, and go on at once.
   bool is_alone(End from) const { return places_ == 2 and from == End::near; }
-  // Of such a flow: until when its ends may act before their turn; 0: never.
+  // The time until which the ends of a lone flow may act ahead of their turn; 0: they may not.
   Microseconds runs_ahead_until_us(End from) const;
   Endpoint endpoint(size_t end, uint16_t flow, FlowMeter* meter = nullptr,
                     Microseconds runs_ahead_until_us = 0);

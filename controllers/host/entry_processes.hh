@@ -53,12 +53,12 @@ class EntryProcess final : public Process {
   HeaderStores& headers_;
   FlightRecord* record_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
-  struct Letter {
+  struct UnreadPacket {
     Microseconds arrived_us;
     DatagramHeader header;
   };
   TimedPackets inbox_{};
-  std::deque<Letter> unread_{};
+  std::deque<UnreadPacket> unread_{};
   EntryMessages::Wish wish_ = EntryMessages::know;
   int64_t wakes_ns_ = 0;
   Microseconds busy_until_us_ = 0;

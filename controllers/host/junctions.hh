@@ -45,8 +45,8 @@ struct Endpoint {
   uint16_t flow;
   Microseconds packet_us;  // to hand on one packet
   Hop& first_hop;          // of its link
-  Hop& outbox;             // in front of that, for what leaves later
-  // What happens before then may be handled before its turn, because nobody else sends; 0: nothing.
+  Hop& outbox;             // in front of the first hop, for packets that leave later
+  // The endpoint may handle events before this time ahead of their turn; 0: it may not.
   Microseconds runs_ahead_until_us;
   FlowMeter* meter;  // null: the flow is not measured
 

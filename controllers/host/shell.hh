@@ -17,10 +17,10 @@
 
 namespace kneepoint {
 
-// Where packets wait until a shell reads them: the queue of its TUN device. Packets that find it
-// full are lost silently.
-//
-// That of a shell that reads a packet at once, or after the packets before it.
+// A device is the queue of a shell's TUN device, where packets wait until the shell reads them.
+// Packets that find it full are lost silently.
+
+// The device of a shell that reads a packet at once, or after the packets before it.
 class PromptDevice {
  public:
   // A capacity of 0 has no limit.
@@ -43,7 +43,7 @@ class PromptDevice {
   Microseconds busy_until_us_ = 0;
 };
 
-// That of a shell that waits for the processor before it reads.
+// The device of a shell that waits for the processor before it reads.
 class LateDevice {
  public:
   LateDevice(size_t capacity_packets, Microseconds read_us)
@@ -83,7 +83,8 @@ class Shell final : public Process {
  public:
   // Args:
   //   next_event_us: the shell's place in the agenda.
-  //   ignore_from_us: the observers of the queue do not see packets read from then on.
+  //   ignore_from_us: a shell that waits leaves out packets that it would read from then on, so
+  //     that the observers of the queue do not see them.
   Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
         Microseconds ignore_from_us)
       : agenda_us_(next_event_us),

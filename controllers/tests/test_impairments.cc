@@ -142,7 +142,8 @@ TEST(impairments_are_checked) {
   }
 }
 
-// Where packets overtake each other, none of their letters is given to another, or thrown away.
+// Where packets overtake each other, none of their headers is given to another packet, or thrown
+// away.
 TEST(a_header_store_finds_the_headers_of_packets_that_were_overtaken) {
   HeaderStore<int> headers(false);
   for (const int i : {1, 0, 2, 4, 3, 5}) headers.put(static_cast<uint64_t>(i), 10 * i);

@@ -61,7 +61,7 @@ class Confirm(ConfigModel):
 
 
 class Confirming(ConfigModel):
-    """The key of config.yaml."""
+    """The key `confirm` of config.yaml."""
 
     confirm: Confirm | None = Field(default=None, description="settings to run in real mahimahi")
 

@@ -47,13 +47,13 @@ class Audit(ConfigModel):
 
 
 class Settings(ConfigModel):
-    """Its keys of config.yaml."""
+    """The question's keys of config.yaml."""
 
     audit: Audit = Field(default=Audit(), description="verdicts on published rows")
 
 
 def audited(workflow: Workflow) -> list[str]:
-    """The emulator's studies that it reads: replays of published tables, and fits."""
+    """The emulator's studies that the audit reads: replays of published tables, and fits."""
     return [n for n, s in workflow.studies.items() if s.tables and s.engine == EMULATOR]
 
 

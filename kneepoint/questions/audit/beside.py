@@ -213,7 +213,7 @@ def nearness(rows: pd.DataFrame) -> "pd.Series[str]":
 def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
     """How close each row is to ours: reproduced, close, off; empty where nothing can be compared.
 
-    The distance is that of the nearest number that could have been printed as this one.
+    The distance is from ours to the nearest number that could have been printed as the row's.
     """
     rows, judged = _with_ranges(rows), _judged(rows)
     texts = pd.Series("", index=rows.index, dtype=object)

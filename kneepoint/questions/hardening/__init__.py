@@ -41,7 +41,7 @@ class Hardening(ConfigModel):
 
 
 class Settings(ConfigModel):
-    """Its keys of config.yaml."""
+    """The question's keys of config.yaml."""
 
     hardening: Mapping[Name, Hardening] = Field(
         default={}, description="controllers tuned against their own worst cases, by name"

@@ -46,7 +46,7 @@ class HoldOut(settings.HoldOut):
 
 
 class Settings(ConfigModel):
-    """Its keys of config.yaml."""
+    """The question's keys of config.yaml."""
 
     hold_out: HoldOut | None = Field(
         default=None,

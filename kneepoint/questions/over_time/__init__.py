@@ -34,7 +34,7 @@ class Showcase(Setting):
 
 
 class Settings(ConfigModel):
-    """Its keys of config.yaml."""
+    """The question's keys of config.yaml."""
 
     showcase: Showcase | None = Field(
         default=None, description="run that the report shows over time"

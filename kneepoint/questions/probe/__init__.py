@@ -48,7 +48,7 @@ class RealTime(settings.RealTime):
 
 
 class Settings(ConfigModel):
-    """Its keys of config.yaml."""
+    """The question's keys of config.yaml."""
 
     real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
 

@@ -453,7 +453,7 @@ def _best_of(constants: Sequence[Record], search: str) -> dict[str, float]:
 
 
 def _stated(search: Record) -> str:
-    """The value of a search's best as it is named everywhere: with fresh seeds, if it has them."""
+    """The best value of a search as the report names it: of fresh seeds, if they have run."""
     read = math.exp if search["is_logarithm"] else float
     value, low, high = (read(search[name]) for name in ("best_value", "best_low", "best_high"))
     if math.isnan(low):
