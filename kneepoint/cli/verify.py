@@ -1,7 +1,6 @@
 """`kneepoint verify`: checks every folder of results against what made it."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,27 +11,14 @@ from kneepoint.cli import (
     print_result,
     subcommand,
 )
-from kneepoint.common.code import digest_of_packages
-from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import sha256_of
-from kneepoint.common.made_by import (
-    NAME,
-    MadeBy,
-    read_made_by,
-)
-from kneepoint.common.places import BUILT, NETWORKS
+from kneepoint.common.made_by import NAME, read_made_by
 from kneepoint.config.workflow import Workflow
-from kneepoint.engines.base import controller_file
 from kneepoint.engines.built import CORE, changed_sources
-from kneepoint.engines.registry import settings_of
 from kneepoint.runs.journal import open_journal
 from kneepoint.runs.load import load_workflow
-from kneepoint.runs.registry import (
-    experiments_of,
-    inputs_of,
-    other_inputs,
-)
+from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import read_table
+from kneepoint.runs.validity import complaints
 
 
 @dataclass(frozen=True)
@@ -76,8 +62,7 @@ def verify(folder: Path, workflow: Workflow, clear: bool) -> Verified:
     made = read_made_by(folder)
     assert made is not None
     name = str(folder.relative_to(workflow.results))
-    keeps_awake = workflow.settings.real_time.keep_awake
-    found = [*complaints(folder, made, BUILT, keeps_awake), *changed_inputs(name, made, workflow)]
+    found = list(complaints(workflow, folder, made, experiments_of(workflow).get(name)))
     if made.controllers:
         found += unbuilt([CORE, *made.controllers], workflow.own_sources)
     if clear and (folder / "runs.jsonl").is_file():
@@ -93,17 +78,6 @@ def _text(each: Verified) -> str:
     return text
 
 
-def changed_inputs(name: str, made: MadeBy, workflow: Workflow) -> Iterator[str]:
-    """Yields a message for each input of an experiment that is another than its results had."""
-    experiment = experiments_of(workflow).get(name)
-    now = inputs_of(workflow, experiment) if experiment else {}
-    for file in other_inputs(made.inputs, now):
-        yield f"the input {file} has changed"
-    for file, digest in now.items():
-        if not digest and not Path(file).is_relative_to(NETWORKS):  # which are prepared again
-            yield f"the input {file} is missing"
-
-
 def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
     """Yields a message for each source that is not what programs and controllers were built of."""
     for path in dict.fromkeys(path for name in names for path in changed_sources(name, own)):
@@ -111,30 +85,6 @@ def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
             yield f"{path} has changed since it was built; run make build"
         else:
             yield f"{path} is gone, but what was built of it is still in use; restore the file"
-
-
-def complaints(folder: Path, made: MadeBy, build: Path, keeps_awake: bool) -> Iterator[str]:
-    """Yields a message for each problem of a folder's files, code and programs.
-
-    `keeps_awake` is the configuration's real_time.keep_awake: if set, the program keep_awake takes
-    part in real runs.
-    """
-    for name in made.changed(folder):
-        is_there = (folder / name).is_file()
-        yield f"{name} has changed since it was written" if is_there else f"{name} is missing"
-    if not made.is_of_this_code:
-        yield f"the code of {made.step} has changed"
-    if digest_of_packages() != made.packages_sha256:
-        yield "the package versions in requirements.txt have changed"
-    if made.engine:
-        with suppress(KneepointError):  # they are not installed: nothing to compare with
-            now = settings_of(made.engine, build, keep_awake=keeps_awake)
-            if now.sha256 != made.engine_sha256:
-                yield f"the programs of engine {made.engine} have changed"
-    for name, digest in made.controllers.items():
-        path = controller_file(name, build)
-        if path.is_file() and sha256_of(path.read_bytes()) != digest:
-            yield f"controller {name} has changed"
 
 
 def void_runs(folder: Path) -> tuple[int, int]:

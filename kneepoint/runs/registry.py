@@ -117,7 +117,7 @@ def inputs_of(
     shipped = [path for path in experiment.config_files if path.is_relative_to(SHIPPED)]
     own = [path for path in experiment.config_files if path not in shipped]
     settings = f"{workflow.settings.seed} {experiment.settings}"
-    others = experiments_of(workflow)
+    others = experiments_of(workflow) if experiment.needs else {}
     # Without the provenance, whose commit may change alone.
     made = [results / need / file for need in experiment.needs for file in others[need].files[:-1]]
     read = {

@@ -16,12 +16,8 @@ from kneepoint.common.places import (
     TOOL,
     TRACES,
 )
-from kneepoint.runs.registry import (
-    NETWORK_FILES,
-    experiments_of,
-    inputs_of,
-    other_inputs,
-)
+from kneepoint.runs.registry import NETWORK_FILES, experiments_of
+from kneepoint.runs.validity import complaints
 from kneepoint.reports.figures import PART_OF, drawn, kind_of, module_of
 from kneepoint.runs.question import FOLDER as QUESTIONS, Phase
 from kneepoint.reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
@@ -96,21 +92,17 @@ def results_of(*names):
 
 
 @cache
-def is_as_written(name):
-    """Whether the files of an experiment are what it wrote of the present inputs.
+def is_valid(name):
+    """Whether the files of an experiment are what it wrote, and of the present code, programs and inputs.
 
-    Results may be whole, but of other inputs, such as those of a backup.
+    Results may be whole, but of others, such as those of a backup, of which Snakemake has no record.
     """
     folder = Path(f"{RESULTS}/{name}")
     try:
         made = read_made_by(folder)
     except KneepointError:  # nobody knows what it wrote
         return False
-    return made is None or not (
-        made.changed(folder)
-        or made.inputs
-        and other_inputs(made.inputs, inputs_of(WORKFLOW, EXPERIMENTS[name]))
-    )
+    return made is None or not any(complaints(WORKFLOW, folder, made, EXPERIMENTS[name]))
 
 
 def is_listed(trace):

@@ -15,7 +15,7 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
             results=lambda wildcards: results_of(*of(wildcards).needs),
             tables=lambda wildcards: [f"{RESULTS}/{each}.parquet" for each in of(wildcards).tables],
             before=lambda wildcards: before(of(wildcards)),
-            again=lambda wildcards: again_unless(is_as_written(wildcards.experiment)),
+            again=lambda wildcards: again_unless(is_valid(wildcards.experiment)),
         output:
             multiext(f"{RESULTS}/{{experiment}}/", "runs.parquet", *kind.files, MADE_BY),
         log:

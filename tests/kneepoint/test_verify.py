@@ -17,6 +17,7 @@ from kneepoint.common.files import (
 )
 from kneepoint.common.made_by import read_made_by, sign
 from kneepoint.engines import built, registry
+from kneepoint.runs import validity
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.results import (
     FinishedRun,
@@ -46,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 def complaints(folder: Path, keeps_awake: bool = True) -> list[str]:
     made = read_made_by(folder)
     assert made is not None
-    return list(verify.complaints(folder, made, folder / "build", keeps_awake))
+    return list(validity.changes(folder, made, folder / "build", keeps_awake))
 
 
 def change(folder: Path, **fields: object) -> None:

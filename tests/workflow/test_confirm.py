@@ -3,11 +3,14 @@
 import json
 import re
 import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 from kneepoint.common.made_by import sign
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.registry import experiments_of, inputs_of
 from kneepoint.runs.results import read_frame
 from tests.engines.real import real_engine
 from tests.workflow.conftest import REPEAT, Checkout
@@ -135,7 +138,11 @@ def test_real_studies_run_through_the_whole_workflow(
     (results / "probe").mkdir(parents=True)
     (results / "probe/probe.json").write_text(json.dumps({"slots": 4}))
     (results / "probe/runs.parquet").write_bytes(b"")
-    sign(results / "probe", "kneepoint.workflow.experiment", ["probe.json", "runs.parquet"])
+    with chdir(checkout.folder):
+        workflow = load_workflow(Path("config/real.yaml"))
+        probe = experiments_of(workflow)["probe"]
+        inputs = inputs_of(workflow, probe)
+        sign(results / "probe", probe.kind.step, ["probe.json", "runs.parquet"], inputs=inputs)
     output = checkout.run(*arguments, "--", *targets)
     assert rules_of(output) == {
         "prepare_network",

@@ -163,6 +163,39 @@ def test_results_that_are_not_what_was_written_are_made_again(
     assert {"search_study", "run_example"} <= ran
 
 
+def test_results_that_snakemake_does_not_know_are_made_again_by_other_code(
+    checkout: Checkout, finished: list[str], tmp_path: Path
+) -> None:
+    """Such as when its records were removed, or older results put back."""
+    known = checkout.folder / ".snakemake/metadata"
+    known.rename(tmp_path / "known")
+    try:
+        assert not RUNS & jobs_of(checkout, finished)
+        with changed(checkout, (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n"), times_ns=1):
+            assert RUNS & jobs_of(checkout, finished) == {"hold_out_settings"}
+    finally:
+        shutil.rmtree(known, ignore_errors=True)
+        (tmp_path / "known").rename(known)
+
+
+@pytest.mark.parametrize(
+    ("program", "jobs"), [("emulate", RUNS), ("controllers/timely.so", {"run_example"})]
+)
+def test_program_that_looks_older_than_results_reruns_what_runs_it(
+    checkout: Checkout, finished: list[str], program: str, jobs: set[str]
+) -> None:
+    """As after `cp -p` of a build by another compiler."""
+    path = checkout.folder / "build" / program
+    content, times_ns = path.read_bytes(), path.stat().st_mtime_ns
+    path.write_bytes(content + b"\0")
+    os.utime(path, ns=(1, 1))
+    try:
+        assert RUNS & jobs_of(checkout, finished) == jobs
+    finally:
+        path.write_bytes(content)
+        os.utime(path, ns=(times_ns, times_ns))
+
+
 def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: list[str]) -> None:
     """Touched, with a comment, or laid out otherwise."""
     same = [
