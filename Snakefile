@@ -21,7 +21,6 @@ from kneepoint.common.locks import hold_workflow_lock
 from kneepoint.common.places import BENCHMARKS, LOGS, PACKAGE, STATE
 from kneepoint.common.made_by import RUNNER, read_made_by
 from kneepoint.common.notes import (
-    digest_of_files,
     digest_of_input,
     is_sealed,
     settle,
@@ -128,7 +127,7 @@ onsuccess:
         except KneepointError as error:
             refuse(error)
     if is_confirming():
-        settle("real_results", REAL_TOKEN, digest_of_files(REAL_MADE_BY))
+        settle("real_results", REAL_TOKEN, digest_of(*REAL_MADE_BY))
 
 
 # Print errors last, below Snakemake's list of job inputs.

@@ -46,12 +46,6 @@ def digest_of_input(path: Path) -> str:
     return sha256_of(json.dumps(content).encode())
 
 
-def digest_of_files(paths: Paths) -> str:
-    """Returns the digest of the contents of files; missing files do not count."""
-    found = [(str(path), digest) for path in paths if (digest := _digest_of(Path(path)))]
-    return sha256_of(json.dumps(found).encode())
-
-
 def seal(name: str, files: Paths) -> None:
     """Records the digests of all files that a job has written."""
     written = {str(path): sha256_of(Path(path).read_bytes()) for path in files}

@@ -158,7 +158,7 @@ def of(wildcards):
 # The analysis includes the real results that exist, and requests none. `confirm` settles the token at its end: the
 # report that it has written includes those that it made.
 REAL_MADE_BY = [f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)]
-REAL_TOKEN = token("real_results", digest_of_files(REAL_MADE_BY))
+REAL_TOKEN = token("real_results", digest_of(*REAL_MADE_BY))
 
 
 def wanted_in_real_time():
