@@ -114,7 +114,11 @@ def read_made_by(folder: Path) -> MadeBy | None:
     """Reads the provenance of a folder; None if it has none."""
     path = folder / NAME
     try:
-        return MadeBy(**read_json(path))
+        made = MadeBy(**read_json(path))
+        for each in (made.controllers, made.files, made.inputs):
+            if not isinstance(each, dict) or not all(isinstance(v, str) for v in each.values()):
+                raise TypeError("not the provenance of files")
+        return made
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:

@@ -120,8 +120,13 @@ def test_journal_that_somebody_writes_is_left_alone(folder: Path) -> None:
 
 
 def test_damaged_note_is_named(folder: Path) -> None:
-    for text in ("{", "[]", json.dumps({"step": "x"})):
-        (folder / made_by.NAME).write_text(text)
+    whole = json.loads((folder / made_by.NAME).read_text())
+    digests: tuple[object, ...] = (None, [], {"runs.parquet": 1})
+    for damaged in (
+        *("{", "[]", json.dumps({"step": "x"})),
+        *(json.dumps({**whole, "files": files}) for files in digests),
+    ):
+        (folder / made_by.NAME).write_text(damaged)
         with pytest.raises(KneepointError, match=r"made_by.json: cannot be used"):
             read_made_by(folder)
 
