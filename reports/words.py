@@ -17,7 +17,7 @@ from kneepoint.analysis import (
     link_log,
 )
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     Record,
     records,
 )
@@ -118,9 +118,9 @@ def compose(
         return element("run", text, of=row["run_id"][:RUN_DIGITS])
 
     def with_units(values: Any, controller: str) -> str:
-        declared = where(every("constants"), controller=controller)
-        units = {row["constant"]: row["unit"] for row in declared}
-        return labels.constants_with_units(_values(values), units)
+        declared = where(every("parameters"), controller=controller)
+        units = {row["parameter"]: row["unit"] for row in declared}
+        return labels.parameters_with_units(_values(values), units)
 
     def own_section(name: str) -> Markup:
         section = (sections or {})[name]
@@ -204,7 +204,7 @@ def environment() -> jinja2.Environment:
         "ms": lambda microseconds: microseconds / 1000,
         "capital": lambda text: text[:1].upper() + text[1:],
         "row_number": lambda row: row + 1,  # tables count rows from 0, readers from 1
-        "constants": lambda values: labels.constants(_values(values)),
+        "parameters": lambda values: labels.parameters(_values(values)),
         "from_json": parse_json,
         "markdown": own_words,
         "other_values": other_values,
@@ -215,7 +215,9 @@ def environment() -> jinja2.Environment:
         "having": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
         "apply": lambda items, macro: [macro(item) for item in items],
-        "constants_in": lambda row, names: [labels.number(row[CONSTANT + each]) for each in names],
+        "parameters_in": lambda row, names: [
+            labels.number(row[PARAMETER + each]) for each in names
+        ],
         "median": statistics.median,
         "metrics_of": lambda rows: [
             name for name in METRICS if any(is_known(row[f"published_{name}"]) for row in rows)
@@ -280,9 +282,9 @@ def grouped_by(rows: Iterable[Record], *names: str) -> list[list[Record]]:
 
 def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
     """Returns the parameters with at least `least` different values, in column order."""
-    columns = [name for name in (rows[0] if rows else ()) if name.startswith(CONSTANT)]
+    columns = [name for name in (rows[0] if rows else ()) if name.startswith(PARAMETER)]
     counts = {name: len({row[name] for row in rows if is_known(row[name])}) for name in columns}
-    return [name.removeprefix(CONSTANT) for name, count in counts.items() if count >= least]
+    return [name.removeprefix(PARAMETER) for name, count in counts.items() if count >= least]
 
 
 def other_values(values: Iterable[float]) -> str:

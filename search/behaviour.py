@@ -28,8 +28,8 @@ from kneepoint.engines.base import (
 )
 from kneepoint.engines.catalogue import (
     Catalogue,
-    Constant,
     Controller,
+    Parameter,
 )
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.replay import NoSenderError, Replay
@@ -88,7 +88,7 @@ class Family:
 
     controller: Controller
     rule: Rule | None
-    searched: Sequence[Constant]
+    searched: Sequence[Parameter]
     fixed: Mapping[str, float]
 
     @classmethod
@@ -101,14 +101,16 @@ class Family:
             seen: what the logs show (see `build/replay --help`).
         """
         fixed: dict[str, float] = dict(rule.code) if rule else {}
-        for name, constant in controller.constants.items():
+        for name, parameter in controller.parameters.items():
             if name.startswith("initial_"):
-                fixed[name] = max(constant.least, seen["started"])
+                fixed[name] = max(parameter.least, seen["started"])
             elif name == "keepalive_ms":
                 fixed[name] = max(1, math.floor(seen["shortest_ms"] or _SILENCE_MS))
-        searched = [each for each in controller.constants.values() if each.name not in fixed]
+        searched = [each for each in controller.parameters.values() if each.name not in fixed]
         if rule is not None:
-            numbers = [(controller.constants[f"number_{k}"], x) for k, x in enumerate(rule.numbers)]
+            numbers = [
+                (controller.parameters[f"number_{k}"], x) for k, x in enumerate(rule.numbers)
+            ]
             searched = [
                 replace(number, low=min(x / 4, 4 * x), high=max(x / 4, 4 * x))
                 for number, x in numbers
@@ -142,25 +144,25 @@ class Likeness:
     Args:
         family: the family.
         fits: its best fits, the best first.
-        constants: all parameters at the best fit.
+        parameters: all parameters at the best fit.
         distance: distance of the best fit; 0 is the same behaviour (see `build/replay --help`).
         explained: share of acknowledgments after which windows differ by at most one packet.
     """
 
     family: Family
     fits: Sequence[_Fit] = ()
-    constants: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
     distance: float = math.inf
     explained: float = 0
 
     @property
     def words(self) -> str:
         """The rule with its numbers, or the controller with its fitted parameters and units."""
-        family, found = self.family, self.constants
+        family, found = self.family, self.parameters
         if family.rule is not None:
             numbers = [found[f"number_{k}"] for k in range(len(family.rule.numbers))]
             return with_numbers(family.rule, numbers).text
-        shown = [*family.searched, family.controller.constants["keepalive_ms"]]
+        shown = [*family.searched, family.controller.parameters["keepalive_ms"]]
         units = ["" if each.unit in ("1", "0 or 1") else f" {each.unit}" for each in shown]
         said = (f"{s.name} {found[s.name]:.4g}{unit}" for s, unit in zip(shown, units, strict=True))
         return f"{family.name} with {', '.join(said)}"
@@ -226,7 +228,7 @@ def _ranked(found: Iterable[Likeness], least: float = 0) -> list[Likeness]:
 def _on_whole(logs: Sequence[Path], fitted: Likeness) -> Likeness:
     """Returns a family dropped at an early stage, with its distance on the whole logs."""
     with Replay(logs, _WHOLE // len(logs)) as replay:
-        found = replay.compare(fitted.family.controller.name, fitted.constants)
+        found = replay.compare(fitted.family.controller.name, fitted.parameters)
     is_ok = found["status"] == "ok"
     return replace(
         fitted,
@@ -256,9 +258,9 @@ def _fit(logs: Sequence[Path], stage: _Stage, seed: int, before: Likeness) -> Li
             if stage.events == _WHOLE and fits[-1][0] <= _SAME:
                 break
         distance, point = min(fits)
-        constants = family.controller.complete(family.values(point), family.name)
-        explained = replay.compare(name, constants).get("explained", 0)
-    return Likeness(family, _varied(family, fits), constants, distance, explained)
+        parameters = family.controller.complete(family.values(point), family.name)
+        explained = replay.compare(name, parameters).get("explained", 0)
+    return Likeness(family, _varied(family, fits), parameters, distance, explained)
 
 
 def _varied(family: Family, fits: Iterable[_Fit]) -> list[_Fit]:

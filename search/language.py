@@ -89,7 +89,7 @@ class Rule:
         return found
 
     @property
-    def constants(self) -> dict[str, float]:
+    def parameters(self) -> dict[str, float]:
         """All of the controller's parameters that encode this rule."""
         return {**self.code, **{f"number_{k}": value for k, value in enumerate(self.numbers)}}
 

@@ -38,7 +38,7 @@ from kneepoint.networks.searched import SearchedNetworks
 from kneepoint.runs.results import FinishedRun, PlannedRun
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search import objective, spaces
-from kneepoint.search.spaces import CONSTANT, Point
+from kneepoint.search.spaces import PARAMETER, Point
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class Opponent:
     """A setting that repeats every run of the controller under study, for comparison."""
 
     controller: Controller
-    constants: Mapping[str, float]
+    parameters: Mapping[str, float]
 
     def instead(self, spec: RunSpec) -> RunSpec:
         """Returns a run with its setting replaced by this one."""
@@ -56,7 +56,7 @@ class Opponent:
             spec,
             controller=self.controller.name,
             controller_sha256=self.controller.sha256,
-            constants=self.constants,
+            parameters=self.parameters,
         )
 
 
@@ -220,13 +220,13 @@ class StudyPlan:
         self, row: PublishedRow | None, network: PreparedNetwork, point: Point, seed: int
     ) -> RunSpec:
         searched = {
-            name.removeprefix(CONSTANT): value
+            name.removeprefix(PARAMETER): value
             for name, value in point.items()
-            if name.startswith(CONSTANT)
+            if name.startswith(PARAMETER)
         }
-        given = {**self.study.constants, **(row.constants if row else {}), **searched}
-        constants = self.controller.complete(given, f"study {self.name}")
-        subject = self.subject(constants) if self.subject else (self.controller, constants)
+        given = {**self.study.parameters, **(row.parameters if row else {}), **searched}
+        parameters = self.controller.complete(given, f"study {self.name}")
+        subject = self.subject(parameters) if self.subject else (self.controller, parameters)
         place = network_of_trial(self.study, network, point, self.searched)
         return RunSpec.on(self.engine, *subject, place, seed, self.traffic)
 
@@ -283,7 +283,7 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
         "controller": plan.controller.name,
         "engine": study.engine,
         "networks": [network.name for network in plan.networks],
-        "constants": dict(study.constants),
+        "parameters": dict(study.parameters),
         "table": study.table,
         "sampler": "table" if study.table else study.sampler.kind,
         "objective": str(study.objective),
@@ -302,9 +302,11 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
 
 def units_of(plan: StudyPlan) -> dict[str, str]:
     """Returns the declared units of the controller's searched parameters, by column."""
-    constants = plan.controller.constants
-    searched = {column: column.removeprefix(CONSTANT) for column in plan.space}
-    return {column: constants[name].unit for column, name in searched.items() if name in constants}
+    parameters = plan.controller.parameters
+    searched = {column: column.removeprefix(PARAMETER) for column in plan.space}
+    return {
+        column: parameters[name].unit for column, name in searched.items() if name in parameters
+    }
 
 
 def _interval(distribution: BaseDistribution) -> dict[str, Any]:

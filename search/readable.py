@@ -140,7 +140,7 @@ def with_unit(name: str, units: Mapping[str, str]) -> str:
         name: a column of the results.
         units: declared units by name; for other names, the suffix gives the unit.
     """
-    plain = name.removeprefix("constant_")
+    plain = name.removeprefix("parameter_")
     end = next((each for each in _UNITS if plain.endswith(each)), "")
     unit = {"1": "", "0 or 1": ""}.get(unit := units.get(name, _UNITS.get(end, "")), unit)
     if end.startswith("_") and unit == _UNITS[end]:

@@ -22,9 +22,9 @@ from kneepoint.networks.fitted_host import column_of_host
 from kneepoint.networks.scenario import DELAYS_MS, OF_QUEUE
 
 Point = Mapping[str, float]
-"""A value for every searched column: constant_*, network_*, host_*."""
+"""A value for every searched column: parameter_*, network_*, host_*."""
 
-CONSTANT = "constant_"
+PARAMETER = "parameter_"
 
 
 def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Range, bool, bool]]:
@@ -35,9 +35,9 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
             is_whole = _is_whole(name.removeprefix(NETWORK), searched)
             ranges[column_of(name)] = (searched, is_whole, bool(searched.log))
             continue
-        constant = controller.constants[name]
-        is_log = constant.is_log if searched.log is None else searched.log
-        ranges[CONSTANT + name] = (searched, constant.is_integer, is_log)
+        parameter = controller.parameters[name]
+        is_log = parameter.is_log if searched.log is None else searched.log
+        ranges[PARAMETER + name] = (searched, parameter.is_integer, is_log)
     for name, searched in study.host.items():
         is_whole = name.endswith("_us")  # times are whole microseconds
         ranges[column_of_host(name)] = (searched, is_whole, bool(searched.log))
@@ -60,7 +60,7 @@ def _is_whole(parameter: str, searched: Range) -> bool:
 
 def column_of(name: str) -> str:
     """Returns the column of a name in a study's space: network.queue.packets in network_..."""
-    return name.replace(".", "_") if name.startswith(NETWORK) else CONSTANT + name
+    return name.replace(".", "_") if name.startswith(NETWORK) else PARAMETER + name
 
 
 def make_distributions(study: Study, controller: Controller) -> dict[str, BaseDistribution]:
@@ -83,14 +83,14 @@ def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[P
     """Returns, for each row, the parameters that differ between rows."""
     names = [
         name
-        for name in controller.constants
-        if len({row.constants.get(name) for row in rows}) > 1 or len(rows) == 1
+        for name in controller.parameters
+        if len({row.parameters.get(name) for row in rows}) > 1 or len(rows) == 1
     ]
     return [
         {
-            CONSTANT + name: controller.constants[name].typed(row.constants[name])
+            PARAMETER + name: controller.parameters[name].typed(row.parameters[name])
             for name in names
-            if name in row.constants
+            if name in row.parameters
         }
         for row in rows
     ]
@@ -100,13 +100,13 @@ def point_of(study: Study, controller: Controller, given: Mapping[str, float]) -
     """Returns the point of a setting, defaults filled in; None if it is outside the space."""
     point: dict[str, float] = {}
     for name, searched in study.space.items():
-        if name not in controller.constants:
+        if name not in controller.parameters:
             return None  # of a network
-        constant = controller.constants[name]
-        value = given.get(name, constant.default)
+        parameter = controller.parameters[name]
+        value = given.get(name, parameter.default)
         if not searched.contains(value):
             return None
-        point[CONSTANT + name] = constant.typed(value)
+        point[PARAMETER + name] = parameter.typed(value)
     return point
 
 

@@ -130,7 +130,7 @@ def plan_of(job: Job, name: str) -> StudyPlan:
     opponent = None
     if rival := study.opponent:
         other = job.controller(rival.controller)
-        opponent = Opponent(other, other.complete(rival.constants, f"study {name}"))
+        opponent = Opponent(other, other.complete(rival.parameters, f"study {name}"))
     planned = plan_study(
         name,
         study,
@@ -200,8 +200,8 @@ def failures(trials: Sequence[FinishedTrial]) -> FailedTrials:
 
 def best_trial(plan: StudyPlan, trial: FinishedTrial) -> BestTrial:
     """Returns the entry `best` of study.json for a trial."""
-    constants = _common_constants(plan.own(plan.runs_of(trial.number, trial.searched)))
-    return BestTrial(trial.number, trial.value, dict(trial.searched), constants)
+    parameters = _common_parameters(plan.own(plan.runs_of(trial.number, trial.searched)))
+    return BestTrial(trial.number, trial.value, dict(trial.searched), parameters)
 
 
 def columns_of(plan: StudyPlan) -> dict[str, type]:
@@ -226,11 +226,11 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
     """
     found: list[Point] = []
     given = {
-        name: [row.constants for row in job.workflow.tables[name].rows]
+        name: [row.parameters for row in job.workflow.tables[name].rows]
         for name in study.start.tables
     }
     given |= {
-        name: [StudyRecord.load_best(job.workflow.results / name / "study.json").constants]
+        name: [StudyRecord.load_best(job.workflow.results / name / "study.json").parameters]
         for name in study.start.studies
     }
     for name, settings in given.items():
@@ -257,7 +257,7 @@ def _summary(
     return found
 
 
-def _common_constants(planned: Sequence[PlannedRun]) -> dict[str, float]:
+def _common_parameters(planned: Sequence[PlannedRun]) -> dict[str, float]:
     """Returns the parameters that all runs of a trial share: in a fit, some differ by row."""
-    runs = [run.spec.constants for run in planned]
-    return {k: v for k, v in runs[0].items() if all(constants[k] == v for constants in runs)}
+    runs = [run.spec.parameters for run in planned]
+    return {k: v for k, v in runs[0].items() if all(parameters[k] == v for parameters in runs)}

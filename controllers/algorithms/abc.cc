@@ -9,12 +9,12 @@ namespace {
 
 class Abc final : public Windowed {
  public:
-  explicit Abc(Constants& constants)
-      : Windowed(constants, 1000),
-        increase_(constants.real("increase", 1, {.low = 0, .high = 4}, "packets/RTT",
-                                 "so that flows become fair (NSDI 2020); 0: HotNets")),
-        beta_(constants.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
-                             "what a loss leaves of the window")) {}
+  explicit Abc(Parameters& parameters)
+      : Windowed(parameters, 1000),
+        increase_(parameters.real("increase", 1, {.low = 0, .high = 4}, "packets/RTT",
+                                  "so that flows become fair (NSDI 2020); 0: HotNets")),
+        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+                              "what a loss leaves of the window")) {}
 
   // Two packets leave for one that accelerates, none for a brake.
   void on_ack(const Ack& ack) override {

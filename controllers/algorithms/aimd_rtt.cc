@@ -8,18 +8,18 @@ namespace {
 
 class AimdRtt final : public Windowed {
  public:
-  explicit AimdRtt(Constants& constants)
-      : Windowed(constants, 1000, 2),
-        alpha_(constants.real("alpha", 1, {.low = 0.1, .high = 16, .scale = Scale::log},
-                              "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
-        decrease_factor_(constants.real("decrease_factor", 0.5,
-                                        {.low = 0.1, .high = 0.99, .most = 1}, "1",
-                                        "multiplies the window at a late ACK")),
-        rtt_limit_ms_(constants.real("rtt_limit_ms", 200, {.low = 50, .high = 500}, "ms",
-                                     "an acknowledgment above it is late")),
-        once_per_rtt_(constants.flag("once_per_rtt",
-                                     "1: one decrease for a window of late ACKs; "
-                                     "0: one for each")) {}
+  explicit AimdRtt(Parameters& parameters)
+      : Windowed(parameters, 1000, 2),
+        alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 16, .scale = Scale::log},
+                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
+        decrease_factor_(parameters.real("decrease_factor", 0.5,
+                                         {.low = 0.1, .high = 0.99, .most = 1}, "1",
+                                         "multiplies the window at a late ACK")),
+        rtt_limit_ms_(parameters.real("rtt_limit_ms", 200, {.low = 50, .high = 500}, "ms",
+                                      "an acknowledgment above it is late")),
+        once_per_rtt_(parameters.flag("once_per_rtt",
+                                      "1: one decrease for a window of late ACKs; "
+                                      "0: one for each")) {}
 
   void on_sent(uint64_t sequence_number, int64_t) override { next_to_send_ = sequence_number + 1; }
 

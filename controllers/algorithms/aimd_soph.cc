@@ -10,21 +10,21 @@ namespace {
 
 class AimdSoph final : public Windowed {
  public:
-  explicit AimdSoph(Constants& constants)
-      : Windowed(constants, 200),
-        alpha_(constants.real("alpha", 2, {.low = 0.05, .high = 10, .scale = Scale::log},
-                              "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
-        decrease_factor_(constants.real("decrease_factor", 0.75,
-                                        {.low = 0.1, .high = 0.99, .most = 1}, "1",
-                                        "multiplies the window after a silence")),
-        timeout_factor_(constants.real("timeout_factor", 2, {.low = 1, .high = 5, .least = 0.1},
-                                       "1", "the silence, as a multiple of the least RTT")),
-        boost_below_(constants.real(
+  explicit AimdSoph(Parameters& parameters)
+      : Windowed(parameters, 200),
+        alpha_(parameters.real("alpha", 2, {.low = 0.05, .high = 10, .scale = Scale::log},
+                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
+        decrease_factor_(parameters.real("decrease_factor", 0.75,
+                                         {.low = 0.1, .high = 0.99, .most = 1}, "1",
+                                         "multiplies the window after a silence")),
+        timeout_factor_(parameters.real("timeout_factor", 2, {.low = 1, .high = 5, .least = 0.1},
+                                        "1", "the silence, as a multiple of the least RTT")),
+        boost_below_(parameters.real(
             "boost_below", 1.5, {.low = 1, .high = 3}, "1",
             "a smoothed RTT below this multiple of the least RTT doubles the increase")),
-        rtt_(constants, 0.9) {}
+        rtt_(parameters, 0.9) {}
 
-  // The constant keepalive_ms serves until there is a sample.
+  // The parameter keepalive_ms serves until there is a sample.
   double keepalive_ms() const override {
     if (not rtt_.has_sample()) return Controller::keepalive_ms();
     return std::max(1.0, timeout_factor_ * rtt_.min_ms());

@@ -9,12 +9,12 @@ namespace {
 
 class AimdTimeout final : public Windowed {
  public:
-  explicit AimdTimeout(Constants& constants)
-      : Windowed(constants, 80),
-        alpha_(constants.real("alpha", 1, {.low = 0.01, .high = 10, .scale = Scale::log},
-                              "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
-        beta_(constants.real("beta", 2, {.low = 1.05, .high = 20, .least = 1, .scale = Scale::log},
-                             "1", "divisor of the window when the keepalive fires")) {}
+  explicit AimdTimeout(Parameters& parameters)
+      : Windowed(parameters, 80),
+        alpha_(parameters.real("alpha", 1, {.low = 0.01, .high = 10, .scale = Scale::log},
+                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
+        beta_(parameters.real("beta", 2, {.low = 1.05, .high = 20, .least = 1, .scale = Scale::log},
+                              "1", "divisor of the window when the keepalive fires")) {}
 
   void on_ack(const Ack&) override { cwnd_ += alpha_ / cwnd_; }
   void on_keepalive(const Keepalive&) override { cwnd_ = std::max(1.0, cwnd_ / beta_); }

@@ -18,22 +18,22 @@ namespace {
 
 class Bbr3 final : public Windowed {
  public:
-  explicit Bbr3(Constants& constants)
-      : Windowed(constants, 1000),
-        startup_pacing_gain_(constants.real("startup_gain", 2.77,
-                                            {.low = 1.5, .high = 4, .least = 1}, "1",
-                                            "gain of the rate until the pipe is full")),
-        default_cwnd_gain_(cwnd_gain(constants)),
-        probe_up_pacing_gain_(constants.real("up_gain", 1.25, {.low = 1, .high = 1.5, .least = 1},
-                                             "1", "gain of the rate while it probes for more")),
-        loss_thresh_(constants.real("loss_threshold", 0.02,
-                                    {.low = 0.005, .high = 0.2, .most = 1, .scale = Scale::log},
-                                    "1", "share of losses that ends a probe")),
-        beta_(constants.real("beta", 0.7, {.low = 0.5, .high = 0.9, .most = 1}, "1",
-                             "least share of a bound that losses leave")),
-        bw_probe_wait_(constants.real("probe_wait_s", 2.5, {.low = 1, .high = 5, .least = 0.1}, "s",
-                                      "longest time between probes for more")),
-        probe_rtt_(constants, "time at half the product that finds it"),
+  explicit Bbr3(Parameters& parameters)
+      : Windowed(parameters, 1000),
+        startup_pacing_gain_(parameters.real("startup_gain", 2.77,
+                                             {.low = 1.5, .high = 4, .least = 1}, "1",
+                                             "gain of the rate until the pipe is full")),
+        default_cwnd_gain_(cwnd_gain(parameters)),
+        probe_up_pacing_gain_(parameters.real("up_gain", 1.25, {.low = 1, .high = 1.5, .least = 1},
+                                              "1", "gain of the rate while it probes for more")),
+        loss_thresh_(parameters.real("loss_threshold", 0.02,
+                                     {.low = 0.005, .high = 0.2, .most = 1, .scale = Scale::log},
+                                     "1", "share of losses that ends a probe")),
+        beta_(parameters.real("beta", 0.7, {.low = 0.5, .high = 0.9, .most = 1}, "1",
+                              "least share of a bound that losses leave")),
+        bw_probe_wait_(parameters.real("probe_wait_s", 2.5, {.low = 1, .high = 5, .least = 0.1},
+                                       "s", "longest time between probes for more")),
+        probe_rtt_(parameters, "time at half the product that finds it"),
         initial_cwnd_(cwnd_),
         pacing_rate_(startup_pacing_gain_, initial_cwnd_) {
     set_send_quantum();

@@ -8,14 +8,14 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/constants.hh"
 #include "algorithms/delivery_rate.hh"
+#include "algorithms/parameters.hh"
 
 namespace kneepoint {
 
-inline double cwnd_gain(Constants& constants) {
-  return constants.real("cwnd_gain", 2, {.low = 1, .high = 3, .least = 0.5}, "1",
-                        "window, in bandwidth-delay products");
+inline double cwnd_gain(Parameters& parameters) {
+  return parameters.real("cwnd_gain", 2, {.low = 1, .high = 3, .least = 0.5}, "1",
+                         "window, in bandwidth-delay products");
 }
 
 // BBRMinPipeCwnd, BBR.MinPipeCwnd.
@@ -146,9 +146,9 @@ class PriorCwnd {
 // and 5.3.4.3).
 class ProbeRtt {
  public:
-  ProbeRtt(Constants& constants, const std::string& meaning)
-      : duration_(constants.real("probe_rtt_ms", 200, {.low = 50, .high = 500, .least = 1}, "ms",
-                                 meaning) /
+  ProbeRtt(Parameters& parameters, const std::string& meaning)
+      : duration_(parameters.real("probe_rtt_ms", 200, {.low = 50, .high = 500, .least = 1}, "ms",
+                                  meaning) /
                   1000) {}
 
   void begin() { done_stamp_.reset(); }

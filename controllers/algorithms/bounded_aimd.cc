@@ -14,26 +14,26 @@ namespace {
 
 class BoundedAimd final : public Windowed {
  public:
-  explicit BoundedAimd(Constants& constants)
-      : Windowed(constants, 80, 1, {.low = 1, .high = 20, .least = 1}),
-        alpha_(constants.real("alpha", 0.1, {.low = 0.01, .high = 2, .scale = Scale::log},
-                              "packets", "additive increase, an ACK or an RTT (per_rtt)")),
-        beta_(constants.real("beta", 2, {.low = 1, .high = 20, .least = 1, .scale = Scale::log},
-                             "1", "divisor of the window; 1 holds it at the boundary")),
-        boundary_window_(constants.real("boundary_window", 12, {.low = 5, .high = 50, .least = 1},
-                                        "packets", "the window never exceeds it")),
-        min_window_(constants.real("least_window", 1, {.low = 1, .high = 5, .least = 1}, "packets",
-                                   "the window never falls below it")),
-        rtt_limit_ms_(constants.real("rtt_limit_ms", 10000,
-                                     {.low = 60, .high = 1000, .scale = Scale::log}, "ms",
-                                     "an RTT above it divides the window, too")),
-        per_rtt_(constants.flag("per_rtt", "1: an ACK adds alpha/cwnd; 0: alpha")),
-        overshoot_(constants.flag("overshoot",
-                                  "1: the ACK after the one that reaches the "
-                                  "boundary, or exceeds it, divides; 0: that one")),
-        round_up_(constants.flag("round_up",
-                                 "1: a part of a packet in the window counts as a "
-                                 "packet; 0: as none")) {}
+  explicit BoundedAimd(Parameters& parameters)
+      : Windowed(parameters, 80, 1, {.low = 1, .high = 20, .least = 1}),
+        alpha_(parameters.real("alpha", 0.1, {.low = 0.01, .high = 2, .scale = Scale::log},
+                               "packets", "additive increase, an ACK or an RTT (per_rtt)")),
+        beta_(parameters.real("beta", 2, {.low = 1, .high = 20, .least = 1, .scale = Scale::log},
+                              "1", "divisor of the window; 1 holds it at the boundary")),
+        boundary_window_(parameters.real("boundary_window", 12, {.low = 5, .high = 50, .least = 1},
+                                         "packets", "the window never exceeds it")),
+        min_window_(parameters.real("least_window", 1, {.low = 1, .high = 5, .least = 1}, "packets",
+                                    "the window never falls below it")),
+        rtt_limit_ms_(parameters.real("rtt_limit_ms", 10000,
+                                      {.low = 60, .high = 1000, .scale = Scale::log}, "ms",
+                                      "an RTT above it divides the window, too")),
+        per_rtt_(parameters.flag("per_rtt", "1: an ACK adds alpha/cwnd; 0: alpha")),
+        overshoot_(parameters.flag("overshoot",
+                                   "1: the ACK after the one that reaches the "
+                                   "boundary, or exceeds it, divides; 0: that one")),
+        round_up_(parameters.flag("round_up",
+                                  "1: a part of a packet in the window counts as a "
+                                  "packet; 0: as none")) {}
 
   double window() const override { return round_up_ ? std::ceil(cwnd_) : cwnd_; }
 

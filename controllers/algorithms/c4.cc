@@ -14,26 +14,26 @@ namespace {
 
 class C4 final : public Controller {
  public:
-  explicit C4(Constants& constants)
-      : Controller(constants, 1000),
-        initial_window_(initial_window(constants)),
-        push_(constants.real("push", 1.25, {.low = 1.1, .high = 1.5, .least = 1}, "1",
-                             "gain of pushing after a push that raised the rate")),
-        weak_push_(constants.real("weak_push", 1.0625, {.low = 1.01, .high = 1.25, .least = 1}, "1",
-                                  "gain of pushing after one that did not")),
-        recovery_(constants.real("recovery", 0.9375,
-                                 {.low = 0.5, .high = 1, .least = 0.1, .most = 1}, "1",
-                                 "gain of the round trip after a push or congestion")),
-        cruise_rtts_(constants.integer("cruise_rtts", 4, {.low = 1, .high = 16, .least = 1}, "RTT",
-                                       "time between recovery and push")),
-        beta_(constants.real("beta", 0.25, {.low = 0.05, .high = 0.5, .most = 0.9}, "1",
-                             "greatest decrease of the rate at congestion")),
-        delay_s_(constants.real("delay_ms", 25,
-                                {.low = 5, .high = 100, .least = 0.1, .scale = Scale::log}, "ms",
-                                "greatest delay beyond the nominal RTT that is no congestion") /
+  explicit C4(Parameters& parameters)
+      : Controller(parameters, 1000),
+        initial_window_(initial_window(parameters)),
+        push_(parameters.real("push", 1.25, {.low = 1.1, .high = 1.5, .least = 1}, "1",
+                              "gain of pushing after a push that raised the rate")),
+        weak_push_(parameters.real("weak_push", 1.0625, {.low = 1.01, .high = 1.25, .least = 1},
+                                   "1", "gain of pushing after one that did not")),
+        recovery_(parameters.real("recovery", 0.9375,
+                                  {.low = 0.5, .high = 1, .least = 0.1, .most = 1}, "1",
+                                  "gain of the round trip after a push or congestion")),
+        cruise_rtts_(parameters.integer("cruise_rtts", 4, {.low = 1, .high = 16, .least = 1}, "RTT",
+                                        "time between recovery and push")),
+        beta_(parameters.real("beta", 0.25, {.low = 0.05, .high = 0.5, .most = 0.9}, "1",
+                              "greatest decrease of the rate at congestion")),
+        delay_s_(parameters.real("delay_ms", 25,
+                                 {.low = 5, .high = 100, .least = 0.1, .scale = Scale::log}, "ms",
+                                 "greatest delay beyond the nominal RTT that is no congestion") /
                  1000),
-        jitter_s_(constants.real("max_jitter_ms", 250, {.low = 10, .high = 500}, "ms",
-                                 "greatest jitter that the nominal RTT covers") /
+        jitter_s_(parameters.real("max_jitter_ms", 250, {.low = 10, .high = 500}, "ms",
+                                  "greatest jitter that the nominal RTT covers") /
                   1000) {}
 
   double window() const override {

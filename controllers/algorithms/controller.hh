@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "algorithms/constants.hh"
 #include "algorithms/interface.h"
+#include "algorithms/parameters.hh"
 
 namespace kneepoint {
 
@@ -27,10 +27,10 @@ inline constexpr double widest_window = 1 << 20;
 inline constexpr Limits first_windows{.low = 1, .high = 50, .least = 1};
 
 // The constant of most rules; RFC 6928 has 10.
-inline double initial_window(Constants& constants, double fallback = 10,
+inline double initial_window(Parameters& parameters, double fallback = 10,
                              const Limits& limits = first_windows) {
-  return constants.real("initial_window", fallback, limits, "packets",
-                        "window before the first acknowledgment");
+  return parameters.real("initial_window", fallback, limits, "packets",
+                         "window before the first acknowledgment");
 }
 
 class Controller {
@@ -58,12 +58,12 @@ class Controller {
   virtual void on_undo(const Undo& /* undo */) {}
 
  protected:
-  // Every controller has the constant keepalive_ms: it shapes the result as much as the rule does.
-  Controller(Constants& constants, double default_keepalive_ms)
+  // Every controller has the parameter keepalive_ms: it shapes the result as much as the rule does.
+  Controller(Parameters& parameters, double default_keepalive_ms)
       : keepalive_ms_(
-            constants.integer("keepalive_ms", default_keepalive_ms,
-                              {.low = 15, .high = 1000, .least = 1, .scale = Scale::log}, "ms",
-                              "silence after which the sender sends one datagram regardless")) {}
+            parameters.integer("keepalive_ms", default_keepalive_ms,
+                               {.low = 15, .high = 1000, .least = 1, .scale = Scale::log}, "ms",
+                               "silence after which the sender sends one datagram regardless")) {}
 
  private:
   double keepalive_ms_;
@@ -75,10 +75,10 @@ class Windowed : public Controller {
   double window() const override { return cwnd_; }
 
  protected:
-  Windowed(Constants& constants, double default_keepalive_ms, double initial = 10,
+  Windowed(Parameters& parameters, double default_keepalive_ms, double initial = 10,
            const Limits& limits = first_windows)
-      : Controller(constants, default_keepalive_ms),
-        cwnd_(initial_window(constants, initial, limits)) {}
+      : Controller(parameters, default_keepalive_ms),
+        cwnd_(initial_window(parameters, initial, limits)) {}
 
   double cwnd_;
 };
@@ -95,8 +95,8 @@ class TimingOut : public Windowed {
   }
 
  protected:
-  explicit TimingOut(Constants& constants, double initial = 10)
-      : Windowed(constants, 1000, initial) {}
+  explicit TimingOut(Parameters& parameters, double initial = 10)
+      : Windowed(parameters, 1000, initial) {}
 };
 
 }  // namespace kneepoint

@@ -9,17 +9,17 @@ namespace {
 
 class DelayBand final : public Windowed {
  public:
-  explicit DelayBand(Constants& constants)
-      : Windowed(constants, 1000),
-        low_ms_(constants.real("low_ms", 80, {.low = 45, .high = 150}, "ms",
-                               "the window grows while the smoothed RTT is below")),
-        high_ms_(constants.real("high_ms", 100, {.low = 50, .high = 200}, "ms",
-                                "the window shrinks while the smoothed RTT is above")),
-        increase_(constants.real("increase", 2, {.low = 0.1, .high = 20, .scale = Scale::log},
-                                 "packets/RTT", "increase: increase/cwnd an acknowledgment")),
-        decrease_(constants.real("decrease", 2, {.low = 0.1, .high = 50, .scale = Scale::log},
-                                 "packets/RTT", "decrease: decrease/cwnd an acknowledgment")),
-        rtt_(constants, 0.9) {}
+  explicit DelayBand(Parameters& parameters)
+      : Windowed(parameters, 1000),
+        low_ms_(parameters.real("low_ms", 80, {.low = 45, .high = 150}, "ms",
+                                "the window grows while the smoothed RTT is below")),
+        high_ms_(parameters.real("high_ms", 100, {.low = 50, .high = 200}, "ms",
+                                 "the window shrinks while the smoothed RTT is above")),
+        increase_(parameters.real("increase", 2, {.low = 0.1, .high = 20, .scale = Scale::log},
+                                  "packets/RTT", "increase: increase/cwnd an acknowledgment")),
+        decrease_(parameters.real("decrease", 2, {.low = 0.1, .high = 50, .scale = Scale::log},
+                                  "packets/RTT", "decrease: decrease/cwnd an acknowledgment")),
+        rtt_(parameters, 0.9) {}
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);

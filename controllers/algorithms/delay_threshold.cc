@@ -8,14 +8,14 @@ namespace {
 
 class DelayThreshold final : public Windowed {
  public:
-  explicit DelayThreshold(Constants& constants)
-      : Windowed(constants, 1000),
-        alpha_(constants.real("alpha", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
-                              "packets/RTT", "increase: alpha/cwnd an ACK below the threshold")),
-        beta_(constants.real("beta", 10, {.low = 0.1, .high = 50, .scale = Scale::log},
-                             "packets/RTT", "decrease: beta/cwnd an ACK above the threshold")),
-        rtt_threshold_ms_(constants.real("rtt_threshold_ms", 90, {.low = 45, .high = 200}, "ms",
-                                         "RTT at which growth turns to decrease")) {}
+  explicit DelayThreshold(Parameters& parameters)
+      : Windowed(parameters, 1000),
+        alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
+                               "packets/RTT", "increase: alpha/cwnd an ACK below the threshold")),
+        beta_(parameters.real("beta", 10, {.low = 0.1, .high = 50, .scale = Scale::log},
+                              "packets/RTT", "decrease: beta/cwnd an ACK above the threshold")),
+        rtt_threshold_ms_(parameters.real("rtt_threshold_ms", 90, {.low = 45, .high = 200}, "ms",
+                                          "RTT at which growth turns to decrease")) {}
 
   void on_ack(const Ack& ack) override {
     if (static_cast<double>(ack.rtt_ms()) < rtt_threshold_ms_) {

@@ -12,14 +12,14 @@ namespace {
 
 class FastTcp final : public Windowed {
  public:
-  explicit FastTcp(Constants& constants)
-      : Windowed(constants, 1000),
-        gamma_(constants.real("gamma", 0.5,
-                              {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
-                              "share of the new window in each update")),
-        alpha_(constants.real("alpha", 5, {.low = 0.5, .high = 50, .scale = Scale::log}, "packets",
-                              "packets kept in the queue")),
-        rtt_(constants, 0.9) {}
+  explicit FastTcp(Parameters& parameters)
+      : Windowed(parameters, 1000),
+        gamma_(parameters.real("gamma", 0.5,
+                               {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
+                               "share of the new window in each update")),
+        alpha_(parameters.real("alpha", 5, {.low = 0.5, .high = 50, .scale = Scale::log}, "packets",
+                               "packets kept in the queue")),
+        rtt_(parameters, 0.9) {}
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);

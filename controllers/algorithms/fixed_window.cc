@@ -6,11 +6,11 @@ namespace {
 
 class FixedWindow final : public Controller {
  public:
-  explicit FixedWindow(Constants& constants)
-      : Controller(constants, 1000),
-        window_(constants.integer("window", 50,
-                                  {.low = 1, .high = 100, .least = 1, .scale = Scale::log},
-                                  "packets", "datagrams in flight")) {}
+  explicit FixedWindow(Parameters& parameters)
+      : Controller(parameters, 1000),
+        window_(parameters.integer("window", 50,
+                                   {.low = 1, .high = 100, .least = 1, .scale = Scale::log},
+                                   "packets", "datagrams in flight")) {}
 
   double window() const override { return window_; }
 

@@ -14,16 +14,16 @@ namespace {
 
 class Hybla final : public SlowStarting {
  public:
-  explicit Hybla(Constants& constants)
-      : SlowStarting(constants, 1),
-        rtt0_ms_(constants.real("rtt0_ms", 25,
-                                {.low = 5, .high = 200, .least = 1, .scale = Scale::log}, "ms",
-                                "RTT of the connection that it equals")),
-        beta_(constants.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
-                             "what a loss leaves of the window")),
-        follows_rtt_(constants.flag("follow_rtt",
-                                    "1: rho is of the smoothed RTT, as in the paper; 0: of the "
-                                    "least smoothed RTT, as in Linux")) {}
+  explicit Hybla(Parameters& parameters)
+      : SlowStarting(parameters, 1),
+        rtt0_ms_(parameters.real("rtt0_ms", 25,
+                                 {.low = 5, .high = 200, .least = 1, .scale = Scale::log}, "ms",
+                                 "RTT of the connection that it equals")),
+        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+                              "what a loss leaves of the window")),
+        follows_rtt_(parameters.flag("follow_rtt",
+                                     "1: rho is of the smoothed RTT, as in the paper; 0: of the "
+                                     "least smoothed RTT, as in Linux")) {}
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) measure(rtt_ms(ack));

@@ -19,7 +19,7 @@ extern "C" {
 #define KNEEPOINT_INTERFACE_VERSION 2
 
 /* [low, high] is the sensible search range; [least, most] is the valid range. */
-struct kneepoint_constant {
+struct kneepoint_parameter {
   const char* name;
   const char* unit;
   const char* meaning;
@@ -46,8 +46,8 @@ struct kneepoint_declaration {
   const char* name; /* the file's: NAME.so */
   const char* summary;
   const char* source;
-  size_t constant_count;
-  const struct kneepoint_constant* const* constants;
+  size_t parameter_count;
+  const struct kneepoint_parameter* const* parameters;
   uint32_t needs; /* a sum of kneepoint_need */
 };
 

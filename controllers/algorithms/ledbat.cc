@@ -11,22 +11,22 @@ namespace {
 
 class Ledbat final : public TimingOut {
  public:
-  explicit Ledbat(Constants& constants)
-      : TimingOut(constants, 2),
+  explicit Ledbat(Parameters& parameters)
+      : TimingOut(parameters, 2),
         target_ms_(
-            constants.real("target_ms", 100, {.low = 5, .high = 100, .least = 1}, "ms",
-                           "queueing delay that it aims at; the RFC allows no more than 100")),
-        gain_(constants.real("gain", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
-                             "packets/RTT",
-                             "increase without a queue; the RFC allows no more than 1")),
-        filter_(constants.integer("current_filter", 4,
-                                  {.low = 1, .high = 16, .least = 1, .most = 64}, "samples",
-                                  "the present delay is the least of so many")),
-        history_(constants.integer("base_history_min", 10,
-                                   {.low = 1, .high = 10, .least = 1, .most = 60}, "min",
-                                   "the base delay is the least of so long")),
-        allowed_increase_(constants.real("allowed_increase", 1, {.low = 1, .high = 16}, "packets",
-                                         "the window exceeds the packets in flight by no more")) {}
+            parameters.real("target_ms", 100, {.low = 5, .high = 100, .least = 1}, "ms",
+                            "queueing delay that it aims at; the RFC allows no more than 100")),
+        gain_(parameters.real("gain", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
+                              "packets/RTT",
+                              "increase without a queue; the RFC allows no more than 1")),
+        filter_(parameters.integer("current_filter", 4,
+                                   {.low = 1, .high = 16, .least = 1, .most = 64}, "samples",
+                                   "the present delay is the least of so many")),
+        history_(parameters.integer("base_history_min", 10,
+                                    {.low = 1, .high = 10, .least = 1, .most = 60}, "min",
+                                    "the base delay is the least of so long")),
+        allowed_increase_(parameters.real("allowed_increase", 1, {.low = 1, .high = 16}, "packets",
+                                          "the window exceeds the packets in flight by no more")) {}
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) add_delay(delay_ms(ack), ack.now_us);

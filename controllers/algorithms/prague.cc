@@ -11,14 +11,14 @@ namespace {
 
 class Prague final : public TimingOut {
  public:
-  explicit Prague(Constants& constants)
-      : TimingOut(constants),
-        ssthresh_(initial_ssthresh(constants)),
-        gain_(constants.real("gain", 1.0 / 16,
-                             {.low = 1.0 / 64, .high = 0.5, .most = 1, .scale = Scale::log}, "1",
-                             "weight of a round's share of marks in their average")),
-        virtual_rtt_s_(constants.real("virtual_rtt_ms", 25, {.low = 1, .high = 100}, "ms",
-                                      "RTT as which shorter ones behave; 0: none") /
+  explicit Prague(Parameters& parameters)
+      : TimingOut(parameters),
+        ssthresh_(initial_ssthresh(parameters)),
+        gain_(parameters.real("gain", 1.0 / 16,
+                              {.low = 1.0 / 64, .high = 0.5, .most = 1, .scale = Scale::log}, "1",
+                              "weight of a round's share of marks in their average")),
+        virtual_rtt_s_(parameters.real("virtual_rtt_ms", 25, {.low = 1, .high = 100}, "ms",
+                                       "RTT as which shorter ones behave; 0: none") /
                        1000) {}
 
   // Slow start sends twice as fast as the window, so that it can double.

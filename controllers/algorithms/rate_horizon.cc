@@ -10,17 +10,17 @@ namespace {
 
 class RateHorizon final : public Windowed {
  public:
-  explicit RateHorizon(Constants& constants)
-      : Windowed(constants, 50),
-        horizon_s_(constants.real("horizon_ms", 60, {.low = 30, .high = 150, .least = 1}, "ms",
-                                  "time in which the packets in flight arrive") /
+  explicit RateHorizon(Parameters& parameters)
+      : Windowed(parameters, 50),
+        horizon_s_(parameters.real("horizon_ms", 60, {.low = 30, .high = 150, .least = 1}, "ms",
+                                   "time in which the packets in flight arrive") /
                    1000),
-        time_constant_s_(constants.real("time_constant_ms", 100,
-                                        {.low = 10, .high = 1000, .least = 1, .scale = Scale::log},
-                                        "ms", "of the filter of the rate") /
+        time_constant_s_(parameters.real("time_constant_ms", 100,
+                                         {.low = 10, .high = 1000, .least = 1, .scale = Scale::log},
+                                         "ms", "of the filter of the rate") /
                          1000),
-        least_(constants.real("least_window", 2, {.low = 1, .high = 10, .least = 1}, "packets",
-                              "least window")),
+        least_(parameters.real("least_window", 2, {.low = 1, .high = 10, .least = 1}, "packets",
+                               "least window")),
         rate_(cwnd_ / horizon_s_) {}
 
   void on_ack(const Ack& ack) override {

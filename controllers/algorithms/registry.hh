@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "algorithms/adapter.hh"
-#include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
 #include "algorithms/interface.h"
 #include "algorithms/needs.hh"
+#include "algorithms/parameters.hh"
 
 namespace kneepoint {
 
@@ -31,8 +31,8 @@ class __attribute__((visibility("hidden"))) Registration {
     declared_ = {.name = name,
                  .summary = summary,
                  .source = source,
-                 .constant_count = 0,
-                 .constants = nullptr,
+                 .parameter_count = 0,
+                 .parameters = nullptr,
                  .needs = needed};
     calls_ = Adapter<Algorithm>::calls();
     calls_.declare = declare;
@@ -43,14 +43,14 @@ class __attribute__((visibility("hidden"))) Registration {
 
  private:
   // Those that the class reads when it is made without values.
-  static const std::vector<Constant>& constants() {
-    static const std::vector<Constant> all = [] {
+  static const std::vector<Parameter>& parameters() {
+    static const std::vector<Parameter> all = [] {
       if (registrations != 1) {
         throw std::logic_error("its file has several registrations; keep one");
       }
-      Constants constants;
-      const Algorithm algorithm(constants);
-      return constants.declared();
+      Parameters parameters;
+      const Algorithm algorithm(parameters);
+      return parameters.declared();
     }();
     return all;
   }
@@ -58,12 +58,12 @@ class __attribute__((visibility("hidden"))) Registration {
   static const kneepoint_declaration* declare() {
     const kneepoint_declaration* const none = nullptr;
     return Failure::guard(none, []() -> const kneepoint_declaration* {
-      static std::vector<kneepoint_constant> rows;
-      static std::vector<const kneepoint_constant*> pointers;
+      static std::vector<kneepoint_parameter> rows;
+      static std::vector<const kneepoint_parameter*> pointers;
       if (not rows.empty()) return &declared_;
-      rows.reserve(constants().size());
-      pointers.reserve(constants().size());
-      for (const Constant& each : constants()) {
+      rows.reserve(parameters().size());
+      pointers.reserve(parameters().size());
+      for (const Parameter& each : parameters()) {
         rows.push_back({.name = each.name.c_str(),
                         .unit = each.unit.c_str(),
                         .meaning = each.meaning.c_str(),
@@ -72,12 +72,12 @@ class __attribute__((visibility("hidden"))) Registration {
                         .high = each.limits.high,
                         .least = each.limits.least,
                         .most = each.limits.most,
-                        .is_integer = each.type == ConstantType::integer,
+                        .is_integer = each.type == ParameterType::integer,
                         .is_log = each.limits.scale == Scale::log});
         pointers.push_back(&rows.back());
       }
-      declared_.constant_count = pointers.size();
-      declared_.constants = pointers.data();
+      declared_.parameter_count = pointers.size();
+      declared_.parameters = pointers.data();
       return &declared_;
     });
   }
@@ -85,11 +85,11 @@ class __attribute__((visibility("hidden"))) Registration {
   static void* create(const double* values, size_t count) {
     void* const none = nullptr;
     return Failure::guard(none, [&]() -> void* {
-      Constants::Values named;
-      for (size_t i = 0; i < count and i < constants().size(); ++i) {
-        named.insert_or_assign(constants()[i].name, values[i]);
+      Parameters::Values named;
+      for (size_t i = 0; i < count and i < parameters().size(); ++i) {
+        named.insert_or_assign(parameters()[i].name, values[i]);
       }
-      Constants given(named);
+      Parameters given(named);
       return new Algorithm(given);
     });
   }

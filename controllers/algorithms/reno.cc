@@ -12,14 +12,14 @@ namespace {
 
 class Reno final : public SlowStarting {
  public:
-  explicit Reno(Constants& constants)
-      : SlowStarting(constants),
-        alpha_(constants.real("alpha", 1, {.low = 0.1, .high = 4, .scale = Scale::log},
-                              "packets/RTT", "additive increase in congestion avoidance")),
-        beta_(constants.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
-                             "what a loss leaves of the packets in flight")),
+  explicit Reno(Parameters& parameters)
+      : SlowStarting(parameters),
+        alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 4, .scale = Scale::log},
+                               "packets/RTT", "additive increase in congestion avoidance")),
+        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+                              "what a loss leaves of the packets in flight")),
         has_whole_packets_(
-            constants.flag("whole_packets", "computes in whole packets, as Linux does")) {
+            parameters.flag("whole_packets", "computes in whole packets, as Linux does")) {
     if (has_whole_packets_) cwnd_ = std::floor(cwnd_);
   }
 

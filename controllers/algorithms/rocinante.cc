@@ -9,17 +9,17 @@ namespace {
 
 class Rocinante final : public Windowed {
  public:
-  explicit Rocinante(Constants& constants)
-      : Windowed(constants, 25),
-        alpha_(constants.real("alpha", 2, {.low = 0.1, .high = 10, .scale = Scale::log},
-                              "packets/RTT", "increase: alpha/cwnd an ACK that is not late")),
-        beta_(constants.real("beta", 5, {.low = 0.1, .high = 50, .scale = Scale::log},
-                             "packets/RTT", "decrease: beta/cwnd a late ACK")),
-        rtt_allowance_(constants.real("rtt_allowance", 1.4, {.low = 1, .high = 3}, "1",
-                                      "an RTT above this times the average is late")),
-        ewma_weight_(constants.real("ewma_weight", 0.01,
-                                    {.low = 0.001, .high = 0.5, .most = 1, .scale = Scale::log},
-                                    "1", "weight of a new RTT in the average")) {}
+  explicit Rocinante(Parameters& parameters)
+      : Windowed(parameters, 25),
+        alpha_(parameters.real("alpha", 2, {.low = 0.1, .high = 10, .scale = Scale::log},
+                               "packets/RTT", "increase: alpha/cwnd an ACK that is not late")),
+        beta_(parameters.real("beta", 5, {.low = 0.1, .high = 50, .scale = Scale::log},
+                              "packets/RTT", "decrease: beta/cwnd a late ACK")),
+        rtt_allowance_(parameters.real("rtt_allowance", 1.4, {.low = 1, .high = 3}, "1",
+                                       "an RTT above this times the average is late")),
+        ewma_weight_(parameters.real("ewma_weight", 0.01,
+                                     {.low = 0.001, .high = 0.5, .most = 1, .scale = Scale::log},
+                                     "1", "weight of a new RTT in the average")) {}
 
   void on_ack(const Ack& ack) override {
     const auto rtt_ms = static_cast<double>(ack.rtt_ms());

@@ -11,9 +11,9 @@ namespace kneepoint {
 // value and the first sample initialises (Jacobson, SIGCOMM 1988).
 class RttEstimate {
  public:
-  RttEstimate(Constants& constants, double fallback)
-      : gain_(constants.real("gain", fallback, {.low = 0, .high = 0.99, .most = 1}, "1",
-                             "weight of the old value in the smoothed RTT")) {}
+  RttEstimate(Parameters& parameters, double fallback)
+      : gain_(parameters.real("gain", fallback, {.low = 0, .high = 0.99, .most = 1}, "1",
+                              "weight of the old value in the smoothed RTT")) {}
 
   void add(const Ack& ack) {
     // At least a clock's tick, so that ratios exist.

@@ -86,26 +86,26 @@ static_assert(operations <= 64);
 
 class Rule final : public Controller {
  public:
-  explicit Rule(Constants& constants)
-      : Controller(constants, 1000),
-        widest_(constants.real(
+  explicit Rule(Parameters& parameters)
+      : Controller(parameters, 1000),
+        widest_(parameters.real(
             "widest_window", 600,
             {.low = 100, .high = 10000, .least = 2, .most = widest_window, .scale = Scale::log},
             "packets", "upper bound of w, whose lower is 2")),
-        window_(constants.real("initial_window", 20, {.low = 1, .high = 100, .least = 1}, "packets",
-                               "w before the first acknowledgment")),
+        window_(parameters.real("initial_window", 20, {.low = 1, .high = 100, .least = 1},
+                                "packets", "w before the first acknowledgment")),
         keepalive_ms_(Controller::keepalive_ms()) {
     signals_[w] = window_;
     std::vector<size_t> program;
     for (size_t i = 0; i < codes; ++i) {
       constexpr double most = 281474976710655;  // 64^8 - 1
-      auto code = static_cast<uint64_t>(constants.integer("code_" + std::to_string(i), 0,
-                                                          {.low = 0, .high = most, .most = most},
-                                                          "1", "eight operations of the program"));
+      auto code = static_cast<uint64_t>(parameters.integer("code_" + std::to_string(i), 0,
+                                                           {.low = 0, .high = most, .most = most},
+                                                           "1", "eight operations of the program"));
       for (size_t k = 0; k < per_code; ++k, code /= 64) program.push_back(code % 64);
     }
     for (size_t i = 0; i < numbers; ++i) {
-      literals_[i] = constants.real(
+      literals_[i] = parameters.real(
           "number_" + std::to_string(i), 0,
           {.low = -1000, .high = 1000, .least = std::numeric_limits<double>::lowest()}, "1",
           "a number of the program");

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <cstdint>
 
-#include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
+#include "algorithms/parameters.hh"
 
 namespace kneepoint {
 
-inline double initial_ssthresh(Constants& constants) {
-  return constants.real("initial_ssthresh", 1 << 20,
-                        {.low = 2, .high = 1 << 20, .least = 1, .scale = Scale::log}, "packets",
-                        "window at which the first slow start ends");
+inline double initial_ssthresh(Parameters& parameters) {
+  return parameters.real("initial_ssthresh", 1 << 20,
+                         {.low = 2, .high = 1 << 20, .least = 1, .scale = Scale::log}, "packets",
+                         "window at which the first slow start ends");
 }
 
 // A rule that has a window and a threshold below which it is in slow start. Losses reduce both, and
@@ -34,8 +34,8 @@ class SlowStarting : public TimingOut {
   }
 
  protected:
-  explicit SlowStarting(Constants& constants, double initial = 10)
-      : TimingOut(constants, initial), ssthresh_(initial_ssthresh(constants)) {}
+  explicit SlowStarting(Parameters& parameters, double initial = 10)
+      : TimingOut(parameters, initial), ssthresh_(initial_ssthresh(parameters)) {}
 
   virtual void reduce(const Loss& loss) = 0;
 

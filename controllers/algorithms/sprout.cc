@@ -135,21 +135,21 @@ class Motion {
 
 class Sprout final : public Controller {
  public:
-  explicit Sprout(Constants& constants)
-      : Controller(constants, 100),
-        motion_(
-            constants.real("sigma", 200,
-                           {.low = 50, .high = 500, .least = 20, .most = 1000, .scale = Scale::log},
-                           "packets/s/sqrt(s)", "how fast the link's rate moves"),
-            constants.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log}, "1/s",
-                           "rate at which outages end")),
-        risk_(static_cast<float>(constants.real("percentile", 5, {.low = 1, .high = 75, .most = 99},
-                                                "%",
-                                                "probability that less arrives than is forecast")) /
+  explicit Sprout(Parameters& parameters)
+      : Controller(parameters, 100),
+        motion_(parameters.real(
+                    "sigma", 200,
+                    {.low = 50, .high = 500, .least = 20, .most = 1000, .scale = Scale::log},
+                    "packets/s/sqrt(s)", "how fast the link's rate moves"),
+                parameters.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
+                                "1/s", "rate at which outages end")),
+        risk_(static_cast<float>(
+                  parameters.real("percentile", 5, {.low = 1, .high = 75, .most = 99}, "%",
+                                  "probability that less arrives than is forecast")) /
               100),
         horizon_ticks_(static_cast<size_t>(
-            constants.integer("horizon_ticks", 5, {.low = 2, .high = 8, .least = 1, .most = 8},
-                              "20 ms", "time in which the packets in flight arrive"))) {
+            parameters.integer("horizon_ticks", 5, {.low = 2, .high = 8, .least = 1, .most = 8},
+                               "20 ms", "time in which the packets in flight arrive"))) {
     belief_.fill(1.0F / bins);
     ones_.fill(1);
     make_forecasts();

@@ -15,25 +15,25 @@ namespace {
 
 class Swift final : public TimingOut {
  public:
-  explicit Swift(Constants& constants)
-      : TimingOut(constants),
-        target_ms_(constants.real("target_ms", 25, {.low = 5, .high = 200, .scale = Scale::log},
-                                  "ms", "delay beyond the least RTT that it aims at")),
-        ai_(constants.real("ai", 1, {.low = 0.1, .high = 5, .scale = Scale::log}, "packets/RTT",
-                           "additive increase")),
-        beta_(constants.real("beta", 0.8, {.low = 0.1, .high = 1}, "1",
-                             "decrease per share of the RTT beyond its target")),
-        max_mdf_(constants.real("max_mdf", 0.5, {.low = 0.1, .high = 0.9, .most = 1}, "1",
-                                "greatest decrease, of the window")),
-        scaling_range_(constants.real("scaling_range", 5, {.low = 0, .high = 10}, "1",
-                                      "added to the target of small windows")),
-        scaling_low_(constants.real("scaling_low", 0.1,
-                                    {.low = 0.1, .high = 1, .least = 0.01, .most = 1}, "packets",
-                                    "window up to which the addition is greatest")),
-        scaling_high_(constants.real("scaling_high", 100, {.low = 10, .high = 200, .least = 2},
-                                     "packets", "window from which there is none")),
-        reset_after_(constants.integer("reset_after", 5, {.low = 1, .high = 10, .least = 1}, "1",
-                                       "timeouts in a row to the least window")) {}
+  explicit Swift(Parameters& parameters)
+      : TimingOut(parameters),
+        target_ms_(parameters.real("target_ms", 25, {.low = 5, .high = 200, .scale = Scale::log},
+                                   "ms", "delay beyond the least RTT that it aims at")),
+        ai_(parameters.real("ai", 1, {.low = 0.1, .high = 5, .scale = Scale::log}, "packets/RTT",
+                            "additive increase")),
+        beta_(parameters.real("beta", 0.8, {.low = 0.1, .high = 1}, "1",
+                              "decrease per share of the RTT beyond its target")),
+        max_mdf_(parameters.real("max_mdf", 0.5, {.low = 0.1, .high = 0.9, .most = 1}, "1",
+                                 "greatest decrease, of the window")),
+        scaling_range_(parameters.real("scaling_range", 5, {.low = 0, .high = 10}, "1",
+                                       "added to the target of small windows")),
+        scaling_low_(parameters.real("scaling_low", 0.1,
+                                     {.low = 0.1, .high = 1, .least = 0.01, .most = 1}, "packets",
+                                     "window up to which the addition is greatest")),
+        scaling_high_(parameters.real("scaling_high", 100, {.low = 10, .high = 200, .least = 2},
+                                      "packets", "window from which there is none")),
+        reset_after_(parameters.integer("reset_after", 5, {.low = 1, .high = 10, .least = 1}, "1",
+                                        "timeouts in a row to the least window")) {}
 
   // Less than a packet is one, and a pause.
   double window() const override { return std::max(cwnd_, 1.0); }

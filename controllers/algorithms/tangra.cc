@@ -1,5 +1,5 @@
 // TANGRA: a target RTT relative to the least, and a correction proportional to the distance from
-// it. Report 002 part D3. The step sizes are not in the report; they are constants to be fitted.
+// it. Report 002 part D3. The step sizes are not in the report; they are parameters to be fitted.
 #include <algorithm>
 
 #include "algorithms/registry.hh"
@@ -10,23 +10,23 @@ namespace {
 
 class Tangra final : public Windowed {
  public:
-  explicit Tangra(Constants& constants)
-      : Windowed(constants, 1000),
-        t_(constants.real("t", 1.4, {.low = 1.05, .high = 2.5, .least = 1}, "1",
-                          "target RTT, as a multiple of the least RTT")),
-        t_bound_(constants.real("t_bound", 1.6, {.low = 1.1, .high = 3, .least = 1}, "1",
-                                "the small decrease begins above this multiple")),
-        t_high_(constants.real("t_high", 1.8, {.low = 1.2, .high = 4, .least = 1}, "1",
-                               "the large decrease begins above this multiple")),
-        increase_(constants.real("increase", 5, {.low = 0.1, .high = 100, .scale = Scale::log},
-                                 "packets/RTT", "increase at one least RTT below the target")),
-        small_decrease_(constants.real("small_decrease", 5,
-                                       {.low = 0.1, .high = 100, .scale = Scale::log},
-                                       "packets/RTT", "small decrease at one least RTT above")),
-        large_decrease_(constants.real("large_decrease", 20,
-                                       {.low = 0.1, .high = 100, .scale = Scale::log},
-                                       "packets/RTT", "large decrease at one least RTT above")),
-        rtt_(constants, 0.7) {}
+  explicit Tangra(Parameters& parameters)
+      : Windowed(parameters, 1000),
+        t_(parameters.real("t", 1.4, {.low = 1.05, .high = 2.5, .least = 1}, "1",
+                           "target RTT, as a multiple of the least RTT")),
+        t_bound_(parameters.real("t_bound", 1.6, {.low = 1.1, .high = 3, .least = 1}, "1",
+                                 "the small decrease begins above this multiple")),
+        t_high_(parameters.real("t_high", 1.8, {.low = 1.2, .high = 4, .least = 1}, "1",
+                                "the large decrease begins above this multiple")),
+        increase_(parameters.real("increase", 5, {.low = 0.1, .high = 100, .scale = Scale::log},
+                                  "packets/RTT", "increase at one least RTT below the target")),
+        small_decrease_(parameters.real("small_decrease", 5,
+                                        {.low = 0.1, .high = 100, .scale = Scale::log},
+                                        "packets/RTT", "small decrease at one least RTT above")),
+        large_decrease_(parameters.real("large_decrease", 20,
+                                        {.low = 0.1, .high = 100, .scale = Scale::log},
+                                        "packets/RTT", "large decrease at one least RTT above")),
+        rtt_(parameters, 0.7) {}
 
   void on_ack(const Ack& ack) override {
     rtt_.add(ack);

@@ -14,22 +14,22 @@ namespace {
 
 class Vegas final : public SlowStarting {
  public:
-  explicit Vegas(Constants& constants)
-      : SlowStarting(constants),
-        alpha_(constants.real("alpha", 2, {.low = 0.5, .high = 20, .scale = Scale::log}, "packets",
-                              "a shorter queue lets the window grow")),
-        beta_(constants.real("beta", 4, {.low = 1, .high = 40, .scale = Scale::log}, "packets",
-                             "a longer queue lets the window shrink")),
-        gamma_(constants.real("gamma", 1, {.low = 0.5, .high = 20, .scale = Scale::log}, "packets",
-                              "a longer queue ends slow start")),
-        divides_by_rtt_(constants.flag("divide_by_rtt",
-                                       "1: the queue is cwnd (RTT - least)/RTT, as in the paper; "
-                                       "0: cwnd (RTT - least)/least, as in Linux")),
-        has_slow_slow_start_(constants.flag("every_other_round",
-                                            "1: slow start doubles in every other round trip, as "
-                                            "in the paper; 0: in each, as in Linux")),
+  explicit Vegas(Parameters& parameters)
+      : SlowStarting(parameters),
+        alpha_(parameters.real("alpha", 2, {.low = 0.5, .high = 20, .scale = Scale::log}, "packets",
+                               "a shorter queue lets the window grow")),
+        beta_(parameters.real("beta", 4, {.low = 1, .high = 40, .scale = Scale::log}, "packets",
+                              "a longer queue lets the window shrink")),
+        gamma_(parameters.real("gamma", 1, {.low = 0.5, .high = 20, .scale = Scale::log}, "packets",
+                               "a longer queue ends slow start")),
+        divides_by_rtt_(parameters.flag("divide_by_rtt",
+                                        "1: the queue is cwnd (RTT - least)/RTT, as in the paper; "
+                                        "0: cwnd (RTT - least)/least, as in Linux")),
+        has_slow_slow_start_(parameters.flag("every_other_round",
+                                             "1: slow start doubles in every other round trip, as "
+                                             "in the paper; 0: in each, as in Linux")),
         has_whole_packets_(
-            constants.flag("whole_packets", "computes in whole packets, as Linux does")) {
+            parameters.flag("whole_packets", "computes in whole packets, as Linux does")) {
     if (has_whole_packets_) cwnd_ = std::floor(cwnd_);
   }
 

@@ -75,28 +75,29 @@ class Interval {
 
 class Vivace final : public Controller {
  public:
-  explicit Vivace(Constants& constants)
-      : Controller(constants, 1000),
-        initial_window_(initial_window(constants)),
-        exponent_(constants.real("exponent", 0.9,
-                                 {.low = 0.5, .high = 0.99, .least = 0.01, .most = 1}, "1",
-                                 "of the rate, in the utility")),
-        latency_(constants.real("latency", 900, {.low = 1, .high = 2000, .scale = Scale::log}, "1",
-                                "price of a growing RTT (b)")),
-        loss_(constants.real("loss", 11.35, {.low = 1, .high = 50, .scale = Scale::log}, "1",
-                             "price of losses (c)")),
-        tolerated_gradient_(constants.real("tolerated_gradient", 0.01,
-                                           {.low = 0.001, .high = 0.1, .scale = Scale::log}, "s/s",
-                                           "growth of the RTT that counts as none")),
-        probe_(constants.real("probe", 0.05, {.low = 0.01, .high = 0.2, .least = 1e-3, .most = 0.5},
-                              "1", "how far trials lie from the rate")),
-        theta_(constants.real("theta", 1, {.low = 0.1, .high = 10, .scale = Scale::log}, "1",
-                              "step for a gradient of the utility")),
-        boundary_(constants.real("boundary", 0.05,
-                                 {.low = 0.01, .high = 0.5, .least = 1e-3, .most = 1}, "1",
-                                 "greatest step at first, of the rate")),
-        boundary_step_(constants.real("boundary_step", 0.1, {.low = 0, .high = 0.5, .most = 1}, "1",
-                                      "by which a bounded step raises the boundary")) {}
+  explicit Vivace(Parameters& parameters)
+      : Controller(parameters, 1000),
+        initial_window_(initial_window(parameters)),
+        exponent_(parameters.real("exponent", 0.9,
+                                  {.low = 0.5, .high = 0.99, .least = 0.01, .most = 1}, "1",
+                                  "of the rate, in the utility")),
+        latency_(parameters.real("latency", 900, {.low = 1, .high = 2000, .scale = Scale::log}, "1",
+                                 "price of a growing RTT (b)")),
+        loss_(parameters.real("loss", 11.35, {.low = 1, .high = 50, .scale = Scale::log}, "1",
+                              "price of losses (c)")),
+        tolerated_gradient_(parameters.real("tolerated_gradient", 0.01,
+                                            {.low = 0.001, .high = 0.1, .scale = Scale::log}, "s/s",
+                                            "growth of the RTT that counts as none")),
+        probe_(parameters.real("probe", 0.05,
+                               {.low = 0.01, .high = 0.2, .least = 1e-3, .most = 0.5}, "1",
+                               "how far trials lie from the rate")),
+        theta_(parameters.real("theta", 1, {.low = 0.1, .high = 10, .scale = Scale::log}, "1",
+                               "step for a gradient of the utility")),
+        boundary_(parameters.real("boundary", 0.05,
+                                  {.low = 0.01, .high = 0.5, .least = 1e-3, .most = 1}, "1",
+                                  "greatest step at first, of the rate")),
+        boundary_step_(parameters.real("boundary_step", 0.1, {.low = 0, .high = 0.5, .most = 1},
+                                       "1", "by which a bounded step raises the boundary")) {}
 
   static constexpr bool governs_recovery = true;
 

@@ -102,7 +102,7 @@ struct Parser {
                 {"--network", text_at(network)},
                 {"--controller", text_at(flow().controller)},
                 {"--controller-sha256", sha256_at(flow().controller_sha256)},
-                {"--set", constant_at(flow().constants)},
+                {"--set", parameter_at(flow().parameters)},
                 {"--delay-ms", {take_delay}},
                 {"--duration-s", duration_at(scenario.duration_ms)},
                 {"--seed", whole_at(scenario.seed)},
@@ -127,7 +127,7 @@ struct Parser {
       throw std::invalid_argument(entry_option + " needs --entry OBJECT");
     }
     if (not entry.object.empty()) {
-      if (not flow().controller.empty() or not flow().constants.empty()) {
+      if (not flow().controller.empty() or not flow().parameters.empty()) {
         throw std::invalid_argument(
             "--entry runs a whole sender: it excludes --controller and --set");
       }

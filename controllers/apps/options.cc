@@ -34,17 +34,17 @@ Option sha256_at(std::string& place) {
   }};
 }
 
-Option constant_at(Constants::Values& place) {
-  return {[&place](const std::string& value, const std::string&) { add_constant(place, value); }};
+Option parameter_at(Parameters::Values& place) {
+  return {[&place](const std::string& value, const std::string&) { add_parameter(place, value); }};
 }
 
-void add_constant(Constants::Values& constants, const std::string& text) {
+void add_parameter(Parameters::Values& parameters, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
     throw std::invalid_argument("--set " + text + " is not PARAMETER=VALUE");
   }
   const std::string name = text.substr(0, equals);
-  if (not constants.emplace(name, to_real(text.substr(equals + 1), "--set " + name)).second) {
+  if (not parameters.emplace(name, to_real(text.substr(equals + 1), "--set " + name)).second) {
     throw std::invalid_argument("--set " + name + " is given twice");
   }
 }

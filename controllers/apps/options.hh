@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/constants.hh"
+#include "algorithms/parameters.hh"
 #include "apps/program.hh"
 #include "common/text.hh"
 #include "common/time.hh"
@@ -49,8 +49,8 @@ Option real_at(Place& place, double least, double most) {
 }
 // A digest: 64 digits in lower-case hexadecimal.
 Option sha256_at(std::string& place);
-// One of --set, given once for each constant: CONSTANT=NUMBER.
-Option constant_at(Constants::Values& place);
+// One of --set, given once for each parameter: PARAMETER=NUMBER.
+Option parameter_at(Parameters::Values& place);
 // A duration in seconds, of at least 1 ms and at most a day, kept in milliseconds.
 template <class Place>
 Option duration_at(Place& place_ms) {
@@ -59,7 +59,7 @@ Option duration_at(Place& place_ms) {
   }};
 }
 
-// Adds CONSTANT=NUMBER. Throws std::invalid_argument unless it is that, given once.
-void add_constant(Constants::Values& constants, const std::string& text);
+// Adds PARAMETER=NUMBER. Throws std::invalid_argument unless it is that, given once.
+void add_parameter(Parameters::Values& parameters, const std::string& text);
 
 }  // namespace kneepoint

@@ -129,8 +129,8 @@ std::string answer(Controllers& controllers, const std::vector<Log>& logs,
   try {
     const Words words = split_words(line);
     if (words.empty()) throw std::invalid_argument("CONTROLLER PARAMETER=VALUE...");
-    Constants::Values values;
-    for (size_t at = 1; at < words.size(); ++at) add_constant(values, words[at]);
+    Parameters::Values values;
+    for (size_t at = 1; at < words.size(); ++at) add_parameter(values, words[at]);
     Figures found;
     for (const Log& log : logs) found.replay(log, controllers.make(words[0], values));
     const double silence = found.silences / std::max(1.0, found.keepalives);

@@ -60,8 +60,8 @@ RunReport Runner::run(const RunArguments& arguments) {
   std::vector<LoadedController> controllers;
   for (const FlowSettings& flow : scenario.flows) {
     if (flow.entry) continue;
-    controllers.push_back(
-        controllers_.make(flow.controller, flow.constants, flow.controller_sha256, offer_to(flow)));
+    controllers.push_back(controllers_.make(flow.controller, flow.parameters,
+                                            flow.controller_sha256, offer_to(flow)));
     require_marks(scenario, flow, controllers.back()->needs());
   }
   const auto uplink = trace_of(scenario.uplink);

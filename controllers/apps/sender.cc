@@ -30,7 +30,7 @@ struct Arguments {
   uint16_t port = 0;
   std::string controller{};
   std::string controller_sha256{};
-  Constants::Values constants{};
+  Parameters::Values parameters{};
   std::optional<Milliseconds> duration_ms{};
   std::optional<std::string> flow_log{};
   bool ends_with_parent = false;
@@ -43,7 +43,7 @@ Arguments parse(const Words& words) {
   take_options(words, 2,
                {{"--controller", text_at(arguments.controller)},
                 {"--controller-sha256", sha256_at(arguments.controller_sha256)},
-                {"--set", constant_at(arguments.constants)},
+                {"--set", parameter_at(arguments.parameters)},
                 {"--duration-s", duration_at(arguments.duration_ms)},
                 {"--flow-log", text_at(arguments.flow_log)},
                 {"--end-with-parent", flag_at(arguments.ends_with_parent)}},
@@ -69,7 +69,7 @@ std::string describe(const std::string& status, const std::string& reason,
 int run(const Words& words) {
   const Arguments arguments = parse(words);
   const LoadedController controller =
-      Controllers().make(arguments.controller, arguments.constants, arguments.controller_sha256,
+      Controllers().make(arguments.controller, arguments.parameters, arguments.controller_sha256,
                          offer_of_real_datagrams);
   std::optional<FlowLog> log;
   if (arguments.flow_log) log.emplace(*arguments.flow_log);

@@ -72,8 +72,8 @@ void run(int count, char* words[]) {
     const size_t equals = word.find('=');
     given()[word.substr(0, equals)] = std::strtod(words[i] + equals + 1, nullptr);
   }
-  Constants constants;
-  Candidate candidate{std::unique_ptr<Controller>(registered()->create(constants))};
+  Parameters parameters;
+  Candidate candidate{std::unique_ptr<Controller>(registered()->create(parameters))};
   if (not given().empty()) {
     throw std::invalid_argument("has no parameter " + given().begin()->first);
   }
@@ -86,12 +86,12 @@ void run(int count, char* words[]) {
 
 }  // namespace
 
-double Constants::real(const char* name, double fallback, const Limits& limits, const char*,
-                       const char*) {
+double Parameters::real(const char* name, double fallback, const Limits& limits, const char*,
+                        const char*) {
   return take(name, fallback, limits, false);
 }
-double Constants::integer(const char* name, double fallback, const Limits& limits, const char*,
-                          const char*) {
+double Parameters::integer(const char* name, double fallback, const Limits& limits, const char*,
+                           const char*) {
   return take(name, fallback, limits, true);
 }
 

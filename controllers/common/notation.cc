@@ -14,7 +14,7 @@ void describe(JsonWriter& json, const Kinds& kinds) {
     json.begin_object().field("name", name).field("meaning", kind.meaning).key("needs_bound");
     json.json(truth(kind.needs_bound)).key("marks").json(truth(kind.marks));
     json.key("parameters").begin_array();
-    for (const Parameter& each : kind.parameters) {
+    for (const NotationParameter& each : kind.parameters) {
       json.begin_object().field("name", each.name).field("least", each.least);
       json.field("type", types[static_cast<size_t>(each.type)]).field("most", each.most);
       json.key("default").json(each.fallback ? to_text(*each.fallback) : "null");
@@ -48,7 +48,7 @@ Notation::Notation(const std::string& what, const std::string& description, cons
     refuse(kind_ + " needs packets=NUMBER or bytes=NUMBER");
   }
   std::string known;
-  for (const Parameter& each : found->second.parameters) {
+  for (const NotationParameter& each : found->second.parameters) {
     known.append(" ").append(each.name);
     if (const auto node = given.extract(each.name)) {
       values_[each.name] = read(each, node.mapped());
@@ -61,23 +61,24 @@ Notation::Notation(const std::string& what, const std::string& description, cons
   if (not given.empty()) {
     refuse(kind_ + " has no parameter " + given.begin()->first + "; it has:" + known);
   }
-  for (const Parameter& each : found->second.parameters) {
+  for (const NotationParameter& each : found->second.parameters) {
     if (*each.below != '\0' and (*this)[each.name] >= (*this)[each.below]) {
       refuse(std::string(each.name) + " must be below " + each.below);
     }
   }
 }
 
-std::vector<double> Notation::read(const Parameter& parameter, const std::string& text) const {
+std::vector<double> Notation::read(const NotationParameter& parameter,
+                                   const std::string& text) const {
   const auto& [name, type, least, most, fallback, unit, meaning, is_required, below] = parameter;
   const std::string what = where_ + ": " + name;
   std::vector<double> values;
   for (const std::string& each :
-       type == ParameterType::times ? split(text, '+') : std::vector{text}) {
+       type == NotationType::times ? split(text, '+') : std::vector{text}) {
     values.push_back(to_real(each, what, least, most));
   }
-  if (type == ParameterType::whole) to_whole(text, what);
-  if (type == ParameterType::positive and values.front() <= 0) {
+  if (type == NotationType::whole) to_whole(text, what);
+  if (type == NotationType::positive and values.front() <= 0) {
     refuse(std::string(name) + " must be above 0");
   }
   return values;

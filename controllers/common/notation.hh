@@ -11,11 +11,11 @@
 namespace kneepoint {
 
 // A positive number is real and above 0; `times` are real numbers with a + between them.
-enum class ParameterType { whole, real, positive, times };
+enum class NotationType { whole, real, positive, times };
 
-struct Parameter {
+struct NotationParameter {
   const char* name;
-  ParameterType type;
+  NotationType type;
   double least;
   double most;
   std::optional<double> fallback;  // none: it is required, or has no effect where it is absent
@@ -25,13 +25,13 @@ struct Parameter {
   const char* below = "";  // the parameter that it must be less than
 };
 
-constexpr Parameter flag(const char* name, bool fallback, const char* meaning) {
-  return {name, ParameterType::whole, 0, 1, fallback, "0 or 1", meaning};
+constexpr NotationParameter flag(const char* name, bool fallback, const char* meaning) {
+  return {name, NotationType::whole, 0, 1, fallback, "0 or 1", meaning};
 }
 
 struct Kind {
   std::string meaning;
-  std::vector<Parameter> parameters{};
+  std::vector<NotationParameter> parameters{};
   bool needs_bound = false;  // one of packets and bytes
   bool marks = false;        // of a queue: always; others if they have ecn=1
 };
@@ -56,7 +56,7 @@ class Notation {
   [[noreturn]] void refuse(const std::string& reason) const;
 
  private:
-  std::vector<double> read(const Parameter& parameter, const std::string& text) const;
+  std::vector<double> read(const NotationParameter& parameter, const std::string& text) const;
 
   std::string where_;
   std::string kind_;

@@ -263,8 +263,8 @@ Fields tcp_fields(TcpSettings& tcp) {
           flag("undo", tcp.undo, "losses that were none are taken back (RFC 3522, RFC 4015)")};
 }
 
-Field constants(Constants::Values& place) {
-  return {"constants", "the controller's parameters; the others have their defaults",
+Field parameters(Parameters::Values& place) {
+  return {"parameters", "the controller's parameters; the others have their defaults",
           [] { return R"("type":"object","additionalProperties":{"type":"number"})"; },
           [&place](const JsonValue& value, const std::string& where) {
             if (value.object() == nullptr) refuse(where, "is not an object");
@@ -339,7 +339,7 @@ Fields flow_fields(FlowSettings& flow) {
               }};
   return {text("controller", flow.controller, "a name or a path"),
           text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
-          constants(flow.constants),
+          parameters(flow.parameters),
           std::move(entry),
           choice("transport", flow.transport, {"datagrams", "tcp"},
                  "the contest kit's datagrams, or TCP"),
@@ -447,7 +447,7 @@ void check_sender(const FlowSettings& flow, const std::string& where) {
     refuse(where, "needs either controller or entry");
   }
   if (not flow.entry) return;
-  if (not flow.constants.empty()) refuse(where + ".constants", "are a controller's");
+  if (not flow.parameters.empty()) refuse(where + ".parameters", "are a controller's");
   if (flow.transport == Transport::tcp) refuse(where + ".transport", "is datagrams for an entry");
   if (flow.bytes) refuse(where + ".bytes", "is a controller's: an entry knows of no end");
 }

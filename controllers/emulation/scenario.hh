@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/constants.hh"
+#include "algorithms/parameters.hh"
 #include "common/json_value.hh"
 #include "common/time.hh"
 #include "entries/settings.hh"
@@ -43,7 +43,7 @@ enum class End { near, far };
 struct FlowSettings {
   std::string controller{};         // a name or a path; empty: an entry sends
   std::string controller_sha256{};  // empty: not checked
-  Constants::Values constants{};
+  Parameters::Values parameters{};
   std::optional<EntrySettings> entry{};  // a whole sender, in place of a controller
   Transport transport = Transport::datagrams;
   TcpSettings tcp{};

@@ -301,7 +301,7 @@ const std::pair<std::vector<long>, const char*> meanings[]{
      "other processes (system, popen, fork, os.system, subprocess) are none of an entry's; do it "
      "in the sender itself"},
     {{SYS_read, SYS_readv},
-     "standard input (std::cin, scanf, input) is empty; declare arguments or constants in "
+     "standard input (std::cin, scanf, input) is empty; declare arguments or parameters in "
      "kneepoint.yaml"},
     {{SYS_timerfd_create, SYS_timerfd_settime, SYS_timer_create, SYS_setitimer, SYS_eventfd2,
 #ifdef __x86_64__

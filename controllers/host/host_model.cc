@@ -13,34 +13,35 @@ namespace {
 
 constexpr double longest_us = 1e6;
 
-constexpr Parameter time(const char* name, std::optional<double> fallback, const char* meaning) {
-  return {name, ParameterType::real, 0, longest_us, fallback, "us", meaning};
+constexpr NotationParameter time(const char* name, std::optional<double> fallback,
+                                 const char* meaning) {
+  return {name, NotationType::real, 0, longest_us, fallback, "us", meaning};
 }
 
 // Those without a default have no effect where they are absent.
 constexpr struct {
-  Parameter parameter;
+  NotationParameter parameter;
   double HostModel::* member;
 } settings[]{
     {time("wake_us", 50, "least lateness of a timer"), &HostModel::wake_us},
     {time("wake_mean_us", 100, "mean lateness above it"), &HostModel::wake_mean_us},
     {time("packet_us", 5, "to hand on a packet"), &HostModel::packet_us},
     {time("read_us", 10, "to take a packet from a shell's device"), &HostModel::read_us},
-    {{"device_packets", ParameterType::whole, 0, 1e6, 500, "packets", "in a device; 0: no limit"},
+    {{"device_packets", NotationType::whole, 0, 1e6, 500, "packets", "in a device; 0: no limit"},
      &HostModel::device_packets},
     {time("receiver_us", 50, "until an acknowledgment departs"), &HostModel::receiver_us},
-    {{"wake_spread", ParameterType::real, 0, 3, std::nullopt, "deviation", "of log(lateness)"},
+    {{"wake_spread", NotationType::real, 0, 3, std::nullopt, "deviation", "of log(lateness)"},
      &HostModel::wake_spread},
-    {{"delay_scale", ParameterType::real, 0, 100, std::nullopt, "factor", "of delays_us"},
+    {{"delay_scale", NotationType::real, 0, 100, std::nullopt, "factor", "of delays_us"},
      &HostModel::delay_scale},
 };
-constexpr Parameter delays{"delays_us",
-                           ParameterType::times,
-                           0,
-                           longest_us,
-                           std::nullopt,
-                           "us",
-                           "one wait in 2^k for the processor is element k or longer"};
+constexpr NotationParameter delays{"delays_us",
+                                   NotationType::times,
+                                   0,
+                                   longest_us,
+                                   std::nullopt,
+                                   "us",
+                                   "one wait in 2^k for the processor is element k or longer"};
 
 // A busy run's factor may multiply any of these times by millions.
 constexpr double longest_lateness_us = 1e9;
@@ -80,7 +81,7 @@ HostModel make_host_model(const std::string& description) {
 
 const Kinds& host_models() {
   static const Kinds all = [] {
-    std::vector<Parameter> parameters;
+    std::vector<NotationParameter> parameters;
     for (const auto& each : settings) parameters.push_back(each.parameter);
     parameters.push_back(delays);
     return Kinds{{"ideal", {"whole milliseconds, nothing costs time"}},

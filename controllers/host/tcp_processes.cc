@@ -14,7 +14,7 @@ constexpr uint16_t block_bytes = 8;  // and 4 of the option itself (RFC 2018)
 // What sends requests: they fit its window.
 class InitialWindow final : public Controller {
  public:
-  explicit InitialWindow(Constants constants = Constants()) : Controller(constants, 1000) {}
+  explicit InitialWindow(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
   double window() const override { return static_cast<double>(Exchange::max_request_segments); }
 };
 

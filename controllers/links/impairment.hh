@@ -50,10 +50,10 @@ class PacketLoss final : public Impairment {
 using Impairments = Registry<Impairment, Random>;
 
 // How strongly a draw resembles the one before it.
-inline constexpr Parameter correlation{
-    "correlation", ParameterType::real, 0, 0.999, 0, "1", "of a packet with the one before it"};
-constexpr Parameter time_ms(const char* name, double fallback, const char* meaning) {
-  return {name, ParameterType::real, 0, 60'000, fallback, "ms", meaning};
+inline constexpr NotationParameter correlation{
+    "correlation", NotationType::real, 0, 0.999, 0, "1", "of a packet with the one before it"};
+constexpr NotationParameter time_ms(const char* name, double fallback, const char* meaning) {
+  return {name, NotationType::real, 0, 60'000, fallback, "ms", meaning};
 }
 
 // From "on_off:on=5,off=1" and the like; see docs/emulator.md and Notation.

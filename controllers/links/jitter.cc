@@ -51,7 +51,7 @@ class Jitter final : public Impairment {
 Kind around_mean(const char* meaning, const char* deviation) {
   return {meaning,
           {time_ms("mean", 0, "added to each packet's delay"),
-           {"deviation", ParameterType::positive, 0, 60'000, std::nullopt, "ms", deviation, true},
+           {"deviation", NotationType::positive, 0, 60'000, std::nullopt, "ms", deviation, true},
            correlation,
            flag("ordered", false, "no packet overtakes another")}};
 }

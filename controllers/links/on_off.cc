@@ -28,8 +28,8 @@ class OnOff final : public Impairment {
   double until_us_ = 0;
 };
 
-constexpr Parameter length(const char* name, const char* meaning) {
-  return {name, ParameterType::real, 0.001, longest_run_s, std::nullopt, "s", meaning, true};
+constexpr NotationParameter length(const char* name, const char* meaning) {
+  return {name, NotationType::real, 0.001, longest_run_s, std::nullopt, "s", meaning, true};
 }
 
 const Impairments::Registration<OnOff> registration{

@@ -59,7 +59,7 @@ std::string describe_isolated(const std::filesystem::path& path) {
 
 }  // namespace
 
-LoadedController Controllers::make(const std::string& wanted, const Constants::Values& values,
+LoadedController Controllers::make(const std::string& wanted, const Parameters::Values& values,
                                    const std::string& sha256, const Offer& offer) {
   const std::filesystem::path path = find(wanted);
   auto found = loaded_.find(path);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/constants.hh"
+#include "algorithms/parameters.hh"
 #include "common/json.hh"
 #include "loader/shared_object.hh"
 
@@ -25,13 +25,13 @@ class Controllers {
   // Throws std::invalid_argument for an unknown controller or parameter, a value out of range, a
   // file that is no controller or crashes or hangs when loaded, one of another digest, and one that
   // is unfit for the transport.
-  LoadedController make(const std::string& wanted, const Constants::Values& values,
+  LoadedController make(const std::string& wanted, const Parameters::Values& values,
                         const std::string& sha256 = "", const Offer& offer = offer_of_datagrams);
 
   // Of the folder, broken ones included.
   static std::vector<std::string> names();
 
-  // Two members of an object: every controller of the folder and its constants, and those that are
+  // Two members of an object: every controller of the folder and its parameters, and those that are
   // broken with the reason.
   static void describe(JsonWriter& json);
 

@@ -17,7 +17,7 @@ namespace kneepoint {
 namespace {
 
 constexpr uintmax_t max_bytes = 256 << 20;
-constexpr size_t max_constants = 1000;
+constexpr size_t max_parameters = 1000;
 
 [[noreturn]] void refuse(const std::string& reason) { throw std::invalid_argument(reason); }
 
@@ -27,58 +27,58 @@ bool is_name(const char* text) {
   return text != nullptr and *text != '\0' and text[std::strspn(text, letters)] == '\0';
 }
 
-Constant to_constant(const kneepoint_constant* declared) {
+Parameter to_parameter(const kneepoint_parameter* declared) {
   if (declared == nullptr or not is_name(declared->name)) {
     refuse("declares a parameter without a name of letters, digits and _");
   }
-  Constant constant{.name = declared->name,
-                    .fallback = declared->fallback,
-                    .limits = {.low = declared->low,
-                               .high = declared->high,
-                               .least = declared->least,
-                               .most = declared->most,
-                               .scale = declared->is_log ? Scale::log : Scale::linear},
-                    .unit = one_line(declared->unit),
-                    .meaning = one_line(declared->meaning),
-                    .type = declared->is_integer ? ConstantType::integer : ConstantType::real};
+  Parameter parameter{.name = declared->name,
+                      .fallback = declared->fallback,
+                      .limits = {.low = declared->low,
+                                 .high = declared->high,
+                                 .least = declared->least,
+                                 .most = declared->most,
+                                 .scale = declared->is_log ? Scale::log : Scale::linear},
+                      .unit = one_line(declared->unit),
+                      .meaning = one_line(declared->meaning),
+                      .type = declared->is_integer ? ParameterType::integer : ParameterType::real};
   const auto require = [&](bool holds, const std::string& what) {
-    if (not holds) refuse("declares the parameter " + constant.name + ", but " + what);
+    if (not holds) refuse("declares the parameter " + parameter.name + ", but " + what);
   };
-  const auto& [low, high, least, most, scale] = constant.limits;
+  const auto& [low, high, least, most, scale] = parameter.limits;
   require(std::isfinite(low) and std::isfinite(high), "its range is not finite");
   require(low < high, "its low is not below its high");
   require(least <= low and high <= most, "its range is not within [least, most]");
-  require(
-      constant.fallback >= least and constant.fallback <= most and std::isfinite(constant.fallback),
-      "its default is not within [least, most]");
+  require(parameter.fallback >= least and parameter.fallback <= most and
+              std::isfinite(parameter.fallback),
+          "its default is not within [least, most]");
   require(scale == Scale::linear or low > 0, "a range on a log scale begins above 0");
-  require(not constant.unit.empty() and not constant.meaning.empty(),
+  require(not parameter.unit.empty() and not parameter.meaning.empty(),
           "it has no unit or no meaning");
-  return constant;
+  return parameter;
 }
 
-void check(const Constant& constant, double value) {
-  if (not(value >= constant.limits.least and value <= constant.limits.most)) {
-    refuse("parameter " + constant.name + " = " + to_text(value) + " is outside [" +
-           to_text(constant.limits.least) + ", " + to_text(constant.limits.most) + "]");
+void check(const Parameter& parameter, double value) {
+  if (not(value >= parameter.limits.least and value <= parameter.limits.most)) {
+    refuse("parameter " + parameter.name + " = " + to_text(value) + " is outside [" +
+           to_text(parameter.limits.least) + ", " + to_text(parameter.limits.most) + "]");
   }
-  if (constant.type == ConstantType::integer and value != std::floor(value)) {
-    refuse("parameter " + constant.name + " = " + to_text(value) + " must be a whole number");
+  if (parameter.type == ParameterType::integer and value != std::floor(value)) {
+    refuse("parameter " + parameter.name + " = " + to_text(value) + " must be a whole number");
   }
 }
 
-void describe(JsonWriter& json, const Constant& constant) {
+void describe(JsonWriter& json, const Parameter& parameter) {
   json.begin_object()
-      .field("name", constant.name)
-      .field("type", constant.type == ConstantType::integer ? "integer" : "real")
-      .field("default", constant.fallback)
-      .field("low", constant.limits.low)
-      .field("high", constant.limits.high)
-      .field("least", constant.limits.least)
-      .field("most", constant.limits.most)
-      .field("scale", constant.limits.scale == Scale::log ? "log" : "linear")
-      .field("unit", constant.unit)
-      .field("meaning", constant.meaning)
+      .field("name", parameter.name)
+      .field("type", parameter.type == ParameterType::integer ? "integer" : "real")
+      .field("default", parameter.fallback)
+      .field("low", parameter.limits.low)
+      .field("high", parameter.limits.high)
+      .field("least", parameter.limits.least)
+      .field("most", parameter.limits.most)
+      .field("scale", parameter.limits.scale == Scale::log ? "log" : "linear")
+      .field("unit", parameter.unit)
+      .field("meaning", parameter.meaning)
       .end_object();
 }
 
@@ -137,14 +137,14 @@ void SharedObject::read_declaration(const kneepoint_declaration& declared,
   }
   summary_ = one_line(declared.summary);
   source_ = one_line(declared.source);
-  if (declared.constant_count > max_constants or
-      (declared.constants == nullptr and declared.constant_count > 0)) {
+  if (declared.parameter_count > max_parameters or
+      (declared.parameters == nullptr and declared.parameter_count > 0)) {
     refuse("declares an invalid list of parameters");
   }
-  for (size_t i = 0; i < declared.constant_count; ++i) {
-    constants_.push_back(to_constant(declared.constants[i]));
-    const std::string& name = constants_.back().name;
-    if (std::ranges::count(constants_, name, &Constant::name) > 1) {
+  for (size_t i = 0; i < declared.parameter_count; ++i) {
+    parameters_.push_back(to_parameter(declared.parameters[i]));
+    const std::string& name = parameters_.back().name;
+    if (std::ranges::count(parameters_, name, &Parameter::name) > 1) {
       refuse("declares the parameter " + name + " twice");
     }
   }
@@ -155,7 +155,7 @@ void SharedObject::read_declaration(const kneepoint_declaration& declared,
     refuse("has a need that this program does not know; build a newer program");
 }
 
-LoadedController SharedObject::make(const Constants::Values& given, const Offer& offer) const {
+LoadedController SharedObject::make(const Parameters::Values& given, const Offer& offer) const {
   for (const Need& need : all_needs) {
     if ((needs_ & need.bit & ~offer.needs) == 0) continue;
     refuse("controller " + name_ + " needs " + need.meaning + ", which transport " +
@@ -163,14 +163,14 @@ LoadedController SharedObject::make(const Constants::Values& given, const Offer&
   }
   std::vector<double> values;
   std::string known;
-  for (const Constant& constant : constants_) {
-    const auto found = given.find(constant.name);
-    values.push_back(found == given.end() ? constant.fallback : found->second);
-    check(constant, values.back());
-    known += (known.empty() ? "" : ", ") + constant.name;
+  for (const Parameter& parameter : parameters_) {
+    const auto found = given.find(parameter.name);
+    values.push_back(found == given.end() ? parameter.fallback : found->second);
+    check(parameter, values.back());
+    known += (known.empty() ? "" : ", ") + parameter.name;
   }
   for (const auto& [name, value] : given) {
-    if (std::ranges::find(constants_, name, &Constant::name) == constants_.end()) {
+    if (std::ranges::find(parameters_, name, &Parameter::name) == parameters_.end()) {
       refuse("controller " + name_ + " has no parameter " + name + "; it has: " + known);
     }
   }
@@ -198,8 +198,8 @@ std::string SharedObject::describe() const {
   for (const Offer& offer : {offer_of_datagrams, offer_of_tcp_with_ecn}) {
     if ((needs_ & ~offer.needs) == 0) json.value(std::string_view(offer.transport));
   }
-  json.end_array().key("constants").begin_array();
-  for (const Constant& constant : constants_) kneepoint::describe(json, constant);
+  json.end_array().key("parameters").begin_array();
+  for (const Parameter& parameter : parameters_) kneepoint::describe(json, parameter);
   return json.end_array().end_object().text();
 }
 

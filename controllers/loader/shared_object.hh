@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/constants.hh"
 #include "algorithms/interface.h"
+#include "algorithms/parameters.hh"
 #include "common/input_file.hh"
 #include "loader/handle.hh"
 #include "loader/needs.hh"
@@ -37,14 +37,14 @@ class SharedObject {
 
   // Throws std::invalid_argument for an unknown parameter, a value out of range, and for a
   // transport that lacks what the controller needs.
-  LoadedController make(const Constants::Values& values, const Offer& offer) const;
+  LoadedController make(const Parameters::Values& values, const Offer& offer) const;
 
   // What `emulate --list` says of it: one JSON object.
   std::string describe() const;
 
   const std::string& sha256() const { return sha256_; }
   const FileState& file() const { return file_; }
-  const std::vector<Constant>& constants() const { return constants_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
 
  private:
   void resolve(void* library, const std::string& stem);
@@ -57,7 +57,7 @@ class SharedObject {
   std::string name_{};
   std::string summary_{};
   std::string source_{};
-  std::vector<Constant> constants_{};
+  std::vector<Parameter> parameters_{};
   uint32_t needs_ = 0;
 };
 

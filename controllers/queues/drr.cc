@@ -100,7 +100,7 @@ const Queues::Registration<DrrQueue> registration{
     "drr",
     {"deficit round robin over flows, or over their classes",
      {quantum(datagram_bytes),
-      {"classes", ParameterType::whole, 1, 1000, std::nullopt, "classes", "that flows name"},
+      {"classes", NotationType::whole, 1, 1000, std::nullopt, "classes", "that flows name"},
       flag("per_class", false, "the bound is that of each class or flow"),
       packets,
       bytes},

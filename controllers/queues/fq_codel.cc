@@ -116,7 +116,7 @@ const Queues::Registration<FqCodelQueue> registration{
       bytes,
       quantum(1514),
       ecn(true),
-      {"flows", ParameterType::whole, 1, 65'536, 1024, "queues", "into which flows are hashed"}}}};
+      {"flows", NotationType::whole, 1, 65'536, 1024, "queues", "into which flows are hashed"}}}};
 
 }  // namespace
 }  // namespace kneepoint

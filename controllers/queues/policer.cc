@@ -31,9 +31,9 @@ class PolicerQueue final : public FifoQueue {
 const Queues::Registration<PolicerQueue> registration{
     "policer",
     {"drops what exceeds a rate and a burst, and passes the rest",
-     {{"rate_mbps", ParameterType::positive, 0, 100'000, std::nullopt, "Mbit/s",
+     {{"rate_mbps", NotationType::positive, 0, 100'000, std::nullopt, "Mbit/s",
        "at which tokens arrive", true},
-      {"burst", ParameterType::whole, datagram_bytes, max_counted, std::nullopt, "bytes",
+      {"burst", NotationType::whole, datagram_bytes, max_counted, std::nullopt, "bytes",
        "that the bucket holds", true},
       packets,
       bytes}}};

@@ -16,24 +16,26 @@ namespace kneepoint {
 using Queues = Registry<PacketQueue, uint64_t>;
 
 // Parameters that several queues have.
-constexpr Parameter required_ms(const char* name, const char* meaning) {
-  return {name, ParameterType::whole, 1, longest_run_ms, std::nullopt, "ms", meaning, true};
+constexpr NotationParameter required_ms(const char* name, const char* meaning) {
+  return {name, NotationType::whole, 1, longest_run_ms, std::nullopt, "ms", meaning, true};
 }
-constexpr Parameter ecn(bool fallback) {
+constexpr NotationParameter ecn(bool fallback) {
   return flag("ecn", fallback, "marks packets in place of dropping them");
 }
-constexpr Parameter bound(const char* name, std::optional<double> fallback = {}) {
-  return {name, ParameterType::whole, 1, max_counted, fallback, name, "that it holds at most"};
+constexpr NotationParameter bound(const char* name, std::optional<double> fallback = {}) {
+  return {name, NotationType::whole, 1, max_counted, fallback, name, "that it holds at most"};
 }
-constexpr Parameter quantum(double fallback) {
-  return {"quantum", ParameterType::whole, 1, max_counted, fallback, "bytes", "that a turn sends"};
+constexpr NotationParameter quantum(double fallback) {
+  return {"quantum", NotationType::whole, 1, max_counted, fallback, "bytes", "that a turn sends"};
 }
-inline constexpr Parameter packets = bound("packets");
-inline constexpr Parameter bytes = bound("bytes");
-inline constexpr Parameter target = required_ms("target", "delay that may persist");
-inline constexpr Parameter interval = required_ms("interval", "for which it may be exceeded");
-inline constexpr Parameter qdelay_ref = required_ms("qdelay_ref", "delay that it aims at");
-inline constexpr Parameter max_burst = required_ms("max_burst", "length of a burst that passes");
+inline constexpr NotationParameter packets = bound("packets");
+inline constexpr NotationParameter bytes = bound("bytes");
+inline constexpr NotationParameter target = required_ms("target", "delay that may persist");
+inline constexpr NotationParameter interval =
+    required_ms("interval", "for which it may be exceeded");
+inline constexpr NotationParameter qdelay_ref = required_ms("qdelay_ref", "delay that it aims at");
+inline constexpr NotationParameter max_burst =
+    required_ms("max_burst", "length of a burst that passes");
 
 // One of these times, of whole milliseconds.
 inline Microseconds time_us(const Notation& given, const char* name) {

@@ -15,7 +15,7 @@ namespace kneepoint::test {
 
 class Bottleneck {
  public:
-  Bottleneck(const std::string& name, const Constants::Values& values, double packets_per_s,
+  Bottleneck(const std::string& name, const Parameters::Values& values, double packets_per_s,
              double rtt_ms)
       : controller_(make_controller(name, values)),
         gap_us_(1e6 / packets_per_s),

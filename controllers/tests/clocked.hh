@@ -13,7 +13,7 @@ class Clocked {
  public:
   static constexpr double unmeasured = -1e-3;
 
-  Clocked(const std::string& name, const Constants::Values& values)
+  Clocked(const std::string& name, const Parameters::Values& values)
       : controller_(make_controller(name, values)) {
     fill();
   }

@@ -15,7 +15,7 @@ namespace kneepoint::test {
 // A window of ten, and of five after a loss; remembers what it heard.
 class Halving final : public Controller {
  public:
-  explicit Halving(Constants constants = Constants()) : Controller(constants, 1000) {}
+  explicit Halving(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
   double window() const override { return cwnd; }
   void on_ack(const Ack& ack) override { acks.push_back(ack); }
   void on_loss(const Loss& loss) override {

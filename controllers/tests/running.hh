@@ -10,7 +10,7 @@
 namespace kneepoint::test {
 
 inline LoadedController make_controller(const std::string& name,
-                                        const Constants::Values& values = {}) {
+                                        const Parameters::Values& values = {}) {
   static Controllers controllers;
   return controllers.make(name, values);
 }

@@ -23,7 +23,7 @@ TEST(arguments_are_read) {
   const RunArguments run = parse(least +
                                  "--set window=3 --seed 18446744073709551615 --duration-s 0.5 "
                                  "--host-latency-us 750 --host-model ideal --delay-ms 5");
-  EXPECT_EQUAL(run.scenario.flows[0].constants.at("window"), 3);
+  EXPECT_EQUAL(run.scenario.flows[0].parameters.at("window"), 3);
   EXPECT_EQUAL(run.scenario.seed, 18446744073709551615u);
   EXPECT_EQUAL(*run.scenario.duration_ms, 500);
   EXPECT_EQUAL(run.scenario.host.host_latency_us, 750);

@@ -128,7 +128,7 @@ TEST(bbr3_finds_more_and_less) {
 }
 
 TEST(bbr3_lets_losses_bound_rate_and_flight) {
-  const auto sent = [](uint64_t lost_every, const Constants::Values& values) {
+  const auto sent = [](uint64_t lost_every, const Parameters::Values& values) {
     Bottleneck link("bbr3", values, rate, 100);
     link.run_until(5);
     link.lose_every(lost_every);

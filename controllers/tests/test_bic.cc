@@ -10,7 +10,7 @@ namespace {
 constexpr double exact = 1e-9;
 
 // A window of 819 after a loss at 1024 packets; what an acknowledgment adds, in packets a round.
-double step_at(double window, Constants::Values more = {}) {
+double step_at(double window, Parameters::Values more = {}) {
   more.insert({{"initial_window", 1024}, {"initial_ssthresh", 2}});
   Clocked flow("bic", more);
   flow.lose();
@@ -37,7 +37,7 @@ TEST(bic_leaves_four_fifths_and_searches_by_quarters) {
 }
 
 TEST(bic_can_search_by_halves_as_its_paper_does) {
-  const Constants::Values paper{{"halves", 1}, {"max_increment", 32}, {"beta", 0.875}};
+  const Parameters::Values paper{{"halves", 1}, {"max_increment", 32}, {"beta", 0.875}};
   EXPECT_NEAR(step_at(896, paper), 32, exact);  // half of 128 is above Smax
   EXPECT_NEAR(step_at(984, paper), 20, 0.02);
   EXPECT_NEAR(step_at(1022, paper), 1, 0.02);
@@ -47,7 +47,7 @@ TEST(bic_can_search_by_halves_as_its_paper_does) {
   EXPECT_NEAR(step_at(1027.1, paper), 4, exact);
   EXPECT_NEAR(step_at(1040, paper), 16, exact);
   EXPECT_NEAR(step_at(1110, paper), 32, exact);
-  Constants::Values faster = paper;
+  Parameters::Values faster = paper;
   faster["min_increment"] = 1;
   EXPECT_NEAR(step_at(1023.5, faster), 1, exact);
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr double rate = 500;
 
 // Sends at its nominal rate, one packet delivered each gap.
-Clocked cruising(double gap_ms, Constants::Values more = {}, double rtt_ms = 100) {
+Clocked cruising(double gap_ms, Parameters::Values more = {}, double rtt_ms = 100) {
   more["initial_window"] = std::max(std::ceil(rtt_ms / gap_ms), 1.0);
   Clocked flow("c4", more);
   for (const double gain : {2.0, 0.9375, 1.0}) {

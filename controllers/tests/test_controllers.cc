@@ -14,8 +14,8 @@ namespace {
 // A controller and the acknowledgments that reach it, one millisecond apart.
 class Steps {
  public:
-  Steps(const std::string& name, const Constants::Values& constants)
-      : controller_(make_controller(name, constants)) {}
+  Steps(const std::string& name, const Parameters::Values& parameters)
+      : controller_(make_controller(name, parameters)) {}
 
   double ack(int64_t rtt_ms) {
     ++now_ms_;
@@ -123,10 +123,10 @@ TEST(rocinante_forgets_rtts_older_than_2000_samples) {
 }
 
 TEST(timely_follows_thresholds_and_gradient) {
-  const Constants::Values constants{{"alpha", 0.5},      {"beta", 0.4},      {"delta", 1},
-                                    {"t_low_ms", 60},    {"t_high_ms", 150}, {"min_rtt_ms", 50},
-                                    {"hyperactive_n", 5}};
-  Steps steps("timely", constants);
+  const Parameters::Values parameters{{"alpha", 0.5},      {"beta", 0.4},      {"delta", 1},
+                                      {"t_low_ms", 60},    {"t_high_ms", 150}, {"min_rtt_ms", 50},
+                                      {"hyperactive_n", 5}};
+  Steps steps("timely", parameters);
   EXPECT_EQUAL(steps.ack(50), 11);                          // below t_low
   EXPECT_NEAR(steps.ack(90), 11 * (1 - 0.4 * 0.4), exact);  // d = 20, g = 0.4
   const double w1 = steps.window();
@@ -272,7 +272,7 @@ TEST(tangra_corrects_in_proportion_to_the_distance_from_its_target) {
   EXPECT_NEAR(steps.ack(140), before - 16 * 2 / before, exact);  // ratio 3.5
 }
 
-TEST(constants_are_checked) {
+TEST(parameters_are_checked) {
   expect_refused([] { make_controller("fixed_windows", {}); }, "unknown controller");
   expect_refused([] { make_controller("fixed_window", {{"windwo", 3}}); },
                  "fixed_window has no parameter windwo; it has: keepalive_ms, window");

@@ -17,7 +17,7 @@ constexpr double exact = 1e-9;
 
 // Past slow start, with a least RTT of 100 ms and a window of 11 - 2/11: acknowledgments come so
 // late that each alone is the standing RTT.
-Clocked past_slow_start(Constants::Values more = {}) {
+Clocked past_slow_start(Parameters::Values more = {}) {
   more.insert({"initial_window", 10});
   Clocked flow("copa", more);
   flow.ack(100);

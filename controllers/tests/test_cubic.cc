@@ -15,7 +15,7 @@ namespace {
 
 constexpr double exact = 1e-9;
 
-Clocked avoiding(double window, Constants::Values more = {}) {
+Clocked avoiding(double window, Parameters::Values more = {}) {
   more.insert({{"initial_window", window}, {"initial_ssthresh", 2}});
   return {"cubic", more};
 }

@@ -57,7 +57,7 @@ TEST(ledbat_pp_leaves_its_first_slow_start_at_three_quarters_of_the_target) {
 }
 
 TEST(ledbat_pp_decreases_in_proportion_to_window_and_excess) {
-  const auto change = [](double rtt_ms, Constants::Values more = {}) {
+  const auto change = [](double rtt_ms, Parameters::Values more = {}) {
     more.insert({{"initial_window", 20}, {"initial_ssthresh", 2}});
     Clocked flow("ledbat_pp", more);
     flow.ack(100);

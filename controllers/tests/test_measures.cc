@@ -97,8 +97,9 @@ TEST(an_arrival_rate_takes_reordering_for_no_silence) {
 
 TEST(rules_survive_a_receivers_clock_that_goes_back) {
   // number rate set_w: w = rate(0.01)
-  const Constants::Values rate_of_silences{{"code_0", 1 + 64 * (23 + 64 * 24)}, {"number_0", 0.01}};
-  for (const auto& [name, values] : std::vector<std::pair<const char*, Constants::Values>>{
+  const Parameters::Values rate_of_silences{{"code_0", 1 + 64 * (23 + 64 * 24)},
+                                            {"number_0", 0.01}};
+  for (const auto& [name, values] : std::vector<std::pair<const char*, Parameters::Values>>{
            {"rate_threshold", {}}, {"rule", rate_of_silences}}) {
     const auto controller = test::make_controller(name, values);
     for (int i = 0; i < 200; ++i) {

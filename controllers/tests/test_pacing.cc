@@ -18,8 +18,8 @@ namespace {
 // A window of three, and a gap of 500 us unless a test wants another.
 class Paced final : public Controller {
  public:
-  explicit Paced(double gap = 500, Constants constants = Constants())
-      : Controller(constants, 1000), gap_us(gap) {}
+  explicit Paced(double gap = 500, Parameters parameters = Parameters())
+      : Controller(parameters, 1000), gap_us(gap) {}
   double window() const override { return 3; }
   double pacing_us() const override { return gap_us; }
 
@@ -29,8 +29,8 @@ class Paced final : public Controller {
 // Of less than one packet, and unpaced otherwise.
 class PartOfAPacket final : public Controller {
  public:
-  explicit PartOfAPacket(double packets, Constants constants = Constants())
-      : Controller(constants, 1000), packets_(packets) {}
+  explicit PartOfAPacket(double packets, Parameters parameters = Parameters())
+      : Controller(parameters, 1000), packets_(packets) {}
   double window() const override { return packets_; }
 
  private:
@@ -39,7 +39,7 @@ class PartOfAPacket final : public Controller {
 
 class Unpaced final : public Controller {
  public:
-  explicit Unpaced(Constants constants = Constants()) : Controller(constants, 1000) {}
+  explicit Unpaced(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
   double window() const override { return 3; }
 };
 

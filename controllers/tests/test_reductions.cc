@@ -19,7 +19,7 @@ namespace {
 // It hears of silences, too.
 class Silenced final : public Controller {
  public:
-  explicit Silenced(Constants constants = Constants()) : Controller(constants, 1000) {}
+  explicit Silenced(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
   double window() const override { return 10; }
   void on_ack(const Ack& ack) override { acks.push_back(ack); }
   void on_loss(const Loss& loss) override { losses.push_back(loss); }

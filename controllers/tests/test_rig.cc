@@ -30,8 +30,8 @@ RunResult run_window(const Trace& trace, const Scenario& settings, double window
 // Whatever window a test wants.
 class Unruly final : public Controller {
  public:
-  explicit Unruly(double window, Constants constants = Constants())
-      : Controller(constants, 1000), window_(window) {}
+  explicit Unruly(double window, Parameters parameters = Parameters())
+      : Controller(parameters, 1000), window_(window) {}
   double window() const override { return window_; }
 
  private:
@@ -41,7 +41,7 @@ class Unruly final : public Controller {
 // One datagram at a time; remembers the last RTT.
 class Listener final : public Controller {
  public:
-  explicit Listener(Constants constants = Constants()) : Controller(constants, 1000) {}
+  explicit Listener(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
   double window() const override { return 1; }
   void on_ack(const Ack& ack) override {
     rtt_ms = ack.rtt_ms();

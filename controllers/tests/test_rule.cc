@@ -20,7 +20,7 @@ constexpr double exact = 1e-9;
 
 // Eight operations, each a digit of base 64, to a parameter. A word that is no operation is a
 // number.
-Constants::Values program(const std::string& text) {
+Parameters::Values program(const std::string& text) {
   std::vector<std::string> names;
   std::istringstream known(
       "end number owd rtt least_rtt silence flight w add sub mul div pow min max neg abs exp log "
@@ -29,7 +29,7 @@ Constants::Values program(const std::string& text) {
   for (const std::string kind : {"load", "store"}) {
     for (int i = 0; i < 12; ++i) names.push_back(kind + std::to_string(i));
   }
-  Constants::Values values;
+  Parameters::Values values;
   std::istringstream words(text);
   int place = 0;
   int numbers = 0;
@@ -45,7 +45,7 @@ Constants::Values program(const std::string& text) {
   return values;
 }
 
-Clocked rule(const std::string& text, Constants::Values more = {}) {
+Clocked rule(const std::string& text, Parameters::Values more = {}) {
   more.merge(program(text));
   return Clocked("rule", more);
 }

@@ -18,7 +18,7 @@ namespace {
 // Acknowledgments of what arrived in ticks of the receiver's clock, at least 20 ms after it left.
 class Arrivals {
  public:
-  Arrivals(const std::string& name, const Constants::Values& values)
+  Arrivals(const std::string& name, const Parameters::Values& values)
       : controller_(make_controller(name, values)) {}
 
   // So many in a tick, which have waited for each other or have not.

@@ -20,7 +20,7 @@ double target_ms(double min_ms, double window, double base_ms = 25) {
 }
 
 // Past an acknowledgment that makes 100 ms the least RTT.
-Clocked begun(double window, Constants::Values more = {}) {
+Clocked begun(double window, Parameters::Values more = {}) {
   more.insert({"initial_window", window});
   Clocked flow("swift", more);
   flow.ack(100);
@@ -43,7 +43,7 @@ TEST(swift_adds_a_packet_a_round_trip_below_its_scaled_target) {
 }
 
 TEST(swift_decreases_by_the_excess_at_most_by_half_once_a_round_trip) {
-  const auto share = [](double rtt_ms, Constants::Values more = {}) {
+  const auto share = [](double rtt_ms, Parameters::Values more = {}) {
     Clocked flow = begun(100, more);
     const double before = flow.window();
     return flow.ack(rtt_ms, 1, 150) / before;

@@ -10,7 +10,7 @@ namespace {
 constexpr double exact = 1e-9;
 
 // Ten packets, past slow start, after a first round at 100 ms.
-Clocked avoiding(Constants::Values more = {}) {
+Clocked avoiding(Parameters::Values more = {}) {
   more.insert({{"initial_window", 10}, {"initial_ssthresh", 2}});
   Clocked flow("vegas", more);
   flow.round(100);

@@ -22,7 +22,7 @@ double delay_ms(double window) { return 100 + 5 * window; }
 
 // In slow start, in which all windows below `next` had their delays; each acknowledgment lets two
 // packets leave. The next packets to be acknowledged left with `next`.
-Clocked started(int next, Constants::Values more = {}) {
+Clocked started(int next, Parameters::Values more = {}) {
   more.insert({{"slow_start_ms", never}, {"refit_s", 1e3}});
   Clocked flow("verus", more);
   for (int i = 0; i < 2 * next - 3; ++i) flow.ack(delay_ms(1 + std::ceil(i / 2.0)), 1, 0);
@@ -31,7 +31,7 @@ Clocked started(int next, Constants::Values more = {}) {
 
 // A packet that left with 100 has ended slow start by its delay, and the loss phase is over: the
 // delay of 70 is wanted. Epochs begin now.
-Clocked profiled(Constants::Values more = {}) {
+Clocked profiled(Parameters::Values more = {}) {
   more.insert({"slow_start_ms", 600});
   Clocked flow = started(100, more);
   flow.ack(601, 1, 0);

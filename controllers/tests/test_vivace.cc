@@ -21,7 +21,7 @@ constexpr double rate = 5000;  // many packets in an interval, so that counts sa
 constexpr double megabits = 1448 * 8 / 1e6;  // a packet's
 
 // A link that is far wider from the tenth second on.
-Bottleneck widened(const Constants::Values& values = {}) {
+Bottleneck widened(const Parameters::Values& values = {}) {
   Bottleneck link("vivace", values, rate, 100);
   link.run_until(10);
   link.set_rate(100 * rate);
@@ -57,7 +57,7 @@ struct Trial {
   std::vector<std::pair<double, double>> rtts{};  // by time of sending, in seconds
 
   // Section 4.1: the RTT grows by the slope of a regression, which counts from .01 on.
-  double utility(const Constants::Values& constants) const {
+  double utility(const Parameters::Values& parameters) const {
     const auto n = static_cast<double>(rtts.size());
     double t = 0;
     double rtt = 0;
@@ -73,17 +73,17 @@ struct Trial {
     }
     const double slope = spread > 0 ? together / spread : 0;
     const double mbps = static_cast<double>(end - first) / (ended_s - began_s) * megabits;
-    return std::pow(mbps, constants.at("exponent")) -
-           (slope < 0.01 ? 0 : constants.at("latency") * mbps * slope) -
-           constants.at("loss") * mbps * lost / (acknowledged + lost);
+    return std::pow(mbps, parameters.at("exponent")) -
+           (slope < 0.01 ? 0 : parameters.at("latency") * mbps * slope) -
+           parameters.at("loss") * mbps * lost / (acknowledged + lost);
   }
 };
 
 // All rates, one after the other, over a queue that grows as a fluid's; of so many packets one is
 // lost.
-std::vector<Trial> trials(const Constants::Values& constants, double capacity, uint64_t lost_every,
-                          double length_s) {
-  const auto controller = make_controller("vivace", constants);
+std::vector<Trial> trials(const Parameters::Values& parameters, double capacity,
+                          uint64_t lost_every, double length_s) {
+  const auto controller = make_controller("vivace", parameters);
   struct Packet {
     uint64_t number;
     int64_t sent_us;
@@ -171,7 +171,7 @@ TEST(vivace_doubles_until_its_utility_falls) {
 
 TEST(vivace_steps_by_gradient_confidence_and_boundary) {
   struct Case {
-    Constants::Values values;
+    Parameters::Values values;
     double exponent = 0.9;
     double theta = 1;
     double boundary = 0.05;
@@ -213,11 +213,11 @@ TEST(vivace_steps_by_gradient_confidence_and_boundary) {
 
 // Sections 4.1 and 4.3, digit by digit.
 TEST(vivace_follows_its_formula) {
-  const Constants::Values published{{"exponent", 0.9},     {"latency", 900}, {"loss", 11.35},
-                                    {"theta", 1},          {"probe", 0.05},  {"boundary", 0.05},
-                                    {"boundary_step", 0.1}};
+  const Parameters::Values published{{"exponent", 0.9},     {"latency", 900}, {"loss", 11.35},
+                                     {"theta", 1},          {"probe", 0.05},  {"boundary", 0.05},
+                                     {"boundary_step", 0.1}};
   struct Case {
-    Constants::Values changed;
+    Parameters::Values changed;
     double capacity;
     uint64_t lost_every;
   };
@@ -226,10 +226,10 @@ TEST(vivace_follows_its_formula) {
         {{{"theta", 4}, {"boundary", 0.02}, {"latency", 90}}, 3000, 200},
         {{{"probe", 0.1}, {"theta", 20}, {"loss", 5}, {"exponent", 0.8}}, 200, 40},
         {{{"theta", 3}, {"boundary_step", 0}}, 150, 5}}) {
-    Constants::Values constants = changed;
-    constants.insert(published.begin(), published.end());
-    const auto all = trials(constants, capacity, lost_every, 60);
-    const double probe = constants.at("probe");
+    Parameters::Values parameters = changed;
+    parameters.insert(published.begin(), published.end());
+    const auto all = trials(parameters, capacity, lost_every, 60);
+    const double probe = parameters.at("probe");
     double same = 0;
     double bounded = 0;
     bool rose = true;
@@ -251,14 +251,14 @@ TEST(vivace_follows_its_formula) {
       }
       ++pairs;
       const double slope =
-          (higher.utility(constants) - lower.utility(constants)) / (2 * probe * mbps);
+          (higher.utility(parameters) - lower.utility(parameters)) / (2 * probe * mbps);
       same = (slope > 0) == rose ? same + 1 : 1;
       if ((slope > 0) != rose) bounded = 0;
       rose = slope > 0;
       const double wanted =
-          (same <= 3 ? same : 2 * same - 3) * constants.at("theta") * std::abs(slope);
-      const double boundary = constants.at("boundary");
-      const double step = constants.at("boundary_step");
+          (same <= 3 ? same : 2 * same - 3) * parameters.at("theta") * std::abs(slope);
+      const double boundary = parameters.at("boundary");
+      const double step = parameters.at("boundary_step");
       const double most = (boundary + bounded * step) * mbps;
       const double moved = std::max(std::min(wanted, most), 0.5);
       expected = std::max(mbps + (rose ? moved : -moved), 0.5);
@@ -274,7 +274,7 @@ TEST(vivace_follows_its_formula) {
 
 TEST(vivace_weighs_losses_and_delay) {
   // At 58 Mbit/s losses pay up to .9 x 58^-.1 / 11.35: 5.3 %.
-  const auto grows = [](uint64_t lost_every, const Constants::Values& values) {
+  const auto grows = [](uint64_t lost_every, const Parameters::Values& values) {
     Bottleneck link = widened(values);
     link.lose_every(lost_every);
     const auto all = rates(link, 6);
@@ -285,7 +285,7 @@ TEST(vivace_weighs_losses_and_delay) {
   EXPECT_EQUAL(grows(15, {{"loss", 8}}), true);
   EXPECT_EQUAL(grows(25, {{"loss", 16}}), false);
   // Without a price for delay the queue grows for ever, and so it does where no change counts.
-  const auto queue = [](const Constants::Values& values) {
+  const auto queue = [](const Parameters::Values& values) {
     Bottleneck link("vivace", values, rate, 100);
     double sum = 0;
     for (int i = 0; i < 300; ++i) {

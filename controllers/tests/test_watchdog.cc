@@ -26,7 +26,7 @@ double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 // A window of 10, until it is told of a loss of time: then a call never returns.
 class Endless final : public Controller {
  public:
-  explicit Endless(Constants& constants) : Controller(constants, 1000) {}
+  explicit Endless(Parameters& parameters) : Controller(parameters, 1000) {}
   double window() const override { return 10; }
   void on_ack(const Ack& ack) override {
     for (volatile bool forever = ack.ack_received_ms > 500; forever;) {
@@ -36,15 +36,15 @@ class Endless final : public Controller {
 
 class Patient final : public Controller {
  public:
-  explicit Patient(Constants& constants) : Controller(constants, 1000) {}
+  explicit Patient(Parameters& parameters) : Controller(parameters, 1000) {}
   double window() const override { return 10; }
 };
 
 template <class Rule>
 void run_for(Milliseconds duration_ms) {
   const Trace trace("t", "1\n");
-  Constants constants;
-  Rule controller(constants);
+  Parameters parameters;
+  Rule controller(parameters);
   Scenario scenario;
   scenario.duration_ms = duration_ms;
   test::run(trace, scenario, {test::handle_of(controller)});

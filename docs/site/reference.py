@@ -48,7 +48,7 @@ def parameters(controller: Controller) -> str:
             "" if each.unit == "1" else each.unit,
             each.meaning,
         )
-        for name, each in controller.constants.items()
+        for name, each in controller.parameters.items()
     ]
     head = ("parameter", "default", "usual range", "allowed", "unit", "meaning")
     return table(head, rows)

@@ -8,7 +8,7 @@ from kneepoint.common.json_text import parse_json
 if TYPE_CHECKING:  # slow to import, and not needed to plot one run
     import pandas as pd
 
-CONSTANT = "constant_"
+PARAMETER = "parameter_"
 """Prefix of columns with parameters of a controller."""
 STEP = "step_"
 """Prefix of a metric: the value of one unit in the last digit of its published value."""
@@ -39,19 +39,19 @@ def extremes(values: "pd.DataFrame | pd.Series[float]") -> tuple[float, float]:
     return float(known.min()), float(known.max())
 
 
-def constants_in(frame: "pd.DataFrame", varied: bool = False) -> list[str]:
+def parameters_in(frame: "pd.DataFrame", varied: bool = False) -> list[str]:
     """Returns the columns of parameters; if `varied`, only columns with several values."""
-    columns = [str(name) for name in frame.columns if str(name).startswith(CONSTANT)]
+    columns = [str(name) for name in frame.columns if str(name).startswith(PARAMETER)]
     return [name for name in columns if not varied or frame[name].nunique() > 1]
 
 
-def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
-    """Returns the runs with a column `constant_<name>` for every parameter of any run."""
+def with_parameters(runs: "pd.DataFrame") -> "pd.DataFrame":
+    """Returns the runs with a column `parameter_<name>` for every parameter of any run."""
     import pandas as pd
 
-    texts = runs["constants"].drop_duplicates()
+    texts = runs["parameters"].drop_duplicates()
     values = pd.DataFrame([parse_json(text) for text in texts], index=texts).astype(float)
-    columns = values.add_prefix(CONSTANT).loc[runs["constants"]].set_index(runs.index)
+    columns = values.add_prefix(PARAMETER).loc[runs["parameters"]].set_index(runs.index)
     return runs.join(columns)
 
 

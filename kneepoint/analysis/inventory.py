@@ -41,9 +41,9 @@ TABLES = (
         "traffic_titles:texts",
     ),
     table(
-        "constants",
+        "parameters",
         "the unit of a controller's parameter, as declared",
-        "controller:text constant:text unit:text",
+        "controller:text parameter:text unit:text",
     ),
     table(
         "names",
@@ -53,14 +53,15 @@ TABLES = (
     table(
         "exclusions",
         "runs that gave no result, grouped by reason",
-        "study:text controller:text network:text constants:text status:text reason:text runs:whole",
+        "study:text controller:text network:text parameters:text status:text reason:text "
+        "runs:whole",
     ),
     table(
         "settings_run",
         "a trial's setting on a network, and the first of its runs; table, row: what it replays; "
-        "constants are JSON",
+        "parameters are JSON",
         "study:text trial:whole table:text? row:whole? engine:text controller:text "
-        "constants:text network:text traffic:text? runs:whole seed:whole run_id:text",
+        "parameters:text network:text traffic:text? runs:whole seed:whole run_id:text",
         exported=lambda rows: rows[:0],  # only for `kneepoint again`, which looks runs up by number
     ),
 )
@@ -74,8 +75,8 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     found.sort(key=lambda each: (each[0]["engine"] == MAHIMAHI, each[0]["kind"] == NOT_RUN))
     return {
         "inventory": pd.DataFrame([{**of, **_counts(frame)} for of, frame in found]),
-        "constants": pd.DataFrame(
-            {"controller": controller, "constant": name, "unit": results.unit(controller, name)}
+        "parameters": pd.DataFrame(
+            {"controller": controller, "parameter": name, "unit": results.unit(controller, name)}
             for controller, name in results.units
         ),
         "names": pd.DataFrame(results.names.items(), columns=["name", "printed"], dtype=object),
@@ -89,7 +90,7 @@ def _exclusions(found: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if not found:
         return pd.DataFrame()
     without = pd.concat([runs[runs["status"] != "ok"] for runs in found])
-    keys = ["study", "controller", "network", "constants", "status", "reason"]
+    keys = ["study", "controller", "network", "parameters", "status", "reason"]
     return without.groupby(keys, sort=False).size().rename("runs").reset_index()
 
 
@@ -110,7 +111,7 @@ def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFra
     """Returns each trial's setting on each network, and the first of its runs."""
     replayed = {study.name: study.config.table for study in results.studies}
     by = ["study", "trial", "row", "network", "traffic"]
-    kept = ["engine", "controller", "constants", "seed", "run_id"]
+    kept = ["engine", "controller", "parameters", "seed", "run_id"]
     parts = []
     for runs in found:
         if len(runs):

@@ -82,12 +82,12 @@ def number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 10000 else f"{value:.0f}"
 
 
-def constants(values: Mapping[str, float]) -> str:
+def parameters(values: Mapping[str, float]) -> str:
     """Parameters as `window 12, alpha 0.1`."""
     return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
 
 
-def constants_with_units(values: Mapping[str, float], units: Mapping[str, str]) -> str:
+def parameters_with_units(values: Mapping[str, float], units: Mapping[str, str]) -> str:
     """Parameters as `window 12 packets, keepalive 80 ms`; units default to the names' suffixes."""
     return ", ".join(
         f"{words(name)} {number(value)} {units.get(name, unit(name))}".rstrip()
@@ -112,7 +112,7 @@ def setting(controller: str, values: Mapping[str, float]) -> str:
     name = words(controller)
     if len(values) == 1 and name.endswith(words(next(iter(values)))):
         return f"{name} {number(next(iter(values.values())))}"
-    return f"{name}, {constants(values)}" if values else name
+    return f"{name}, {parameters(values)}" if values else name
 
 
 def joined(items: list[str]) -> str:

@@ -22,7 +22,7 @@ class Luck:
             [] if best is None else [best.drop_duplicates("run_id")],
             [each.runs for each in studies if not each.config.fit and each.is_alone],
         )
-        columns = ["controller", "network", "study", "constants", "status", POWER]
+        columns = ["controller", "network", "study", "parameters", "status", POWER]
         self._runs = [pd.concat([runs[columns] for runs in every]) for every in frames if every]
 
     def of(self, controller: str, network: str) -> Chance:
@@ -32,7 +32,7 @@ class Luck:
         """
         for runs in self._runs:
             there = select(runs, controller=controller, network=network)
-            chance = statistics.chance(there, ["study", "constants"])
+            chance = statistics.chance(there, ["study", "parameters"])
             if chance.degrees:
                 return chance
         return Chance()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from kneepoint.analysis.frames import with_constants
+from kneepoint.analysis.frames import with_parameters
 from kneepoint.analysis.metrics import METRICS
 from kneepoint.analysis.schema import TABLES, tables_in
 from kneepoint.common.errors import KneepointError, suggestion
@@ -24,8 +24,8 @@ from kneepoint.runs.results import read_frame
 
 _MAKE = "`kneepoint report` makes"
 _OWN = {
-    "runs": "a run of any study, comparison or other experiment; constant_*: its parameters",
-    "trials": "a trial of any study; constant_*, network_*, host_*: what the study searches",
+    "runs": "a run of any study, comparison or other experiment; parameter_*: its parameters",
+    "trials": "a trial of any study; parameter_*, network_*, host_*: what the study searches",
 }
 
 
@@ -50,7 +50,7 @@ class OpenResults:
 
     @property
     def runs(self) -> pd.DataFrame:
-        """All runs, with a column `constant_<name>` for each parameter that any of them has."""
+        """All runs, with a column `parameter_<name>` for each parameter that any of them has."""
         return self.table("runs")
 
     @property
@@ -117,7 +117,7 @@ class OpenResults:
         if not frames:
             return pd.DataFrame(columns=["study", "trial"])
         found = pd.concat(frames, ignore_index=True)
-        return with_constants(found) if name == "runs" else found
+        return with_parameters(found) if name == "runs" else found
 
 
 def open_results(folder: Path | str = "results") -> OpenResults:

@@ -20,9 +20,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     Record,
-    constants_in,
+    parameters_in,
     records,
 )
 from kneepoint.analysis.metrics import METRICS, POWER
@@ -136,7 +136,7 @@ def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
 
 def _grid(published: pd.DataFrame) -> list[Whole]:
     """Returns, for each parameter of a complete grid, the index of each row's value; else none."""
-    varied = constants_in(published, varied=True)
+    varied = parameters_in(published, varied=True)
     cells = math.prod(published[name].nunique() for name in varied)
     whole = len(published) == cells == len(published[varied].drop_duplicates())
     if len(varied) < 2 or not whole:
@@ -161,15 +161,15 @@ def recovered(
     """Returns each searched parameter's best value, and how well the table determines it.
 
     Args:
-        trials: the trials of a fit, with columns trial and constant_<name>.
+        trials: the trials of a fit, with columns trial and parameter_<name>.
         losses: see `row_losses`.
-        published: the fitted rows, with columns table and constant_<name>.
-        searched: the constants.
+        published: the fitted rows, with columns table and parameter_<name>.
+        searched: the parameters.
         seed: of the draws.
 
     Returns:
-        Columns constant, best, pinned_low, pinned_high (over the trials that are `alike`; NaN for a
-        single row, from which nothing can be drawn), pinned_share (of the searched range, on its
+        Columns parameter, best, pinned_low, pinned_high (over the trials that are `alike`; NaN for
+        a single row, from which nothing can be drawn), pinned_share (of the searched range, on its
         scale), verdict. One that is best at an end of its range is at its edge, unless it can be
         nothing beyond it, or the table leaves it free.
     """
@@ -177,36 +177,36 @@ def recovered(
     best = int(losses.index[int(np.argmin(misfits))])
     tied = alike(losses, best, draw_rows(published, seed)) if len(published) > 1 else []
     lines = []
-    for constant in searched:
-        by_trial = trials.set_index("trial")[CONSTANT + constant.name].astype(float)
+    for parameter in searched:
+        by_trial = trials.set_index("trial")[PARAMETER + parameter.name].astype(float)
         values = by_trial.reindex(tied)
-        share = _share(constant, float(values.min()), float(values.max()))
+        share = _share(parameter, float(values.min()), float(values.max()))
         lines.append(
             {
-                "constant": constant.name,
+                "parameter": parameter.name,
                 "best": float(by_trial[best]),
                 "pinned_low": float(values.min()),
                 "pinned_high": float(values.max()),
                 "pinned_share": share,
-                "verdict": _verdict(share, is_at_edge(constant, float(by_trial[best]))),
+                "verdict": _verdict(share, is_at_edge(parameter, float(by_trial[best]))),
             }
         )
     return pd.DataFrame(lines)
 
 
-def _share(constant: Searched, low: float, high: float) -> float:
-    scale = math.log if constant.logarithmic else float
+def _share(parameter: Searched, low: float, high: float) -> float:
+    scale = math.log if parameter.logarithmic else float
     if math.isnan(low):
         return math.nan
-    return (scale(high) - scale(low)) / (scale(constant.high) - scale(constant.low))
+    return (scale(high) - scale(low)) / (scale(parameter.high) - scale(parameter.low))
 
 
-def is_at_edge(constant: Searched, best: float) -> bool:
+def is_at_edge(parameter: Searched, best: float) -> bool:
     """Whether a value is at an end of the searched range, and values beyond it are possible."""
-    scale = math.log if constant.logarithmic else float
-    near = EDGE * (scale(constant.high) - scale(constant.low))
-    is_low = scale(best) - scale(constant.low) <= near and constant.low > constant.least
-    is_high = scale(constant.high) - scale(best) <= near and constant.high < constant.most
+    scale = math.log if parameter.logarithmic else float
+    near = EDGE * (scale(parameter.high) - scale(parameter.low))
+    is_low = scale(best) - scale(parameter.low) <= near and parameter.low > parameter.least
+    is_high = scale(parameter.high) - scale(best) <= near and parameter.high < parameter.most
     return is_low or is_high
 
 
@@ -224,14 +224,14 @@ def disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
     """Returns each row of the tables of a fit, with the means of the best trial.
 
     Returns:
-        Columns table, line, constant_<name>, and for each metric published_<metric>, ours_<metric>
+        Columns table, line, parameter_<name>, and for each metric published_<metric>, ours_<metric>
         and relative_<metric> (ours over published, less one; NaN where it is not printed).
     """
     rows = fitted_rows(published, study.config.fit)
     best = study.trials.sort_values("value", kind="stable")["trial"].iloc[0]
     of_best = succeeded(study.runs[study.runs["trial"] == best])
     ours = of_best.groupby("row")[list(METRICS)].mean().reindex(rows["row"])
-    table = rows[["table", "line", *constants_in(rows)]]
+    table = rows[["table", "line", *parameters_in(rows)]]
     for metric, printed in rows.reindex(columns=list(METRICS)).items():
         table[f"published_{metric}"] = printed.to_numpy(dtype=float)
         table[f"ours_{metric}"] = ours[metric].to_numpy(dtype=float)

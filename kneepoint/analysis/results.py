@@ -15,9 +15,9 @@ import pandas as pd
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     STEP,
-    with_constants,
+    with_parameters,
 )
 from kneepoint.analysis.link_log import LinkLog, read_link_log
 from kneepoint.common.made_by import require_as_written
@@ -66,7 +66,7 @@ OF_NETWORK = "network_"
 
 @dataclass(frozen=True)
 class Searched:
-    """A constant that a study searched, with its range; [least, most] are the possible values."""
+    """A parameter that a study searched, with its range; [least, most] are the possible values."""
 
     name: str
     low: float
@@ -80,8 +80,8 @@ class Searched:
 class StudyRuns:
     """A study and its results.
 
-    `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
-    constant, and so do trials for those searched (a searched setting of the network or its host
+    `trials` and `runs` follow the results schema; runs carry a column `parameter_<name>` for each
+    parameter, and so do trials for those searched (a searched setting of the network or its host
     counts as one). The runs of a worst case's opponent are not among `runs`.
     """
 
@@ -209,15 +209,15 @@ class Results:
     def units(self) -> Mapping[tuple[str, str], str]:
         """The unit of each (controller, parameter) of the workflow."""
         return {
-            (controller.name, constant.name): "" if constant.unit == "1" else constant.unit
+            (controller.name, parameter.name): "" if parameter.unit == "1" else parameter.unit
             for controller in self._catalogue.controllers.values()
             if controller.name in self.workflow.controllers
-            for constant in controller.constants.values()
+            for parameter in controller.parameters.values()
         }
 
-    def unit(self, controller: str, constant: str) -> str:
+    def unit(self, controller: str, parameter: str) -> str:
         """Returns the unit of a searched parameter, as printed in figures."""
-        declared = self.units.get((controller, constant), labels.unit(constant))
+        declared = self.units.get((controller, parameter), labels.unit(parameter))
         return {"us": "µs", "0 or 1": ""}.get(declared, declared)
 
     @cached_property
@@ -339,7 +339,7 @@ class Results:
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
 
         def prefix(column: str) -> str:
-            return CONSTANT if column.startswith((HOST, OF_NETWORK)) else ""
+            return PARAMETER if column.startswith((HOST, OF_NETWORK)) else ""
 
         return StudyRuns(
             name=name,
@@ -350,7 +350,7 @@ class Results:
             ),
             record=StudyRecord.load(folder / "study.json"),
             trials=trials.rename(columns=lambda column: prefix(column) + column),
-            runs=with_constants(runs),
+            runs=with_parameters(runs),
         )
 
     def _repeated(self, engine: Engine) -> list[Repeats]:
@@ -370,12 +370,12 @@ class Results:
 def read(path: Path) -> pd.DataFrame:
     """Reads a table of an experiment, with the parameters of its rows as columns."""
     found = read_frame(path)
-    return with_constants(found) if "constants" in found else found
+    return with_parameters(found) if "parameters" in found else found
 
 
 def _searched(column: str, searched: Range, logarithmic: bool, controller: Controller) -> Searched:
-    name = column.removeprefix(CONSTANT)
-    declared = controller.constants.get(name) if column.startswith(CONSTANT) else None
+    name = column.removeprefix(PARAMETER)
+    declared = controller.parameters.get(name) if column.startswith(PARAMETER) else None
     least, most = (declared.least, declared.most) if declared else (0.0, math.inf)
     return Searched(name, *searched.bounds, logarithmic, least, most)
 
@@ -394,7 +394,7 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     Returns:
         Columns table, report (the name by which it is cited), kind (published or measured),
         mark (number of the report in the order of the tables), row, controller, network,
-        replayable, constant_*, the metrics, and step_<metric>, one unit in a metric's last printed
+        replayable, parameter_*, the metrics, and step_<metric>, one unit in a metric's last printed
         digit.
     """
     tables = list(tables)
@@ -408,8 +408,8 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
             "row": row.number,
             "controller": table.description.controller,
             "network": table.networks[row.number],
-            "replayable": row.has_all_constants,
-            **{CONSTANT + name: value for name, value in row.constants.items()},
+            "replayable": row.has_all_parameters,
+            **{PARAMETER + name: value for name, value in row.parameters.items()},
             **row.metrics,
             **{STEP + metric: step for metric, step in row.steps.items()},
         }
@@ -421,5 +421,5 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
 
 def _label(setting: Setting, others: Iterable[Setting]) -> str:
     """Returns the label of a setting: the parameters that distinguish it from the others."""
-    alike = (other.constants for other in others if other.controller == setting.controller)
-    return labels.setting(setting.controller, labels.differing(setting.constants, alike))
+    alike = (other.parameters for other in others if other.controller == setting.controller)
+    return labels.setting(setting.controller, labels.differing(setting.parameters, alike))

@@ -17,7 +17,7 @@ NAMES = "names"
 
 _INVENTORY = Stage(
     groups=("studies", "real_studies", *(name for each in counts() for name in each.groups)),
-    tables=("inventory", "constants", NAMES, "exclusions", "settings_run"),
+    tables=("inventory", "parameters", NAMES, "exclusions", "settings_run"),
     module="kneepoint.analysis.inventory",
 )
 STAGES: Mapping[str, Stage] = {**stages(), "inventory": _INVENTORY}

@@ -1,6 +1,6 @@
 """Statistics of runs, from frames to frames, without reading files or drawing.
 
-A frame of runs has the columns of the results schema and a column `constant_<name>` for each
+A frame of runs has the columns of the results schema and a column `parameter_<name>` for each
 parameter. A run has status "failed" if its controller failed, and "fault" if the machine prevented
 it from finishing (only in a probe); both count only in the table exclusions.
 """

@@ -71,7 +71,7 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
         "run_id": spec.run_id,
         **{name: recorded[name] for name in ("study", "trial", "run", "engine", "seed")},
         "controller": spec.controller,
-        "constants": dict(spec.constants),
+        "parameters": dict(spec.parameters),
         "network": spec.network.name,
         "traffic": recorded["traffic"],
         "recorded": {"status": recorded["status"], **{k: v for k, (v, _) in pairs.items()}},
@@ -113,7 +113,7 @@ def _spec(job: Job, row: Row) -> RunSpec:
     spec = RunSpec.on(
         engine=engine,
         controller=job.controller(row["controller"]),
-        constants=parse_json(row["constants"]),
+        parameters=parse_json(row["parameters"]),
         network=engine.place(_network(job, row)),
         seed=row["seed"],
         traffic=job.traffic(row["traffic"]) if row["traffic"] else ALONE,
@@ -136,10 +136,10 @@ def _network(job: Job, row: Row) -> PreparedNetwork:
 
 
 def _text(spec: RunSpec, row: Row, pairs: dict[str, tuple[Any, Any]], *, same: bool) -> str:
-    constants = ", ".join(f"{name} = {value:g}" for name, value in spec.constants.items())
+    parameters = ", ".join(f"{name} = {value:g}" for name, value in spec.parameters.items())
     head = (
         f"{spec.controller} on {spec.network.name}, {spec.engine}, seed {spec.seed}: "
-        f"{row['study']}, trial {row['trial']}, run {row['run']}\n{constants}"
+        f"{row['study']}, trial {row['trial']}, run {row['run']}\n{parameters}"
     )
     rows = [("", "recorded", "again")]
     rows += [(name, f"{a:g}", f"{b:g}") for name, (a, b) in pairs.items() if None not in (a, b)]

@@ -21,11 +21,11 @@ from kneepoint.cli.comparison import (
     text_of,
 )
 from kneepoint.cli.runs import (
-    constants_of,
     controller_given,
     is_path,
     is_prepared,
     make_what_is_missing,
+    parameters_of,
     prepared_network,
     spec_of,
     without_fault,
@@ -111,8 +111,8 @@ def command(
     prepared = [prepared_network(name) for name in names]
     settings = EmulatorSettings.of(EMULATE)
     specs = [
-        spec_of(settings, controller, constants, prepared[0], seed, "kneepoint compare")
-        for controller, constants in wanted
+        spec_of(settings, controller, parameters, prepared[0], seed, "kneepoint compare")
+        for controller, parameters in wanted
     ]
     if specs[0].run_id == specs[1].run_id:
         raise KneepointError(f"{a} and {b} are the same setting; change one of them")
@@ -133,12 +133,12 @@ def setting_of(text: str) -> tuple[str, Mapping[str, float]]:
         notation = Notation.parse(text)
     except ValueError:
         raise KneepointError(f"{text}: not CONTROLLER:NAME=VALUE,...; correct it") from None
-    return controller_given(notation.kind), constants_of(notation.parameters, text)
+    return controller_given(notation.kind), parameters_of(notation.parameters, text)
 
 
-def _title(controller: str, constants: Mapping[str, float]) -> str:
+def _title(controller: str, parameters: Mapping[str, float]) -> str:
     name = Path(controller).stem if is_path(controller) else controller
-    given = ", ".join(f"{key} = {value:g}" for key, value in constants.items())
+    given = ", ".join(f"{key} = {value:g}" for key, value in parameters.items())
     return f"{name}, {given}" if given else f"{name} with its defaults"
 
 

@@ -45,7 +45,7 @@ class ComparedSetting(Protocol):
         """The name of the controller."""
 
     @property
-    def constants(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """The values of its parameters."""
 
 
@@ -87,7 +87,9 @@ def compare_settings(
         each |= {"p_holm": _number(p), "better": _better(each, p, metric)}
     together = _figures(known, metric, seed)
     together |= {"networks": len(known), "better": _better(together, together["p"], metric)}
-    settings = [{"controller": each.controller, "constants": {**each.constants}} for each in specs]
+    settings = [
+        {"controller": each.controller, "parameters": {**each.parameters}} for each in specs
+    ]
     found = {
         "a": settings[0],
         "b": settings[1],

@@ -63,7 +63,7 @@ def _controllers(own: Path) -> list[dict[str, Any]]:
     }
     found = {name: _described(each) for name, each in catalogue.controllers.items()}
     for name, problem in problems.items():
-        found[name] = {"name": name, "summary": "", "constants": None, "problem": problem}
+        found[name] = {"name": name, "summary": "", "parameters": None, "problem": problem}
     return [found[name] for name in sorted(found)]
 
 
@@ -77,11 +77,11 @@ def _why_not_built(source: Path) -> str | None:
 
 def _described(controller: Controller) -> dict[str, Any]:
     shown = ("name", "default", "low", "high", "unit", "meaning")
-    constants = [
-        {key: getattr(each, key) for key in shown} for each in controller.constants.values()
+    parameters = [
+        {key: getattr(each, key) for key in shown} for each in controller.parameters.values()
     ]
     described = {"name": controller.name, "summary": controller.summary}
-    return {**described, "constants": constants, "problem": None}
+    return {**described, "parameters": parameters, "problem": None}
 
 
 def _indented(rows: list[dict[str, Any]]) -> str:

@@ -16,11 +16,11 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.cli.runs import (
-    constants_of,
     controller_given,
     engine_of,
     is_path,
     make_what_is_missing,
+    parameters_of,
     prepared_network,
     run_once,
     spec_of,
@@ -92,11 +92,11 @@ def command(
     settings = engine_of(engine, config)
     prepared = prepared_network(network)
     prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
-    constants: dict[str, float] = {}
+    parameters: dict[str, float] = {}
     for text in sets:
         name, _, value = text.partition("=")
-        constants |= constants_of({name: value}, f"--set {text}")
-    spec = spec_of(settings, controller, constants, prepared, seed, "kneepoint run")
+        parameters |= parameters_of({name: value}, f"--set {text}")
+    spec = spec_of(settings, controller, parameters, prepared, seed, "kneepoint run")
     run_and_print(settings, spec, f"{Path(controller).stem} on {network}", plot, as_json)
 
 
@@ -120,7 +120,7 @@ def run_and_print(
     drawn = str(plot) if plot and record.status == "ok" else None
     found = {
         "controller": spec.controller,
-        "constants": dict(spec.constants),
+        "parameters": dict(spec.parameters),
         "network": spec.network.name,
         "engine": spec.engine,
         "seed": spec.seed,
@@ -134,9 +134,9 @@ def run_and_print(
 
 def text_of(spec: RunSpec, record: RunRecord) -> str:
     """Returns a run for people."""
-    constants = ", ".join(f"{name} = {value:g}" for name, value in spec.constants.items())
+    parameters = ", ".join(f"{name} = {value:g}" for name, value in spec.parameters.items())
     head = f"{Path(spec.controller).stem} on {spec.network.name}, {spec.engine}, seed {spec.seed}"
-    head += f"\n{constants}" if constants else ""
+    head += f"\n{parameters}" if parameters else ""
     if record.status != "ok":
         return f"{head}\nfailed: {record.reason}"
     assert record.utilization is not None

@@ -230,7 +230,7 @@ def _say_plan(wanted: Sequence[Path], states: Sequence[State], forecast: Forecas
 def spec_of(
     settings: EngineSettings,
     controller: str,
-    constants: Mapping[str, float],
+    parameters: Mapping[str, float],
     network: PreparedNetwork,
     seed: int,
     where: str,
@@ -242,21 +242,21 @@ def spec_of(
     """
     if not is_path(controller):
         known = load_catalogue(EMULATE).controller(controller, where)
-        return RunSpec.on(settings, known, known.complete(constants, where), network, seed)
+        return RunSpec.on(settings, known, known.complete(parameters, where), network, seed)
     path = Path(controller)
     digest = sha256_of(read_bytes(path, "give the path of a shared object"))
     name = str(path.resolve())
-    return RunSpec(settings.engine, settings.sha256, name, digest, constants, network, seed)
+    return RunSpec(settings.engine, settings.sha256, name, digest, parameters, network, seed)
 
 
-def constants_of(given: Mapping[str, str], where: str) -> dict[str, float]:
+def parameters_of(given: Mapping[str, str], where: str) -> dict[str, float]:
     """Returns parameters as numbers; raises KneepointError, beginning with `where`.
 
     The value of `rule` is an expression, which the controller of this name has as parameters.
     """
     try:
         numbers = {name: float(value) for name, value in given.items() if name != "rule"}
-        return numbers | (parse(given["rule"]).constants if "rule" in given else {})
+        return numbers | (parse(given["rule"]).parameters if "rule" in given else {})
     except RuleError as error:
         raise KneepointError(f"{where}: {error}") from None
     except ValueError:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.frames import CONSTANT
+from kneepoint.analysis.frames import PARAMETER
 from kneepoint.analysis.results import Results
 from kneepoint.cli import (
     common_options,
@@ -69,11 +69,11 @@ def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str
         else ""
     )
     goal = found.objective.replace("mean_log", "geometric mean")
-    searched = {key.removeprefix(CONSTANT): value for key, value in found.best.searched.items()}
-    constants = labels.constants_with_units(searched, {name: unit(name) for name in searched})
+    searched = {key.removeprefix(PARAMETER): value for key, value in found.best.searched.items()}
+    parameters = labels.parameters_with_units(searched, {name: unit(name) for name in searched})
     return (
         f"{said}, best {_stated(found, found.best)} ({goal}), trial {found.best.trial}"
-        f"{sure}\n{constants}"
+        f"{sure}\n{parameters}"
     )
 
 

@@ -30,6 +30,9 @@ _WORDS: Mapping[str, str] = {
 }
 """Patterns in pydantic's messages, and their replacements in the terms of YAML."""
 
+_RENAMED = {"constants": "parameters", "constant": "parameter"}
+"""Present names of keys that files written for an earlier version may have."""
+
 _MOST_PROBLEMS = 5
 _MOST_QUOTED = 80
 
@@ -47,7 +50,9 @@ class ConfigModel(BaseModel):
             known = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
                 if key not in known:
-                    raise ValueError(f"unknown key {key!r}; {suggestion(str(key), known)}")
+                    renamed = _RENAMED.get(str(key))
+                    remedy = f"write {renamed}" if renamed in known else suggestion(str(key), known)
+                    raise ValueError(f"unknown key {key!r}; {remedy}")
         return data
 
 

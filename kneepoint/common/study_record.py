@@ -29,7 +29,7 @@ class BestTrial:
         trial: number of the trial.
         value: the objective over `runs` further runs with fresh seeds; without any, `in_search`.
         searched: searched values by column.
-        constants: parameters that all its runs share.
+        parameters: parameters that all its runs share.
         in_search: the objective over the search's own runs, biased by the choice of the best.
         low: lower end of the 95 % interval of `value`; None without fresh runs.
         high: its upper end.
@@ -41,7 +41,7 @@ class BestTrial:
     trial: int
     value: float
     searched: Mapping[str, int | float]
-    constants: Mapping[str, int | float]
+    parameters: Mapping[str, int | float]
     in_search: float | None = None
     low: float | None = None
     high: float | None = None

@@ -30,7 +30,7 @@ Tables: TypeAlias = Mapping[str, "pd.DataFrame"]
 class Column:
     """One column: its type, its unit, and whether values may be missing.
 
-    A real number may always be NaN. A name that ends in `*`, such as `constant_*`, stands for any
+    A real number may always be NaN. A name that ends in `*`, such as `parameter_*`, stands for any
     number of columns with that prefix.
     """
 

@@ -69,7 +69,7 @@ class Confirming(ConfigModel):
 def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
     """Returns the settings that calibrate the emulated host."""
     return tuple(
-        Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
+        Setting(controller="fixed_window", parameters={"window": window, "keepalive_ms": 1000})
         for window in confirm.calibration.windows
     )
 

@@ -42,7 +42,7 @@ NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?",
 class Column(ConfigModel):
     """Meaning of one column of a published table: a parameter, a metric, or the network."""
 
-    constant: str | None = Field(default=None, description="parameter of the table's controller")
+    parameter: str | None = Field(default=None, description="parameter of the table's controller")
     metric: Metric | None = Field(default=None, description="metric of a run")
     network: Mapping[str, Name] | None = Field(
         default=None,
@@ -59,8 +59,8 @@ class Column(ConfigModel):
 
     @model_validator(mode="after")
     def _holds_one_thing(self) -> Self:
-        if sum(each is not None for each in (self.constant, self.metric, self.network)) != 1:
-            raise ValueError("needs exactly one of constant, metric and network")
+        if sum(each is not None for each in (self.parameter, self.metric, self.network)) != 1:
+            raise ValueError("needs exactly one of parameter, metric and network")
         if self.metric and not (_UNIT.fullmatch(self.unit) and self.factor):
             known = ", ".join(_METRIC_UNITS[self.metric])
             raise ValueError(f"unit {self.unit!r} is unknown for {self.metric}; known: {known}")
@@ -115,7 +115,7 @@ class TableDescription(ConfigModel):
     )
     controller: str = Field(description="controller of the table")
     network: Name = Field(default="contest", description="network of the measurements")
-    constants: Mapping[str, float] = Field(
+    parameters: Mapping[str, float] = Field(
         default={}, description="parameters with the same value in all rows"
     )
     unstated: Mapping[str, str] = Field(
@@ -133,10 +133,10 @@ class TableDescription(ConfigModel):
 
     @model_validator(mode="after")
     def _has_each_thing_once(self) -> Self:
-        names = [c.constant or c.metric or "network" for c in self.columns.values()]
+        names = [c.parameter or c.metric or "network" for c in self.columns.values()]
         for name in names:
-            if names.count(name) > 1 or name in self.constants:
-                raise ValueError(f"{name} has two sources; keep one column or constant")
+            if names.count(name) > 1 or name in self.parameters:
+                raise ValueError(f"{name} has two sources; keep one column or parameter")
         if self.selected_of and not self.selected:
             raise ValueError("selected_of has no meaning without selected; add best or worst")
         if self.selected_of and self.selected_of[0] > self.selected_of[1]:
@@ -144,9 +144,9 @@ class TableDescription(ConfigModel):
                 f"selected_of: {self.selected_of[0]} is above {self.selected_of[1]}; swap them"
             )
         for name in self.unstated:
-            if name not in self.constants:
+            if name not in self.parameters:
                 raise ValueError(
-                    f"unstated lists {name!r}, which is not in constants; remove it or add a value"
+                    f"unstated lists {name!r}, which is not in parameters; remove it or add a value"
                 )
         for name in self.fitted:
             if name not in self.unstated:
@@ -163,10 +163,10 @@ class PublishedRow:
     """
 
     number: int
-    constants: Mapping[str, float]
+    parameters: Mapping[str, float]
     metrics: Mapping[str, float]
     steps: Mapping[str, float]
-    has_all_constants: bool
+    has_all_parameters: bool
     network: str | None = None
 
 
@@ -196,7 +196,7 @@ class PublishedTable:
     @property
     def replayable(self) -> list[PublishedRow]:
         """The rows whose parameters are all printed or given."""
-        return [row for row in self.rows if row.has_all_constants]
+        return [row for row in self.rows if row.has_all_parameters]
 
     def check_against(self, catalogue: Catalogue, folder: Path) -> None:
         """Checks controller, units of parameters, and every row of the file in `folder`.
@@ -206,18 +206,18 @@ class PublishedTable:
         """
         described, path = folder / f"{self.name}.yaml", folder / f"{self.name}.csv"
         controller = catalogue.controller(self.description.controller, str(described))
-        controller.complete(self.description.constants, str(described))
+        controller.complete(self.description.parameters, str(described))
         for name, column in self.description.columns.items():
-            if column.constant:
+            if column.parameter:
                 where = f"{described}: columns.{name}"
-                unit = controller.constant(column.constant, where).unit
+                unit = controller.parameter(column.parameter, where).unit
                 if column.unit != unit:
                     raise KneepointError(
-                        f"{where}: unit {column.unit!r} is unknown for {column.constant}; "
+                        f"{where}: unit {column.unit!r} is unknown for {column.parameter}; "
                         f"known: {unit}"
                     )
         for row in self.rows:
-            controller.complete(row.constants, f"{path}, line {row.number + 2}")
+            controller.complete(row.parameters, f"{path}, line {row.number + 2}")
 
 
 def number_on(tables: Sequence[PublishedTable]) -> tuple[tuple[PublishedRow, ...], ...]:
@@ -281,7 +281,7 @@ def _check_header(
 def _read_row(
     where: str, number: int, cells: Mapping[str, str], description: TableDescription
 ) -> PublishedRow:
-    constants = dict(description.constants)
+    parameters = dict(description.parameters)
     metrics: dict[str, float] = {}
     steps: dict[str, float] = {}
     complete = True
@@ -294,8 +294,8 @@ def _read_row(
             network = column.network[text]
         elif text:
             value = _read_cell(f"{where}, column {name}", text) * column.factor
-            if column.constant:
-                constants[column.constant] = value
+            if column.parameter:
+                parameters[column.parameter] = value
             elif column.metric:
                 metrics[column.metric] = value - column.above
                 if value < column.above:
@@ -304,9 +304,9 @@ def _read_row(
                         "correct one"
                     )
                 steps[column.metric] = last_digit(text) * column.factor
-        elif column.constant:
+        elif column.parameter:
             complete = False
-    return PublishedRow(number, constants, metrics, steps, complete, network)
+    return PublishedRow(number, parameters, metrics, steps, complete, network)
 
 
 def last_digit(text: str) -> float:

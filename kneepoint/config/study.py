@@ -173,7 +173,7 @@ class Setting(ConfigModel):
     """A controller and its parameters; omitted parameters keep their defaults."""
 
     controller: str = Field(description="controller")
-    constants: Mapping[str, float] = Field(default={}, description="its parameters")
+    parameters: Mapping[str, float] = Field(default={}, description="its parameters")
 
 
 Engine = Literal["emulator", "mahimahi", "kernel"]
@@ -387,7 +387,7 @@ class WorstCase(Goal):
         if of_controller := [name for name in study.space if not name.startswith(NETWORK)]:
             raise ValueError(
                 f"worst_case searches the network, but space has {', '.join(of_controller)}; move "
-                "that to constants"
+                "that to parameters"
             )
         if len(study.networks) != 1 or study.traffic or study.table or study.engine != EMULATOR:
             raise ValueError(
@@ -425,7 +425,7 @@ class Fit(Goal):
             if len(fitted.values or (0, 1)) == 1:
                 raise ValueError(
                     f"a fit compares values, and {name} has a single one; give several, or set "
-                    f"it in {'the network' if name in study.host else 'constants'}"
+                    f"it in {'the network' if name in study.host else 'parameters'}"
                 )
 
 
@@ -465,7 +465,7 @@ class Study(ConfigModel):
     traffic: Name | None = Field(
         default=None, description="file of config/traffic; null: one endless flow of datagrams"
     )
-    constants: Mapping[str, float] = Field(default={}, description="parameters with fixed values")
+    parameters: Mapping[str, float] = Field(default={}, description="parameters with fixed values")
     space: Mapping[str, Range] = Field(
         default={},
         description="parameters to search, with their ranges: the controller's, and those of the "
@@ -529,9 +529,9 @@ class Study(ConfigModel):
         elif not self.space and not self.host:
             raise ValueError("searches nothing; add space or table")
         for name in self.space:
-            if name in self.constants:
+            if name in self.parameters:
                 raise ValueError(
-                    f"{name} is both fixed (constants) and searched (space); remove one"
+                    f"{name} is both fixed (parameters) and searched (space); remove one"
                 )
         for name in self.space:
             of_network = name.removeprefix(NETWORK)

@@ -152,13 +152,13 @@ class Workflow:
             if setting.controller in catalogue.controllers:
                 controller = catalogue.controller(setting.controller, where)
                 _check_fit(controller, flows, where)
-                controller.complete(setting.constants, where)
+                controller.complete(setting.parameters, where)
         self._check_names(catalogue)
 
     def _check_names(self, catalogue: Catalogue) -> None:
         """Refuses a printed name for what no controller of the configuration has."""
         controllers = [catalogue.controllers.get(name) for name in self.controllers]
-        known = [*self.controllers, *(p for each in controllers if each for p in each.constants)]
+        known = [*self.controllers, *(p for each in controllers if each for p in each.parameters)]
         for name in self.settings.report.names if self.settings.report else ():
             problem = f"{self.path}: report.names: unknown parameter or controller {name!r}"
             if None not in controllers:
@@ -189,7 +189,7 @@ class Workflow:
         for name, traffic in self.traffic.items():
             for flow in traffic.flows.values():
                 if flow.controller is not None:
-                    beside = Setting(controller=flow.controller, constants=flow.constants)
+                    beside = Setting(controller=flow.controller, parameters=flow.parameters)
                     yield self.file("traffic", name), beside, (flow,)
         for key, setting in self.named_settings:
             yield f"{self.path}, {key}", setting, alone
@@ -214,13 +214,13 @@ def _check_study(
     where: str, study: Study, tables: Mapping[str, PublishedTable], catalogue: Catalogue
 ) -> None:
     controller = catalogue.controller(study.controller, where)
-    controller.complete(study.constants, where)
+    controller.complete(study.parameters, where)
     for name, searched in study.space.items():
         if name.startswith(NETWORK):
             continue
-        constant = controller.constant(name, where)
+        parameter = controller.parameter(name, where)
         for value in searched.values if searched.values is not None else searched.bounds:
-            constant.check(value, f"{where}, space")
+            parameter.check(value, f"{where}, space")
     for table in filter(None, (study.table, *study.fit)):
         for row in tables[table].replayable:
-            controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")
+            controller.complete({**study.parameters, **row.parameters}, f"{where}, table {table}")

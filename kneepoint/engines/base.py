@@ -96,7 +96,7 @@ class RunSpec:
     engine_sha256: str
     controller: str
     controller_sha256: str
-    constants: Mapping[str, float]
+    parameters: Mapping[str, float]
     network: PreparedNetwork
     seed: int
     traffic: Traffic = ALONE
@@ -109,7 +109,7 @@ class RunSpec:
         cls,
         engine: "EngineSettings",
         controller: Controller | Entry,
-        constants: Mapping[str, float],
+        parameters: Mapping[str, float],
         network: PreparedNetwork,
         seed: int,
         traffic: Traffic = ALONE,
@@ -120,7 +120,7 @@ class RunSpec:
             engine_sha256=engine.digest_for(traffic),
             controller=controller.name,
             controller_sha256=controller.sha256,
-            constants=constants,
+            parameters=parameters,
             network=network,
             seed=seed,
             traffic=traffic,
@@ -147,7 +147,7 @@ class RunSpec:
         subject: dict[str, Any] = {
             "controller": self.controller,
             "controller_sha256": self.controller_sha256,
-            "constants": dict(self.constants),
+            "parameters": dict(self.parameters),
         }
         if self.entry is not None:
             subject = {"entry": self.entry.in_flow()}

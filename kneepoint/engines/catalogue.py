@@ -16,7 +16,7 @@ from kneepoint.networks.declared import marks_packets
 
 
 @dataclass(frozen=True)
-class Constant:
+class Parameter:
     """One parameter of a controller.
 
     [low, high] is the recommended search range, [least, most] the valid range.
@@ -60,7 +60,7 @@ class Controller:
     sha256: str
     summary: str
     source: str
-    constants: Mapping[str, Constant]
+    parameters: Mapping[str, Parameter]
     needs: Sequence[str] = ()
     transports: Sequence[str] = ("datagrams", "tcp")
 
@@ -84,19 +84,19 @@ class Controller:
                 "uplink_queue one that marks, such as abc, or ecn=1"
             )
 
-    def constant(self, name: str, where: str) -> Constant:
+    def parameter(self, name: str, where: str) -> Parameter:
         """Returns a parameter; raises KneepointError if it is unknown."""
         problem = f"{where}: controller {self.name} has no parameter {name!r}"
-        require_known(name, sorted(self.constants), problem)
-        return self.constants[name]
+        require_known(name, sorted(self.parameters), problem)
+        return self.parameters[name]
 
     def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
         """Returns the values of all parameters: given values, checked, or else defaults."""
         for name, value in given.items():
-            self.constant(name, where).check(value, where)
+            self.parameter(name, where).check(value, where)
         return {
-            name: constant.typed(given.get(name, constant.default))
-            for name, constant in sorted(self.constants.items())
+            name: parameter.typed(given.get(name, parameter.default))
+            for name, parameter in sorted(self.parameters.items())
         }
 
 
@@ -112,7 +112,7 @@ class Catalogue:
         self.controllers = {
             entry["name"]: Controller(
                 **entry
-                | {"constants": {item["name"]: _constant(item) for item in entry["constants"]}}
+                | {"parameters": {item["name"]: _parameter(item) for item in entry["parameters"]}}
             )
             for entry in listing["controllers"]
         }
@@ -176,9 +176,9 @@ def _reason(path: str, reason: str) -> str:
     return reason.replace(path, str(_source_listed_in(listed))) if listed.is_file() else reason
 
 
-def _constant(item: Mapping[str, Any]) -> Constant:
+def _parameter(item: Mapping[str, Any]) -> Parameter:
     declared = dict(item)
-    return Constant(
+    return Parameter(
         is_integer=declared.pop("type") == "integer",
         is_log=declared.pop("scale") == "log",
         least=-math.inf if (least := declared.pop("least")) is None else least,

@@ -25,7 +25,7 @@ class Replay:
         except OSError as error:
             raise KneepointError(f"{REPLAY}: {error.strerror}; build it: make build") from None
 
-    def compare(self, controller: str, constants: Mapping[str, float]) -> dict[str, Any]:
+    def compare(self, controller: str, parameters: Mapping[str, float]) -> dict[str, Any]:
         """Compares one controller; returns the decoded answer.
 
         Raises:
@@ -34,7 +34,7 @@ class Replay:
         """
         process = self._process
         assert process.stdin and process.stdout and process.stderr
-        words = [controller, *(f"{name}={float(value)!r}" for name, value in constants.items())]
+        words = [controller, *(f"{name}={float(value)!r}" for name, value in parameters.items())]
         try:
             process.stdin.write(" ".join(words) + "\n")
             process.stdin.flush()

@@ -55,7 +55,7 @@ def watch(
         specs = [sender.spec(engine, network, seeds[0]) for network in watched]
         found = identify(log_runs(engine, specs, folder), known, seeds[0])
     nearest = next((each for each in found if each.is_near), found[0])
-    rule = Sender("", controller=(nearest.family.controller, dict(nearest.constants)))
+    rule = Sender("", controller=(nearest.family.controller, dict(nearest.parameters)))
     specs = [
         side.spec(engine, network, seed)
         for network in unseen
@@ -84,7 +84,7 @@ def describe(found: Sequence[Likeness]) -> Json:
                 "family": each.family.name,
                 "distance": each.distance,
                 "explained": each.explained,
-                "constants": each.constants,
+                "parameters": each.parameters,
                 "words": each.words,
             }
             for each in found

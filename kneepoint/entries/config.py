@@ -75,7 +75,7 @@ class Repositories(ConfigModel):
     entries: Mapping[EntryName, Repository] = Field(description="repositories by entry")
 
 
-class EntryConstant(ConfigModel):
+class EntryParameter(ConfigModel):
     """A parameter that an entry declares: its range, and how its value reaches the code."""
 
     macro: CName | None = Field(default=None, description="macro that sets it in the source")
@@ -115,21 +115,21 @@ class EntryFile(ConfigModel):
     arguments: Arguments = Field(
         default=(), max_length=20, description="arguments of the sender, after host and port"
     )
-    constants: Mapping[Name, EntryConstant] = Field(
+    parameters: Mapping[Name, EntryParameter] = Field(
         default={}, description=f"parameters that can be searched; names: {NAMES}"
     )
 
     def check(self, values: Mapping[str, float]) -> None:
         """Raises KneepointError unless it declares these parameters, with the values in range."""
         for name, value in values.items():
-            if name not in self.constants:
-                near = suggestion(name, self.constants) if self.constants else "it declares none"
+            if name not in self.parameters:
+                near = suggestion(name, self.parameters) if self.parameters else "it declares none"
                 raise KneepointError(f"has no parameter {name!r}; {near}")
-            low, high = self.constants[name].range
-            if not low <= value <= high or (self.constants[name].integer and value % 1):
+            low, high = self.parameters[name].range
+            if not low <= value <= high or (self.parameters[name].integer and value % 1):
                 raise KneepointError(
                     f"{name} = {value:g} is not in its range, {low:g} to {high:g}"
-                    f"{', whole numbers' if self.constants[name].integer else ''}; correct it"
+                    f"{', whole numbers' if self.parameters[name].integer else ''}; correct it"
                 )
 
     def macros(self, values: Mapping[str, float]) -> dict[str, str]:
@@ -142,9 +142,9 @@ class EntryFile(ConfigModel):
 
     def _texts(self, way: str, values: Mapping[str, float]) -> dict[str, str]:
         return {
-            getattr(constant, way): constant.text(values.get(name, constant.default))
-            for name, constant in self.constants.items()
-            if getattr(constant, way) is not None
+            getattr(parameter, way): parameter.text(values.get(name, parameter.default))
+            for name, parameter in self.parameters.items()
+            if getattr(parameter, way) is not None
         }
 
 

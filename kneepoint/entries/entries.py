@@ -90,8 +90,8 @@ class Sender:
     def spec(self, engine: EngineSettings, network: PreparedNetwork, seed: int) -> RunSpec:
         """Describes one run."""
         if self.controller is not None:
-            controller, constants = self.controller
-            return RunSpec.on(engine, controller, constants, network, seed)
+            controller, parameters = self.controller
+            return RunSpec.on(engine, controller, parameters, network, seed)
         assert self.built is not None, self.reason
         return RunSpec.on(engine, self.built, {}, network, seed)
 

@@ -54,7 +54,7 @@ class Notation:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class NotationParameter:
     """A parameter of a kind.
 
     Its `type` is whole, real, positive (real and above 0), or times: real numbers joined by +.
@@ -96,12 +96,12 @@ class Declaration:
     meaning: str
     needs_bound: bool
     marks: bool
-    parameters: Mapping[str, Parameter]
+    parameters: Mapping[str, NotationParameter]
 
     @classmethod
     def of(cls, declared: Mapping[str, Any]) -> Self:
         """Takes the decoded JSON of one kind."""
-        parameters = {each["name"]: Parameter(**each) for each in declared["parameters"]}
+        parameters = {each["name"]: NotationParameter(**each) for each in declared["parameters"]}
         return cls(**{**declared, "parameters": parameters})
 
     def check(self, given: Mapping[str, str]) -> None:

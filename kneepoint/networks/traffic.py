@@ -128,7 +128,7 @@ class TrafficFlow(Sender):
     controller: str | None = Field(
         default=None, description="the flow's controller; null: the controller under study"
     )
-    constants: Mapping[str, float] = Field(
+    parameters: Mapping[str, float] = Field(
         default={}, description="parameters of a controller that is not under study"
     )
     transport: Literal["datagrams", "tcp"] = Field(
@@ -163,8 +163,8 @@ class TrafficFlow(Sender):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        if self.controller is None and self.constants:
-            raise ValueError("has constants, but the controller under study has its own; remove")
+        if self.controller is None and self.parameters:
+            raise ValueError("has parameters, but the controller under study has its own; remove")
         if self.tcp and self.transport != "tcp":
             raise ValueError("has tcp, but its transport is datagrams; give transport: tcp")
         if self.request_bytes is not None and (self.transport != "tcp" or self.bytes is None):
@@ -179,7 +179,7 @@ class TrafficFlow(Sender):
     def options(self) -> dict[str, Any]:
         """The keys of a scenario's flow, without the controller's."""
         return self.model_dump(
-            exclude={"controller", "constants"}, exclude_defaults=True, by_alias=True
+            exclude={"controller", "parameters"}, exclude_defaults=True, by_alias=True
         )
 
 

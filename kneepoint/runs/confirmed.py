@@ -25,14 +25,17 @@ CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
 # Lists are comma-separated. Other origins are `listed` and `contradicted`; a row of a published
 # table is "TABLE ROW".
 SETTINGS_SCHEMA = pa.schema(
-    [*required("int64", "trial"), *required("string", "controller", "constants", "origins", "rows")]
+    [
+        *required("int64", "trial"),
+        *required("string", "controller", "parameters", "origins", "rows"),
+    ]
 )
 
 
 class ConfirmedSetting(Setting):
     """A setting with all its parameters, its origins and its rows of published tables."""
 
-    constants: Mapping[str, int | float]  # whole numbers stay integers
+    parameters: Mapping[str, int | float]  # whole numbers stay integers
     origins: list[str] = Field(default=[])
     rows: list[str] = Field(default=[])
 
@@ -55,7 +58,7 @@ def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any
     settings = [
         ConfirmedSetting(
             controller=row["controller"],
-            constants=parse_json(row["constants"]),
+            parameters=parse_json(row["parameters"]),
             origins=row["origins"].split(","),
             rows=row["rows"].split(","),
         )

@@ -80,8 +80,8 @@ class Job:
     ) -> RunSpec:
         """Describes a run of a setting; errors begin with `where`."""
         controller = self.controller(setting.controller)
-        constants = controller.complete(setting.constants, where)
-        return RunSpec.on(engine, controller, constants, network, seed, traffic)
+        parameters = controller.complete(setting.parameters, where)
+        return RunSpec.on(engine, controller, parameters, network, seed, traffic)
 
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network; raises KneepointError if it is damaged."""
@@ -111,7 +111,7 @@ class Job:
         return {
             "controller": controller.name,
             "controller_sha256": controller.sha256,
-            "constants": controller.complete(flow.constants, f"traffic, flow {name}"),
+            "parameters": controller.complete(flow.parameters, f"traffic, flow {name}"),
             **flow.options,
         }
 

@@ -46,7 +46,7 @@ def run_for_real(results: Path) -> None:
     (results / "probe" / "probe.json").write_text(json.dumps(probe))
     settings = {
         **{"trial": [0, 1], "controller": ["fixed_window"] * 2},
-        **{"constants": ['{"window":6}', '{"window":12}']},
+        **{"parameters": ['{"window":6}', '{"window":12}']},
         **{"origins": ["calibration,contradicted"] * 2},
         **{"rows": ["007-windows 0,007-windows 2", ""]},
     }

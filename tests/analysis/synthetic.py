@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.flow_log import FlowLog
+from kneepoint.analysis.frames import PARAMETER
 from kneepoint.analysis.link_log import (
     ARRIVAL,
     DEPARTURE,
@@ -54,29 +55,38 @@ def _digest(*of: object) -> str:
 
 
 def run_row(
-    controller: str, constants: Mapping[str, float], throughput: float, delay: float, /, **more: Any
+    controller: str,
+    parameters: Mapping[str, float],
+    throughput: float,
+    delay: float,
+    /,
+    **more: Any,
 ) -> dict[str, Any]:
-    """One line of runs.parquet, its constants also as columns."""
-    digest = _digest(controller, json.dumps(dict(constants)), more.get("run", 0))
+    """One line of runs.parquet, its parameters also as columns."""
+    digest = _digest(controller, json.dumps(dict(parameters)), more.get("run", 0))
     return {
         **{"run_id": digest, "study": "synthetic", "trial": 0, "run": 0, "row": pd.NA},
         **{"engine": "emulator", "controller": controller, "network": NETWORK, "seed": 1},
-        **{"constants": json.dumps(dict(constants), sort_keys=True), "status": "ok", "reason": ""},
+        **{
+            "parameters": json.dumps(dict(parameters), sort_keys=True),
+            "status": "ok",
+            "reason": "",
+        },
         **{"throughput_mbps": throughput, "capacity_mbps": 5.04, "utilization": throughput / 5.04},
         **{"queueing_delay_p95_ms": delay * 0.4, "signal_delay_p95_ms": delay},
         "power": throughput / delay * 1000,
         **{"packets_sent": 10000, "packets_delivered": 9990, "packets_dropped": 0},
         **dict.fromkeys(base.SHARES, 0.0),
         **{"scheduling_delay_p99_us": None, "scheduling_delays_us": None},
-        **{f"constant_{name}": value for name, value in constants.items()},
+        **{f"parameter_{name}": value for name, value in parameters.items()},
         **more,
     }
 
 
-def failed_row(controller: str, constants: Mapping[str, float], reason: str) -> dict[str, Any]:
+def failed_row(controller: str, parameters: Mapping[str, float], reason: str) -> dict[str, Any]:
     """A run that measured nothing."""
     nothing = dict.fromkeys(base.RUN_METRICS, np.nan)
-    return run_row(controller, constants, 1.0, 1.0, status="failed", reason=reason, **nothing)
+    return run_row(controller, parameters, 1.0, 1.0, status="failed", reason=reason, **nothing)
 
 
 def fixed_window(window: float, noise: float = 0.0) -> tuple[float, float]:
@@ -101,14 +111,18 @@ def study(
     table["study"] = name
     if table["trial"].nunique() == 1:
         table["trial"] = range(len(table))
-    constants = [column for column in table.columns if column.startswith("constant_")]
+    parameters = [column for column in table.columns if column.startswith("parameter_")]
     if searched is None:
-        varied = [each for each in constants if table[each].nunique() > 1]
+        varied = [each for each in parameters if table[each].nunique() > 1]
         searched = [
-            Searched(c[9:], table[c].min(), table[c].max(), c[9:] in logarithmic) for c in varied
+            Searched(name, table[c].min(), table[c].max(), name in logarithmic)
+            for c in varied
+            for name in [c.removeprefix(PARAMETER)]
         ]
-        config["space"] = {c[9:]: Range(values=tuple(table[c].unique())) for c in varied}
-    trials = table[["study", "trial", "reason", *constants, *METRICS]].copy()
+        config["space"] = {
+            c.removeprefix(PARAMETER): Range(values=tuple(table[c].unique())) for c in varied
+        }
+    trials = table[["study", "trial", "reason", *parameters, *METRICS]].copy()
     trials["n_runs"] = 1
     trials.insert(2, "value", table["power"])
     trials.insert(2, "state", np.where(table["status"] == "ok", "COMPLETE", "FAIL"))
@@ -116,7 +130,7 @@ def study(
     sampler = Sampler.model_construct(kind=config.get("sampler", "grid"))
     config = {**about, **config, "sampler": sampler}
     made = Study.model_construct(**config)  # as far as the analysis needs one
-    best = _best(trials, table, constants, made)
+    best = _best(trials, table, parameters, made)
     record = StudyRecord(name, "power", 7, len(trials), best, bounds=bounds or {})
     return StudyRuns(name, made, tuple(searched), record, trials, table)
 
@@ -129,13 +143,13 @@ def changed(study: StudyRuns, **config: Any) -> StudyRuns:
 def chosen(study: StudyRuns, trial: int | None = None) -> StudyRuns:
     """The study with the best that its trials now have, or with this trial as its best."""
     trials = study.trials if trial is None else study.trials[study.trials["trial"] == trial]
-    constants = [str(each) for each in study.runs if str(each).startswith("constant_")]
-    best = _best(trials, study.runs, constants, study.config)
+    parameters = [str(each) for each in study.runs if str(each).startswith("parameter_")]
+    best = _best(trials, study.runs, parameters, study.config)
     return replace(study, record=replace(study.record, best=best))
 
 
 def _best(
-    trials: pd.DataFrame, runs: pd.DataFrame, constants: Sequence[str], config: Study
+    trials: pd.DataFrame, runs: pd.DataFrame, parameters: Sequence[str], config: Study
 ) -> BestTrial | None:
     """The best trial, with fresh seeds 1 % less than in its search."""
     value = trials["value"]
@@ -145,8 +159,12 @@ def _best(
     first = known.iloc[0 if config.objective.minimises else len(known) - 1].to_dict()
     trial, most = int(first["trial"]), float(first["value"])
     of_best = runs[runs["trial"] == trial]
-    shared = {c[9:]: float(of_best[c].iloc[0]) for c in constants if of_best[c].nunique() == 1}
-    searched = {c: float(first[c]) for c in constants}
+    shared = {
+        c.removeprefix(PARAMETER): float(of_best[c].iloc[0])
+        for c in parameters
+        if of_best[c].nunique() == 1
+    }
+    searched = {c: float(first[c]) for c in parameters}
     best = BestTrial(trial, most, searched, shared)
     if config.objective.minimises or config.table:
         return best
@@ -196,18 +214,18 @@ def grid_study(**more: Any) -> StudyRuns:
 
 
 def tpe_study(trials: int = 120, **more: Any) -> StudyRuns:
-    """A search of three constants that gathers around its peak; two trials fail."""
+    """A search of three parameters that gathers around its peak; two trials fail."""
     random = np.random.default_rng(5)
     runs = []
     for trial in range(trials):
         width = 2.0 * np.exp(-trial / 40) + 0.1
         a, b, t = (width * random.normal() for _ in range(3))
-        constants = {"alpha": np.exp(a), "beta": 10 * np.exp(b), "rtt_threshold_ms": 90 + 20 * t}
+        parameters = {"alpha": np.exp(a), "beta": 10 * np.exp(b), "rtt_threshold_ms": 90 + 20 * t}
         power = 27 * np.exp(-(a**2 + b**2 / 4 + t**2) / 8) * (1 + 0.004 * random.normal())
         if trial in (3, 17):
-            runs.append(failed_row("delay_threshold", constants, "the window is not a number"))
+            runs.append(failed_row("delay_threshold", parameters, "the window is not a number"))
         else:
-            runs.append(run_row("delay_threshold", constants, 3.5, 3500 / power))
+            runs.append(run_row("delay_threshold", parameters, 3.5, 3500 / power))
     return study("delay_tpe", runs, sampler="tpe", logarithmic=("alpha", "beta"), **more)
 
 
@@ -227,11 +245,11 @@ def published_rows() -> pd.DataFrame:
             throughput, delay = fixed_window(window, 0.003 if row % 2 else -0.003)
             numbers = {"throughput_mbps": round(throughput, 2), "signal_delay_p95_ms": round(delay)}
             power = throughput / delay * 1000
-            add(table, row, "fixed_window", power, constant_window=window, **numbers)
+            add(table, row, "fixed_window", power, parameter_window=window, **numbers)
     rows[7]["signal_delay_p95_ms"] *= 3.0
     for row, (y, x) in enumerate((y, x) for y in (0.2, 0.4, 0.6, 0.8) for x in (1, 2, 4, 8, 16)):
-        constants = {"constant_additive_increase": x, "constant_decrease_factor": y}
-        add("000-aimd-grid", row, "aimd_rtt", 18.6 - 1.97 * float(np.log2(x)), **constants)
+        parameters = {"parameter_additive_increase": x, "parameter_decrease_factor": y}
+        add("000-aimd-grid", row, "aimd_rtt", 18.6 - 1.97 * float(np.log2(x)), **parameters)
     return described(pd.DataFrame(rows))
 
 
@@ -260,7 +278,7 @@ def repeats() -> Repeats:
         {**{"mean": 12.868, "standard_deviation": 0.046, "n": 10, "step": 0.001}, "setting": 0},
         {**{"mean": 11.6, "n": 25, "step": 0.01}, "setting": 1},
     )
-    settings = [{"controller": "fixed_window", "constants": {"window": each}} for each in (12, 15)]
+    settings = [{"controller": "fixed_window", "parameters": {"window": each}} for each in (12, 15)]
     about = {"title": "Windows repeated", "network": NETWORK, "repeats": 10, "settings": settings}
     printed = [{**each, "metric": "power", "source": "Report"} for each in published]
     config = Repeat.model_validate({**about, "published": printed})
@@ -281,7 +299,7 @@ def hold_out() -> HeldOut:
     threshold = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
     better = {**threshold, "alpha": 2.0}
     aimd = {"additive_increase": 2.0, "decrease_factor": 0.5, "initial_window": 2.0}
-    found = [  # controller, origin, best, study, row, constants, power here, and over there
+    found = [  # controller, origin, best, study, row, parameters, power here, and over there
         ("fixed_window", "published", False, "windows", 1, {"window": 6.0}, 10.1, 0.9),
         ("fixed_window", "published", True, "windows", 3, {"window": 12.0}, 12.8, 0.8),
         ("fixed_window", "tuned", True, "best_window", None, {"window": 12.0}, 12.8, 0.8),
@@ -293,11 +311,11 @@ def hold_out() -> HeldOut:
         {
             **{"trial": trial, "controller": controller, "origin": origin, "best": best},
             **{"study": study, "table": None if row is None else f"001-{study}"},
-            **{"row": pd.NA if row is None else row, "constants": json.dumps(constants)},
+            **{"row": pd.NA if row is None else row, "parameters": json.dumps(parameters)},
             "published_power": None if row is None else here,
             **{"study_power": 1.02 * here, "study_runs": 1},
         }
-        for trial, (controller, origin, best, study, row, constants, here, _) in enumerate(found)
+        for trial, (controller, origin, best, study, row, parameters, here, _) in enumerate(found)
     )
     networks = pd.DataFrame(
         {
@@ -310,11 +328,11 @@ def hold_out() -> HeldOut:
     )
     runs = [
         run_row(
-            *(controller, constants, 3.0, 3000 / (power * (1 + 0.004 * (run - 1)))),
+            *(controller, parameters, 3.0, 3000 / (power * (1 + 0.004 * (run - 1)))),
             **{"trial": trial, "run": run, "network": network, "study": "hold_out"},
-            run_id=_digest(controller, sorted(constants.items()), network, run),
+            run_id=_digest(controller, sorted(parameters.items()), network, run),
         )
-        for trial, (controller, _, best, _, _, constants, here, there) in enumerate(found)
+        for trial, (controller, _, best, _, _, parameters, here, there) in enumerate(found)
         for network, power in ((NETWORK, here), ("slow", there), ("fast", 1000 * there**2))
         for run in range(3 if best else 1)
     ]

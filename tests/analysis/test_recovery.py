@@ -44,11 +44,11 @@ def printed(powers: list[float], table: str = "t") -> pd.DataFrame:
 
 
 def fit(wrong_row: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """A table that a limit of 200 ms explains; a second constant that changes nothing."""
+    """A table that a limit of 200 ms explains; a second parameter that changes nothing."""
     random = np.random.default_rng(1)
     limits = random.uniform(50, 500, 300)
-    trials = pd.DataFrame({"trial": range(300), "constant_limit_ms": limits})
-    trials["constant_useless"] = 10 ** random.uniform(-2, 2, 300)
+    trials = pd.DataFrame({"trial": range(300), "parameter_limit_ms": limits})
+    trials["parameter_useless"] = 10 ** random.uniform(-2, 2, 300)
     runs = {
         trial: {
             row: 20 * (limit / 200) ** slope * random.normal(1, 0.01)
@@ -105,7 +105,7 @@ def test_a_best_value_at_the_edge_of_its_range_is_not_pinned_down(
     low: float, least: float, verdict: str
 ) -> None:
     trials, runs, published = fit()
-    trials = pd.concat([trials, trials.head(1).assign(trial=300, constant_limit_ms=200.0)])
+    trials = pd.concat([trials, trials.head(1).assign(trial=300, parameter_limit_ms=200.0)])
     exact = runs[runs["trial"] == 0].assign(trial=300, power=published["power"].to_numpy())
     limit = Searched("limit_ms", low, 500, least=least)
     (line,) = found(trials, pd.concat([runs, exact]), published, limit)
@@ -117,8 +117,8 @@ def test_a_best_value_at_the_edge_of_its_range_is_not_pinned_down(
 
 def grid(low: int, high: int) -> pd.DataFrame:
     cells = [(x, y) for x in range(low) for y in range(high)]
-    table = pd.DataFrame(cells, columns=["constant_x", "constant_y"])
-    return table.assign(table="t", constant_z=1.0)
+    table = pd.DataFrame(cells, columns=["parameter_x", "parameter_y"])
+    return table.assign(table="t", parameter_z=1.0)
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_errors_that_a_column_shares_count_once() -> None:
     """Twenty cells in two columns that contradict each other tell no more than two."""
     table = grid(10, 2)
     wrong = {0: {0: 0.0, 1: 0.5}, 1: {0: 0.2, 1: 0.0}}
-    losses = pd.DataFrame({trial: table["constant_y"].map(of) for trial, of in wrong.items()}).T
+    losses = pd.DataFrame({trial: table["parameter_y"].map(of) for trial, of in wrong.items()}).T
     assert alike(losses, 1, draw_rows(table, 1)) == [0, 1]
-    assert alike(losses, 1, draw_rows(table[["table", "constant_z"]], 1)) == [1]
+    assert alike(losses, 1, draw_rows(table[["table", "parameter_z"]], 1)) == [1]
     # One that every row speaks against is not alike.
     losses = pd.DataFrame(np.array([[0.1] * 8, [0.11] * 8, [0.05] * 4 + [0.16] * 4]))
     assert alike(losses, 0, draw_rows(printed([1.0] * 8), 1)) == [0, 2]
@@ -157,14 +157,14 @@ def test_errors_that_a_column_shares_count_once() -> None:
 
 def test_a_fit_has_intervals_and_rows() -> None:
     trials, runs, _ = fit()
-    values = np.abs(np.log(trials["constant_limit_ms"] / 200))
+    values = np.abs(np.log(trials["parameter_limit_ms"] / 200))
     about: Record = {"title": "A fit", "controller": "c", "networks": ("contest",)}
     config = Study.model_construct(**about, objective=Fit(fit=("t",)))
     record = StudyRecord("A fit", "fit", 1, len(trials), BestTrial(0, 0.0, {}, {}))
     study = StudyRuns("fit", config, (LIMIT,), record, trials.assign(value=values), runs)
-    published = printed([20.0] * 20).assign(replayable=True, constant_window=1.0)
+    published = printed([20.0] * 20).assign(replayable=True, parameter_window=1.0)
     (line,) = records(recovery(study, published))
-    assert (line["constant"], line["fitted_rows"]) == ("limit_ms", 20)
+    assert (line["parameter"], line["fitted_rows"]) == ("limit_ms", 20)
     assert line["pinned_low"] <= line["best"] <= line["pinned_high"]
     rows = disagreements(study, published)
     assert rows["line"].tolist() == list(range(1, 21))

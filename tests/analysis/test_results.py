@@ -14,10 +14,10 @@ def test_studies_repeats_and_tables_are_read() -> None:
     windows, fit = results.studies
     assert (windows.config.title, windows.record.seed) == ("Fixed windows", 77)
     assert windows.compare == ("007-windows",)
-    assert windows.runs["constant_window"].tolist() == [6, 12]
+    assert windows.runs["parameter_window"].tolist() == [6, 12]
     assert (fit.config.fit, fit.compare) == (("007-windows",), ())
     assert fit.searched == (Searched("host_latency_us", 0, 3000, least=0),)
-    assert fit.trials["constant_host_latency_us"].tolist() == [900, 1100]
+    assert fit.trials["parameter_host_latency_us"].tolist() == [900, 1100]
     (repeats,) = results.repeats
     assert repeats.runs["label"].unique().tolist() == ["fixed window 12", "fixed window 15"]
     assert repeats.runs["setting"].value_counts().to_dict() == {"again:0": 3, "again:1": 3}

@@ -47,15 +47,15 @@ FILES = {
         network: contest
         repeats: 3
         settings:
-          - {{controller: fixed_window, constants: {{window: 12}}}}
-          - {{controller: fixed_window, constants: {{window: 15}}}}
+          - {{controller: fixed_window, parameters: {{window: 12}}}}
+          - {{controller: fixed_window, parameters: {{window: 15}}}}
         published:
           - {{setting: 0, metric: power, mean: 12.8, step: 0.1, source: "Report 007"}}""",
     "published/007-windows.yaml": """
         source: Report 007, Table 1
         controller: fixed_window
         columns:
-          window: {{constant: window, unit: packets}}
+          window: {{parameter: window, unit: packets}}
           throughput_kbps: {{metric: throughput_mbps, unit: kbit/s}}
           delay_ms: {{metric: signal_delay_p95_ms, unit: ms}}""",
     "published/007-windows.csv": """\
@@ -104,7 +104,7 @@ def make_workspace(folder: Path) -> None:
         write_runs(results / name / "runs.parquet", runs, Path(name).name)
     write_runs(results / "added_runs" / "runs.parquet", [], "added_runs")
     for name, column, values in (
-        ("windows", "constant_window", (6, 12)),
+        ("windows", "parameter_window", (6, 12)),
         ("fit", "host_latency_us", (900, 1100)),
     ):
         trials = [FinishedTrial(i, {column: v}, 10.0 + i, "", {}, 0) for i, v in enumerate(values)]

@@ -296,7 +296,7 @@ def _down_on_inflight(_folder: Path) -> Outcome:
 @case("9", "Exiting PROBE_DOWN after max time")
 def _down_on_time(folder: Path) -> Outcome:
     link = packets_per_s(10)
-    soon = {"constants": {"probe_wait_s": 1}}  # before the next search for the least RTT
+    soon = {"parameters": {"probe_wait_s": 1}}  # before the next search for the least RTT
     plain = run(scenario_of(rtt_ms=100, uplink=trace_of(folder, (10, 5)), duration_s=5, flow=soon))
     down_s, _ = first_phase(plain.phases(link, 1.5), 0.9)
     # From then on a little less than DOWN sends: what is in flight stays.

@@ -32,14 +32,14 @@ BYTES = 177_669
 DOWNLOADS, FIRST_S, GAP_S = 16, 30.0, (10.0, 20.0)
 EMULATED = 10
 """Emulated runs for each real one."""
-CONSTANTS = {"reno": {"whole_packets": 1}, "cubic": {"whole_packets": 1, "hystart": 1}}
+PARAMETERS = {"reno": {"whole_packets": 1}, "cubic": {"whole_packets": 1, "hystart": 1}}
 
 
 def scenario(controller: str, packets: int, seed: int) -> dict[str, Any]:
     """Returns report 003's network with a long-lived flow and downloads at random times."""
     chance = random.Random(seed)
     tcp = {"transport": "tcp", "tcp": LINUX.model_dump(exclude_none=True)}
-    flow = {"controller": controller, "constants": CONSTANTS[controller], **tcp}
+    flow = {"controller": controller, "parameters": PARAMETERS[controller], **tcp}
     starts_s = [FIRST_S]
     for _ in range(DOWNLOADS - 1):
         starts_s.append(round(starts_s[-1] + chance.uniform(*GAP_S), 3))
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the first run (%(default)s)")
     parser.add_argument("--packets", type=int, nargs="+", default=[20, 50, 100], help="of buffer")
     parser.add_argument("--busy-us", type=float, default=1500, help="see real_time.busy_us")
-    parser.add_argument("--controllers", nargs="+", choices=[*CONSTANTS], default=[*CONSTANTS])
+    parser.add_argument("--controllers", nargs="+", choices=[*PARAMETERS], default=[*PARAMETERS])
     given = parser.parse_args()
     for packets in given.packets:
         for controller in given.controllers:

@@ -16,7 +16,7 @@ from typing import Any
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.networks.scenario import Traffic, scenario_of
 from kneepoint.networks.traffic import LINUX, Tcp
-from tests.benchmarks.downloads import CONSTANTS, emulated
+from tests.benchmarks.downloads import PARAMETERS, emulated
 
 RUNS = 30
 NETWORK = "abc-droptail"
@@ -52,8 +52,8 @@ def scenario(controller: str, setting: Mapping[str, Any], seed: int) -> dict[str
     tcp = {k: rest.pop(k) for k in setting if k in Tcp.model_fields}
     tcp = LINUX.model_dump(exclude_none=True) | tcp
     flow = {"transport": "tcp", "tcp": tcp, "start_spread_s": rest.pop("start_spread_s")}
-    constants = (VEGAS if controller == "vegas" else CONSTANTS[controller]) | rest
-    subject = {"controller": controller, "constants": constants}
+    parameters = (VEGAS if controller == "vegas" else PARAMETERS[controller]) | rest
+    subject = {"controller": controller, "parameters": parameters}
     return scenario_of(network, Traffic(flows={"first": flow}), subject, seed)
 
 

@@ -107,8 +107,8 @@ class Bench:
     def _run(
         self, engine: EngineSettings, network: PreparedNetwork, window: int, seed: int
     ) -> RunRecord:
-        constants = {"window": float(window), "keepalive_ms": 10_000.0}
-        spec = RunSpec.on(engine, self._controller, constants, engine.place(network), seed)
+        parameters = {"window": float(window), "keepalive_ms": 10_000.0}
+        spec = RunSpec.on(engine, self._controller, parameters, engine.place(network), seed)
         try:
             with closing(engine.open()) as opened:
                 record = opened.run(spec)

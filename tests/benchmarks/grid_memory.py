@@ -16,7 +16,7 @@ from kneepoint.runs.results import read_table
 from tests.workflow.conftest import Checkout, make_checkout
 
 KEEPALIVES = range(10, 1010, 10)
-"""Values of the second constant of the grid."""
+"""Values of the second parameter of the grid."""
 POLL_S = 1.0
 
 

@@ -50,9 +50,9 @@ OPPOSITES = {
 OPERATOR = r"(?<=\s)(?:[-+*/]=?|[<>]=?|[=!]=|and|or)(?=\s)|\bstd::(?:min|max)(?=\()"
 CHANGED = re.compile(f"{NUMERAL}|{OPERATOR}")
 STRING = r'"(?:\\.|[^"\\])*"'
-DECLARATION = rf"constants\.(?:real|integer)\((?:{STRING}|[^\"()]|\([^()]*\))*\)"
+DECLARATION = rf"parameters\.(?:real|integer)\((?:{STRING}|[^\"()]|\([^()]*\))*\)"
 IGNORED = re.compile(
-    rf"//[^\n]*|{STRING}|#[^\n]*|{DECLARATION}|\w+\(constants, \d[^)]*\)| = 0;", re.DOTALL
+    rf"//[^\n]*|{STRING}|#[^\n]*|{DECLARATION}|\w+\(parameters, \d[^)]*\)| = 0;", re.DOTALL
 )
 
 

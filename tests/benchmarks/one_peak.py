@@ -1,4 +1,4 @@
-"""How well, and in how many runs, searches of one constant find the peak of power despite jitter.
+"""How well, and in how many runs, searches of one parameter find the peak of power despite jitter.
 
     python -m tests.benchmarks.one_peak --seeds 20
 
@@ -99,9 +99,9 @@ def emulated(window: int, seed: int) -> float:
     """The power (Mbit/s/s) of a fixed window on the contest's network."""
     settings, engine = _engine()
     controller = load_catalogue(EMULATE).controller("fixed_window", "here")
-    constants = controller.complete({"window": window}, "here")
+    parameters = controller.complete({"window": window}, "here")
     network = PreparedNetwork.load(NETWORK)
-    return engine.run(RunSpec.on(settings, controller, constants, network, seed)).power or 0.0
+    return engine.run(RunSpec.on(settings, controller, parameters, network, seed)).power or 0.0
 
 
 def _true_power(task: tuple[int, int]) -> float:

@@ -48,11 +48,13 @@ def powers_of(
     plan: StudyPlan, best: FinishedTrial, networks: Iterable[PreparedNetwork], seeds: range
 ) -> list[list[float]]:
     """Returns a trial's power on each network with further seeds; 0 if a run failed."""
-    constants = plan.runs_of(best.number, best.searched)[0].spec.constants
+    parameters = plan.runs_of(best.number, best.searched)[0].spec.parameters
     with closing(plan.engine.open()) as engine:
         return [
             [
-                engine.run(RunSpec.on(plan.engine, plan.controller, constants, network, seed)).power
+                engine.run(
+                    RunSpec.on(plan.engine, plan.controller, parameters, network, seed)
+                ).power
                 or 0.0
                 for seed in seeds
             ]

@@ -79,7 +79,7 @@ def test_any_value_is_accepted_or_refused_in_one_line_with_its_file(model: type[
     [
         (Network, ("duration_s",)),
         (Network, ("uplink", "constant_mbps")),
-        (Study, ("constants", "window")),
+        (Study, ("parameters", "window")),
         (Study, ("space", "window", "high")),
         (Settings, ("real_time", "busy_us")),
     ],

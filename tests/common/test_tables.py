@@ -29,7 +29,7 @@ SCHEMA = Table(
         Column("delay_ms", "real", "ms"),
         Column("good", "flag"),
         Column("told", "flag", optional=True),
-        Column("constant_*", "real"),
+        Column("parameter_*", "real"),
     ),
 )
 
@@ -43,7 +43,7 @@ def frame(**more: object) -> pd.DataFrame:
         "delay_ms": [0.1, np.nan],
         "good": [True, False],
         "told": pd.array([True, pd.NA], dtype="boolean"),
-        "constant_window": [5.0, 6.0],
+        "parameter_window": [5.0, 6.0],
     }
     return pd.DataFrame({**columns, **more})
 

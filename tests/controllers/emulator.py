@@ -28,11 +28,11 @@ def write_small_link(folder: Path) -> Link:
 
 
 def emulate(
-    link: Link, controller: str, constants: dict[str, float], *options: str
+    link: Link, controller: str, parameters: dict[str, float], *options: str
 ) -> dict[str, Any]:
     """Returns the figures of one run."""
     command = [str(EMULATE), "--controller", controller]
-    for name, value in constants.items():
+    for name, value in parameters.items():
         command += ["--set", f"{name}={value}"]
     command += ["--uplink", str(link.uplink), "--downlink", str(link.downlink), *options]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -41,11 +41,12 @@ def emulate(
 
 
 def mean_figures(
-    link: Link, controller: str, constants: dict[str, float], seeds: int, *options: str
+    link: Link, controller: str, parameters: dict[str, float], seeds: int, *options: str
 ) -> dict[str, float]:
     """Returns the mean of each figure over runs with the seeds 0 to seeds - 1."""
     runs = [
-        emulate(link, controller, constants, "--seed", str(seed), *options) for seed in range(seeds)
+        emulate(link, controller, parameters, "--seed", str(seed), *options)
+        for seed in range(seeds)
     ]
     return {
         name: sum(run[name] for run in runs) / seeds

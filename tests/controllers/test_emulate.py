@@ -140,7 +140,7 @@ def test_delays_of_hours_are_those_of_the_link(tmp_path: Path) -> None:
         "uplink": {"rate_mbps": 0.01, "delay_ms": 20},
         "downlink": {"rate_mbps": 100, "delay_ms": 20},
         "flows": [
-            {"controller": "fixed_window", "constants": {"window": 8000, "keepalive_ms": 1e6}}
+            {"controller": "fixed_window", "parameters": {"window": 8000, "keepalive_ms": 1e6}}
         ],
         "probes": [{"start_s": 10, "count": 1}],
         "host_model": "ideal",
@@ -219,7 +219,7 @@ def test_scenarios_at_their_limits_have_right_results(name: str, transport: str)
         "scenario": {
             "uplink": link,
             "downlink": {"rate_mbps": link["rate_mbps"], "delay_ms": link["delay_ms"]},
-            "flows": [{**flow, "constants": {"window": window, "keepalive_ms": 1e6}}],
+            "flows": [{**flow, "parameters": {"window": window, "keepalive_ms": 1e6}}],
             "host_model": "ideal",
             "duration_s": duration_s,
         },

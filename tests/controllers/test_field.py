@@ -172,7 +172,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
 def test_defaults_are_published(name: str) -> None:
     listed = json.loads(subprocess.run([EMULATE, "--list"], check=True, capture_output=True).stdout)
     declared = {each["name"]: each for each in listed["controllers"]}[name]
-    defaults = {each["name"]: each["default"] for each in declared["constants"]}
+    defaults = {each["name"]: each["default"] for each in declared["parameters"]}
     assert {key: defaults[key] for key in DEFAULTS[name]} == DEFAULTS[name]
 
 
@@ -209,9 +209,9 @@ def flows_over(folder: Path, scenario: dict[str, Any]) -> list[dict[str, Any]]:
     return figures
 
 
-def flow(name: str, **constants: float) -> dict[str, Any]:
+def flow(name: str, **parameters: float) -> dict[str, Any]:
     tcp = LINUX.model_dump(exclude_none=True)
-    return {"controller": name, "transport": "tcp", "tcp": tcp, "constants": constants}
+    return {"controller": name, "transport": "tcp", "tcp": tcp, "parameters": parameters}
 
 
 @pytest.mark.parametrize(("name", "queue", "utilization", "delay_ms"), FIGURE_2B)
@@ -245,7 +245,7 @@ def test_verus_loses_what_its_rule_explains(
         {
             "uplink": {**link, "queue": f"droptail:packets={packets}", "delay_ms": 25},
             "downlink": {"rate_mbps": 48, "delay_ms": 25},
-            "flows": [{"controller": "verus", "constants": {"ratio": 4}}],
+            "flows": [{"controller": "verus", "parameters": {"ratio": 4}}],
             "duration_s": 60,
         },
     )
@@ -282,7 +282,7 @@ def test_prague_and_cubic_share_dualpi2(
     ("controller", "throughput_mbps", "delay_ms", "within"),
     [
         (flow("vegas", whole_packets=1), 4.23, None, 0.02),
-        ({"controller": "sprout", "constants": {"keepalive_ms": 50}}, 3.55, 88, 0.05),
+        ({"controller": "sprout", "parameters": {"keepalive_ms": 50}}, 3.55, 88, 0.05),
     ],
 )
 def test_figures_are_those_of_a_reproduction_of_sprout(

@@ -30,8 +30,8 @@ def run(
     scenario = {
         **links,
         "flows": [
-            {"controller": "fixed_window", "constants": {"window": 10}, **tcp},
-            {"controller": "fixed_window", "constants": {"window": 10}},
+            {"controller": "fixed_window", "parameters": {"window": 10}, **tcp},
+            {"controller": "fixed_window", "parameters": {"window": 10}},
         ],
         "probes": [{"interval_ms": 10}],
         "host_model": "ideal",

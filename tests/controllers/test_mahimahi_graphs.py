@@ -57,12 +57,12 @@ def _number(text: str, pattern: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(("controller", "constants"), SETTINGS)
+@pytest.mark.parametrize(("controller", "parameters"), SETTINGS)
 def test_scripts_print_our_figures(
-    scripts: Path, contest: Link, tmp_path: Path, controller: str, constants: dict[str, float]
+    scripts: Path, contest: Link, tmp_path: Path, controller: str, parameters: dict[str, float]
 ) -> None:
     log = tmp_path / "uplink.log"
-    figures = emulate(contest, controller, constants, "--uplink-log", str(log))
+    figures = emulate(contest, controller, parameters, "--uplink-log", str(log))
     expect_printed(scripts, log, figures)
 
 

@@ -12,10 +12,10 @@ from tests.controllers.emulator import Link, emulate, mean_figures
 
 
 class Setting(NamedTuple):
-    """A controller, its constants and its figures: Mbit/s, ms, ms."""
+    """A controller, its parameters and its figures: Mbit/s, ms, ms."""
 
     controller: str
-    constants: dict[str, float]
+    parameters: dict[str, float]
     ideal: tuple[float, float, float]
     real: tuple[float, float, float]
 
@@ -47,12 +47,12 @@ PREDICTED = [
 
 
 def _name(setting: Setting) -> str:
-    return f"{setting.controller}-{'-'.join(f'{value:g}' for value in setting.constants.values())}"
+    return f"{setting.controller}-{'-'.join(f'{value:g}' for value in setting.parameters.values())}"
 
 
 @pytest.mark.parametrize("setting", FITTED + PREDICTED, ids=_name)
 def test_ideal_clock_gives_its_known_figures(contest: Link, setting: Setting) -> None:
-    figures = emulate(contest, setting.controller, setting.constants, "--host-model", "ideal")
+    figures = emulate(contest, setting.controller, setting.parameters, "--host-model", "ideal")
     throughput_mbps, queueing_ms, signal_ms = setting.ideal
     assert figures["throughput_mbps"] == pytest.approx(throughput_mbps, rel=0.0005)
     assert figures["queueing_delay_p95_ms"] == pytest.approx(queueing_ms, abs=1)
@@ -62,7 +62,7 @@ def test_ideal_clock_gives_its_known_figures(contest: Link, setting: Setting) ->
 
 @pytest.mark.parametrize("setting", FITTED, ids=_name)
 def test_event_loop_model_fits_the_real_fixed_windows(contest: Link, setting: Setting) -> None:
-    figures = mean_figures(contest, setting.controller, setting.constants, 5)
+    figures = mean_figures(contest, setting.controller, setting.parameters, 5)
     assert figures["throughput_mbps"] == pytest.approx(setting.real[0], rel=0.01)
     assert figures["queueing_delay_p95_ms"] == pytest.approx(setting.real[1], abs=2)
     assert figures["signal_delay_p95_ms"] == pytest.approx(setting.real[2], abs=2)

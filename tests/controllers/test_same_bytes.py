@@ -132,7 +132,7 @@ def lines_of_all(link: Link, folder: Path) -> list[str]:
                 "flows": [
                     {
                         "controller": controller.name,
-                        "constants": parse(LAW).constants if controller.name == "rule" else {},
+                        "parameters": parse(LAW).parameters if controller.name == "rule" else {},
                         "transport": transport,
                         **({"tcp": {"ecn": True}} if marks and transport == "tcp" else {}),
                     }

@@ -75,9 +75,9 @@ def receiving(*options: str) -> Iterator[Receiver]:
 
 
 def send(
-    port: int, *options: str, controller: str = "fixed_window", **constants: float
+    port: int, *options: str, controller: str = "fixed_window", **parameters: float
 ) -> "subprocess.Popen[str]":
-    settings = [word for item in constants.items() for word in ("--set", f"{item[0]}={item[1]}")]
+    settings = [word for item in parameters.items() for word in ("--set", f"{item[0]}={item[1]}")]
     return subprocess.Popen(
         [SENDER, "127.0.0.1", str(port), "--controller", controller, *settings, *options],
         stdout=subprocess.PIPE,

@@ -24,11 +24,11 @@ COMPILER = os.environ.get("CXX", "c++").split()
 IN_C = """
 #include "algorithms/interface.h"
 {before}
-static const struct kneepoint_constant window = {{"window", "packets", "in flight",
+static const struct kneepoint_parameter window = {{"window", "packets", "in flight",
     5, {low}, 100, 1, 1000, 1, 0}};
-static const struct kneepoint_constant* const constants[] = {{&window}};
+static const struct kneepoint_parameter* const parameters[] = {{&window}};
 static const struct kneepoint_declaration declared = {{"{name}", "in C", "a test",
-    1, constants{needs}}};
+    1, parameters{needs}}};
 static double cwnd;
 static const struct kneepoint_declaration* declare(void) {{ {declare} return &declared; }}
 static void* create(const double* values, size_t count) {{
@@ -344,7 +344,7 @@ def test_what_a_class_throws_is_its_failure(small_link: Link, tmp_path: Path) ->
         """#include <stdexcept>
         #include "algorithms/registry.hh"
         struct Throws final : kneepoint::Controller {
-          explicit Throws(kneepoint::Constants& constants) : Controller(constants, 1000) {}
+          explicit Throws(kneepoint::Parameters& parameters) : Controller(parameters, 1000) {}
           double window() const override {
             if (acknowledged) throw std::runtime_error("enough");
             return 3;
@@ -401,7 +401,7 @@ def test_a_pages_controller_is_formatted_builds_and_runs(
 
 @pytest.mark.slow
 def test_its_bytes_are_those_of_its_code_in_any_folder(tmp_path: Path) -> None:
-    """A comment, and where it is built, change no byte; the value of a constant does."""
+    """A comment, and where it is built, change no byte; the value of a parameter does."""
 
     def digest_in(folder: Path, old: str, new: str) -> str:
         shutil.copytree(ROOT / "controllers", folder / "controllers")

@@ -45,7 +45,7 @@ OF_THE_KERNEL = [
 ]
 
 AS_LINUX = LINUX.model_dump(exclude_none=True)
-CONSTANTS_OF_LINUX = {"reno": {"whole_packets": 1}, "cubic": {"hystart": 1, "whole_packets": 1}}
+PARAMETERS_OF_LINUX = {"reno": {"whole_packets": 1}, "cubic": {"hystart": 1, "whole_packets": 1}}
 
 STEPS = {"delay_step_ms": 20, "delay_period_s": 2}
 """20 ms more in every other second."""
@@ -83,10 +83,10 @@ def mean_window(
     leaves that out.
     """
     link = {"rate_mbps": 100000, "delay_ms": rtt_s * 500}
-    constants: dict[str, float] = {"initial_window": expected, "initial_ssthresh": expected}
+    parameters: dict[str, float] = {"initial_window": expected, "initial_ssthresh": expected}
     first = 1 / loss / 2
     if controller == "cubic":
-        constants |= {"fast_convergence": 0, "c": c}
+        parameters |= {"fast_convergence": 0, "c": c}
         peak = expected * 4 / 3.7
         climb_s = min(((peak - expected) / c) ** (1 / 3), (peak - expected) * rtt_s)
         first = (expected + peak) / 2 * climb_s / rtt_s
@@ -97,7 +97,7 @@ def mean_window(
         folder,
         uplink={**link, "loss_period": round(1 / loss), "loss_first": round(first)},
         downlink=link,
-        flows=[tcp(controller, constants=constants, tcp={"delayed_ack_ms": 0})],
+        flows=[tcp(controller, parameters=parameters, tcp={"delayed_ack_ms": 0})],
         duration_s=duration_s,
         interval_s=rtt_s if few else duration_s / INTERVALS,
     )
@@ -147,7 +147,7 @@ def test_renos_windows_are_larger_if_losses_are_random(tmp_path: Path) -> None:
         tmp_path,
         uplink={**link, "loss_probability": 1e-3},
         downlink=link,
-        flows=[tcp("reno", constants={"initial_ssthresh": 40}, tcp={"delayed_ack_ms": 0})],
+        flows=[tcp("reno", parameters={"initial_ssthresh": 40}, tcp={"delayed_ack_ms": 0})],
         duration_s=600,
         seed=1,
     )
@@ -329,7 +329,7 @@ def test_queue_over_time_holds_what_waits(tmp_path: Path) -> None:
         tmp_path,
         uplink={"rate_mbps": 1.504, "delay_ms": 10},
         downlink={"rate_mbps": 1000, "delay_ms": 10},
-        flows=[{"controller": "fixed_window", "constants": {"window": 20}, "stop_s": 1.9}],
+        flows=[{"controller": "fixed_window", "parameters": {"window": 20}, "stop_s": 1.9}],
         duration_s=3,
         interval_s=0.5,
     )
@@ -405,7 +405,7 @@ def test_an_outage_costs_little_more_than_its_time(
 def test_a_window_that_is_not_needed_does_not_grow(tmp_path: Path, controller: str) -> None:
     """RFC 9002, section 7.8: answers of five segments never fill a window of ten."""
     flow = tcp(controller, bytes=1448 * 5, request_bytes=100, requests=40, think_s=0.1)
-    flow["constants"] = {"initial_window": 10}
+    flow["parameters"] = {"initial_window": 10}
     figures = run(
         tmp_path,
         uplink=HTTP_LINK,
@@ -443,7 +443,7 @@ def test_marks_take_the_place_of_losses(tmp_path: Path, controller: str, queue: 
             uplink={"rate_mbps": 8, "delay_ms": 25, "queue": queue},
             downlink={"rate_mbps": 100, "delay_ms": 25},
             # A first slow start would overflow any of them.
-            flows=[tcp(controller, tcp={"ecn": ecn}, constants={"initial_ssthresh": 40})],
+            flows=[tcp(controller, tcp={"ecn": ecn}, parameters={"initial_ssthresh": 40})],
             duration_s=60,
         )
         flow: dict[str, Any] = figures["flows"][0]
@@ -545,7 +545,7 @@ def test_bad_scenarios_are_refused_in_one_line(
 
 
 def as_linux(controller: str) -> dict[str, Any]:
-    return tcp(controller, constants=CONSTANTS_OF_LINUX[controller], tcp=AS_LINUX)
+    return tcp(controller, parameters=PARAMETERS_OF_LINUX[controller], tcp=AS_LINUX)
 
 
 @pytest.mark.parametrize(("controller", "packets", "queues", "expected"), OF_THE_KERNEL)
@@ -580,7 +580,7 @@ def test_recovery_in_proportion_never_falls_silent(tmp_path: Path, prr: bool) ->
     """A window of 40 is halved: RFC 6675 waits for half of it, RFC 6937 sends one for every two."""
     link = {"rate_mbps": 100, "delay_ms": 50}
     flow = tcp("reno", tcp={"delayed_ack_ms": 0, "prr": prr}, bytes=1448 * 400)
-    flow["constants"] = {"initial_window": 40, "initial_ssthresh": 40}
+    flow["parameters"] = {"initial_window": 40, "initial_ssthresh": 40}
     lost, lines = logged(
         tmp_path,
         uplink={**link, "rate_mbps": 4, "loss_first": 60, "loss_period": 1 << 40},

@@ -33,7 +33,7 @@ import json, os, signal, sys, time
 answers = 0
 for line in sys.stdin:
     answers += 1
-    if json.loads(line)["scenario"]["flows"][0]["constants"]["window"] == 666:
+    if json.loads(line)["scenario"]["flows"][0]["parameters"]["window"] == 666:
         {misbehaviour}
         continue
     print(json.dumps({{**{figures}, "power": float(answers)}}), flush=True)

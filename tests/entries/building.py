@@ -131,13 +131,13 @@ def require_twins(
     link: Link,
     scenario: dict[str, Any],
     rule: str,
-    constants: dict[str, float],
+    parameters: dict[str, float],
 ) -> None:
     """Fails unless an entry's runs are those of the built-in controller, seed by seed."""
     scenario = {**scenario, "host_latency_us": 600}
     entries = run_batch([{**scenario, "seed": seed} for seed in _SEEDS])
     options = [("--seed", str(seed), "--host-latency-us", "600") for seed in _SEEDS]
-    assert entries == [emulate(link, rule, constants, *each) for each in options]
+    assert entries == [emulate(link, rule, parameters, *each) for each in options]
 
 
 def require_same_bytes(scenario: dict[str, Any], folder: Path, **request: Any) -> None:

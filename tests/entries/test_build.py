@@ -210,8 +210,8 @@ def test_a_contest_gives_all_entries_what_they_do_not_declare(tmp_path: Path) ->
     plain = builder.make(submission_at(flat(tmp_path / "anna"))).built
     assert plain and (plain.arguments, plain.environment["SIZE"]) == (("debug",), "100")
     tree = flat(tmp_path / "bob")
-    constant = "{environment: SIZE, default: 7, range: [1, 9], integer: true}"
-    (tree / "kneepoint.yaml").write_text(f"arguments: [own]\nconstants: {{size: {constant}}}\n")
+    parameter = "{environment: SIZE, default: 7, range: [1, 9], integer: true}"
+    (tree / "kneepoint.yaml").write_text(f"arguments: [own]\nparameters: {{size: {parameter}}}\n")
     own = builder.make(submission_at(tree)).built
     assert own and own.arguments == ("own",) and own.environment == {"SIZE": "7", "MODE": "b"}
 

@@ -19,8 +19,8 @@ from kneepoint.entries.entries import without_paths
         (Repositories, "entries: {../a: {git: a}}", ["../a", "letters, digits"]),
         (Repositories, "entrys: {}", ["did you mean 'entries'"]),
         *(
-            (EntryFile, f"constants: {{x: {{{constant}}}}}", ["constants.x", *words])
-            for constant, words in {
+            (EntryFile, f"parameters: {{x: {{{parameter}}}}}", ["parameters.x", *words])
+            for parameter, words in {
                 "default: 1, range: [1, 2]": ["macro and environment"],
                 "macro: A, environment: B, default: 1, range: [1, 2]": ["macro and environment"],
                 "macro: A, default: 3, range: [1, 2]": ["default 3", "range [1, 2]"],

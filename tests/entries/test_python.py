@@ -37,14 +37,14 @@ def _scenario(
 
 @pytest.mark.parametrize("rule", sorted(_TWINS))
 def test_class_is_its_built_in_twin(rule: str, contest: Link) -> None:
-    constants = _TWINS[rule]
+    parameters = _TWINS[rule]
     environment = {
-        "WINDOW": str(constants.get("window", constants.get("initial_window"))),
-        "ALPHA": str(constants.get("alpha", 0)),
-        "BETA": str(constants.get("beta", 1)),
-        "KEEPALIVE_MS": str(constants["keepalive_ms"]).removesuffix(".0"),
+        "WINDOW": str(parameters.get("window", parameters.get("initial_window"))),
+        "ALPHA": str(parameters.get("alpha", 0)),
+        "BETA": str(parameters.get("beta", 1)),
+        "KEEPALIVE_MS": str(parameters["keepalive_ms"]).removesuffix(".0"),
     }
-    require_twins(contest, _scenario(contest, "controller", environment), rule, constants)
+    require_twins(contest, _scenario(contest, "controller", environment), rule, parameters)
 
 
 _HONEST = {"WINDOW": "5", "KEEPALIVE_MS": "1000"}

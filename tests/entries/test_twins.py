@@ -25,9 +25,9 @@ def test_a_twin_gives_the_same_figures(
     name: str, contest: Link, tmp_path: Path, builder: EntryBuilder
 ) -> None:
     controller = load_catalogue(EMULATE).controller(name, "test")
-    constants = controller.complete({}, "test")
+    parameters = controller.complete({}, "test")
     compiler = replace(builder.compiler, standards=["-std=gnu++20"])
-    tree = twin(tmp_path / name, name, constants)
+    tree = twin(tmp_path / name, name, parameters)
     made = replace(builder, compiler=compiler).make(submission_at(tree))
     assert made.built is not None, made.reason
     settings = EmulatorSettings.of(EMULATE)
@@ -35,7 +35,7 @@ def test_a_twin_gives_the_same_figures(
     with closing(settings.open()) as engine:
         for seed in SEEDS:
             entry = engine.run(RunSpec.on(settings, made.built, {}, network, seed))
-            built_in = engine.run(RunSpec.on(settings, controller, constants, network, seed))
+            built_in = engine.run(RunSpec.on(settings, controller, parameters, network, seed))
             assert _figures(entry) == _figures(built_in), seed
 
 

@@ -81,7 +81,7 @@ def test_seeds_differ_and_runs_repeat(objects: dict[str, Path], small_link: Link
 
 def test_flow_of_an_entry_has_its_figures(objects: dict[str, Path], small_link: Link) -> None:
     scenario = scenario_of(small_link, objects["kit_sender"], {"WINDOW": "7"}, interval_s=0.5)
-    scenario["flows"].append({"controller": "fixed_window", "constants": {"window": 7}})
+    scenario["flows"].append({"controller": "fixed_window", "parameters": {"window": 7}})
     entry, twin = run_batch([scenario], flows=True)[0]["flows"]
     assert entry["entry"] == str(objects["kit_sender"])
     assert entry["throughput_mbps"] == pytest.approx(twin["throughput_mbps"], rel=0.05)
@@ -106,7 +106,7 @@ def test_first_hop_is_finite(objects: dict[str, Path], small_link: Link) -> None
         ({"entry": {"object": "x", "clock_epoch_ms": 2 * 10**12}}, "clock_epoch_ms"),
         ({"entry": {"object": "x"}, "transport": "tcp"}, "transport is datagrams for an entry"),
         ({"entry": {"object": "x"}, "bytes": 5}, "bytes is a controller's"),
-        ({"entry": {"object": "x"}, "constants": {"a": 1}}, "constants are a controller's"),
+        ({"entry": {"object": "x"}, "parameters": {"a": 1}}, "parameters are a controller's"),
         ({"entry": {"object": "x", "environment": {"A=B": "1"}}}, "which no variable can have"),
         ({"entry": {"object": "x", "arguments": [1]}}, "has an element that is not a text"),
     ],
@@ -138,20 +138,20 @@ _TWINS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
 
 @pytest.mark.parametrize("rule", sorted(_TWINS))
 def test_twins_are_the_same(rule: str, objects: dict[str, Path], contest: Link) -> None:
-    environment, constants = _TWINS[rule]
+    environment, parameters = _TWINS[rule]
     scenario = scenario_of(contest, objects["kit_sender"], {"RULE": rule, **environment})
-    require_twins(contest, scenario, rule, constants)
+    require_twins(contest, scenario, rule, parameters)
 
 
 @pytest.mark.parametrize("direction", ["uplink", "downlink"])
 def test_twins_are_the_same_where_packets_overtake_each_other(
     direction: str, objects: dict[str, Path], contest: Link
 ) -> None:
-    environment, constants = _TWINS["delay_threshold"]
+    environment, parameters = _TWINS["delay_threshold"]
     rule = {"RULE": "delay_threshold", **environment}
     entry = scenario_of(contest, objects["kit_sender"], rule, duration_s=20)
     entry[direction]["impairments"] = ["jitter-normal:mean=20,deviation=5", "on_off:on=2,off=1"]
-    ours = {**entry, "flows": [{"controller": "delay_threshold", "constants": constants}]}
+    ours = {**entry, "flows": [{"controller": "delay_threshold", "parameters": parameters}]}
     first, second = run_batch([entry, ours])
     assert first == second
     assert first["status"] == "ok"

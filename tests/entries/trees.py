@@ -95,7 +95,7 @@ def deep(tree: Path) -> None:
     os.close(folder)
 
 
-def twin(folder: Path, name: str, constants: Mapping[str, float]) -> Path:
+def twin(folder: Path, name: str, parameters: Mapping[str, float]) -> Path:
     """Writes one of our controllers as a whole sender of the kit."""
     kit(folder)
     shutil.copytree(ALGORITHMS, folder / "algorithms", ignore=shutil.ignore_patterns("*.cc"))
@@ -103,10 +103,10 @@ def twin(folder: Path, name: str, constants: Mapping[str, float]) -> Path:
     shutil.copy(ALGORITHMS.parent / "common/portable_math.hh", folder / "common")
     shutil.copy(ALGORITHMS / f"{name}.cc", folder / "algorithms" / f"{name}.hh")
     shutil.copytree(TWIN, folder, dirs_exist_ok=True)
-    values = ", ".join(f'{{"{each}", {value!r}}}' for each, value in constants.items())
+    values = ", ".join(f'{{"{each}", {value!r}}}' for each, value in parameters.items())
     (folder / "datagrump/settings.hh").write_text(
         f'#include "algorithms/{name}.hh"\n\n'
-        f"inline kneepoint::Constants::Values values() {{ return {{{values}}}; }}\n"
+        f"inline kneepoint::Parameters::Values values() {{ return {{{values}}}; }}\n"
     )
     return folder
 

@@ -6,7 +6,7 @@ CONFIRM: dict[str, Any] = {
     "network": "wire",
     "best": False,
     "contradicted": False,
-    "settings": [{"controller": "delay_threshold", "constants": {"alpha": 2}}],
+    "settings": [{"controller": "delay_threshold", "parameters": {"alpha": 2}}],
     "emulated": 4,
     "calibration": {
         "windows": [5, 12, 20],

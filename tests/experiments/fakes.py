@@ -64,7 +64,7 @@ def run_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
         "engine_sha256": "f" * 64,
         "controller": "fixed_window",
         "controller_sha256": CATALOGUE.controllers["fixed_window"].sha256,
-        "constants": {"keepalive_ms": 1000, "window": window},
+        "parameters": {"keepalive_ms": 1000, "window": window},
         "network": NETWORK,
         "seed": seed,
     }
@@ -81,7 +81,7 @@ def built_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
 def measure(spec: RunSpec) -> RunRecord:
     """Returns figures that depend on the whole description: a peak of power at window 12."""
     noise = int(hashlib.sha256(f"{spec.run_id}".encode()).hexdigest()[:4], 16) / 65536 - 0.5
-    window = spec.constants.get("window", 10 * spec.constants.get("alpha", 1))
+    window = spec.parameters.get("window", 10 * spec.parameters.get("alpha", 1))
     delay_ms = 80 + 0.02 * spec.network.host_latency_us + window**2 / 3
     throughput = 0.25 * window * (1 + 0.001 * noise)
     return RunRecord.measured(
@@ -224,7 +224,7 @@ def table(name: str, rows: Sequence[Mapping[str, float]], **changes: Any) -> Pub
         {
             "source": "a report",
             "controller": "fixed_window",
-            "columns": {"window": {"constant": "window", "unit": "packets"}},
+            "columns": {"window": {"parameter": "window", "unit": "packets"}},
             **changes,
         }
     )
@@ -237,7 +237,7 @@ def table(name: str, rows: Sequence[Mapping[str, float]], **changes: Any) -> Pub
                 {"window": row["window"]} if "window" in row else {},
                 {metric: value for metric, value in row.items() if metric != "window"},
                 steps={},
-                has_all_constants="window" in row,
+                has_all_parameters="window" in row,
             )
             for number, row in enumerate(rows)
         ],

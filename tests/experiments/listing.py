@@ -5,8 +5,8 @@ from typing import Any
 from kneepoint.engines.catalogue import Catalogue
 
 
-def constant(name: str, **changes: Any) -> dict[str, Any]:
-    """Returns one declared constant; `changes` replaces its fields."""
+def parameter(name: str, **changes: Any) -> dict[str, Any]:
+    """Returns one declared parameter; `changes` replaces its fields."""
     fields: dict[str, Any] = {
         "name": name,
         "type": "real",
@@ -17,16 +17,16 @@ def constant(name: str, **changes: Any) -> dict[str, Any]:
         "most": None,
         "scale": "log",
         "unit": "packets",
-        "meaning": "a constant of the tests",
+        "meaning": "a parameter of the tests",
     }
     return fields | changes
 
 
-def controller(name: str, *constants: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def controller(name: str, *parameters: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Returns one declared controller."""
     fields: dict[str, Any] = {
         **{"name": name, "sha256": "c" * 64, "summary": "", "source": ""},
-        **{"needs": [], "transports": ["datagrams", "tcp"], "constants": [*constants]},
+        **{"needs": [], "transports": ["datagrams", "tcp"], "parameters": [*parameters]},
     }
     return fields | changes
 
@@ -35,14 +35,14 @@ LISTING: dict[str, Any] = {
     "controllers": [
         controller(
             "fixed_window",
-            constant("keepalive_ms", type="integer", default=1000, low=15, high=1000, least=1),
-            constant("window", type="integer", default=50, low=1, high=100, least=1),
+            parameter("keepalive_ms", type="integer", default=1000, low=15, high=1000, least=1),
+            parameter("window", type="integer", default=50, low=1, high=100, least=1),
         ),
         controller(
             "delay_threshold",
-            constant("alpha"),
-            constant("beta", most=50.0),
-            constant("rtt_threshold_ms", low=45.0, high=200.0, scale="linear"),
+            parameter("alpha"),
+            parameter("beta", most=50.0),
+            parameter("rtt_threshold_ms", low=45.0, high=200.0, scale="linear"),
         ),
         controller("prague", needs=["marks"], transports=["tcp"]),
     ],

@@ -59,7 +59,7 @@ def test_a_network_without_marks_is_refused_for_who_needs_them(
 @pytest.mark.usefixtures("built_before")
 def test_unknown_parameter_is_found_before_anything_is_valid(config: Path) -> None:
     assert check(config, "all").endswith(": valid")
-    write(config.parent / "studies/windows.yaml", {**STUDY, "constants": {"keepalive_mss": 1000}})
+    write(config.parent / "studies/windows.yaml", {**STUDY, "parameters": {"keepalive_mss": 1000}})
     with pytest.raises(KneepointError) as caught:
         check(config, "all")
     for part in ("studies/windows.yaml", "'keepalive_mss'", "'keepalive_ms'"):

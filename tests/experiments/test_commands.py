@@ -20,7 +20,7 @@ REPEAT = {
     "title": "Again",
     "network": "wire",
     "repeats": 4,
-    "settings": [{"controller": "fixed_window", "constants": {"window": w}} for w in (12, 15)],
+    "settings": [{"controller": "fixed_window", "parameters": {"window": w}} for w in (12, 15)],
 }
 
 
@@ -54,7 +54,7 @@ def test_study_writes_its_results_which_are_verified(
     assert "windows: 3 trials, best" in printed.err
     assert printed.out == ""
     trials = read_frame(folder / "out/windows/trials.parquet")
-    assert list(trials["constant_window"]) == [2, 8, 32]
+    assert list(trials["parameter_window"]) == [2, 8, 32]
     runs = read_frame(folder / "out/windows/runs.parquet")
     assert list(runs["trial"]) == [0, 0, 1, 1, 2, 2]
     assert list(runs["run"]) == [0, 1] * 3
@@ -62,7 +62,7 @@ def test_study_writes_its_results_which_are_verified(
     assert summary["n_trials"] == 3
     assert summary["best"]["in_search"] == trials["value"].max()
     assert summary["failed"] == {"trials": 0, "reasons": {}}
-    assert summary["best"]["constants"]["keepalive_ms"] == 1000
+    assert summary["best"]["parameters"]["keepalive_ms"] == 1000
     for text in (str(folder), str(ROOT), os.uname().nodename):
         for name in ("trials.parquet", "runs.parquet", "study.json"):
             assert text.encode() not in (folder / "out/windows" / name).read_bytes()

@@ -75,7 +75,7 @@ def _check(config: Path) -> Workflow:
 def test_a_sound_configuration_is_read_whole(write: Write) -> None:
     workflow = _check(write())
     rows = workflow.tables["printed"].rows
-    assert [dict(row.constants) for row in rows] == [{"window": 5}, {}, {"window": 10}]
+    assert [dict(row.parameters) for row in rows] == [{"window": 5}, {}, {"window": 10}]
     assert dict(rows[0].metrics) == pytest.approx({"throughput_mbps": 1.05, "power": 9.63})
     assert rows[0].steps == pytest.approx({"throughput_mbps": 0.001, "power": 0.01})
     assert [row.number for row in workflow.tables["printed"].replayable] == [0, 2]
@@ -86,7 +86,7 @@ def test_rows_of_a_table_have_their_own_networks_and_metrics_a_base(write: Write
     columns: dict[str, Any] = {"place": {"network": {"here": "wire", "there": "contest"}}}
     columns |= {"share": {"metric": "throughput_mbps", "unit": "2.5 Mbit/s"}}
     columns |= {"rtt": {"metric": "queueing_delay_p95_ms", "unit": "s", "above": 100}}
-    changes = {"columns": columns, "ignore": [], "constants": {"window": 5}}
+    changes = {"columns": columns, "ignore": [], "parameters": {"window": 5}}
     csv = "place,share,rtt\nhere,0.50,0.15\nthere,0.25,0.1\n"
     study = {"networks": ["wire", "contest"]}
     rows = _check(write(study=study, table=changes, csv=csv)).tables["printed"].rows

@@ -89,7 +89,7 @@ class RefusingSettings(FakeSettings):
 
 
 def _refuse_13(spec: RunSpec) -> RunRecord:
-    if spec.constants["window"] == 13:
+    if spec.parameters["window"] == 13:
         raise KneepointError("up.trace: No such file or directory")
     return measure(spec)
 

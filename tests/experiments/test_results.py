@@ -40,7 +40,7 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
     assert (
         list(frame.columns)
         == (
-            "run_id study trial run row engine controller network constants seed status reason "
+            "run_id study trial run row engine controller network parameters seed status reason "
             "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
             "power packets_sent packets_delivered packets_dropped at_bound_share idle_share "
             "scheduling_delay_p99_us scheduling_delays_us traffic flows probes "
@@ -52,22 +52,22 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
     assert list(frame["status"]) == ["ok", "failed", "fault"]
     assert list(frame["reason"]) == ["", "why", "why"]
     assert list(frame["row"].isna()) == [True, False, True]
-    assert frame["constants"][0] == '{"keepalive_ms":1000,"window":12}'
+    assert frame["parameters"][0] == '{"keepalive_ms":1000,"window":12}'
     assert frame["power"].isna().tolist() == [False, True, True]
 
 
-def test_trials_table_has_a_column_for_each_searched_constant(tmp_path: Path) -> None:
+def test_trials_table_has_a_column_for_each_searched_parameter(tmp_path: Path) -> None:
     trials = [
         FinishedTrial(
-            0, {"constant_window": 12, "host_latency_us": 3}, 12.5, "", means_of(RUNS[:2]), 2
+            0, {"parameter_window": 12, "host_latency_us": 3}, 12.5, "", means_of(RUNS[:2]), 2
         ),
-        FinishedTrial(1, {"constant_window": 13, "host_latency_us": 4}, 0, "crashed", {}, 1),
+        FinishedTrial(1, {"parameter_window": 13, "host_latency_us": 4}, 0, "crashed", {}, 1),
     ]
-    columns = {"constant_window": int, "host_latency_us": float}
+    columns = {"parameter_window": int, "host_latency_us": float}
     write_table(tmp_path / "trials.parquet", trials_table("windows", columns, trials))
     frame = read_frame(tmp_path / "trials.parquet")
     assert list(frame["state"]) == ["COMPLETE", "COMPLETE"]
-    assert frame["constant_window"].dtype == "int64"
+    assert frame["parameter_window"].dtype == "int64"
     assert frame["host_latency_us"].dtype == "float64"
     assert frame["power"][0] == RUNS[0].record.power  # the mean over those that were measured
     assert math.isnan(frame["power"][1])

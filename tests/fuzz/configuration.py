@@ -31,7 +31,7 @@ _TIME_LIMIT_S = 30
 _MEMORY_LIMIT_BYTES = 2 * 2**30
 _MOST_CHARACTERS = 2100
 
-_WINDOW = {"controller": "fixed_window", "constants": {"window": 12}}
+_WINDOW = {"controller": "fixed_window", "parameters": {"window": 12}}
 FILES: Mapping[str, Any] = {
     "config.yaml": {
         "seed": 1,
@@ -100,15 +100,15 @@ FILES: Mapping[str, Any] = {
         "source": "Report 9, Table 1",
         "controller": "fixed_window",
         "network": "wire",
-        "constants": {"keepalive_ms": 1000},
+        "parameters": {"keepalive_ms": 1000},
         "unstated": {"keepalive_ms": "its author's code"},
         "columns": {
-            "window": {"constant": "window", "unit": "packets"},
+            "window": {"parameter": "window", "unit": "packets"},
             "kbps": {"metric": "throughput_mbps", "unit": "kbit/s"},
         },
         "ignore": ["note"],
     },
-    "published/printed.csv": "window,kbps,note\n5,1050,\n,12.5,no constants\n10,1930,no power\n",
+    "published/printed.csv": "window,kbps,note\n5,1050,\n,12.5,no parameters\n10,1930,no power\n",
 }
 FILES["networks/wire.yaml"]["downlink"]["synthetic"]["max_rate_mbps"] = 2
 

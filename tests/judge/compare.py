@@ -35,11 +35,11 @@ class Case:
     flow: Mapping[str, Any] = field(default_factory=dict)
 
     def scenario(
-        self, controller: str, constants: Mapping[str, float], seed: int
+        self, controller: str, parameters: Mapping[str, float], seed: int
     ) -> dict[str, Any]:
         """Returns the run with a seed."""
         usual = {"rate_mbps": 12, "delay_ms": 20, "queue": "droptail:packets=40"}
-        flow = {"controller": controller, "constants": dict(constants), **self.flow}
+        flow = {"controller": controller, "parameters": dict(parameters), **self.flow}
         return {
             "uplink": usual | dict(self.uplink),
             "downlink": {"rate_mbps": 100, "delay_ms": 20},
@@ -90,7 +90,7 @@ class Pair:
     ours: str
     theirs: str
     differences: Sequence[Difference]
-    constants: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
     def difference(self, case: str) -> Difference:
         """Returns the one that holds in a case."""
@@ -212,10 +212,10 @@ class Figures:
     rtt_ms: float
 
 
-def figures(controller: str, constants: Mapping[str, float], case: Case) -> Figures:
+def figures(controller: str, parameters: Mapping[str, float], case: Case) -> Figures:
     """Runs a controller, by name or path, in a case; raises KneepointError if it fails."""
     asked = "".join(
-        json.dumps({"scenario": case.scenario(controller, constants, seed), "flows": True}) + "\n"
+        json.dumps({"scenario": case.scenario(controller, parameters, seed), "flows": True}) + "\n"
         for seed in SEEDS
     )
     command = [str(EMULATE), "--batch"]
@@ -272,7 +272,7 @@ class Row:
 def rows(pair: Pair) -> Iterator[Row]:
     """Yields a pair's rows."""
     for name, case in CASES.items():
-        ours = figures(pair.ours, pair.constants, case)
+        ours = figures(pair.ours, pair.parameters, case)
         yield Row(pair, name, ours, figures(str(BUILT / f"{pair.theirs}.so"), {}, case))
 
 

@@ -29,7 +29,7 @@ def test_run_prints_its_figures(workspace: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     found = answer(workspace, *RUN)
     assert found["status"] == "ok"
-    assert found["constants"] == {"keepalive_ms": 1000, "window": 12}
+    assert found["parameters"] == {"keepalive_ms": 1000, "window": 12}
     assert f"{found['throughput_mbps']:.3f} Mbit/s" in result.stdout
     assert f"{found['packets_sent']} sent" in result.stdout
 
@@ -177,7 +177,7 @@ def test_list_knows_what_there_is(workspace: Path) -> None:
     assert {"name": "wire", "title": NETWORK["title"]} in found["networks"]
     assert [each["name"] for each in found["experiments"]] == ["windows"]
     (fixed,) = [each for each in found["controllers"] if each["name"] == "fixed_window"]
-    assert [each["name"] for each in fixed["constants"]] == ["keepalive_ms", "window"]
+    assert [each["name"] for each in fixed["parameters"]] == ["keepalive_ms", "window"]
     result = ask(workspace, "list", "networks").stdout
     first, *shipped = result.removeprefix("networks\n\n").splitlines()
     assert first.split(maxsplit=1) == ["wire", NETWORK["title"]]

@@ -90,12 +90,12 @@ WINDOW = """
 #include "algorithms/registry.hh"
 namespace kneepoint {
 namespace {
-struct Constant final : Controller {
-  explicit Constant(Constants& constants) : Controller(constants, 1000) {}
+struct FixedWindow final : Controller {
+  explicit FixedWindow(Parameters& parameters) : Controller(parameters, 1000) {}
   double window() const override { return WINDOW; }
   void on_ack(const Ack&) override {}
 };
-const Registration<Constant> registration{"NAME", "a window", "here"};
+const Registration<FixedWindow> registration{"NAME", "a window", "here"};
 }  // namespace
 }  // namespace kneepoint
 """

@@ -40,7 +40,7 @@ def test_shipped_file_is_valid(path: Path) -> None:
         ("config", {"seed": -1}),
         ("network", {"title": "t"}),
         ("contest", {"title": "t", "public": "n", "unseen": ["m"], "engine": "kernel"}),
-        ("entry", {"constants": {"window": {"macro": "WINDOW"}}}),
+        ("entry", {"parameters": {"window": {"macro": "WINDOW"}}}),
     ],
 )
 def test_mistake_is_invalid(name: str, mistake: object) -> None:

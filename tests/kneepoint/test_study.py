@@ -18,7 +18,7 @@ from tests.experiments.fakes import FakeEngine, followed, measure
 from tests.search.test_loop import study
 
 HANGS = "hangs: the controller used 30 s of CPU time in one call"
-FRESH = BestTrial(6, 5.99, {"constant_limit_ms": 138.9}, {}, 6.39, 5.82, 6.16, 30)
+FRESH = BestTrial(6, 5.99, {"parameter_limit_ms": 138.9}, {}, 6.39, 5.82, 6.16, 30)
 RECORD = StudyRecord("Own", "mean power", 1, 20, FRESH)
 
 
@@ -59,7 +59,7 @@ def failing(spec: RunSpec) -> RunRecord:
 
 
 def sometimes(spec: RunSpec) -> RunRecord:
-    return failing(spec) if spec.constants["alpha"] > 2 else measure(spec)
+    return failing(spec) if spec.parameters["alpha"] > 2 else measure(spec)
 
 
 def test_study_json_counts_trials_that_failed(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_study_json_counts_trials_that_failed(tmp_path: Path) -> None:
     )
     outcome.write(tmp_path)
     record = StudyRecord.load(tmp_path / "study.json")
-    assert record.best == best and best and best.constants["alpha"] <= 2
+    assert record.best == best and best and best.parameters["alpha"] <= 2
     assert 0 < record.failed.trials < record.n_trials
     assert record.failed.reasons == {HANGS: record.failed.trials}
     assert f"{record.failed.trials} failed" in outcome.message and HANGS in outcome.message

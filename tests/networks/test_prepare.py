@@ -124,7 +124,7 @@ def test_what_changes_within_a_run_reaches_the_emulator(tmp_path: Path, prepare:
     assert (status, said) == (0, "")
     network = PreparedNetwork.load(tmp_path / "into/network.json")
     assert network.uplink.impairments == ("jitter-uniform:mean=30,deviation=2",)
-    subject = {"controller": "fixed_window", "constants": {"window": 200}}
+    subject = {"controller": "fixed_window", "parameters": {"window": 200}}
     traffic = Traffic(options={"interval_s": 10})
     scenario = tmp_path / "scenario.json"
     scenario.write_text(json.dumps(scenario_of(network, traffic, subject, 3)))
@@ -177,7 +177,7 @@ NETWORK = "title: A\nuplink: {trace: a}\ndownlink: {trace: a}\nhost_from: fit\n"
 
 
 def test_prepare_takes_the_host_that_a_study_found(tmp_path: Path, prepare: Prepare) -> None:
-    found = {"host_latency_us": 350, "host_wake_mean_us": 75.5, "constant_window": 12}
+    found = {"host_latency_us": 350, "host_wake_mean_us": 75.5, "parameter_window": 12}
     (tmp_path / "study.json").write_text(study_json(searched=found))
     status, said = prepare(NETWORK, "--fitted", str(tmp_path / "study.json"))
     assert (status, said) == (0, "")
@@ -186,7 +186,7 @@ def test_prepare_takes_the_host_that_a_study_found(tmp_path: Path, prepare: Prep
     assert network["host_model"] == "event-loop:wake_mean_us=75.5"
 
 
-@pytest.mark.parametrize("text", ["", "{}", study_json(searched={"constant_window": 3})])
+@pytest.mark.parametrize("text", ["", "{}", study_json(searched={"parameter_window": 3})])
 def test_prepare_refuses_a_study_without_a_host(
     tmp_path: Path, prepare: Prepare, text: str
 ) -> None:

@@ -7,8 +7,8 @@ from kneepoint.networks.scenario import (
 )
 from tests.experiments.fakes import network
 
-SUBJECT = {"controller": "reno", "controller_sha256": "c" * 64, "constants": {"beta": 0.5}}
-CUBIC = {"controller": "cubic", "controller_sha256": "d" * 64, "constants": {}}
+SUBJECT = {"controller": "reno", "controller_sha256": "c" * 64, "parameters": {"beta": 0.5}}
+CUBIC = {"controller": "cubic", "controller_sha256": "d" * 64, "parameters": {}}
 ROUTER = network("router", uplink={"rate_mbps": 1.5, "queue": "droptail:packets=100"})
 
 
@@ -18,8 +18,8 @@ def test_changes_of_the_delay_are_of_both_directions_and_in_the_scenario() -> No
     for direction in ("uplink", "downlink"):
         assert scenario[direction]["delay_step_ms"] == 30
         assert scenario[direction]["delay_period_s"] == 1.5
-    constant = scenario_of(ROUTER, ALONE, SUBJECT, 1)
-    assert not {"delay_step_ms", "delay_period_s"} & set(constant["uplink"])
+    parameter = scenario_of(ROUTER, ALONE, SUBJECT, 1)
+    assert not {"delay_step_ms", "delay_period_s"} & set(parameter["uplink"])
 
 
 def test_scenario_has_each_flow_with_its_controller() -> None:

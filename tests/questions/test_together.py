@@ -20,11 +20,11 @@ def test_a_sweep_and_its_search_name_one_best_with_one_value() -> None:
     found = synthetic.analysed(synthetic.results(), "sweeps", "searches")
     (sweep,) = records(found["sweeps"])
     (search,) = records(select(found["searches"], search=sweep["best_study"]))
-    (constant,) = records(select(found["search_constants"], search=sweep["best_study"]))
+    (parameter,) = records(select(found["search_parameters"], search=sweep["best_study"]))
     (network,) = records(select(found["search_networks"], search=sweep["best_study"]))
     (point,) = records(select(found["sweep_points"], best=True))
     assert sweep["fresh"] and search["fresh_runs"] == 30 == sweep["best_runs"] == point["runs"]
-    assert sweep["best_value"] == constant["best"] == point["value"]
+    assert sweep["best_value"] == parameter["best"] == point["value"]
     for metric in ("throughput_mbps", "signal_delay_p95_ms", "power"):
         assert sweep[metric] == search[metric] == network[metric] == point[metric]
     assert sweep["power"] == pytest.approx(search["best_value"])

@@ -105,7 +105,7 @@ def test_a_column_of_verdicts_that_no_row_has_is_left_out(report: Told) -> None:
 @pytest.mark.parametrize("failed", [0, 2])
 def test_failures_are_told_only_where_there_are_any(failed: int) -> None:
     tables: Any = synthetic.analysed(synthetic.results())
-    line = {"study": "a", "controller": "x", "constants": "{}", "status": "failed"}
+    line = {"study": "a", "controller": "x", "parameters": "{}", "status": "failed"}
     exclusions = pd.DataFrame([{**line, "reason": "nan", "runs": failed}][: failed and 1])
     columns = [column.name for column in TABLES["exclusions"].columns]
     report = told_by({**tables, "exclusions": exclusions.reindex(columns=columns)})

@@ -29,10 +29,10 @@ class Rate {
 
 class Law final : public Controller {
  public:
-  explicit Law(Constants& constants)
-      : Controller(constants, 29),
-        target_ms_(constants.real("target_ms", 10.6, {.low = 5, .high = 30, .least = 1}, "ms",
-                                  "queueing delay to aim at")) {}
+  explicit Law(Parameters& parameters)
+      : Controller(parameters, 29),
+        target_ms_(parameters.real("target_ms", 10.6, {.low = 5, .high = 30, .least = 1}, "ms",
+                                   "queueing delay to aim at")) {}
 
   double window() const override { return window_; }
 

@@ -16,7 +16,7 @@ def trial(number: int, value: float = 0.0, **changes: Any) -> FinishedTrial:
         "signal_delay_p95_ms": 100 * alpha,
         "power": 10.0,
     }
-    searched = {"constant_rtt_threshold_ms": 10 * alpha, "constant_alpha": alpha}
+    searched = {"parameter_rtt_threshold_ms": 10 * alpha, "parameter_alpha": alpha}
     return FinishedTrial(number, searched, value, "", means, 1, **changes)
 
 
@@ -24,8 +24,8 @@ def add(results: Path, name: str, trials: list[FinishedTrial], **known: Any) -> 
     """Writes the log of a study."""
     (results / name).mkdir(parents=True, exist_ok=True)
     searched = [
-        {"column": "constant_rtt_threshold_ms", "low": 1.0, "high": 1000.0, "log": False},
-        {"column": "constant_alpha", "low": 0.1, "high": 100.0, "log": False},
+        {"column": "parameter_rtt_threshold_ms", "low": 1.0, "high": 1000.0, "log": False},
+        {"column": "parameter_alpha", "low": 0.1, "high": 100.0, "log": False},
     ]
     attributes = {
         "name": name,
@@ -36,7 +36,7 @@ def add(results: Path, name: str, trials: list[FinishedTrial], **known: Any) -> 
         "objective": "mean power",
         "direction": "maximize",
         "searched": searched,
-        "units": {"constant_rtt_threshold_ms": "ms", "constant_alpha": "packets"},
+        "units": {"parameter_rtt_threshold_ms": "ms", "parameter_alpha": "packets"},
         **known,
     }
     with open_log(results / name, name, attributes) as record:

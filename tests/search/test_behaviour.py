@@ -27,12 +27,12 @@ from tests.entries.building import link
 THRESHOLD = {"rtt_threshold_ms": 70.5, "beta": 4.0, "keepalive_ms": 120}
 
 
-def logs_of(folder: Path, controller: str, constants: Mapping[str, float]) -> list[Path]:
+def logs_of(folder: Path, controller: str, parameters: Mapping[str, float]) -> list[Path]:
     """The logs of a sender on a fast and a slow link."""
     engine = EmulatorSettings.of(EMULATE)
     known = load_catalogue(EMULATE).controller(controller, "test")
     specs = [
-        RunSpec.on(engine, known, known.complete(constants, "test"), network, seed=1)
+        RunSpec.on(engine, known, known.complete(parameters, "test"), network, seed=1)
         for network in (link(folder, "fast", 2, 300), link(folder, "slow", 6, 200))
     ]
     return log_runs(engine, specs, folder)
@@ -51,10 +51,10 @@ def test_a_rule_is_found_with_its_parameters(tmp_path: Path) -> None:
     assert nearest.distance < other.distance
     assert nearest.is_near and not other.is_near
     assert nearest.family.name == "delay_threshold"
-    constants = nearest.constants
-    assert 70 < constants["rtt_threshold_ms"] <= 71  # RTTs are whole milliseconds
-    assert abs(constants["beta"] / 4 - 1) < 0.05 and abs(constants["alpha"] - 1) < 0.05
-    assert (constants["keepalive_ms"], constants["initial_window"]) == (120, 10)
+    parameters = nearest.parameters
+    assert 70 < parameters["rtt_threshold_ms"] <= 71  # RTTs are whole milliseconds
+    assert abs(parameters["beta"] / 4 - 1) < 0.05 and abs(parameters["alpha"] - 1) < 0.05
+    assert (parameters["keepalive_ms"], parameters["initial_window"]) == (120, 10)
     assert re.search(
         r"delay_threshold with alpha .* packets/RTT, .*keepalive_ms 120", nearest.words
     )
@@ -75,13 +75,13 @@ def test_a_sender_of_another_kind_has_no_name(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_numbers_of_a_rule_are_found(tmp_path: Path) -> None:
-    own = parse("w = w + 0.1 if rtt < 30 else w - 0.5").constants
+    own = parse("w = w + 0.1 if rtt < 30 else w - 0.5").parameters
     logs = logs_of(tmp_path, "rule", own)
     guess = parse("w = w + 0.2 if rtt < 45 else w - 0.8")
     controller = load_catalogue(EMULATE).controller("rule", "test")
     (nearest,) = identify(logs, [(controller, guess)], seed=1)
     assert nearest.is_near
-    assert all(abs(nearest.constants[name] / own[name] - 1) < 0.06 for name in own)
+    assert all(abs(nearest.parameters[name] / own[name] - 1) < 0.06 for name in own)
     assert parse(nearest.words).code == guess.code
 
 

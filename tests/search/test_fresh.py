@@ -64,7 +64,7 @@ def test_no_order_of_ending_changes_it(tmp_path: Path) -> None:
 
 def test_no_seed_is_one_of_the_search() -> None:
     planned = study("tpe")
-    point = {"constant_alpha": 1.0, "constant_beta": 2.0}
+    point = {"parameter_alpha": 1.0, "parameter_beta": 2.0}
     searched = {run.spec.seed for trial in range(26) for run in planned.runs_of(trial, point)}
     best = BestTrial(3, 1.0, point, {})
     seeds = [run.spec.seed for runs in plan_fresh(planned, best) for run in runs]

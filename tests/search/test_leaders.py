@@ -33,7 +33,7 @@ def true_log(window: float) -> float:
 
 def noisy(spec: RunSpec) -> RunRecord:
     noise = np.random.default_rng(int(spec.run_id[:8], 16)).standard_normal()
-    power = 40 * np.exp(true_log(spec.constants["window"]) + NOISE * noise)
+    power = 40 * np.exp(true_log(spec.parameters["window"]) + NOISE * noise)
     return dataclasses.replace(measure(spec), power=float(power))
 
 
@@ -43,7 +43,7 @@ def chosen(folder: Path, planned: StudyPlan, order: int = 0) -> tuple[float, flo
     engine = FakeEngine(noisy)
     trials = followed(folder, ask_and_tell(planned, asker, lambda _: None), engine, order)
     number, said = followed(folder, repeat_leaders(planned, trials, BUDGET), engine, order)
-    values = [true_log(trial.searched["constant_window"]) for trial in trials]
+    values = [true_log(trial.searched["parameter_window"]) for trial in trials]
     luckiest = find_best(trials, minimise=False)
     assert said["otherwise"]["trial"] == luckiest.number
     return max(values) - values[luckiest.number], max(values) - values[number], said

@@ -45,7 +45,7 @@ TABLE = table(
         for w in (3, 9)
     ],
     columns={
-        "window": {"constant": "window", "unit": "packets"},
+        "window": {"parameter": "window", "unit": "packets"},
         "throughput_mbps": {"metric": "throughput_mbps", "unit": "Mbit/s"},
         "signal_delay_p95_ms": {"metric": "signal_delay_p95_ms", "unit": "ms"},
     },
@@ -184,7 +184,7 @@ def test_study_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, name
 def test_ternary_finds_the_best_window(tmp_path: Path) -> None:
     trials = search(tmp_path, study("ternary"), FakeEngine())
     best = max(trials, key=lambda trial: trial.value)
-    assert best.searched["constant_window"] in (15, 16)  # sqrt(3 * 80)
+    assert best.searched["parameter_window"] in (15, 16)  # sqrt(3 * 80)
 
 
 def test_search_for_power_begins_with_the_declared_defaults(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_search_for_power_begins_with_the_declared_defaults(tmp_path: Path) -> N
         sampler={"kind": "tpe", "trials": 3},
     )
     first, second, _ = search(tmp_path, planned, FakeEngine())
-    assert dict(first.searched) == {"constant_alpha": 1.0, "constant_beta": 1.0}
+    assert dict(first.searched) == {"parameter_alpha": 1.0, "parameter_beta": 1.0}
     assert second.searched != first.searched
 
 
@@ -226,7 +226,7 @@ def test_fit_finds_the_hidden_latency(tmp_path: Path) -> None:
 
 def test_failed_run_scores_worst_and_keeps_its_reason(tmp_path: Path) -> None:
     def behaviour(spec: RunSpec) -> RunRecord:
-        if spec.constants["window"] == 5:
+        if spec.parameters["window"] == 5:
             return RunRecord(spec.run_id, "failed", "the window is not a number")
         return measure(spec)
 
@@ -246,7 +246,7 @@ def test_fault_of_the_machine_ends_the_study_and_is_made_good_later(tmp_path: Pa
     planned = study("grid")
 
     def sometimes(spec: RunSpec) -> RunRecord:
-        return fault(spec) if spec.constants["window"] == 40 else measure(spec)
+        return fault(spec) if spec.parameters["window"] == 40 else measure(spec)
 
     engine = Reliable(sometimes)
     with pytest.raises(
@@ -304,7 +304,7 @@ def test_only_faults_that_may_pass_are_waited_out(
         return measure(spec)
 
     engine = FakeEngine(behaviour)
-    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
+    spec = study("grid").runs_of(0, {"parameter_window": 5})[0].spec
     paused_s: list[float] = []
     record = run_reliably(engine, spec, sleep=paused_s.append)
     assert (record.status, paused_s) == (status, pauses_s)
@@ -348,11 +348,11 @@ def test_bound_is_kept_and_used(tmp_path: Path) -> None:
     planned = study("bounded")
     best = find_best(search(tmp_path, planned, FakeEngine()), minimise=False)
     assert best.violation is not None and -0.1 < best.violation <= 0
-    assert best.searched["constant_window"] in (8, 9)  # 80 + w^2 / 3 <= 110
+    assert best.searched["parameter_window"] in (8, 9)  # 80 + w^2 / 3 <= 110
 
 
 def test_search_begins_with_what_it_is_given(tmp_path: Path) -> None:
     planned = study("bounded")
-    given = ({"constant_window": 30}, {"constant_window": 3})
+    given = ({"parameter_window": 30}, {"parameter_window": 3})
     trials = search(tmp_path, replace(planned, given=given), FakeEngine())
     assert [dict(trial.searched) for trial in trials[:2]] == list(given)

@@ -12,20 +12,20 @@ from tests.experiments.listing import CATALOGUE
 WINDOWS = table("printed", [{"window": 3, "power": 1}, {"power": 2}, {"window": 9, "power": 3}])
 
 
-def test_grid_varies_the_first_constant_slowest() -> None:
+def test_grid_varies_the_first_parameter_slowest() -> None:
     planned = plan(
         space={"window": {"values": [5, 1]}, "keepalive_ms": {"values": [80, 1000]}},
     )
-    points = [(p["constant_window"], p["constant_keepalive_ms"]) for p in planned.points or ()]
+    points = [(p["parameter_window"], p["parameter_keepalive_ms"]) for p in planned.points or ()]
     assert points == [(5, 80), (5, 1000), (1, 80), (1, 1000)]
-    assert planned.space["constant_window"] == IntDistribution(1, 5)
+    assert planned.space["parameter_window"] == IntDistribution(1, 5)
 
 
-def test_table_makes_a_trial_of_each_row_that_has_its_constants() -> None:
+def test_table_makes_a_trial_of_each_row_that_has_its_parameters() -> None:
     planned = plan({"printed": WINDOWS}, table="printed", runs_per_trial=2)
-    assert planned.points == [{"constant_window": 3}, {"constant_window": 9}]
-    runs = planned.runs_of(1, {"constant_window": 9})
-    assert [(run.run, run.row, run.spec.constants["window"]) for run in runs] == [
+    assert planned.points == [{"parameter_window": 3}, {"parameter_window": 9}]
+    runs = planned.runs_of(1, {"parameter_window": 9})
+    assert [(run.run, run.row, run.spec.parameters["window"]) for run in runs] == [
         (0, 2, 9),
         (1, 2, 9),
     ]
@@ -69,7 +69,7 @@ def test_fit_on_several_networks_runs_each_table_where_it_ran() -> None:
         objective={"fit": ["printed", "other"], "on": {"printed": "air", "other": "wire"}},
         runs_per_trial=2,
     )
-    runs = planned.runs_of(0, {"constant_keepalive_ms": 80})
+    runs = planned.runs_of(0, {"parameter_keepalive_ms": 80})
     assert [(run.row, run.spec.network.name) for run in runs] == [
         *((row, "air") for row in (0, 0, 2, 2)),
         *((row, "wire") for row in (3, 3, 4, 4)),
@@ -88,12 +88,12 @@ def test_space_takes_kind_and_scale_from_the_declaration() -> None:
         sampler={"kind": "tpe", "trials": 5},
     )
     assert planned.space == {
-        "constant_alpha": FloatDistribution(0.1, 10, log=True),
-        "constant_rtt_threshold_ms": FloatDistribution(50, 200),
-        "constant_beta": CategoricalDistribution([1.0, 2.0]),
+        "parameter_alpha": FloatDistribution(0.1, 10, log=True),
+        "parameter_rtt_threshold_ms": FloatDistribution(50, 200),
+        "parameter_beta": CategoricalDistribution([1.0, 2.0]),
     }
-    spec = planned.runs_of(0, {"constant_alpha": 1.5})[0].spec
-    assert spec.constants == {"alpha": 1.5, "beta": 1.0, "rtt_threshold_ms": 1.0}
+    spec = planned.runs_of(0, {"parameter_alpha": 1.5})[0].spec
+    assert spec.parameters == {"alpha": 1.5, "beta": 1.0, "rtt_threshold_ms": 1.0}
 
 
 def test_seeds_differ_by_study_trial_and_run_and_stay_the_same() -> None:
@@ -112,8 +112,8 @@ def test_opponent_runs_what_the_controller_under_study_runs() -> None:
     opponent = Opponent(CATALOGUE.controllers["fixed_window"], {"window": 99, "keepalive_ms": 1})
     alone = plan(space={"window": {"low": 1, "high": 9}}, sampler={"kind": "golden"})
     planned = replace(alone, opponent=opponent)
-    runs = planned.runs_of(3, {"constant_window": 5})
+    runs = planned.runs_of(3, {"parameter_window": 5})
     (own,), (other,) = planned.own(runs), runs[1:]
-    assert (own,) == alone.runs_of(3, {"constant_window": 5})
-    assert (other.trial, other.run, other.spec.constants["window"]) == (3, 1, 99)
+    assert (own,) == alone.runs_of(3, {"parameter_window": 5})
+    assert (other.trial, other.run, other.spec.parameters["window"]) == (3, 1, 99)
     assert (other.spec.seed, other.spec.network) == (own.spec.seed, own.spec.network)

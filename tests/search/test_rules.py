@@ -25,8 +25,8 @@ keepalive = 29
 
 
 def power(link: Link, text: str, *options: str) -> float:
-    constants = {"initial_window": 7, **parse(text).constants}
-    return float(emulate(link, "rule", constants, *options)["power"])
+    parameters = {"initial_window": 7, **parse(text).parameters}
+    return float(emulate(link, "rule", parameters, *options)["power"])
 
 
 def test_a_law_is_its_class_in_every_digit(contest: Link, tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_a_law_is_its_class_in_every_digit(contest: Link, tmp_path: Path) -> Non
     source = ROOT / "tests/search/law.cc"
     subprocess.run(["c++", *flags.split(), source, "-o", law], check=True, cwd=ROOT)
     options = [("--seed", str(seed), "--host-latency-us", "600") for seed in range(1, 9)]
-    written = {**parse(LAW).constants, "keepalive_ms": 29}
+    written = {**parse(LAW).parameters, "keepalive_ms": 29}
     found = [emulate(contest, "rule", written, *each) for each in options]
     assert found == [emulate(contest, str(law), {}, *each) for each in options]
     mean = statistics.fmean(each["power"] for each in found)
@@ -76,7 +76,7 @@ def test_what_has_a_memory_remembers(small_link: Link) -> None:
 
 def test_a_rule_sets_pace_and_keepalive(small_link: Link) -> None:
     def sent(text: str) -> int:
-        rule = parse(text).constants
+        rule = parse(text).parameters
         return int(emulate(small_link, "rule", rule, "--duration-s", "3")["packets_sent"])
 
     assert sent("window = 500; pace = 0.05") == pytest.approx(0.05 * 3000, rel=0.2)
@@ -85,8 +85,8 @@ def test_a_rule_sets_pace_and_keepalive(small_link: Link) -> None:
 
 def test_w_keeps_its_bounds(small_link: Link) -> None:
     widest = {"initial_window": 5, "widest_window": 9}
-    found = emulate(small_link, "rule", {**parse("w = 2 * w").constants, **widest})
-    limited = emulate(small_link, "rule", {**parse("window = 9").constants, **widest})
+    found = emulate(small_link, "rule", {**parse("w = 2 * w").parameters, **widest})
+    limited = emulate(small_link, "rule", {**parse("window = 9").parameters, **widest})
     assert found["power"] == pytest.approx(limited["power"], rel=0.1)
     assert power(small_link, "w = w - 9") == power(small_link, "window = 0 * w")
 
@@ -96,7 +96,7 @@ def test_a_text_has_one_form_and_its_operators_are_counted() -> None:
     assert rule.text == parse(rule.text).text
     assert parse("w = w + 1.0").operators == 1
     assert parse("a = ewma(owd, 0.5); w = w + 1 if a < 20 else w - 2").operators == 5
-    assert parse("w = w + 1").constants != parse("w = w + 2").constants
+    assert parse("w = w + 1").parameters != parse("w = w + 2").parameters
     assert parse("w = w + 1").code == parse("w = w + 2").code
 
 
@@ -137,7 +137,7 @@ def test_what_is_no_rule_says_why(text: str, words: str) -> None:
 def test_the_remedy_is_a_rule() -> None:
     with pytest.raises(RuleError) as error:
         parse("w = ")
-    assert parse(str(error.value).partition("such as ")[2]).constants
+    assert parse(str(error.value).partition("such as ")[2]).parameters
 
 
 def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
@@ -151,7 +151,7 @@ def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
     assert rule.operators - 9 + 3 == 15
     for seed in ("1", "2"):
         options = ("--seed", seed, "--host-latency-us", "600")
-        found = emulate(contest, "rule", {**rule.constants, "keepalive_ms": 28}, *options)
+        found = emulate(contest, "rule", {**rule.parameters, "keepalive_ms": 28}, *options)
         named = {"threshold_ms": 20, "span_s": 0.4, "usual_span_s": 20, "rate_power": 0.5}
         named |= {"increase": 5, "decrease": 0.005, "lean": 0.995, "keepalive_ms": 28}
         named |= {"fall_share": 1, "silence_factor": 1}

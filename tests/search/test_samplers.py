@@ -1,4 +1,4 @@
-"""What every sampler must do, and that searches of one constant find its peak."""
+"""What every sampler must do, and that searches of one parameter find its peak."""
 
 import math
 import random
@@ -27,9 +27,9 @@ LEARNING = {
     "tpe": Sampler(kind="tpe", trials=30, startup_trials=10),
     "cmaes": Sampler(kind="cmaes", trials=30, startup_trials=10),
 }
-ONE_CONSTANT = {"ternary": Sampler(kind="ternary"), "golden": Sampler(kind="golden")}
+ONE_PARAMETER = {"ternary": Sampler(kind="ternary"), "golden": Sampler(kind="golden")}
 DRAWING = {"random": Sampler(kind="random", trials=30), "qmc": Sampler(kind="qmc", trials=30)}
-ALL = LEARNING | ONE_CONSTANT | DRAWING
+ALL = LEARNING | ONE_PARAMETER | DRAWING
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -129,7 +129,7 @@ def test_bracket_finds_the_peak_of_any_unimodal_function(kind: type[BracketSampl
 
 @BRACKETS
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
-def test_bracket_closes_on_the_peak_of_a_real_constant(
+def test_bracket_closes_on_the_peak_of_a_real_parameter(
     kind: type[BracketSampler], direction: Literal["maximize", "minimize"]
 ) -> None:
     sign = 1 if direction == "maximize" else -1

@@ -89,7 +89,7 @@ def test_studies_appear_and_grow_and_those_that_changed_are_replaced(tmp_path: P
     for trials in ([trial(4)], [trial(4, value=1.0)], [trial(4, value=1.0), trial(6)]):
         add(tmp_path, "b", trials)
         assert sync(tmp_path, storage) == 1
-        assert alphas(storage, "b") == [each.searched["constant_alpha"] for each in trials]
+        assert alphas(storage, "b") == [each.searched["parameter_alpha"] for each in trials]
     add(tmp_path, "b", [trial(4)], controller="aimd")
     assert sync(tmp_path, storage) == 1
     assert len(optuna.get_all_study_names(storage)) == 2
@@ -139,10 +139,10 @@ def test_the_best_has_its_fresh_value_as_soon_as_the_study_ends(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "unit", "shown"),
     [
-        ("constant_gain", "1", "gain"),
-        ("constant_once", "0 or 1", "once"),
-        ("constant_rtt_threshold_ms", "ms", "rtt_threshold (ms)"),
-        ("constant_alpha", "packets/RTT", "alpha (packets/RTT)"),
+        ("parameter_gain", "1", "gain"),
+        ("parameter_once", "0 or 1", "once"),
+        ("parameter_rtt_threshold_ms", "ms", "rtt_threshold (ms)"),
+        ("parameter_alpha", "packets/RTT", "alpha (packets/RTT)"),
         ("power", "", "power (Mbit/s/s)"),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_plain_number_has_no_unit(name: str, unit: str, shown: str) -> None:
 
 def test_what_has_one_value_is_not_searched(tmp_path: Path) -> None:
     storage = InMemoryStorage()
-    ranges = (("constant_alpha", 0.1, 100.0), ("constant_rtt_threshold_ms", 10.0, 10.0))
+    ranges = (("parameter_alpha", 0.1, 100.0), ("parameter_rtt_threshold_ms", 10.0, 10.0))
     searched = [{"column": c, "low": low, "high": high, "log": False} for c, low, high in ranges]
     add(tmp_path, "a", [trial(0)], searched=searched)
     sync(tmp_path, storage)

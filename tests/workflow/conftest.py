@@ -60,7 +60,7 @@ STUDIES: dict[str, dict[str, Any]] = {
     },
     "fit": {
         "controller": "fixed_window",
-        "constants": {"keepalive_ms": 1000},
+        "parameters": {"keepalive_ms": 1000},
         "host": {"host_latency_us": {"low": 0, "high": 3000}},
         "objective": {"fit": "printed"},
         "sampler": {"kind": "golden"},
@@ -88,14 +88,14 @@ REPEAT = {
     "title": "Again",
     "network": "mini",
     "repeats": 12,
-    "settings": [{"controller": "fixed_window", "constants": {"window": w}} for w in (12, 15)],
+    "settings": [{"controller": "fixed_window", "parameters": {"window": w}} for w in (12, 15)],
 }
 PRINTED = {
     "source": "a report",
     "controller": "fixed_window",
     "network": "mini",
     "columns": {
-        "window": {"constant": "window", "unit": "packets"},
+        "window": {"parameter": "window", "unit": "packets"},
         "power": {"metric": "power", "unit": "Mbit/s/s"},
     },
 }

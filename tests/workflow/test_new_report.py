@@ -39,7 +39,7 @@ def report(checkout: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
-    audit = pd.read_parquet(report / "results/audit.parquet").set_index("constant_window")
+    audit = pd.read_parquet(report / "results/audit.parquet").set_index("parameter_window")
     expected = {5: "fitted", 10: "fitted", 20: "fitted", 30: "contradicted", 50: "fitted"}
     assert dict(audit["verdict"]) == expected
     assert audit["wrong"][30] == "power"

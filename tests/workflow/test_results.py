@@ -32,9 +32,9 @@ def test_every_run_and_trial_is_in_a_frame(folder: Path) -> None:
     }
     assert rows == {"runs": len(results.runs), "trials": len(results.trials)}
     grid = results.runs[results.runs["study"] == "grid"]
-    assert sorted(grid["constant_window"].unique()) == [2, 10, 40]
-    assert grid["constant_alpha"].isna().all()
-    assert {"constant_window", "host_latency_us", "network_delay_ms"} <= set(results.trials)
+    assert sorted(grid["parameter_window"].unique()) == [2, 10, 40]
+    assert grid["parameter_alpha"].isna().all()
+    assert {"parameter_window", "host_latency_us", "network_delay_ms"} <= set(results.trials)
 
 
 def test_the_command_lists_what_is_there(folder: Path) -> None:

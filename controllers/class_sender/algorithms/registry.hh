@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
 #include "algorithms/needs.hh"
+#include "algorithms/parameters.hh"
 
 namespace kneepoint {
 
 struct Registered {
-  Controller* (*create)(Constants&);
+  Controller* (*create)(Parameters&);
   bool paces;
   uint32_t needed;
 };
@@ -29,7 +29,7 @@ class Registration {
   Registration(const char* /* name */, const char* /* summary */, const char* /* source */,
                uint32_t needed = needs::none) {
     add_registered(
-        {.create = [](Constants& constants) -> Controller* { return new Algorithm(constants); },
+        {.create = [](Parameters& parameters) -> Controller* { return new Algorithm(parameters); },
          .paces = not is_same<decltype(&Algorithm::pacing_us), decltype(&Controller::pacing_us)>,
          .needed = needed});
   }

@@ -131,7 +131,7 @@ class Flow(TrafficFlow):
                 "or use the emulator"
             )
         for owned, given in (
-            (_KERNELS_OWN.get(self.controller, {}), self.constants),
+            (_KERNELS_OWN.get(self.controller, {}), self.parameters),
             (_of_tcp(LINUX), of_tcp),
         ):
             for name, value in given.items():

@@ -158,7 +158,7 @@ def sending_of(spec: RunSpec, controller: Path) -> list[str]:
     """Returns the sender's arguments after host and port; `controller` may be an entry's file."""
     if spec.entry is None:
         words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
-        for name, value in spec.constants.items():
+        for name, value in spec.parameters.items():
             words += ["--set", f"{name}={value!r}"]
     else:
         words = ["--entry", str(controller), "--entry-sha256", spec.entry.sha256]

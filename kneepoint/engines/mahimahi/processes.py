@@ -66,12 +66,15 @@ def delete_rules_of_the_dead() -> None:
 
 
 def _rules() -> list[list[str]]:
-    """The arguments of each rule of the nat table; none without root."""
+    """The arguments of each rule of the nat table; none without root or iptables."""
     if os.geteuid() != 0:
         return []
-    listing = subprocess.run(
-        ["iptables", "-w", "-t", "nat", "-S"], check=False, capture_output=True, text=True
-    )
+    try:
+        listing = subprocess.run(
+            ["iptables", "-w", "-t", "nat", "-S"], check=False, capture_output=True, text=True
+        )
+    except FileNotFoundError:
+        return []
     return [line.split() for line in listing.stdout.splitlines() if line.startswith("-A ")]
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.frames import CONSTANT, Record, records
+from kneepoint.analysis.frames import PARAMETER, Record, records
 from kneepoint.analysis.further_run import Selection, figures
 from kneepoint.analysis.metrics import METRICS, POWER, resolution
 from kneepoint.analysis.recovery import recovery
@@ -63,9 +63,9 @@ def beside(
     runs: pd.DataFrame,
     selection: Selection | None = None,
 ) -> pd.DataFrame:
-    """Each published row with our runs of its controller, network and constants.
+    """Each published row with our runs of its controller, network and parameters.
 
-    Where runs of several settings match a row, which leaves a constant open, it is compared with
+    Where runs of several settings match a row, which leaves a parameter open, it is compared with
     the nearest of them.
 
     Args:
@@ -91,14 +91,14 @@ def runs_of(
 
     What the table leaves open has the values of the study that replays it, without one those of
     the studies that compare themselves with it. Other studies' runs and added ones count only if
-    they have the same constants: they may be of another table, which varies what this leaves open.
+    they have the same parameters: they may be of another table, which varies what this leaves open.
     """
     compared = [study for study in studies if table in study.compare and not study.config.fit]
     here = [study for study in compared if network in study.config.networks]
     replays = [study for study in here if study.config.table == table] or here
-    constants = {each for study in replays for each in study.runs["constants"]}
+    parameters = {each for study in replays for each in study.runs["parameters"]}
     runs = pd.concat([*(study.runs for study in compared), added], ignore_index=True)
-    return runs[(runs["network"] == network) & runs["constants"].isin(constants)]
+    return runs[(runs["network"] == network) & runs["parameters"].isin(parameters)]
 
 
 def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
@@ -107,18 +107,18 @@ def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
     for name, value in line.items():
         if name in ("controller", "network"):
             match &= (runs[name] == value).to_numpy()
-        elif str(name).startswith(CONSTANT) and pd.notna(value):
-            constant = runs[name] if name in runs else pd.Series(math.nan, runs.index)
-            match &= np.isclose(constant.to_numpy(dtype=float), float(value), rtol=1e-9)
+        elif str(name).startswith(PARAMETER) and pd.notna(value):
+            parameter = runs[name] if name in runs else pd.Series(math.nan, runs.index)
+            match &= np.isclose(parameter.to_numpy(dtype=float), float(value), rtol=1e-9)
     found: pd.DataFrame = runs[match]
     return found
 
 
 def _nearest(line: "pd.Series[Any]", runs: pd.DataFrame) -> str:
-    """The constants of the setting whose means are nearest to the numbers of a row; "" for none."""
-    if runs["constants"].nunique() < 2:
-        return "" if runs.empty else str(runs["constants"].iloc[0])
-    means = runs.groupby("constants", sort=False)[list(METRICS)].mean()
+    """The parameters of the setting with the means nearest to the numbers of a row; "" for none."""
+    if runs["parameters"].nunique() < 2:
+        return "" if runs.empty else str(runs["parameters"].iloc[0])
+    means = runs.groupby("parameters", sort=False)[list(METRICS)].mean()
     printed = pd.Series({metric: line.get(metric, math.nan) for metric in METRICS}, dtype=float)
     if printed.drop(POWER).notna().any():  # power follows from the others
         printed[POWER] = math.nan
@@ -130,24 +130,24 @@ def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection |
     own = on_own_host(runs)
     failed = own.loc[own["status"] != "ok", "reason"]
     measured = succeeded(own)
-    settings = measured["constants"].drop_duplicates()
-    constants = _nearest(line, measured)
-    ours = measured[measured["constants"] == constants]
+    settings = measured["parameters"].drop_duplicates()
+    parameters = _nearest(line, measured)
+    ours = measured[measured["parameters"] == parameters]
     elsewhere = runs.drop(own.index)
     row: Record = {str(k): v for k, v in line.items() if k not in METRICS}
     row |= {name: float(value[0]) for name, value in figures(_one_draw(ours), selection).items()}
-    row |= _over_hosts(row, elsewhere[elsewhere["constants"] == constants], selection)
+    row |= _over_hosts(row, elsewhere[elsewhere["parameters"] == parameters], selection)
     for metric in METRICS:
         published = float(line.get(metric, math.nan))
         row[f"published_{metric}"] = published
         row[f"difference_{metric}"] = row[f"ours_{metric}"] - published
         row[f"relative_{metric}"] = row[f"ours_{metric}"] / published - 1
-    row |= {"runs": len(ours), "constants": constants, "settings": len(settings)}
+    row |= {"runs": len(ours), "parameters": parameters, "settings": len(settings)}
     row |= shares(ours)
     row["nearest"] = ""
     if len(settings) > 1:
-        differing = labels.differing(parse_json(constants), map(parse_json, settings))
-        row["nearest"] = labels.constants(differing)
+        differing = labels.differing(parse_json(parameters), map(parse_json, settings))
+        row["nearest"] = labels.parameters(differing)
     row["failed"] = len(failed)
     row["failure"] = str(failed.iloc[0]) if len(failed) else ""
     return row
@@ -276,8 +276,8 @@ def sureness(
     rows = _with_ranges(rows)
     own = succeeded(on_own_host(runs))
     parts = []
-    for label, constants in enumerate(rows["constants"]):
-        of_row = own[(own["constants"] == constants) & (own["network"] == rows["network"][label])]
+    for label, parameters in enumerate(rows["parameters"]):
+        of_row = own[(own["parameters"] == parameters) & (own["network"] == rows["network"][label])]
         if len(of_row) < 2:
             continue
         places = _places(len(of_row))
@@ -357,7 +357,7 @@ def host_ends(network: str, results: Results) -> list[dict[str, float]]:
     for study in _fits(network, results.part(replayed), results.hosts):
         for line in records(recovery(study, results.published)):
             values = dict.fromkeys((line["pinned_low"], line["pinned_high"]))
-            ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]
+            ends += [{line["parameter"]: end} for end in values if end not in (line["best"], None)]
     return [end for end in ends if all(value == value for value in end.values())]
 
 
@@ -374,7 +374,7 @@ def _fits(network: str, studies: Iterable[StudyRuns], hosts: Hosts) -> Iterator[
 def _at_best(study: StudyRuns) -> dict[str, float]:
     """The values searched by a fit, at its best."""
     best = records(study.trials.sort_values("value", kind="stable"))[0]
-    return {each.name: float(best[CONSTANT + each.name]) for each in study.searched}
+    return {each.name: float(best[PARAMETER + each.name]) for each in study.searched}
 
 
 def _is_alike(one: Mapping[str, float | str], other: Mapping[str, float | str]) -> bool:

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     Record,
-    constants_in,
+    parameters_in,
     records,
 )
 from kneepoint.analysis.metrics import (
@@ -259,7 +259,7 @@ def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
 def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
     """Labels of all pairs of rows that print the metric for the same parameters."""
     printed = rows[rows["replayable"].astype(bool) & rows[f"published_{metric}"].notna()]
-    keys = ["controller", "network", *constants_in(rows)]
+    keys = ["controller", "network", *parameters_in(rows)]
     groups = printed.groupby(keys, sort=False, dropna=False)
     return [pair for _, group in groups for pair in combinations(group.index, 2)]
 
@@ -317,7 +317,7 @@ Values = Mapping[str, "pd.Series[float]"]
 
 @dataclass(frozen=True)
 class Line:
-    """A metric over rows that differ in one constant, or over throughput.
+    """A metric over rows that differ in one parameter, or over throughput.
 
     `points` has for each row place and value, printed and ours (our_place, our_value): values are
     logarithms, and so are places above zero. Ours are NaN in all rows if they are in any.
@@ -354,7 +354,7 @@ class Jump:
 def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
     """Rows that jump, where ours do not and are not close.
 
-    Neighbours are the rows that differ in one constant, and for the delay also those of like
+    Neighbours are the rows that differ in one parameter, and for the delay also those of like
     throughput. The two on each side allow whatever lies between any lines through two of them, so
     that a bend accuses no row, and a wrong neighbour hardly. Typical is the median distance
     of the table's other rows from the line through their nearest neighbours. The farthest row is
@@ -363,7 +363,7 @@ def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
     rows = rows.reset_index(drop=True)
     values = logarithms(rows, "published"), logarithms(rows, "ours")
     for _, table in rows.groupby("table", sort=False):
-        lines = [*_along_constants(table, *values), _along_throughput(table, *values)]
+        lines = [*_along_parameters(table, *values), _along_throughput(table, *values)]
         while True:
             jumps = [jump for line in lines for jump in _jumps(line)]
             found = [(jump, limit) for jump in jumps if (limit := _limit(jump, jumps))]
@@ -397,17 +397,17 @@ def _finding(table: pd.DataFrame, jump: Jump, limit: float) -> Finding:
     return Finding(*where, "neighbours", jump.line.metric, abs(jump.size), limit, more)
 
 
-def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> Iterator[Line]:
-    constants = constants_in(table, varied=True)
-    for constant in constants:
-        place = table[constant].astype(float)
+def _along_parameters(table: pd.DataFrame, published: Values, ours: Values) -> Iterator[Line]:
+    parameters = parameters_in(table, varied=True)
+    for parameter in parameters:
+        place = table[parameter].astype(float)
         if (place.dropna() > 0).all():
             place = place.map(math.log, na_action="ignore")
-        others = [each for each in constants if each != constant]
+        others = [each for each in parameters if each != parameter]
         groups = [table.index]
         if others:
             groups = [each.index for _, each in table.groupby(others, dropna=False)]
-        along = constant.removeprefix(CONSTANT)
+        along = parameter.removeprefix(PARAMETER)
         for group in groups:
             for metric in METRICS if len(group) > LEAST_NEIGHBOURS else ():
                 x, y, z = place[group], published[metric][group], ours[metric][group]

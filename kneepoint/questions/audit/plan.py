@@ -39,7 +39,7 @@ SETTINGS_SCHEMA = pa.schema(
     [
         pa.field("trial", pa.int64(), nullable=False),
         pa.field("controller", pa.string(), nullable=False),
-        pa.field("constants", pa.string(), nullable=False),
+        pa.field("parameters", pa.string(), nullable=False),
         pa.field("network", pa.string(), nullable=False),
         pa.field("host", pa.string(), nullable=False),  # JSON; "" for the network's own
     ]
@@ -107,7 +107,7 @@ def until_clear(
 
 
 def _audited(results: Results) -> pd.DataFrame:
-    columns = ["clear", "verdict", "checks", "runs", "controller", "constants", "network"]
+    columns = ["clear", "verdict", "checks", "runs", "controller", "parameters", "network"]
     return tables.compute(results, {})["audit"].reindex(columns=columns)
 
 
@@ -133,7 +133,7 @@ def _on_other_hosts(rows: pd.DataFrame, results: Results, runs: int) -> dict[Set
 
 
 def _setting_of(row: Record, host: Mapping[str, float] | None = None) -> Setting:
-    return row["controller"], row["constants"], row["network"], json.dumps(host) if host else ""
+    return row["controller"], row["parameters"], row["network"], json.dumps(host) if host else ""
 
 
 def _runs(
@@ -144,7 +144,7 @@ def _runs(
     for name, value in parse_json(setting[3] or "{}").items():
         value = round(value) if name.endswith("_us") else value
         network = network.with_host(setting_of(name), value)
-    constants = controller.complete(parse_json(setting[1]), "added_runs")
+    parameters = controller.complete(parse_json(setting[1]), "added_runs")
     return [
         PlannedRun(
             trial,
@@ -153,7 +153,7 @@ def _runs(
             RunSpec.on(
                 engine=engine,
                 controller=controller,
-                constants=constants,
+                parameters=parameters,
                 network=network,
                 seed=derive_seed(seed, *setting, run),
             ),

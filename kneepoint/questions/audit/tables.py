@@ -16,11 +16,11 @@ from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Parts,
     Record,
-    constants_in,
+    parameters_in,
     records,
     select,
     together,
-    with_constants,
+    with_parameters,
 )
 from kneepoint.analysis.further_run import LEVEL, Selection
 from kneepoint.analysis.inventory import Found, what
@@ -95,14 +95,14 @@ TABLES = (
         "a published row and the mean of our runs; comparison is reports or measured",
         *AUDIT,
         "report:text kind:text mark:whole controller:text network:text replayable:flag "
-        "constant_* step_* published_<metric> "
+        "parameter_* step_* published_<metric> "
         "ours_<metric> deviation_<metric> least_<metric> greatest_<metric> "
         # An interval that holds one more run of ours, on the network's host or on any that its fit
         # leaves open.
         "low_<metric> high_<metric> host_low_<metric> host_high_<metric> difference_<metric> "
         "relative_<metric> "
         # What we ran of a row: of several settings the nearest, and what is its own.
-        "runs:whole settings:whole failed:whole constants:text nearest:text failure:text "
+        "runs:whole settings:whole failed:whole parameters:text nearest:text failure:text "
         "name:text agreement:text checks:text wrong:text "
         # Of our runs: the share of their packets that queues dropped, and RunRecord's.
         "loss at_bound_share idle_share "
@@ -118,7 +118,7 @@ TABLES = (
         # By how much the metric is off, and where the check begins to speak, as differences of
         # logarithms.
         "size limit "
-        # What the other numbers of the row, its neighbours along a constant or throughput, or one
+        # What the other numbers of the row, its neighbours along a parameter or throughput, or one
         # more run of ours allow; NaN: no bound. Of a selection, from how many runs.
         "low high along:text? "
         # The row that it repeats, of the same table, or that it conflicts with.
@@ -126,7 +126,7 @@ TABLES = (
         # The relative standard deviation of our runs, the median size of the relative differences
         # of the table's other rows, and how probable it is that one of its numbers is so far off if
         # all are of one kind; missing above 1 %.
-        "variation usual p constants:texts remark:text? "
+        "variation usual p parameters:texts remark:text? "
         # Of packets lost, of the time at the bound, of the capacity that passed unused.
         "share",
     ),
@@ -159,14 +159,14 @@ def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:
         runs: those of `plan`.
         hosts: of each of their trials.
     """
-    return with_constants(runs).assign(host=[hosts[trial] for trial in runs["trial"]])
+    return with_parameters(runs).assign(host=[hosts[trial] for trial in runs["trial"]])
 
 
 def made(results: Results) -> Iterator[Found]:
     """The runs added until verdicts are clear."""
     added = results.part(added_runs)
     if len(added):
-        settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
+        settings = added.groupby(["controller", "parameters", "network", "host"]).ngroups
         yield what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
 
 
@@ -249,7 +249,7 @@ def _described(
         source=[source.source for source in said],
         report=found["table"].map(rows.drop_duplicates("table").set_index("table")["report"]),
         selected=found["table"].map({name: each.selected for name, each in sources.items()}),
-        held=[json.dumps(dict(source.constants)) for source in said],
+        held=[json.dumps(dict(source.parameters)) for source in said],
         unstated=[json.dumps(dict(source.unstated)) for source in said],
     )
 
@@ -337,7 +337,7 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
     """A short name for each row: its report's number, and the parameters that its table varies."""
     texts = pd.Series("", index=rows.index, dtype=object)
     for _, group in rows.groupby("table", sort=False):
-        varied = constants_in(group, varied=True)
+        varied = parameters_in(group, varied=True)
         report = str(group["report"].iloc[0]).removeprefix("Report ")
         for label, row in zip(group.index, records(group), strict=True):
             values = "/".join(labels.number(row[c]) for c in varied if row[c] == row[c])
@@ -364,7 +364,7 @@ def _judge(
     shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
     evidence: list[Record] = [{"kind": "difference", "metric": m} for m in shown or [POWER]]
     if source.fitted:
-        return "fitted", [*evidence, {"kind": "fitted", "constants": source.fitted}]
+        return "fitted", [*evidence, {"kind": "fitted", "parameters": source.fitted}]
     if row["agreement"] == OFF:
         return WITHIN_SPREAD if spread else "unexplained", [*evidence, *spread]
     return row["agreement"], evidence
@@ -378,7 +378,7 @@ def _beside(row: Record, source: TableDescription, verdict: str) -> Iterator[Rec
         of = {"low": selection.least, "high": selection.most}
         yield {"kind": "selected", "remark": selection.extreme, **of}
     if verdict == "unexplained" and source.unstated:
-        yield {"kind": "unstated", "constants": tuple(source.unstated)}
+        yield {"kind": "unstated", "parameters": tuple(source.unstated)}
     if verdict == "unexplained" and source.remark:
         yield {"kind": "remark", "remark": source.remark}
 
@@ -397,7 +397,7 @@ def _why_not(row: Record, elsewhere: str) -> Record:
     if all(pd.isna(row[f"published_{metric}"]) for metric in METRICS):
         return {"kind": "no number"}
     if not row["replayable"]:
-        return {"kind": "no constants"}
+        return {"kind": "no parameters"}
     if row["runs"]:
         return {"kind": "no such number"}
     if row["failed"]:

@@ -118,7 +118,7 @@ def measured_table(
             metrics = {
                 name: math.fsum(run[name] for run in runs) / len(runs) for name in FIT_METRICS
             }
-            rows.append(PublishedRow(len(rows), setting.constants, metrics, {}, True))
+            rows.append(PublishedRow(len(rows), setting.parameters, metrics, {}, True))
     if not rows:
         raise KneepointError(
             "calibration: no real run of a fixed window finished; run `make confirm` again"
@@ -126,7 +126,7 @@ def measured_table(
     description = TableDescription(
         source="real runs of this host",
         controller=CONTROLLER,
-        columns={"window": Column(constant="window", unit="packets")},
+        columns={"window": Column(parameter="window", unit="packets")},
     )
     return PublishedTable(CONFIRM, description, rows)
 

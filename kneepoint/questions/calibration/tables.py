@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kneepoint.analysis.columns import table
-from kneepoint.analysis.frames import CONSTANT
+from kneepoint.analysis.frames import PARAMETER
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.common.tables import Tables
 from kneepoint.config.workflow import CALIBRATED
@@ -18,7 +18,7 @@ TABLES = (
     table(
         "calibration",
         "a trial of the fit of the emulated host to so many rows, the best first",
-        "trial:whole value controller:text rows:whole constant_*",
+        "trial:whole value controller:text rows:whole parameter_*",
     ),
     table(
         "wake_spread",
@@ -59,7 +59,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 def trials(fit: StudyRuns) -> pd.DataFrame:
     """The trials of the fit, the best first."""
-    names = [CONSTANT + each.name for each in fit.searched]
+    names = [PARAMETER + each.name for each in fit.searched]
     ordered = fit.trials.sort_values("value", kind="stable")
     best = fit.runs[fit.runs["trial"] == ordered["trial"].iloc[0]]
     found = ordered[["trial", "value", *names]].astype(dict.fromkeys(names, float))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kneepoint.analysis import labels, over_time, statistics
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     Parts,
     Record,
     records,
@@ -94,8 +94,8 @@ TABLES = (
     ),
     table(
         "comparison_runs",
-        "the first run of a setting (constants: JSON), whose flows are told over time in series",
-        f"{_SETTING} run:text constants:text flows:whole",
+        "the first run of a setting (parameters: JSON), whose flows are told over time in series",
+        f"{_SETTING} run:text parameters:text flows:whole",
     ),
 )
 
@@ -205,7 +205,7 @@ def _values(
 def _swept(study: StudyRuns, results: Results) -> pd.DataFrame:
     """The spread of every figure at each value of the network's parameter."""
     parameter, networks = study.searched[0].name, results.workflow.networks
-    values = study.trials.set_index("trial")[CONSTANT + parameter].astype(float)
+    values = study.trials.set_index("trial")[PARAMETER + parameter].astype(float)
     runs = results.titled(study.runs).assign(label=labels.words(study.config.controller))
     figures = figures_of(EMULATOR, runs, results.workflow.traffic, networks)
     figures = statistics.spreads(figures, FIGURE)
@@ -419,7 +419,7 @@ def _first_runs(compared: Compared) -> Iterator[Record]:
             yield {
                 "run": name if compared.engine == EMULATOR else f"{name}-{compared.engine}",
                 "engine": compared.engine,
-                **{name: run[name] for name in (*_PLACE, *_TITLES, "constants")},
+                **{name: run[name] for name in (*_PLACE, *_TITLES, "parameters")},
                 "flows": len(run["flows"]),
             }
 
@@ -441,8 +441,8 @@ def epochs(tables: Tables) -> pd.DataFrame:
     for key in records(select(tables["comparison_runs"], flows=1)):
         window = select(windows, run=key["run"])
         time_s, packets = (window[name].to_numpy() for name in ("time_s", "value"))
-        constants = parse_json(key.pop("constants"))
-        told = epochs_of(time_s, packets, constants) if len(window) else []
+        parameters = parse_json(key.pop("parameters"))
+        told = epochs_of(time_s, packets, parameters) if len(window) else []
         rows += [{**key, "flow": window["flow"].iloc[0], **epoch} for epoch in told]
     return pd.DataFrame(rows, columns=None if rows else ["run", "epoch"])
 
@@ -475,14 +475,14 @@ def cycles(tables: Tables) -> pd.DataFrame:
 def epochs_of(
     time_s: Floats,
     window: Floats,
-    constants: Mapping[str, float],
+    parameters: Mapping[str, float],
 ) -> list[Record]:
     """The epochs between the falls of a window (packets).
 
     Args:
         time_s: times of the samples (s).
         window: the window at these times.
-        constants: of the flow's controller; with `c` and `beta` it is CUBIC, which has a plateau.
+        parameters: of the flow's controller; with `c` and `beta` it is CUBIC, which has a plateau.
 
     Returns:
         epoch (from 0; the first is slow start, the last, without a fall, is left out), start_s,
@@ -491,14 +491,14 @@ def epochs_of(
     """
     falls = [i for i in range(1, len(window)) if window[i] < FALL * window[i - 1]]
     first = [i for n, i in enumerate(falls) if n == 0 or i - falls[n - 1] > _SETTLED]
-    is_cubic = {"c", "beta", "fast_convergence"} <= set(constants)
+    is_cubic = {"c", "beta", "fast_convergence"} <= set(parameters)
     rows: list[Record] = []
     begin, plateau = 0, 0.0
     for number, fall in enumerate(first):
         part = window[begin:fall]
         top = float(part.max())
         convex = np.flatnonzero(part > plateau)[: bool(plateau)]
-        fast = is_cubic and bool(constants["fast_convergence"]) and top < plateau
+        fast = is_cubic and bool(parameters["fast_convergence"]) and top < plateau
         rows.append(
             {
                 "epoch": number,
@@ -512,7 +512,7 @@ def epochs_of(
             }
         )
         if is_cubic:
-            plateau = top * (1 + constants["beta"]) / 2 if fast else top
+            plateau = top * (1 + parameters["beta"]) / 2 if fast else top
         begin = max(i for i in falls if fall <= i <= fall + _SETTLED)
     return rows
 

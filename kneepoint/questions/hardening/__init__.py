@@ -34,7 +34,7 @@ class Hardening(ConfigModel):
     title: str = Field(min_length=1, description="title in reports")
     tune: Name = Field(description="study that tunes the controller, on the networks of round 0")
     worst_case: Name = Field(
-        description="study that searches for the worst case; tuned parameters replace its constants"
+        description="study that searches for the worst case, of the tuned controller"
     )
     rounds: int = Field(default=3, ge=1, description="worst cases to add to the networks")
     repeats: int = Field(default=5, ge=1, description="replicates of all rounds, for their spread")

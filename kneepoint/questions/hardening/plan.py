@@ -42,7 +42,7 @@ SCHEMA = pa.schema(
     [
         pa.field("repeat", pa.int64(), nullable=False),
         pa.field("round", pa.int64(), nullable=False),  # number of worst cases tuned on
-        pa.field("constants", pa.string(), nullable=False),  # the tuned ones
+        pa.field("parameters", pa.string(), nullable=False),  # the tuned ones
         # Power relative to the omniscient sender's: the mean over the networks that the tuning
         # began with.
         pa.field("own", pa.float64(), nullable=False),
@@ -119,7 +119,7 @@ def _repeat(
         own = yield from _relative_power(tuned, len(tuning.networks))
         against = replace(
             worst,
-            study=worst.study.model_copy(update={"constants": tuned.best.constants}),
+            study=worst.study.model_copy(update={"parameters": tuned.best.parameters}),
             seed=derive_seed(seed, number, "worst case"),
         )
         found = yield from _search(against)
@@ -129,7 +129,7 @@ def _repeat(
             worst.searched.forget_all_but(cases)
         row = {
             "round": number,
-            "constants": canonical_json(dict(tuned.best.constants)),
+            "parameters": canonical_json(dict(tuned.best.parameters)),
             "own": own,
             "network": canonical_json(dict(found.best.searched)),
             "worst_case": found.best.value,

@@ -19,8 +19,8 @@ TABLES = (
         "hardening_rounds",
         "a round of tuning a controller against its own worst cases: power relative to the "
         "omniscient sender's on the tuning's own networks, and in the worst case that was found "
-        "then, relative to the opponent's; constants, network: JSON",
-        "hardening:text repeat:whole round:whole own worst_case constants:text network:text "
+        "then, relative to the opponent's; parameters, network: JSON",
+        "hardening:text repeat:whole round:whole own worst_case parameters:text network:text "
         "title:text controller:text opponent:text? network_titles:texts worst_case_trials:whole",
     ),
 )
@@ -65,7 +65,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _rounds(results: Results, hardening: HardeningRuns) -> pd.DataFrame:
-    columns = ["repeat", "round", "own", "worst_case", "constants", "network"]
+    columns = ["repeat", "round", "own", "worst_case", "parameters", "network"]
     tune, worst_case = hardening.tune, hardening.worst_case
     titles = [results.title(name) for name in tune.networks]
     return hardening.rounds[columns].assign(

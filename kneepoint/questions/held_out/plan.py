@@ -43,7 +43,7 @@ SETTINGS_SCHEMA = pa.schema(
         *required("string", "study"),
         pa.field("table", "string"),
         pa.field("row", "int64"),
-        *required("string", "constants"),
+        *required("string", "parameters"),
         pa.field("published_power", "float64"),  # as printed
         *required("float64", "study_power"),  # mean, on the training network
         *required("int64", "study_runs"),
@@ -64,7 +64,7 @@ class FoundSetting(Setting):
     Every tuned setting counts as `best`, and one published setting of each controller.
     """
 
-    constants: Mapping[str, int | float]  # whole ones are written as such
+    parameters: Mapping[str, int | float]  # whole ones are written as such
     origin: Literal["published", "tuned"]
     best: bool
     study: str
@@ -89,7 +89,7 @@ def plan(job: Job, name: str) -> Plan:
         for place, each in enumerate(prepared)
     ]
     rows = [
-        {**vars(found), "trial": trial, "constants": canonical_json(dict(found.constants))}
+        {**vars(found), "trial": trial, "parameters": canonical_json(dict(found.parameters))}
         for trial, found in enumerate(settings)
     ]
     return plan_list(
@@ -195,7 +195,7 @@ def _found(
 ) -> FoundSetting:
     """The setting of a study's runs; without runs, its controller's declared defaults."""
     controller = job.controller(job.workflow.studies[study].controller)
-    given = parse_json(runs[0]["constants"]) if runs else {}
+    given = parse_json(runs[0]["parameters"]) if runs else {}
     powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
     return FoundSetting(
         controller=controller.name,
@@ -204,7 +204,7 @@ def _found(
         study=study,
         table=table,
         row=row,
-        constants=controller.complete(given, f"study {study}"),
+        parameters=controller.complete(given, f"study {study}"),
         published_power=published_power,
         study_power=math.fsum(powers) / max(1, len(powers)),
         study_runs=len(runs),
@@ -214,6 +214,6 @@ def _found(
 def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
     """A study's runs on one network."""
     path = job.workflow.results / study / "runs.parquet"
-    columns = ["network", "trial", "row", "constants", "status", "power"]
+    columns = ["network", "trial", "row", "parameters", "status", "power"]
     runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
     return [run for run in runs if run["network"] == network]

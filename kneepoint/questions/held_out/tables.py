@@ -42,8 +42,8 @@ TABLES = (
         "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
         "behind: held_out over the greatest of them, minus 1, with its interval over networks",
         "trial:whole controller:text origin:text best:flag study:text table:text? row:whole? "
-        "constants:text published_power study_power "
-        "study_runs:whole constant_* training held_out training_rank:whole? held_out_rank:whole? "
+        "parameters:text published_power study_power "
+        "study_runs:whole parameter_* training held_out training_rank:whole? held_out_rank:whole? "
         "gap:whole? label:text? "
         "repeats:whole? held_out_low held_out_high middle middle_low middle_high "
         "log_power log_power_low log_power_high behind behind_low behind_high behind_p",
@@ -52,9 +52,9 @@ TABLES = (
         "held_out_gains",
         "what a tuned setting changes against its controller's best published one; held_out_gain "
         "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and of seeds alone",
-        "controller:text published_study:text? published_table:text? published_constants:text? "
+        "controller:text published_study:text? published_table:text? published_parameters:text? "
         "tuned_study:text? "
-        "tuned_table:text? tuned_constants:text? published_trial:whole? published_row:whole? "
+        "tuned_table:text? tuned_parameters:text? published_trial:whole? published_row:whole? "
         "tuned_trial:whole? tuned_row:whole? "
         "better:whole? worse:whole? published_power published_half_width:Mbit/s/s tuned_power "
         "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
@@ -112,7 +112,7 @@ SURE = 0.05
 class HeldOutRuns:
     """Settings on held-out networks: frames as `plan` writes them.
 
-    Settings have a column `constant_<name>` for each constant; networks a column title.
+    Settings have a column `parameter_<name>` for each parameter; networks a column title.
     """
 
     settings: pd.DataFrame
@@ -262,15 +262,15 @@ def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
 
 
 def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
-    """One row for each controller and constants: the best one, or else the first.
+    """One row for each controller and parameters: the best one, or else the first.
 
     Its origin is BOTH where the best published and a tuned setting are the same.
     """
     ordered = settings.sort_values("best", ascending=False, kind="stable")
-    groups = ordered[ordered["best"]].groupby(["controller", "constants"])["origin"]
+    groups = ordered[ordered["best"]].groupby(["controller", "parameters"])["origin"]
     origins = groups.agg(lambda each: BOTH if each.nunique() > 1 else each.iloc[0])
-    kept = ordered.drop_duplicates(["controller", "constants"]).sort_values("trial").copy()
-    keys = pd.MultiIndex.from_frame(kept[["controller", "constants"]])
+    kept = ordered.drop_duplicates(["controller", "parameters"]).sort_values("trial").copy()
+    keys = pd.MultiIndex.from_frame(kept[["controller", "parameters"]])
     kept["origin"] = origins.reindex(keys).fillna(PUBLISHED).to_numpy()
     return kept.reset_index(drop=True)
 
@@ -305,10 +305,10 @@ def with_fresh(
     for row in records(settings[settings["origin"] == TUNED]):
         found = best.get(row["study"])
         if found is not None and training in found.networks:
-            stated[row["controller"], row["constants"]] = found.networks[training]
+            stated[row["controller"], row["parameters"]] = found.networks[training]
     table = relative.copy()
     for row in records(settings):
-        if there := stated.get((row["controller"], row["constants"])):
+        if there := stated.get((row["controller"], row["parameters"])):
             here = (table["trial"] == row["trial"]) & (table["network"] == training)
             runs, half = int(there["runs"]), (there["high"] - there["low"]) / 2
             deviation = half * math.sqrt(runs) / float(t_quantile(runs - 1))
@@ -384,7 +384,7 @@ def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame
     )
 
 
-_OF_GAIN = ["study", "table", "constants", "trial", "row", POWER, "half_width"]
+_OF_GAIN = ["study", "table", "parameters", "trial", "row", POWER, "half_width"]
 
 
 def _chance(there: pd.DataFrame, one: float, other: float) -> float:

@@ -29,8 +29,8 @@ from kneepoint.questions.over_time import REAL, Settings, Showcase
 TABLES = (
     table(
         "showcase",
-        "one run with its link log; constants are JSON",
-        "run:text engine:text controller:text constants:text network:text network_title:text "
+        "one run with its link log; parameters are JSON",
+        "run:text engine:text controller:text parameters:text network:text network_title:text "
         "throughput_mbps capacity_mbps queueing_delay_p95_ms signal_delay_p95_ms power "
         "utilization mean_window_packets",
     ),
@@ -92,7 +92,7 @@ def _add(found: Parts, results: Results, engine: Engine, shown: ShowcaseRun) -> 
         "run": run,
         "engine": engine,
         "controller": controller,
-        "constants": json.dumps(dict(shown.config.constants)),
+        "parameters": json.dumps(dict(shown.config.parameters)),
         "network": network,
         "network_title": results.title(network),
         **metrics,

@@ -52,7 +52,7 @@ def plan(job: Job, name: str) -> Plan:
         {
             "trial": trial,
             "controller": setting.controller,
-            "constants": canonical_json(dict(setting.constants)),
+            "parameters": canonical_json(dict(setting.parameters)),
             "origins": ",".join(setting.origins),
             "rows": ",".join(setting.rows),
         }
@@ -124,9 +124,9 @@ def list_settings(job: Job) -> list[ConfirmedSetting]:
     """
     found: dict[tuple[str, str], ConfirmedSetting] = {}
     for given, origin, row in _candidates(job, configured(job)):
-        constants = job.controller(given.controller).complete(given.constants, "confirm")
-        new = ConfirmedSetting(controller=given.controller, constants=constants)
-        setting = found.setdefault((given.controller, canonical_json(constants)), new)
+        parameters = job.controller(given.controller).complete(given.parameters, "confirm")
+        new = ConfirmedSetting(controller=given.controller, parameters=parameters)
+        setting = found.setdefault((given.controller, canonical_json(parameters)), new)
         if origin not in setting.origins:
             setting.origins.append(origin)
         if row and row not in setting.rows:
@@ -146,13 +146,15 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]
         for found in read_table(results / "hold_out" / "settings.parquet").to_pylist():
             if found["best"]:
                 place = "" if found["table"] is None else f"{found['table']} {found['row']}"
-                constants = parse_json(found["constants"])
-                setting = Setting(controller=found["controller"], constants=constants)
+                parameters = parse_json(found["parameters"])
+                setting = Setting(controller=found["controller"], parameters=parameters)
                 yield setting, found["origin"], place
     if wanted.contradicted and makes("audit"):
         for table, row in _contradicted(results / "audit.parquet", job.workflow.tables):
-            if row.has_all_constants:
-                setting = Setting(controller=table.description.controller, constants=row.constants)
+            if row.has_all_parameters:
+                setting = Setting(
+                    controller=table.description.controller, parameters=row.parameters
+                )
                 yield setting, "contradicted", f"{table.name} {row.number}"
 
 

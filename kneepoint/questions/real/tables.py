@@ -11,7 +11,7 @@ from kneepoint.analysis import labels
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Record,
-    constants_in,
+    parameters_in,
     records,
     select,
 )
@@ -52,12 +52,12 @@ BY_ARITHMETIC = "needs no run"
 
 _TICK_MS = 1.0
 """Delays are whole milliseconds."""
-_SETTING = ["trial", "controller", "network", "constants", "origins", "rows", "name", "label"]
+_SETTING = ["trial", "controller", "network", "parameters", "origins", "rows", "name", "label"]
 
 
 COLUMNS = (
     *AGREEMENT,
-    "controller:text network:text constants:text origins:texts rows:texts name:text label:text "
+    "controller:text network:text parameters:text origins:texts rows:texts name:text label:text "
     "metric:text real_n:whole emulated_n:whole real_mean real_low real_high real_half_width "
     "emulated_mean expected_low expected_high expected_half_width difference relative "
     "inside:flag? scheduling_ms usual_ms",
@@ -65,7 +65,7 @@ COLUMNS = (
 TABLES = (
     table(
         "agreement",
-        "the emulator against real mahimahi in a metric of a setting (constants are JSON), and "
+        "the emulator against real mahimahi in a metric of a setting (parameters are JSON), and "
         "why a real mean lies outside",
         *COLUMNS,
     ),
@@ -76,8 +76,8 @@ TABLES = (
 class Confirmation:
     """Settings that were run in real mahimahi.
 
-    `settings` has columns trial, controller, constants, origins, rows (of published tables,
-    as "TABLE ROW") and constant_<name>; `runs` has the setting as its trial.
+    `settings` has columns trial, controller, parameters, origins, rows (of published tables,
+    as "TABLE ROW") and parameter_<name>; `runs` has the setting as its trial.
     """
 
     settings: pd.DataFrame
@@ -123,7 +123,7 @@ def settings(tables: Tables) -> pd.DataFrame:
 def _named(found: Confirmation) -> pd.DataFrame:
     """The settings with their runs' network, and names.
 
-    `name` tells a setting from the others of its controller: it has the values of the constants
+    `name` tells a setting from the others of its controller: it has the values of the parameters
     that differ among those that were not merely tuned, or of all where several were tuned; or else
     it is why the setting ran.
     """
@@ -132,8 +132,8 @@ def _named(found: Confirmation) -> pd.DataFrame:
     names: dict[int, str] = {}
     for _, group in settings.groupby("controller", sort=False):
         is_tuned = pd.Series([origins == (TUNED,) for origins in group["origins"]], group.index)
-        differing = constants_in(group[~is_tuned], varied=True)
-        of_tuned = constants_in(group) if is_tuned.sum() > 1 else []
+        differing = parameters_in(group[~is_tuned], varied=True)
+        of_tuned = parameters_in(group) if is_tuned.sum() > 1 else []
         for setting in records(group):
             columns = of_tuned if setting["origins"] == (TUNED,) else differing
             values = [labels.number(setting[c]) for c in columns if setting[c] == setting[c]]
@@ -149,7 +149,7 @@ def beside_real(
     """The emulator against real mahimahi.
 
     Args:
-        settings: columns trial, controller, constants.
+        settings: columns trial, controller, parameters.
         real: the real runs of these settings; others are ignored; None if there are none.
         emulated: the emulator's, likewise, whatever their trial; None if there are none.
 
@@ -174,7 +174,7 @@ def _runs_of(setting: Record, runs: pd.DataFrame | None) -> pd.DataFrame:
     if runs is None:
         return pd.DataFrame(columns=list(METRICS), dtype=float)
     of_setting = runs["controller"] == setting["controller"]
-    of_setting &= runs["constants"] == setting["constants"]
+    of_setting &= runs["parameters"] == setting["parameters"]
     return succeeded(runs[of_setting])
 
 

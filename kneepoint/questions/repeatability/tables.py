@@ -59,11 +59,11 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     for engine, every in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
         for repeats in every:
             runs = statistics.succeeded(repeats.runs).assign(whose=engine)
-            alike = ["controller", "constants"]
+            alike = ["controller", "parameters"]
             keys = runs[["setting", "label", *alike, "network"]].drop_duplicates()
             pooled = {}
             for key in records(keys):
-                place = engine, key["controller"], key["network"], key["constants"]
+                place = engine, key["controller"], key["network"], key["parameters"]
                 pooled[key["setting"]] = first.setdefault(place, (key["setting"], key["label"]))
             named = [pooled[own] for own in runs["setting"]]
             runs = runs.assign(**dict(zip(_OF[1:], zip(*named, strict=True), strict=False)))

@@ -23,7 +23,7 @@ QUESTION = Question(
             ),
             tables=(
                 "searches",
-                "search_constants",
+                "search_parameters",
                 "search_networks",
                 "search_trials",
                 "search_failures",

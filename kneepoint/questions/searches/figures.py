@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     Record,
     extremes,
     records,
@@ -113,9 +113,9 @@ def _draw_pair(search: Record, tables: Tables) -> Figure:
     of_search = {"search": search["search"]}
     trials = select(tables["search_trials"], **of_search, measured=True)
     trials = trials.sort_values("rank", ascending=False)
-    constants = select(tables["search_constants"], **of_search)
-    x, y = records(constants.sort_values("importance", ascending=False, kind="stable"))[:2]
-    place = (trials[CONSTANT + each["constant"]] for each in (x, y))
+    parameters = select(tables["search_parameters"], **of_search)
+    x, y = records(parameters.sort_values("importance", ascending=False, kind="stable"))[:2]
+    place = (trials[PARAMETER + each["parameter"]] for each in (x, y))
     figure, axes = style.panel(2.6)
     figure.set_gid("colours")
     dots: Record = {"c": trials["value"], "cmap": style.SEQUENTIAL, "s": 14, "linewidths": 0}
@@ -145,8 +145,8 @@ def _draw_contours(axes: Axes, dots: PathCollection) -> None:
 
 def _where_two_matter(tables: Tables) -> pd.DataFrame:
     """Searches with two important parameters; fits ask another question."""
-    constants, searches = tables["search_constants"], tables["searches"]
-    important = constants[constants["importance"] >= _LEAST_IMPORTANCE]
+    parameters, searches = tables["search_parameters"], tables["searches"]
+    important = parameters[parameters["importance"] >= _LEAST_IMPORTANCE]
     counts = important.groupby("search").size()
     are_fits = searches["objective"] == "misfit"
     return searches[searches["search"].isin(counts.index[counts > 1]) & ~are_fits]
@@ -158,22 +158,22 @@ _SHADES = 12
 
 def _draw_slices(search: Record, tables: Tables) -> Figure:
     """Every trial's value against each parameter, later ones stronger; if there are, brackets."""
-    constants = records(select(tables["search_constants"], search=search["search"]))
+    parameters = records(select(tables["search_parameters"], search=search["search"]))
     trials = select(tables["search_trials"], search=search["search"], measured=True)
     steps = trials.assign(step=trials.index + 1).dropna(subset=["low"])
-    count = len(constants) + bool(len(steps))
+    count = len(parameters) + bool(len(steps))
     columns = 4 if count == 4 or count > 6 else min(count, 3)
     rows = -(-count // columns)
-    figure = style.page(2.7 if len(constants) == 1 else 0.3 + 1.9 * rows)
+    figure = style.page(2.7 if len(parameters) == 1 else 0.3 + 1.9 * rows)
     panels = figure.subplots(rows, columns, sharey=steps.empty, squeeze=False)
-    for axes, constant in zip(panels.flat, constants, strict=False):
-        _draw_values(axes, trials, constant, len(constants) == 1, has_peak=len(steps) > 0)
-        style.ring(axes, constant["best"], search["in_search"])
+    for axes, parameter in zip(panels.flat, parameters, strict=False):
+        _draw_values(axes, trials, parameter, len(parameters) == 1, has_peak=len(steps) > 0)
+        style.ring(axes, parameter["best"], search["in_search"])
         if search["fresh_runs"]:
-            axes.plot(constant["best"], search["best_value"], "D", color=style.BEST, markersize=4)
-        _search_axis(axes, constant)
+            axes.plot(parameter["best"], search["best_value"], "D", color=style.BEST, markersize=4)
+        _search_axis(axes, parameter)
     if len(steps):
-        _draw_brackets(panels.flat[1], steps, constants[0])
+        _draw_brackets(panels.flat[1], steps, parameters[0])
     for axes in panels.flat[count:]:
         axes.set_visible(False)
     for axes in panels[:, 0]:
@@ -181,17 +181,17 @@ def _draw_slices(search: Record, tables: Tables) -> Figure:
     if search["objective"] == "misfit" and trials["value"].min() > 0:
         panels[0, 0].set_yscale("log")
         style.log_ticks(panels[0, 0], "y")
-    elif search["objective"] not in ("misfit", "worst_case") and len(constants) > 1:
+    elif search["objective"] not in ("misfit", "worst_case") and len(parameters) > 1:
         low, high = trials["value"].quantile(0.02), trials["value"].max()
         panels[0, 0].set_ylim(low - 0.05 * (high - low), high + 0.08 * (high - low))
     return figure
 
 
 def _draw_values(
-    axes: Axes, trials: pd.DataFrame, constant: Record, is_alone: bool, has_peak: bool
+    axes: Axes, trials: pd.DataFrame, parameter: Record, is_alone: bool, has_peak: bool
 ) -> None:
     """Dots; a search for one peak joins them, of any other a line would be a zigzag of chance."""
-    shown = trials.assign(at=trials[CONSTANT + constant["constant"]], number=trials["trial"] + 1)
+    shown = trials.assign(at=trials[PARAMETER + parameter["parameter"]], number=trials["trial"] + 1)
     shades: Record = {"cmap": mpl.colormaps["Blues"].resampled(_SHADES)}
     shades["vmin"] = -0.35 * len(trials)
     dots: Record = {"c": trials["trial"], "s": 20 if is_alone else 8, "linewidths": 0, **shades}
@@ -199,19 +199,19 @@ def _draw_values(
     if is_alone:
         line: Record = {"color": style.OURS, "linewidth": 0.8 * has_peak}
         style.plot(axes, shown.sort_values("at"), "at", "value", **line)
-        name = labels.words(constant["constant"])
+        name = labels.words(parameter["parameter"])
         text = f"trial {{number}}, {name} {{at:.4g}}: {{value:.4g}}"
         style.add_tooltips(axes, shown, "at", "value", text)
-        axes.set_title(f"best {labels.number(constant['best'])}")
-    elif constant["importance"] == constant["importance"]:
-        axes.set_title(f"importance {constant['importance']:.2f}")
+        axes.set_title(f"best {labels.number(parameter['best'])}")
+    elif parameter["importance"] == parameter["importance"]:
+        axes.set_title(f"importance {parameter['importance']:.2f}")
 
 
 def _draw_brackets(axes: Axes, steps: pd.DataFrame, only: Record) -> None:
     """The value evaluated in each step, and where the best can then be."""
     bar: Record = {"color": style.OURS, "linewidth": 3.2, "alpha": 0.3}
     axes.hlines(steps["step"], steps["low"], steps["high"], **bar)
-    style.plot(axes, steps, CONSTANT + only["constant"], "step", "o", color=style.OURS)
+    style.plot(axes, steps, PARAMETER + only["parameter"], "step", "o", color=style.OURS)
     axes.axvline(only["best"], color=style.BEST, linewidth=0.7, dashes=(5, 3))
     axes.set(title="Where the best can be, by step", ylabel="Evaluation")
     axes.invert_yaxis()
@@ -219,11 +219,11 @@ def _draw_brackets(axes: Axes, steps: pd.DataFrame, only: Record) -> None:
     _search_axis(axes, only)
 
 
-def _search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
-    """The axis of a row of search_constants, over the whole searched range."""
-    low, high = constant["low"], constant["high"]
-    axis = {f"{which}label": labels.axis(constant["constant"], constant["unit"])}
-    if constant["logarithmic"]:
+def _search_axis(axes: Axes, parameter: Record, which: Literal["x", "y"] = "x") -> None:
+    """The axis of a row of search_parameters, over the whole searched range."""
+    low, high = parameter["low"], parameter["high"]
+    axis = {f"{which}label": labels.axis(parameter["parameter"], parameter["unit"])}
+    if parameter["logarithmic"]:
         pad = (high / low) ** 0.03
         axes.set(**axis, **{f"{which}scale": "log", f"{which}lim": (low / pad, high * pad)})
         steps = (1,) if high / low > 300 else (1, 3) if high / low > 30 else (1, 2, 5)

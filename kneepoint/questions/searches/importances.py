@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from kneepoint.analysis.frames import CONSTANT, records
+from kneepoint.analysis.frames import PARAMETER, records
 from kneepoint.analysis.results import Searched
 
 LEAST_TRIALS = 50
@@ -22,17 +22,17 @@ TREES, DEPTH = 16, 4
 def importances(
     trials: pd.DataFrame, searched: Sequence[Searched], minimised: bool
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Each constant's share of what distinguishes good trials, and of how much the value varies.
+    """Each parameter's share of what distinguishes good trials, and of how much the value varies.
 
     Args:
-        trials: columns value (NaN: failed) and constant_<name> of each searched constant.
-        searched: the constants and their ranges.
+        trials: columns value (NaN: failed) and parameter_<name> of each searched parameter.
+        searched: the parameters and their ranges.
         minimised: whether a smaller value is better.
 
     Returns:
-        By constant, its share of what distinguishes the best tenth (PED-ANOVA), in all 1; and of
+        By parameter, its share of what distinguishes the best tenth (PED-ANOVA), in all 1; and of
         the variance over all ranges, which it explains alone (fANOVA), in all up to 1. Empty for a
-        single constant or fewer than LEAST_TRIALS trials; the second also for equal values.
+        single parameter or fewer than LEAST_TRIALS trials; the second also for equal values.
     """
     done = trials.dropna(subset=["value"])
     if len(searched) < 2 or len(done) < LEAST_TRIALS:
@@ -56,7 +56,7 @@ def importances(
     }
     study.add_trials(
         create_trial(
-            params={name: scale(row[CONSTANT + name]) for name, scale in scales.items()},
+            params={name: scale(row[PARAMETER + name]) for name, scale in scales.items()},
             distributions=space,
             value=float(row["value"]),
         )

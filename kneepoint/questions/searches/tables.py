@@ -11,7 +11,7 @@ import pandas as pd
 from kneepoint.analysis import labels, statistics
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     Parts,
     Record,
     record,
@@ -79,11 +79,11 @@ TABLES = (
         "within candidates:whole? spent:whole? budget:whole? chosen_gain guide_is_off:flag?",
     ),
     table(
-        "search_constants",
+        "search_parameters",
         "a searched parameter: its range, its best value, the one that it would have without "
         "further runs, its importance by PED-ANOVA and by fANOVA; of a "
         "fit, the interval to which the rows of its tables pin it down",
-        "search:text constant:text unit:text low high logarithmic:flag best otherwise near_low "
+        "search:text parameter:text unit:text low high logarithmic:flag best otherwise near_low "
         "near_high importance fanova pinned_low pinned_high pinned_share verdict:text? "
         "fitted_rows:whole?",
     ),
@@ -102,7 +102,7 @@ TABLES = (
         "high are where that can be after a new evaluation",
         "search:text trial:whole value failed:flag stopped:flag beyond:flag best_so_far "
         "improved:flag measured:flag rank:whole? throughput_mbps signal_delay_p95_ms power "
-        "constant_* on_front:flag? knee:flag? low high",
+        "parameter_* on_front:flag? knee:flag? low high",
     ),
     table(
         "search_failures",
@@ -112,7 +112,7 @@ TABLES = (
     table(
         "recovery_rows",
         "a fitted row and the best trial of its fit",
-        "search:text table:text line:whole constant_* published_<metric> ours_<metric> "
+        "search:text table:text line:whole parameter_* published_<metric> ours_<metric> "
         "relative_<metric>",
     ),
 )
@@ -157,26 +157,26 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
     weights, shares = importances(trials, study.searched, goal.minimises)
     limit = NEAR * first["value"] if goal.minimises else math.nan
     near = trials[trials["value"] <= limit]
-    constants = [
+    parameters = [
         {
-            "constant": each.name,
+            "parameter": each.name,
             "unit": results.unit(config.controller, each.name),
             "low": each.low,
             "high": each.high,
             "logarithmic": each.logarithmic,
-            "best": float(first[CONSTANT + each.name]),
-            "otherwise": float(otherwise.get(CONSTANT + each.name, math.nan)),
-            "near_low": near[CONSTANT + each.name].min(),
-            "near_high": near[CONSTANT + each.name].max(),
+            "best": float(first[PARAMETER + each.name]),
+            "otherwise": float(otherwise.get(PARAMETER + each.name, math.nan)),
+            "near_low": near[PARAMETER + each.name].min(),
+            "near_high": near[PARAMETER + each.name].max(),
             "importance": weights.get(each.name, math.nan),
             "fanova": shares.get(each.name, math.nan),
         }
         for each in study.searched
     ]
-    told, found = pd.DataFrame(constants), {}
+    told, found = pd.DataFrame(parameters), {}
     if config.fit and engine == EMULATOR:
         pinned = recovery(study, results.published).drop(columns="best")
-        told = told.merge(pinned, on="constant")
+        told = told.merge(pinned, on="parameter")
         found["recovery_rows"] = disagreements(study, results.published)
     past = _trials(study)
     networks = _on_networks(study, stated, results)
@@ -218,7 +218,7 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
     }
     return found | {
         "searches": pd.DataFrame([summary]),
-        "search_constants": told,
+        "search_parameters": told,
         "search_networks": networks,
         "search_trials": past,
     }
@@ -317,7 +317,7 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
     measured = trials["value"].notna() & (trials["reason"] == "")
     done = trials.dropna(subset=["value"])
     rank = done["value"].rank(ascending=goal.minimises, method="first").astype("Int64")
-    searched = [CONSTANT + each.name for each in study.searched]
+    searched = [PARAMETER + each.name for each in study.searched]
     columns = ["trial", "stopped", "beyond", *SHOWN, *searched]
     more = trials[columns].assign(measured=measured, rank=rank.reindex(trials.index))
     past = history(trials, goal.minimises).merge(more, on="trial")
@@ -345,14 +345,14 @@ def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
 
 
 def _brackets(study: StudyRuns) -> pd.DataFrame:
-    """Where the peak of a search of one constant can be after each distinct evaluation.
+    """Where the peak of a search of one parameter can be after each distinct evaluation.
 
     It lies between the evaluated neighbours of the best value so far: columns trial, low, high.
     Nothing for other searches.
     """
     rows: list[Record] = []
     if len(study.searched) == 1 and study.config.sampler.kind in ONE_PEAK:
-        (only,), column = study.searched, CONSTANT + study.searched[0].name
+        (only,), column = study.searched, PARAMETER + study.searched[0].name
         done = study.trials.dropna(subset=["value"]).sort_values("trial").drop_duplicates(column)
         places, values = done[column].to_numpy(dtype=float), done["value"].to_numpy(dtype=float)
         values = -values if study.config.objective.minimises else values
@@ -447,9 +447,9 @@ def leaders(tables: Tables) -> pd.DataFrame:
     return equals
 
 
-def _best_of(constants: Sequence[Record], search: str) -> dict[str, float]:
-    """The best value of each parameter of a search, from rows of search_constants."""
-    return {row["constant"]: row["best"] for row in constants if row["search"] == search}
+def _best_of(parameters: Sequence[Record], search: str) -> dict[str, float]:
+    """The best value of each parameter of a search, from rows of search_parameters."""
+    return {row["parameter"]: row["best"] for row in parameters if row["search"] == search}
 
 
 def _stated(search: Record) -> str:

@@ -36,7 +36,7 @@ def _draw_throughput_delay(sweep: Record, tables: Tables) -> Figure:
     style.curve(axes, curve, *place, label="Kneepoint" if len(published) else "")
     style.points(axes, published, *place, by="report", looks=style.reports(published))
     style.ring(axes, sweep[SIGNAL_DELAY], sweep[THROUGHPUT])
-    both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
+    both = pd.concat([published, curve]).assign(name=labels.words(sweep["parameter"]))
     style.plane(axes, both[SIGNAL_DELAY])
     axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
     style.add_tooltips(axes, both, *place, "{report}, {name} {value:g}: " + style.PLANE_TOOLTIP)
@@ -77,7 +77,7 @@ def _draw_power_curve(sweep: Record, tables: Tables) -> Figure:
     """The whole curve, and beside it the neighbourhood of the best."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
     published = select(published_points(tables), sweep=sweep["sweep"]).dropna(subset=[POWER])
-    both = pd.concat([published, curve]).assign(name=labels.words(sweep["constant"]))
+    both = pd.concat([published, curve]).assign(name=labels.words(sweep["parameter"]))
     figure = style.page(2.9)
     whole, near = figure.subplots(1, 2, width_ratios=[3, 2])
     for axes in (whole, near):
@@ -87,7 +87,7 @@ def _draw_power_curve(sweep: Record, tables: Tables) -> Figure:
         style.add_tooltips(
             axes, both, "value", POWER, "{report}, {name} {value:g}: power {power:.2f}"
         )
-        axes.set(xlabel=labels.axis(sweep["constant"], sweep["unit"]), ylabel="")
+        axes.set(xlabel=labels.axis(sweep["parameter"], sweep["unit"]), ylabel="")
     whole.set(title="All settings", ylabel="Power (Mbit/s per second of delay)")
     whole.set_ylim(0, 1.08 * sweep[POWER])
     low, high = extremes(curve["value"])

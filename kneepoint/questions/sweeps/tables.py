@@ -1,4 +1,4 @@
-"""Constants that studies vary alone, or two at a time: what power does over their values."""
+"""Parameters that studies vary alone, or two at a time: what power does over their values."""
 
 import json
 import math
@@ -10,11 +10,11 @@ import pandas as pd
 from kneepoint.analysis import statistics
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     STEP,
     Parts,
     Record,
-    constants_in,
+    parameters_in,
     records,
     select,
     together,
@@ -30,14 +30,14 @@ from kneepoint.common.tables import Tables
 from kneepoint.stats.intervals import Chance
 
 FEWEST = 8
-"""A sweep has at least this many values of a constant."""
+"""A sweep has at least this many values of a parameter."""
 
 TABLES = (
     table(
         "sweeps",
         "a parameter that studies vary alone: its best value, and how sure that is; fresh: with "
         "seeds of its own; tables: published ones to compare it with",
-        "sweep:text controller:text network:text network_title:text constant:text unit:text "
+        "sweep:text controller:text network:text network_title:text parameter:text unit:text "
         "tables:texts studies:whole values:whole runs:whole least "
         "greatest best_value throughput_mbps signal_delay_p95_ms power best_study:text "
         "best_trial:whole "
@@ -61,7 +61,7 @@ TABLES = (
     table(
         "grid_effects",
         "power at a value of a further parameter, relative to the mean of its cell: over the cells",
-        "grid:text constant:text value relative",
+        "grid:text parameter:text value relative",
     ),
 )
 
@@ -81,7 +81,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str], list[StudyRuns]]:
-    """Studies by controller, network, the one constant that they vary, and all others."""
+    """Studies by controller, network, the one parameter that they vary, and all others."""
     groups: dict[tuple[str, str, str, str], list[StudyRuns]] = {}
     for study in studies:
         config = study.config
@@ -89,7 +89,7 @@ def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str
             continue
         varied = _varied(study.runs)
         if len(varied) == 1:
-            held = parse_json(study.runs["constants"].iloc[0])
+            held = parse_json(study.runs["parameters"].iloc[0])
             others = json.dumps({name: held[name] for name in held if name != varied[0]})
             alike = config.controller, config.networks[0], varied[0], others
             groups.setdefault(alike, []).append(study)
@@ -99,7 +99,7 @@ def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str
 def _sweep(
     found: Parts,
     results: Results,
-    constant: str,
+    parameter: str,
     studies: Sequence[StudyRuns],
     luck: Luck,
     taken: Counter[str],
@@ -108,22 +108,22 @@ def _sweep(
     controller, network = studies[0].config.controller, studies[0].config.networks[0]
     runs = pd.concat([study.runs for study in studies], ignore_index=True)
     compared = {table for study in studies for table in study.compare}
-    groups = statistics.succeeded(runs).groupby(CONSTANT + constant)
+    groups = statistics.succeeded(runs).groupby(PARAMETER + parameter)
     curve = groups[list(METRICS)].mean().rename_axis("value").reset_index()
     curve.insert(1, "runs", groups.size().to_numpy())
-    chosen = _chosen(studies, constant)
+    chosen = _chosen(studies, parameter)
     curve = _with_fresh(curve, {at: there for at, (_, there) in chosen.items()})
     alone = [study.runs for study in studies if not (study.record.best and study.record.best.runs)]
-    listed = set(pd.concat(alone)[CONSTANT + constant]) if alone else set()
+    listed = set(pd.concat(alone)[PARAMETER + parameter]) if alone else set()
     best = _best(curve, chosen, listed, luck.of(controller, network))
     if best is None or len(curve) < FEWEST:
         return
     best_value = curve["value"][best.label]
-    first = runs[runs[CONSTANT + constant] == best_value].iloc[0]
+    first = runs[runs[PARAMETER + parameter] == best_value].iloc[0]
     study, there = chosen.get(best_value, (first["study"], None))
     ends = (there["high"] - there["low"]) / 2 / there[POWER] if there else best.half_width
-    of_study = runs[(runs["study"] == study) & (runs[CONSTANT + constant] == best_value)]
-    key = f"{controller}-{constant}-{network}"
+    of_study = runs[(runs["study"] == study) & (runs[PARAMETER + parameter] == best_value)]
+    key = f"{controller}-{parameter}-{network}"
     taken[key] += 1
     key = key if taken[key] == 1 else f"{key}-{taken[key]}"
     sweep = {
@@ -131,8 +131,8 @@ def _sweep(
         "controller": controller,
         "network": network,
         "network_title": results.title(network),
-        "constant": constant,
-        "unit": results.unit(controller, constant),
+        "parameter": parameter,
+        "unit": results.unit(controller, parameter),
         "tables": [each for each in results.published["table"].unique() if each in compared],
         "studies": len(studies),
         "values": len(curve),
@@ -157,14 +157,14 @@ Chosen = Mapping[float, tuple[str, Mapping[str, float]]]
 """By value the study that found it the best, and its metrics with fresh seeds."""
 
 
-def _chosen(studies: Sequence[StudyRuns], constant: str) -> Chosen:
+def _chosen(studies: Sequence[StudyRuns], parameter: str) -> Chosen:
     """The values that studies chose, each as the study of most fresh runs has it."""
     found: dict[float, tuple[str, Mapping[str, float]]] = {}
     for study in studies:
         best = study.record.best
         if best and best.runs:
             there = best.networks[study.config.networks[0]]
-            value = float(best.constants[constant])
+            value = float(best.parameters[parameter])
             if value not in found or there["runs"] > found[value][1]["runs"]:
                 found[value] = study.name, there
     return found
@@ -200,7 +200,7 @@ def _best(
 
 
 def published_points(tables: Tables) -> pd.DataFrame:
-    """The published rows to compare with each sweep: those that print its constant.
+    """The published rows to compare with each sweep: those that print its parameter.
 
     None without the table audit, of a question that is not there.
 
@@ -213,7 +213,7 @@ def published_points(tables: Tables) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     audited = tables["audit"].rename(columns={f"published_{metric}": metric for metric in METRICS})
     for sweep in records(tables["sweeps"]):
-        value = {CONSTANT + sweep["constant"]: "value"}
+        value = {PARAMETER + sweep["parameter"]: "value"}
         of_network = select(audited, network=sweep["network"]).rename(columns=value)
         for name in sweep["tables"]:
             rows = select(of_network, table=name).assign(sweep=sweep["sweep"])
@@ -246,7 +246,7 @@ def bests(tables: Tables) -> pd.DataFrame:
 
 
 def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> None:
-    """Adds the grid of a study on a network that covers every pair of values of two constants.
+    """Adds the grid of a study on a network that covers every pair of values of two parameters.
 
     A study that varies more shows the two that its published table prints, and the mean over the
     others.
@@ -260,12 +260,12 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
     axes = printed if len(printed) == 2 else varied
     if len(axes) != 2:
         return
-    y, x = (CONSTANT + name for name in axes)
+    y, x = (PARAMETER + name for name in axes)
     runs = statistics.succeeded(study.runs[study.runs["network"] == network])
     ours = _means(runs, x, y, POWER)
     best, chosen = study.record.best, None
     if best and best.runs and axes == varied and len(config.networks) == 1:
-        chosen = float(best.constants[axes[0]]), float(best.constants[axes[1]])
+        chosen = float(best.parameters[axes[0]]), float(best.parameters[axes[1]])
         ours.loc[chosen] = best.networks[network][POWER]
     if ours.isna().any(axis=None) or min(ours.shape) < 2:
         return
@@ -293,8 +293,8 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
     found["grid_cells"].append(cells.assign(**grid, best=is_best))
     for name in varied:
         if name not in axes:
-            effect = _effect(runs, CONSTANT + name, [x, y])
-            found["grid_effects"].append(effect.assign(grid=key, constant=name))
+            effect = _effect(runs, PARAMETER + name, [x, y])
+            found["grid_effects"].append(effect.assign(grid=key, parameter=name))
 
 
 def _means(rows: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
@@ -303,7 +303,7 @@ def _means(rows: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
 
 
 def _effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """The effect of one constant: power at each value, relative to the mean of those alike."""
+    """The effect of one parameter: power at each value, relative to the mean of those alike."""
     power = runs.groupby([*by, column])[POWER].mean()
     relative = power / power.groupby(list(by)).transform("mean") - 1
     return relative.groupby(column).mean().rename_axis("value").rename("relative").reset_index()
@@ -358,14 +358,14 @@ def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
 
 
 def _varied(runs: pd.DataFrame) -> list[str]:
-    """The constants that differ among the runs, those of fewer values first."""
-    names = [name.removeprefix(CONSTANT) for name in constants_in(runs, varied=True)]
+    """The parameters that differ among the runs, those of fewer values first."""
+    names = [name.removeprefix(PARAMETER) for name in parameters_in(runs, varied=True)]
     return sorted(names, key=lambda name: _values(runs, name))
 
 
-def _values(rows: pd.DataFrame, constant: str) -> int:
-    """The number of values of a constant among the rows."""
-    return rows[CONSTANT + constant].nunique() if CONSTANT + constant in rows else 0
+def _values(rows: pd.DataFrame, parameter: str) -> int:
+    """The number of values of a parameter among the rows."""
+    return rows[PARAMETER + parameter].nunique() if PARAMETER + parameter in rows else 0
 
 
 DERIVED = {"grids": grids, "sweep_bests": bests}

@@ -6,7 +6,7 @@ import pandas as pd
 
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     Record,
     record,
 )
@@ -29,7 +29,7 @@ TABLES = (
         "the network (JSON: what was searched) on which a controller's power is least relative "
         "to the opponent's or, without one, the omniscient sender's; usual: the median trial; "
         "mean_power is over the trial's runs, metrics are of the first",
-        "search:text run:text controller:text constants:text opponent:text? network:text "
+        "search:text run:text controller:text parameters:text opponent:text? network:text "
         "trial:whole value usual mean_power reference_power capacity_mbps throughput_mbps "
         "signal_delay_p95_ms queueing_delay_p95_ms utilization failed:flag",
     ),
@@ -52,9 +52,9 @@ def _worst_case(results: Results, study: StudyRuns) -> Record:
         "search": study.name,
         "run": f"worst-case-{study.name}",
         "controller": study.config.controller,
-        "constants": run["constants"],
+        "parameters": run["parameters"],
         "opponent": study.config.opponent.controller if study.config.opponent else None,
-        "network": json.dumps({s.name: trial[CONSTANT + s.name] for s in study.of_network}),
+        "network": json.dumps({s.name: trial[PARAMETER + s.name] for s in study.of_network}),
         "trial": trial["trial"],
         "value": trial["value"],
         "usual": study.trials["value"].median(),

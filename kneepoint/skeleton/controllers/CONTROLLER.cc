@@ -8,9 +8,9 @@ namespace {
 
 class OwnWindow final : public Controller {
  public:
-  explicit OwnWindow(Constants& constants)
-      : Controller(constants, 1000),  // the default of keepalive_ms, which every controller has
-        limit_ms_(constants.real("limit_ms", 100, {.low = 50, .high = 300}, "ms",
+  explicit OwnWindow(Parameters& parameters)
+      : Controller(parameters, 1000),  // the default of keepalive_ms, which every controller has
+        limit_ms_(parameters.real("limit_ms", 100, {.low = 50, .high = 300}, "ms",
                                  "an RTT above it halves the window")) {}
 
   double window() const override { return cwnd_; }

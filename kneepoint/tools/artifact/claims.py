@@ -44,7 +44,7 @@ def claims(tables: Tables, config: str) -> pd.DataFrame:
         "audit": _audited,
         "sweeps": _swept,
         "searches": _tuned,
-        "search_constants": _recovered,
+        "search_parameters": _recovered,
         "held_out_gains": _held_out,
         "agreement": _confirmed,
     }
@@ -73,12 +73,12 @@ def _audited(tables: Tables) -> Iterator[Record]:
     """Claims of replayed rows: one further run of each row, by power or another printed metric."""
     run = tables["settings_run"]
     run = run[run["traffic"].isna() & (run["engine"] == "emulator")]
-    setting = ["controller", "network", "constants"]
+    setting = ["controller", "network", "parameters"]
     seeds = dict(zip(run[setting].itertuples(index=False, name=None), run["seed"], strict=True))
     audit = tables["audit"]
     for row in records(audit[audit["verdict"].isin(AGREEING)]):
         metric = next((each for each in (POWER, *METRICS) if row[f"published_{each}"] > 0), POWER)
-        place = (row["controller"], row["network"], row["constants"])
+        place = (row["controller"], row["network"], row["parameters"])
         if place in seeds and row[f"low_{metric}"] < math.inf:
             yield _claim(
                 "audit",
@@ -97,8 +97,8 @@ def _swept(tables: Tables) -> Iterator[Record]:
         tied = points[points["tied"] | points["best"]]["value"]
         yield _claim(
             "sweeps",
-            f"The best {row['constant']} of {row['controller']} on {row['network']}, beside values "
-            "whose power differs by no more than chance",
+            f"The best {row['parameter']} of {row['controller']} on {row['network']}, beside "
+            "values whose power differs by no more than chance",
             [row["best_value"], tied.min(), tied.max()],
             row["unit"],
             *("study", row["best_study"]),
@@ -115,22 +115,22 @@ def _tuned(tables: Tables) -> Iterator[Record]:
         value = math.exp(search["best_value"]) if search["is_logarithm"] else search["best_value"]
         unit = METRICS[POWER].unit if is_power else ""
         yield _claim("searches", said, [value], unit, "study", name, "--json")
-        for row in records(select(tables["search_constants"], search=name)):
+        for row in records(select(tables["search_parameters"], search=name)):
             found = [row["best"]]
-            said = f"The best {row['constant']} of {search['controller']} that {name} found"
+            said = f"The best {row['parameter']} of {search['controller']} that {name} found"
             near = [row["near_low"], row["near_high"]]
             if pd.notna(near).all():
                 found += near
                 said = f"{said}, beside those of its nearly best trials"
-            yield _claim("search_constants", said, found, row["unit"], "study", name)
+            yield _claim("search_parameters", said, found, row["unit"], "study", name)
 
 
 def _recovered(tables: Tables) -> Iterator[Record]:
-    for row in records(tables["search_constants"].dropna(subset=["pinned_low"])):
-        said = f"{row['constant']}, which {row['search']} fits to published tables"
+    for row in records(tables["search_parameters"].dropna(subset=["pinned_low"])):
+        said = f"{row['parameter']}, which {row['search']} fits to published tables"
         found = [row["best"], row["pinned_low"], row["pinned_high"]]
         claim = f"{said}, is {row['verdict']}"
-        line = _claim("search_constants", claim, found, row["unit"], "study", row["search"])
+        line = _claim("search_parameters", claim, found, row["unit"], "study", row["search"])
         yield line | {"part": parts.PUBLISHED}  # other rows of the table are in another part
 
 
@@ -140,7 +140,7 @@ def _held_out(tables: Tables) -> Iterator[Record]:
     held = networks[~networks["is_training"].astype(bool)]["network"]
     for row in records(gains[(gains["seeds_low"] > 0) | (gains["seeds_high"] < 0)]):
         both = (
-            f"{row['controller']}:{','.join(_pairs(row[f'{origin}_constants']))}"
+            f"{row['controller']}:{','.join(_pairs(row[f'{origin}_parameters']))}"
             for origin in ("tuned", "published")
         )
         ends = [1, math.inf] if row["seeds_low"] > 0 else [0, 1]
@@ -164,15 +164,15 @@ def _confirmed(tables: Tables) -> Iterator[Record]:
             f"{row['metric']} of {row['label']} in real mahimahi is as the emulator predicts",
             [row["real_mean"], row["expected_low"], row["expected_high"]],
             METRICS[row["metric"]].unit,
-            *_run(row["controller"], row["network"], row["constants"]),
+            *_run(row["controller"], row["network"], row["parameters"]),
             *("--engine", "mahimahi"),
         )
 
 
-def _run(controller: str, network: str, constants: str) -> list[str]:
-    sets = [word for pair in _pairs(constants) for word in ("--set", pair)]
+def _run(controller: str, network: str, parameters: str) -> list[str]:
+    sets = [word for pair in _pairs(parameters) for word in ("--set", pair)]
     return ["run", controller, *sets, "--network", network]
 
 
-def _pairs(constants: str) -> list[str]:
-    return [f"{name}={value!r}" for name, value in parse_json(constants).items()]
+def _pairs(parameters: str) -> list[str]:
+    return [f"{name}={value!r}" for name, value in parse_json(parameters).items()]

@@ -213,7 +213,7 @@ def open_contest(
     ours = []
     for each in contest.baselines:
         controller = catalogue.controller(each.controller, where)
-        complete = controller.complete(each.constants, where)
+        complete = controller.complete(each.parameters, where)
         ours.append(Sender(_name_of(each, contest), controller=(controller, complete)))
     networks = [PreparedNetwork.load(description_of(name)) for name in contest.networks]
     titles = {name: read_json(description_of(name))["title"] for name in contest.networks}
@@ -242,8 +242,8 @@ def _name_of(baseline: Setting, contest: Contest) -> str:
     if len(alike) == 1:
         return f"{baseline.controller} (ours)"
     values = ", ".join(
-        f"{value:g}" if len(baseline.constants) == 1 else f"{name} {value:g}"
-        for name, value in baseline.constants.items()
+        f"{value:g}" if len(baseline.parameters) == 1 else f"{name} {value:g}"
+        for name, value in baseline.parameters.items()
     )
     return f"{baseline.controller} {values} (ours)"
 

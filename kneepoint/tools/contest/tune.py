@@ -86,6 +86,6 @@ def command(
     found = StudyRecord.load(folder / "study.json")
     text = text_of(found)
     if best:
-        words = tuned_text(tree.declared.constants, best.constants)
+        words = tuned_text(tree.declared.parameters, best.parameters)
         text += f"\n\nFor kneepoint.yaml:\n\n{words}"
     print_result(outcome.summaries["study.json"], text, as_json, ok=found.has_succeeded)

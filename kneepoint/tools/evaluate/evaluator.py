@@ -75,7 +75,7 @@ class Candidate(ConfigModel):
     entry: str | None = Field(
         default=None, max_length=4096, description="the path of an entry instead"
     )
-    constants: Mapping[Name, float] = Field(default={}, max_length=100, description="parameters")
+    parameters: Mapping[Name, float] = Field(default={}, max_length=100, description="parameters")
     networks: tuple[Name, ...] | None = Field(
         default=None, min_length=1, max_length=100, description="null: all networks of the split"
     )
@@ -229,16 +229,16 @@ class Evaluator:
         name = str(wanted.id)
         ours = "rule" if wanted.rule is not None else wanted.controller
         if ours is not None:
-            rule = parse(wanted.rule).constants if wanted.rule is not None else {}
+            rule = parse(wanted.rule).parameters if wanted.rule is not None else {}
             controller = self._controller(ours)
-            constants = controller.complete({**wanted.constants, **rule}, "constants")
-            return Sender(name, controller=(controller, constants))
+            parameters = controller.complete({**wanted.parameters, **rule}, "parameters")
+            return Sender(name, controller=(controller, parameters))
         with self._making:
             builder = self._builder
         if wanted.entry is not None:
-            return builder.make(submission_at(Path(wanted.entry)), wanted.constants)
+            return builder.make(submission_at(Path(wanted.entry)), wanted.parameters)
         assert wanted.source is not None
-        return builder.make_class(name, wanted.source, wanted.language, wanted.constants)
+        return builder.make_class(name, wanted.source, wanted.language, wanted.parameters)
 
     def _controller(self, name: str) -> Controller:
         with self._making:

@@ -23,7 +23,7 @@ from kneepoint.config.study import (
     Study,
 )
 from kneepoint.engines.base import EngineSettings
-from kneepoint.engines.catalogue import Constant, Controller
+from kneepoint.engines.catalogue import Controller, Parameter
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.results import FinishedRun, FinishedTrial
 from kneepoint.runs.runner import Batch
@@ -37,7 +37,7 @@ from kneepoint.search.plan import (
     plan_study,
 )
 from kneepoint.search.samplers import make_asker
-from kneepoint.search.spaces import CONSTANT
+from kneepoint.search.spaces import PARAMETER
 from kneepoint.tools.evolve.breeding import (
     breed,
     random_rule,
@@ -227,7 +227,7 @@ def evolve(
     yield from search.structures(last, own)
     best = own.ranked(settings, 1)[0]
     plan = search.plan_of_rules(lambda _: best)
-    trial = BestTrial(0, own.values[best.text], {CONSTANT + _COLUMN: 0}, {})
+    trial = BestTrial(0, own.values[best.text], {PARAMETER + _COLUMN: 0}, {})
     repeated = yield from repeat(plan, trial)
     ends = {"value": repeated.value, "low": repeated.low, "high": repeated.high}
     fresh: dict[str, Any] = {k: None if end is None else math.exp(end) for k, end in ends.items()}
@@ -267,11 +267,11 @@ class _Search:
     def plan_of_rules(self, rule: Callable[[int], Rule]) -> StudyPlan:
         """Returns the plan of a study whose trials are numbered rules."""
         every = range(self.settings.trials)
-        column = Constant(
+        column = Parameter(
             *(_COLUMN, True, 0, 0, len(every), 0, len(every), False, "1", "the rule's number")
         )
         return self._plan(
-            replace(self.controller, constants={_COLUMN: column}),
+            replace(self.controller, parameters={_COLUMN: column}),
             self.race,
             lambda point: rule(int(point[_COLUMN])),
             space={_COLUMN: Range(values=tuple(every))},
@@ -288,7 +288,7 @@ class _Search:
         seed = derive_seed(self.seed, rule.text)
 
         def add(trial: FinishedTrial) -> None:
-            point = {name.removeprefix(CONSTANT): each for name, each in trial.searched.items()}
+            point = {name.removeprefix(PARAMETER): each for name, each in trial.searched.items()}
             found.add(_at(rule, point), trial)
 
         yield from ask_and_tell(plan, make_asker(plan.study.sampler, plan.space, None, seed), add)
@@ -306,7 +306,7 @@ class _Search:
             space={f"number_{k}": _around(value) for k, value in enumerate(rule.numbers)},
             sampler=sampler,
         )
-        own = {f"{CONSTANT}number_{k}": value for k, value in enumerate(rule.numbers)}
+        own = {f"{PARAMETER}number_{k}": value for k, value in enumerate(rule.numbers)}
         return replace(plan, given=(own,))
 
     def _plan(
@@ -320,7 +320,7 @@ class _Search:
 
         @cache  # all runs of a trial have one rule
         def completed(point: tuple[tuple[str, float], ...]) -> Subject:
-            given = self.controller.complete(rule_of(dict(point)).constants, "rule")
+            given = self.controller.complete(rule_of(dict(point)).parameters, "rule")
             return self.controller, given
 
         settings = {
@@ -335,7 +335,7 @@ class _Search:
         }
         study = Study.model_validate(settings)
         plan = plan_study("rules", study, controller, {}, self.networks, self.engine, self.seed)
-        return replace(plan, subject=lambda constants: completed(tuple(constants.items())))
+        return replace(plan, subject=lambda parameters: completed(tuple(parameters.items())))
 
 
 def _at(rule: Rule, point: Mapping[str, float]) -> Rule:

@@ -85,7 +85,7 @@ def command(
     start = prepared_network(described.network)
 
     known = {
-        id(each): spec_of(engine, each.controller, each.constants, start, 0, str(path))
+        id(each): spec_of(engine, each.controller, each.parameters, start, 0, str(path))
         for each in schemes
     }
     with closing(LocalExecutor(engine, workers)) as executor:

@@ -98,10 +98,10 @@ def _sender(text: str, config: Path, is_trusting: bool) -> Sender:
         if made.reason:
             raise KneepointError(f"{text}: {made.reason}")
         return made
-    name, constants = setting_of(text)
+    name, parameters = setting_of(text)
     make_what_is_missing(config, [], [name])
     controller = load_catalogue(EMULATE).controller(name, text)
-    return Sender(name, controller=(controller, controller.complete(constants, text)))
+    return Sender(name, controller=(controller, controller.complete(parameters, text)))
 
 
 def _text(found: Json) -> str:

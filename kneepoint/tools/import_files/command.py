@@ -42,7 +42,7 @@ _COUNTED = re.compile(r"(?P<name>.+?)[-_](?:run)?(?P<number>\d{1,9})")
 @dataclass(frozen=True)
 class _Setting:
     controller: str
-    constants: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @subcommand("""
@@ -150,7 +150,7 @@ def _row(run: Measurement) -> dict[str, object]:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     return {
         **{"run_id": sha256_of(f"{content}/{run.number}".encode())[:32], "study": ENGINE},
-        **{"trial": 0, "run": run.number, "constants": "{}", "seed": run.number},
+        **{"trial": 0, "run": run.number, "parameters": "{}", "seed": run.number},
         **{"engine": ENGINE, "controller": run.controller, "network": run.network},
         **{"status": "ok", "reason": ""},
         **{name: run.metrics.get(name, math.nan) for name in RUN_METRICS},

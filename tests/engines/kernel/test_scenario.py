@@ -58,8 +58,8 @@ TWO_CLASSES = "drr:packets=9,classes=2,per_class=1"
         ),
         ({"flows": []}, ["flows: []"]),
         ({"flows__0__transport": "datagrams"}, ["flows.0.transport: 'datagrams'", "tcp"]),
-        ({"flows__0__constants": {"beta": 0.9}}, ["flows.0: beta: 0.9", "has 0.5; remove it"]),
-        ({"flows__0__constants": {"gamma": 1}}, ["gamma: 1", "cannot set it"]),
+        ({"flows__0__parameters": {"beta": 0.9}}, ["flows.0: beta: 0.9", "has 0.5; remove it"]),
+        ({"flows__0__parameters": {"gamma": 1}}, ["gamma: 1", "cannot set it"]),
         ({"flows__0__tcp": {"least_rto_ms": 1000}}, ["least_rto_ms: 1000", "has 200"]),
         ({"flows__0__tcp": {"least_rto_margin_ms": 1}}, ["least_rto_margin_ms: 1", "has 200"]),
         ({"flows__0__tcp": {"send_buffer_bytes": 1 << 20}}, ["flows.0: tcp", "buffer_bytes alone"]),
@@ -85,10 +85,10 @@ def test_scenario_beyond_the_kernel_is_refused(changes: dict[str, Any], parts: l
     assert all(part in str(raised.value) for part in parts), raised.value
 
 
-def test_constants_of_the_kernels_own_are_no_matter() -> None:
+def test_parameters_of_the_kernels_own_are_no_matter() -> None:
     linux = LINUX.model_dump(exclude_none=True)
-    scenario_of(changed(flows__0__constants={"beta": 0.5}, flows__0__tcp=linux), "s")
-    cubic = {"flows__0__controller": "cubic", "flows__0__constants": {"hystart": 1, "c": 0.4}}
+    scenario_of(changed(flows__0__parameters={"beta": 0.5}, flows__0__tcp=linux), "s")
+    cubic = {"flows__0__controller": "cubic", "flows__0__parameters": {"hystart": 1, "c": 0.4}}
     scenario_of(changed(**cubic), "s")
 
 

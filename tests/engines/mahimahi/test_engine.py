@@ -131,9 +131,9 @@ def test_burst_loses_what_the_first_device_cannot_hold(
     emulated = EmulatorSettings.of(ROOT / "build" / "emulate")
     silent = silent_network(tmp_path, network("silent"))
     for window, least, most in ((400, 400, 400), (20_000, 500, 19_000)):
-        constants = {"keepalive_ms": 10_000.0, "window": float(window)}
+        parameters = {"keepalive_ms": 10_000.0, "window": float(window)}
         spec = built_spec(
-            engine="mahimahi", engine_sha256=settings.sha256, constants=constants, network=silent
+            engine="mahimahi", engine_sha256=settings.sha256, parameters=parameters, network=silent
         )
         assert real.open().run(spec).status == "ok"
         assert least <= joined_packets(log) <= most
@@ -192,9 +192,9 @@ def test_run_that_is_ended_before_any_acknowledgment_says_so(
 
 
 def test_controller_whose_window_bursts_failed(settings: MahimahiSettings) -> None:
-    constants = {"alpha": 1e9, "beta": 2, "initial_window": 10, "keepalive_ms": 80}
+    parameters = {"alpha": 1e9, "beta": 2, "initial_window": 10, "keepalive_ms": 80}
     link = spec_for(settings, 2).network
-    spec = built_spec(controller="aimd_timeout", constants=constants, network=link)
+    spec = built_spec(controller="aimd_timeout", parameters=parameters, network=link)
     record = settings.open().run(spec)
     assert record.status == "failed"
     assert record.reason.startswith("the window became ")

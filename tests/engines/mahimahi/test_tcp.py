@@ -68,7 +68,7 @@ def test_answer_counts_from_the_first_sample() -> None:
         ({"transport": "datagrams"}, "transport"),
         ({"bytes": 1000}, "bytes"),
         ({"from": "far"}, "from"),
-        ({"constants": {"beta": 0.6}}, "beta"),
+        ({"parameters": {"beta": 0.6}}, "beta"),
     ],
 )
 def test_flow_that_links_cannot_carry_is_refused(flow: dict[str, object], said: str) -> None:
@@ -103,7 +103,7 @@ def run_of(settings: MahimahiSettings, controller: str = "reno", **options: obje
     traffic = Traffic("one", {"flow": {**TCP, **options}}, {"ping": {"interval_ms": 200}})
     return built_spec(
         controller=controller,
-        constants={"whole_packets": 1.0} if controller == "reno" else {},
+        parameters={"whole_packets": 1.0} if controller == "reno" else {},
         engine="mahimahi",
         engine_sha256=settings.digest_for(traffic),
         network=network("wire", duration_s=6, **links),
@@ -153,6 +153,6 @@ def test_congestion_control_that_the_kernel_lacks_is_refused(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     settings = replace(real_engine(), folder=tmp_path)
-    spec = replace(run_of(settings), controller="sprout", constants={})
+    spec = replace(run_of(settings), controller="sprout", parameters={})
     with pytest.raises(KneepointError, match="no congestion control 'sprout'"):
         settings.open().run(spec)

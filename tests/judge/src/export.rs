@@ -84,8 +84,8 @@ impl<E: Export> Calls<E> {
         name: E::NAME.as_ptr(),
         summary: E::SUMMARY.as_ptr(),
         source: E::SUMMARY.as_ptr(),
-        constant_count: 0,
-        constants: null(),
+        parameter_count: 0,
+        parameters: null(),
         needs: 0,
     };
 

@@ -30,8 +30,8 @@ structs! {
         name: *const c_char,
         summary: *const c_char,
         source: *const c_char,
-        constant_count: usize,
-        constants: *const c_void,
+        parameter_count: usize,
+        parameters: *const c_void,
         needs: u32,
     }
     Sent = "kneepoint_sent" {

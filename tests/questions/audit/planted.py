@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     STEP,
     Record,
     records,
@@ -49,7 +49,7 @@ EVERY = 8
 """One row in so many of a table is made wrong, and at least one."""
 
 Setting = tuple[str, str, str]
-"""Controller, constants as JSON, network."""
+"""Controller, parameters as JSON, network."""
 Pool = Mapping[Setting, pd.DataFrame]
 """POOL runs of each setting."""
 
@@ -69,16 +69,16 @@ def with_all(pool: Pool, setting: Setting, **figures: float) -> Pool:
 
 
 def setting_of(row: Record) -> Setting:
-    """The setting of a published row, which has a column constants."""
-    return row["controller"], row["constants"], row["network"]
+    """The setting of a published row, which has a column parameters."""
+    return row["controller"], row["parameters"], row["network"]
 
 
 def stated(row: Record) -> dict[str, float]:
-    """The constants that a published row prints."""
+    """The parameters that a published row prints."""
     return {
-        name.removeprefix(CONSTANT): value
+        name.removeprefix(PARAMETER): value
         for name, value in row.items()
-        if name.startswith(CONSTANT) and value == value
+        if name.startswith(PARAMETER) and value == value
     }
 
 
@@ -86,7 +86,7 @@ def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.
     """The audit of one printing of the tables.
 
     Args:
-        published: their rows, as `Results.published`, with the constants of each as JSON.
+        published: their rows, as `Results.published`, with the parameters of each as JSON.
         pool: runs of the setting of each.
         seed: of everything that is drawn.
         wrong: whether some rows are made wrong.
@@ -134,8 +134,8 @@ def _with_added(results: Results, pool: Pool) -> Results:
 
     for wanted in until_clear(current, STEPS):
         for (*setting, _), more in wanted.items():
-            controller, constants, network = setting
-            key = controller, constants, network
+            controller, parameters, network = setting
+            key = controller, parameters, network
             number = len(added.get(key, ())) + more
             added[key] = pool[key][STUDIED : STUDIED + ADDED][:number]
     return current()

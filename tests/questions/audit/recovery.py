@@ -1,10 +1,10 @@
-"""How often the interval of a recovery holds a constant that was planted.
+"""How often the interval of a recovery holds a parameter that was planted.
 
     python -m tests.questions.audit.recovery recover-aimd-000 rtt_limit_ms=200 keepalive_ms=3000
 
 Needs the results of `make reproduce`. A planted table has the rows that the study fits, each
-measured once by the emulator with the planted constants (host_latency_us may be one of them); a row
-that is a mean of N runs in its report: --mean TABLE=N. The study's trials, as they are, are set
+measured once by the emulator with the planted parameters (host_latency_us may be one of them); a
+row that is a mean of N runs in its report: --mean TABLE=N. The study's trials, as they are, are set
 beside the planted table instead of the published one.
 """
 
@@ -38,7 +38,7 @@ EMULATE = Path("build/emulate")
 def planted_tables(
     study: StudyRuns, rows: pd.DataFrame, planted: Mapping[str, float], means: Mapping[str, int]
 ) -> Iterator[pd.DataFrame]:
-    """Yields tables without end: rows of a study, measured with planted constants.
+    """Yields tables without end: rows of a study, measured with planted parameters.
 
     A row of a table in `means` is the mean of so many runs.
     """
@@ -46,14 +46,14 @@ def planted_tables(
     controller = load_catalogue(EMULATE).controllers[study.config.controller]
     prepared = Path(".kneepoint/networks") / study.config.networks[0] / "network.json"
     network = PreparedNetwork.load(prepared)
-    constants = dict(planted)
-    latency_us = constants.pop("host_latency_us", network.host_latency_us)
+    parameters = dict(planted)
+    latency_us = parameters.pop("host_latency_us", network.host_latency_us)
     network = replace(network, host_latency_us=latency_us)
     with closing(settings.open()) as engine:
         for table in itertools.count():
             lines = []
             for row in records(rows):
-                complete = controller.complete({**stated(row), **constants}, "planted")
+                complete = controller.complete({**stated(row), **parameters}, "planted")
                 first = 10**6 * table + 1000 * int(row["row"])
                 runs = [
                     engine.run(RunSpec.on(settings, controller, complete, network, seed))
@@ -69,7 +69,7 @@ def _pairs(words: list[str]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Prints, for each planted constant, how often it was held, and where the best trials lie."""
+    """Prints, for each planted parameter, how often it was held, and where the best trials lie."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("study", help="a study that fits published tables")
     parser.add_argument("planted", nargs="+", metavar="PARAMETER=VALUE")
@@ -90,9 +90,9 @@ def main() -> None:
     for table in itertools.islice(tables, arguments.tables):
         losses = row_losses(study.runs, table, goal.robust)
         found.append(recovered(study.trials, losses, table, study.searched, study.record.seed))
-    of_constant = pd.concat(found).groupby("constant", sort=False)
+    of_parameter = pd.concat(found).groupby("parameter", sort=False)
     print(f"{arguments.study}: {arguments.tables} planted tables")
-    for name, lines in ((str(name), lines) for name, lines in of_constant):
+    for name, lines in ((str(name), lines) for name, lines in of_parameter):
         if name in planted:
             low, high = lines["pinned_low"], lines["pinned_high"]
             held = ((low <= planted[name]) & (planted[name] <= high)).mean()

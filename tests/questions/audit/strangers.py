@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis.frames import (
-    CONSTANT,
+    PARAMETER,
     STEP,
     records,
 )
@@ -55,11 +55,11 @@ _TABLES: Mapping[str, tuple[str, list[dict[str, float]]]] = {
 
 @cache
 def rows() -> pd.DataFrame:
-    """The rows as `Results.published` gives them, with the constants of their replay as JSON."""
+    """The rows as `Results.published` gives them, with the parameters of their replay as JSON."""
     found: list[dict[str, object]] = []
     for table, (controller, stated) in _TABLES.items():
-        for row, constants in enumerate(stated):
-            whole = {**OPEN, **constants} if controller == "climber" else constants
+        for row, parameters in enumerate(stated):
+            whole = {**OPEN, **parameters} if controller == "climber" else parameters
             throughput, delay, _ = _truth(controller, whole)
             prints = {THROUGHPUT: throughput, SIGNAL_DELAY: delay}
             found.append(
@@ -68,8 +68,8 @@ def rows() -> pd.DataFrame:
                     "row": row,
                     "controller": controller,
                     "network": synthetic.NETWORK,
-                    "constants": json.dumps(whole),
-                    **{CONSTANT + name: value for name, value in constants.items()},
+                    "parameters": json.dumps(whole),
+                    **{PARAMETER + name: value for name, value in parameters.items()},
                     **({} if table == "904-power" else prints),
                     POWER: 1e3 * throughput / delay,
                 }
@@ -78,12 +78,12 @@ def rows() -> pd.DataFrame:
     return synthetic.described(pd.DataFrame(found)).assign(**steps)
 
 
-def _truth(controller: str, constants: Mapping[str, float]) -> tuple[float, float, float]:
+def _truth(controller: str, parameters: Mapping[str, float]) -> tuple[float, float, float]:
     """Throughput, delay and the deviation of the delay, relative."""
     if controller == "fixed_window":
-        return *synthetic.fixed_window(constants["window"]), 0.002
-    increase, up = constants["increase"], constants["multiply_up"]
-    delay = 90 + 9 * increase**0.8 * up**2 / constants["subtract_down"]
+        return *synthetic.fixed_window(parameters["window"]), 0.002
+    increase, up = parameters["increase"], parameters["multiply_up"]
+    delay = 90 + 9 * increase**0.8 * up**2 / parameters["subtract_down"]
     return 4.9 - 2 / (1 + increase * up), delay, 0.003 if up == OPEN["multiply_up"] else 0.03
 
 
@@ -93,16 +93,16 @@ def pool() -> Pool:
     random = np.random.default_rng(11)
     found = {}
     for row in records(rows()):
-        constants = json.loads(row["constants"])
-        rate, mean, deviation = _truth(row["controller"], constants)
+        parameters = json.loads(row["parameters"])
+        rate, mean, deviation = _truth(row["controller"], parameters)
         skewed = (random.gamma(4, size=POOL) - 4) / 2
         throughput = rate * (1 + 0.003 * random.standard_normal(POOL))
         delay = np.round(mean * (1 + deviation * skewed))
         runs = [
-            synthetic.run_row(row["controller"], constants, *each)
+            synthetic.run_row(row["controller"], parameters, *each)
             for each in zip(throughput, delay, strict=True)
         ]
-        of_setting = pd.DataFrame(runs).assign(constants=row["constants"])
+        of_setting = pd.DataFrame(runs).assign(parameters=row["parameters"])
         found[planted.setting_of(row)] = of_setting
     return found
 

@@ -11,7 +11,7 @@ from kneepoint.questions.audit.beside import beside, runs_of
 from tests.analysis import synthetic
 
 
-def test_beside_matches_controller_network_and_printed_constants() -> None:
+def test_beside_matches_controller_network_and_printed_parameters() -> None:
     runs = pd.DataFrame(
         [
             synthetic.run_row("aimd", {"alpha": 0.1, "start": 2}, 2.0, 100.0),
@@ -22,13 +22,13 @@ def test_beside_matches_controller_network_and_printed_constants() -> None:
         ]
     )
     place = {"table": "t", "controller": "aimd", "network": "contest", "replayable": True}
-    published = pd.DataFrame({"row": [0, 1], "constant_alpha": [0.1, 0.7], "power": 20.0, **place})
+    published = pd.DataFrame({"row": [0, 1], "parameter_alpha": [0.1, 0.7], "power": 20.0, **place})
     rows = beside(published.assign(throughput_mbps=[2.0, math.nan]), runs)
     assert rows["runs"].tolist() == [1, 0]
     assert rows["settings"].tolist() == [2, 0]
     assert rows["nearest"].tolist() == ["start 2", ""]
     assert rows["ours_power"].tolist() == pytest.approx([20, math.nan], nan_ok=True)
-    assert json.loads(rows["constants"][0]) == {"alpha": 0.1, "start": 2}
+    assert json.loads(rows["parameters"][0]) == {"alpha": 0.1, "start": 2}
 
 
 def test_a_table_has_the_runs_of_what_replays_it_and_no_other_values_of_what_it_leaves_open() -> (
@@ -43,7 +43,7 @@ def test_a_table_has_the_runs_of_what_replays_it_and_no_other_values_of_what_it_
 
     def starts(*studies: StudyRuns) -> list[int]:
         found = runs_of("mine", synthetic.NETWORK, studies, added)
-        return sorted(int(json.loads(each)["start"]) for each in found["constants"])
+        return sorted(int(json.loads(each)["start"]) for each in found["parameters"])
 
     assert starts(other, replay) == [2, 2, 2, 2]
     assert starts(other) == [2, 2, 2, 10, 10]

@@ -24,7 +24,7 @@ def runs(delays: list[float], throughput: float = 3.0) -> pd.DataFrame:
 def row(ours: pd.DataFrame, delay: float, **steps: float) -> pd.DataFrame:
     """A row that prints 3.00 Mbit/s at this delay, beside ours."""
     place = {"table": "t", "row": 0, "controller": "fixed_window", "network": "contest"}
-    numbers = {THROUGHPUT: 3.0, SIGNAL_DELAY: delay, POWER: 3e3 / delay, "constant_window": 10.0}
+    numbers = {THROUGHPUT: 3.0, SIGNAL_DELAY: delay, POWER: 3e3 / delay, "parameter_window": 10.0}
     known = {STEP + name: step for name, step in steps.items()}
     published = pd.DataFrame([{**place, **numbers, **known, "replayable": True}])
     return beside(published, ours)
@@ -69,7 +69,7 @@ def test_three_milliseconds_are_close_enough(ours: float, said: str) -> None:
 
 def test_of_several_settings_the_nearest_has_the_spread() -> None:
     ours = runs([90.0, 136.0, 142.0])
-    ours["constants"] = ['{"a": 1}', '{"a": 2}', '{"a": 2}']
+    ours["parameters"] = ['{"a": 1}', '{"a": 2}', '{"a": 2}']
     found = row(ours, 125)
     assert (found["runs"][0], found["settings"][0], found["nearest"][0]) == (2, 2, "a 2")
     assert nearness(found)[0] == WITHIN_SPREAD

@@ -34,7 +34,7 @@ def power(window: int, latency_us: float = LATENCY_US) -> float:
 def noisy(spec: RunSpec) -> RunRecord:
     """Power is that of `power`, with a deviation of 2 %."""
     noise = np.random.default_rng(int(spec.run_id[:8], 16)).standard_normal()
-    window = spec.constants["window"]
+    window = spec.parameters["window"]
     throughput = 0.25 * window
     one = power(int(window), spec.network.host_latency_us) * (1 + 0.02 * noise)
     return RunRecord.measured(
@@ -64,7 +64,7 @@ def open_job(tmp_path: Path) -> Open:
     network = {"title": "wire", "uplink": link, "downlink": link, "duration_s": 2}
     write("networks/wire.yaml", {**network, "host_latency_us": LATENCY_US})
     columns = {
-        "window": {"constant": "window", "unit": "1"},
+        "window": {"parameter": "window", "unit": "1"},
         "power": {"metric": "power", "unit": "Mbit/s/s"},
     }
     for name, rows in (("windows", ROWS), ("fitted", FITTED)):
@@ -101,7 +101,7 @@ def open_job(tmp_path: Path) -> Open:
 
 
 def audited(job: FakeJob) -> pd.DataFrame:
-    return compute(Results(job.workflow, job.catalogue), {})["audit"].set_index("constant_window")
+    return compute(Results(job.workflow, job.catalogue), {})["audit"].set_index("parameter_window")
 
 
 def test_rows_get_runs_until_their_verdict_is_clear(open_job: Open) -> None:
@@ -121,7 +121,7 @@ def test_what_is_off_runs_where_the_fit_leaves_the_host_open(open_job: Open) -> 
     perform(job)
     settings = read_frame(job.out_dir / "settings.parquet")
     elsewhere = settings[settings["host"] != ""]
-    assert {json.loads(each)["window"] for each in elsewhere["constants"]} == {20}
+    assert {json.loads(each)["window"] for each in elsewhere["parameters"]} == {20}
     powers = read_frame(job.out_dir / "runs.parquet").groupby("trial")["power"]
     ends = [json.loads(each)["host_latency_us"] for each in elsewhere["host"]]
     assert ends and set(ends) <= {450, 475, 525, 550}

@@ -66,7 +66,7 @@ LINE = {**PLACE, "name": "001 window 40", "runs": 5} | {
 )
 def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> None:
     nothing = dict.fromkeys(column.name for column in TABLES["audit_evidence"].columns)
-    tables = {"audit_evidence": [{**nothing, "constants": (), **PLACE, **piece}]}
+    tables = {"audit_evidence": [{**nothing, "parameters": (), **PLACE, **piece}]}
     template = words.environment().get_template("questions/audit/section.md.jinja")
     of = {"rows": lambda name: tables.get(name, []), "printed_in": lambda *place: place[-1]}
     module: Any = template.make_module(of)

@@ -62,7 +62,7 @@ def beside(
 ) -> pd.DataFrame:
     """A table of windows 1, 2, 4, ... as `beside` gives it; ours as published."""
     windows = [2.0**i for i in range(len(throughput))]
-    rows = pd.DataFrame({"constant_window": windows, "row": range(len(windows))}).assign(
+    rows = pd.DataFrame({"parameter_window": windows, "row": range(len(windows))}).assign(
         table="001-windows",
         report="Report 001",
         controller="fixed_window",
@@ -243,7 +243,7 @@ def test_a_jump_that_ours_makes_too_is_the_links() -> None:
     ours[4] = (1.4, 0.8 * 250)
     assert {each.row for each in neighbours(beside(throughput, delay, ours=ours))} == {4}
     ours[4] = (9.9, 0.8 * 250)  # and has no neighbour of more throughput
-    rows = beside(throughput, delay, ours=ours).drop(columns="constant_window")
+    rows = beside(throughput, delay, ours=ours).drop(columns="parameter_window")
     assert list(neighbours(rows)) == []
 
 
@@ -251,7 +251,7 @@ def replayed(off: Sequence[float]) -> pd.DataFrame:
     """A table whose delays are ours times these; no two of its rows are neighbours."""
     rates, delays = 1.0 + 0.1 * np.arange(len(off)), 1000.0 + 100 * np.arange(len(off))
     rows = beside(list(rates), list(delays * off), ours=list(zip(rates, delays, strict=True)))
-    return rows.drop(columns="constant_window").assign(runs=LEAST_RUNS)
+    return rows.drop(columns="parameter_window").assign(runs=LEAST_RUNS)
 
 
 def test_a_row_a_little_off_is_evidence_where_the_rest_of_its_table_is_near() -> None:
@@ -312,11 +312,11 @@ def test_verdicts_and_their_evidence() -> None:
     assert kinds == [both, both, [*both, "unstated", "remark"], ["no run"]]
     assert select(evidence, row=0)["metric"].tolist() == [THROUGHPUT, SIGNAL_DELAY]
     by_kind = evidence.set_index("kind")
-    assert by_kind["constants"]["unstated"] == ("keepalive_ms", "initial_window")
+    assert by_kind["parameters"]["unstated"] == ("keepalive_ms", "initial_window")
     assert by_kind["remark"]["remark"] == "its logs differ"
     fitted, evidence = judged(rows, fitted=("host_latency_us",))
     assert fitted["verdict"].tolist() == ["fitted"] * 3 + ["not comparable"]
-    assert evidence.set_index("kind")["constants"]["fitted"].tolist() == [("host_latency_us",)] * 3
+    assert evidence.set_index("kind")["parameters"]["fitted"].tolist() == [("host_latency_us",)] * 3
     wrong = published.planted(beside([1.0, 2.0], [100, 200], [10.0, 10.0]), 1, power=11.0)
     assert verdicts(wrong, fitted=("host_latency_us",)) == ["fitted", "contradicted"]
 
@@ -365,7 +365,7 @@ def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None
     rows.loc[1, OURS] = math.nan
     _, evidence = judged(published.compared(rows), selected="best", selected_of=(3, 9))
     kinds = evidence.groupby("row")["kind"].agg(list).tolist()
-    assert kinds == [["no number", "selected"], ["no constants", "selected"]]
+    assert kinds == [["no number", "selected"], ["no parameters", "selected"]]
     told = select(evidence, kind="selected")[["remark", "low", "high"]]
     assert told.to_numpy().tolist() == [["best", 3, 9]] * 2
 
@@ -424,7 +424,7 @@ def test_what_fits_of_the_host_used_is_fitted() -> None:
     host = (Searched("host_latency_us", 0, 1000),)
     objective = Fit(fit=("004-fixed-window",))
     fit = synthetic.windows_study("fit", objective=objective, searched=host)
-    trials = fit.trials.assign(constant_host_latency_us=100.0 * fit.trials.index, value=1.0)
+    trials = fit.trials.assign(parameter_host_latency_us=100.0 * fit.trials.index, value=1.0)
     trials.loc[3, "value"] = 0.1
     results = synthetic.results()
     results = results.but(studies=(*results.studies, replace(fit, trials=trials)))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from kneepoint.analysis.frames import records, with_constants
+from kneepoint.analysis.frames import records, with_parameters
 from kneepoint.analysis.results import Results
 from kneepoint.engines.base import RunSpec, canonical_json
 from kneepoint.engines.catalogue import load_catalogue
@@ -40,17 +40,17 @@ ALARMS = ("contradicted", "unexplained")
 
 
 def printable(results: Results) -> pd.DataFrame:
-    """The published rows that studies replay with one setting, with its constants as JSON."""
+    """The published rows that studies replay with one setting, with its parameters as JSON."""
     published = results.published
     audited = pd.read_parquet(results.folder / "audit.parquet")
     single = audited[(audited["settings"] == 1) & (audited["kind"] == "published")]
     rows = published.merge(single[["table", "row"]], on=["table", "row"])
     controllers = load_catalogue(EMULATE).controllers
-    constants = [
+    parameters = [
         controllers[row["controller"]].complete(planted.stated(row), "planted")
         for row in records(rows)
     ]
-    return rows.assign(constants=[canonical_json(dict(each)) for each in constants])
+    return rows.assign(parameters=[canonical_json(dict(each)) for each in parameters])
 
 
 def make_pool(rows: pd.DataFrame) -> Pool:
@@ -69,10 +69,10 @@ def make_pool(rows: pd.DataFrame) -> Pool:
             finished = []
             for run in range(POOL):
                 seed = derive_seed("planted", *setting, run)
-                controller, constants = controllers[setting[0]], json.loads(setting[1])
-                spec = RunSpec.on(engine, controller, constants, network, seed)
+                controller, parameters = controllers[setting[0]], json.loads(setting[1])
+                spec = RunSpec.on(engine, controller, parameters, network, seed)
                 finished.append(FinishedRun(PlannedRun(0, run, None, spec), emulator.run(spec)))
-            pool[setting] = with_constants(runs_table("planted", finished).to_pandas())
+            pool[setting] = with_parameters(runs_table("planted", finished).to_pandas())
     return pool
 
 

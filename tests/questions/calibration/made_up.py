@@ -17,7 +17,7 @@ def calibration() -> StudyRuns:
     names = ("host_latency_us", "host_wake_mean_us")
     rows = [
         run_row("fixed_window", {"window": window}, 1.0 + row, 100.0, trial=trial, row=row)
-        | {f"constant_{name}": value for name, value in zip(names, host, strict=True)}
+        | {f"parameter_{name}": value for name, value in zip(names, host, strict=True)}
         for trial, host in enumerate(hosts)
         for row, window in enumerate((5.0, 12.0))
     ]

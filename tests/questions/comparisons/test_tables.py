@@ -170,15 +170,15 @@ def sawtooth(tops: Sequence[float], fall: float) -> "np.ndarray[Any, np.dtype[np
 
 
 def test_cubics_plateau_falls_further_where_a_loss_comes_early() -> None:
-    constants = {"c": 0.4, "beta": 0.7, "fast_convergence": 1.0}
+    parameters = {"c": 0.4, "beta": 0.7, "fast_convergence": 1.0}
     window = sawtooth([100, 90, 80, 95], 0.7)
     time_s = np.arange(1.0, len(window) + 1)
-    told = comparisons.epochs_of(time_s, window, constants)
+    told = comparisons.epochs_of(time_s, window, parameters)
     # After 100: 100. 90 is below: 90 (1 + 0.7) / 2 = 76.5. 80 is above that, so 80.
     assert [row["plateau_packets"] for row in told[1:]] == [100, 76.5, 80]
     assert [row["fast"] for row in told] == [False, True, False, False]
     assert [math.isnan(row["convex_from_s"]) for row in told] == [True, True, False, False]
-    slow = comparisons.epochs_of(time_s, window, {**constants, "fast_convergence": 0.0})
+    slow = comparisons.epochs_of(time_s, window, {**parameters, "fast_convergence": 0.0})
     assert [row["plateau_packets"] for row in slow[1:]] == [100, 90, 80]
 
 

@@ -12,7 +12,7 @@ from tests.reports.told import told_by
 
 
 def test_milder_worst_case_is_told_with_its_price() -> None:
-    place = {"repeat": [0, 0, 1, 1, 2, 2], "round": [0, 1] * 3, "constants": "{}", "network": "{}"}
+    place = {"repeat": [0, 0, 1, 1, 2, 2], "round": [0, 1] * 3, "parameters": "{}", "network": "{}"}
     powers = {"own": [0.8, 0.4] * 3, "worst_case": [0.1, 0.2, 0.2, 0.1, 0.1, 0.4]}
     about: dict[str, Any] = {"title": "A study", "controller": "timely", "networks": ("contest",)}
     study = Study.model_construct(**about, sampler=Sampler(kind="tpe", trials=60))

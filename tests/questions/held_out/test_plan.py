@@ -53,13 +53,13 @@ def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
         link = {"constant_mbps": 12.032}
         network = {"title": name, "uplink": link, "downlink": link, "duration_s": 2}
         write(folder / f"config/networks/{name}.yaml", {**network, "host_latency_us": latency_us})
-    for name, (controller, constant, content) in TABLES.items():
+    for name, (controller, parameter, content) in TABLES.items():
         description = {
             "source": "a report",
             "controller": controller,
             "network": "wire",
             "columns": {
-                constant: {"constant": constant, "unit": "1"},
+                parameter: {"parameter": parameter, "unit": "1"},
                 "power": {"metric": "power", "unit": "Mbit/s/s"},
             },
         }
@@ -106,9 +106,9 @@ def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:
         ("fixed_window", "tuned", True, "tuned", None, None, None),
         ("delay_threshold", "published", True, "thresholds", "thresholds", 0, 7.0),
     ]
-    assert [s.constants.get("window") for s in found[:4]] == [4, 14, 40, 15]
-    assert found[1].constants == {"keepalive_ms": 1000, "window": 14}
-    assert all(isinstance(value, int) for value in found[1].constants.values())
+    assert [s.parameters.get("window") for s in found[:4]] == [4, 14, 40, 15]
+    assert found[1].parameters == {"keepalive_ms": 1000, "window": 14}
+    assert all(isinstance(value, int) for value in found[1].parameters.values())
     assert [s.study_runs for s in found] == [2, 2, 2, 1, 1]
     assert found[3].study_power == pytest.approx(0.25 * 15 / 0.155, rel=0.001)
 
@@ -121,7 +121,7 @@ def test_defaults_are_held_out_and_the_best_published_where_no_row_was_replayed(
         ("published", False, "tuned", 0),
         ("tuned", True, "tuned", 1),
     ]
-    assert found[0].constants == {"keepalive_ms": 1000, "window": 50}
+    assert found[0].parameters == {"keepalive_ms": 1000, "window": 50}
     held = {**HOLD_OUT, "defaults": True, "published": "best"}
     content = {"studies": ["tuned"], "hold_out": held}
     alone = find_settings(fakes.job_of(studied, "hold_out", content))
@@ -130,7 +130,7 @@ def test_defaults_are_held_out_and_the_best_published_where_no_row_was_replayed(
 
 def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
     def fails_at_14(spec: RunSpec) -> RunRecord:
-        if spec.constants.get("window") == 14:
+        if spec.parameters.get("window") == 14:
             return RunRecord(spec.run_id, "failed", "the window is not a number")
         return measure(spec)
 
@@ -161,7 +161,7 @@ def test_hold_out_writes_runs_settings_and_bounds(open_job: Open) -> None:
     assert len(runs) == 2 * 3 + 3 * 9
     settings = read_frame(job.out_dir / "settings.parquet")
     assert list(settings["trial"]) == list(range(5))
-    assert json.loads(settings["constants"][3]) == {"keepalive_ms": 1000, "window": 15}
+    assert json.loads(settings["parameters"][3]) == {"keepalive_ms": 1000, "window": 15}
     assert settings["published_power"].isna().tolist() == [False, False, True, True, False]
     networks = read_frame(job.out_dir / "networks.parquet")
     assert networks["network"].tolist() == ["wire", "far", "farther"]

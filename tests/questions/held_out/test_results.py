@@ -26,7 +26,7 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     (config / "studies" / "best.yaml").write_text(study.replace("table: 007-windows", tuned))
     shutil.copytree(results / "windows", results / "best")
     shutil.copytree(results / "windows", results / "hold_out")
-    setting = {"controller": "fixed_window", "constants": '{"window":12}', "best": True}
+    setting = {"controller": "fixed_window", "parameters": '{"window":12}', "best": True}
     setting |= {"study": "s", "study_power": 12.0, "study_runs": 1}
     bound = {"power": 100.0, "capacity_mbps": 5.0, "signal_delay_p95_ms": 50.0}
     settings = [setting | {"trial": n, "origin": "tuned"} for n in (0, 1)]
@@ -39,9 +39,9 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
         write_table(results / "hold_out" / f"{name}.parquet", table)
     found = held_out(Results.of(config / "config.yaml"))
     assert found is not None
-    assert found.settings["constant_window"].tolist() == [12, 12]
+    assert found.settings["parameter_window"].tolist() == [12, 12]
     assert found.networks["title"].tolist() == ["A constant link", "A slow link"]
-    assert found.runs["constant_window"].tolist() == [6, 12]
+    assert found.runs["parameter_window"].tolist() == [6, 12]
     (results / "hold_out" / "settings.parquet").unlink()
     with pytest.raises(KneepointError, match=r"hold_out/settings\.parquet: .*No such file"):
         held_out(Results.of(config / "config.yaml"))

@@ -41,8 +41,8 @@ def runs_of(powers: Mapping[int, Mapping[str, Sequence[float]]]) -> pd.DataFrame
 
 
 def settings_of(*rows: tuple[str, str, bool, str]) -> pd.DataFrame:
-    """Settings by controller, origin, best, constants."""
-    table = pd.DataFrame(rows, columns=["controller", "origin", "best", "constants"])
+    """Settings by controller, origin, best, parameters."""
+    table = pd.DataFrame(rows, columns=["controller", "origin", "best", "parameters"])
     return table.assign(trial=range(len(rows)), study="s", table="t", row=3, study_power=33.0)
 
 
@@ -86,7 +86,7 @@ def test_gains_set_the_tuned_beside_the_best_published() -> None:
     # Pooled cv: sqrt((0.0707^2 + 0) / 2) = 0.05; t of 2 degrees 4.3027, times sqrt(1/2 + 1/2),
     # times the ratio of 1.5.
     assert gain["margin"] == pytest.approx(1.5 * 4.3027 * 0.05, rel=1e-4)
-    assert gain["tuned_constants"] == '{"alpha":2}'
+    assert gain["tuned_parameters"] == '{"alpha":2}'
 
 
 def test_a_gain_is_made_of_the_powers_beside_it_and_the_search_states_one_of_them() -> None:
@@ -102,7 +102,7 @@ def test_a_gain_is_made_of_the_powers_beside_it_and_the_search_states_one_of_the
     assert gain["held_out_gain"] == pytest.approx(math.sqrt(0.016 / 0.04) - 1)  # of pairs
     stated = select(relative, trial=1, network="here")
     assert stated["relative"].tolist() == [0.33] and stated["runs"].tolist() == [30]
-    same = PAIR.assign(constants="{}")  # published, and found as well
+    same = PAIR.assign(parameters="{}")  # published, and found as well
     relative = held_out.with_fresh(RELATIVE, same, NETWORKS, studies)
     (gain,) = records(held_out.gains(same, relative, NETWORKS))
     assert (gain["published_power"], gain["training_gain"]) == (33, 0)
@@ -223,7 +223,7 @@ def test_the_price_of_generality_is_of_pairs_of_the_same_seed() -> None:
     ]
     held = synthetic.hold_out()
     tuned: Record = {"trial": (0, 1), "controller": "timely", "origin": "tuned", "best": True}
-    tuned |= {"study": ["alone", "together"], "constants": [r["constants"] for r in runs[::9]]}
+    tuned |= {"study": ["alone", "together"], "parameters": [r["parameters"] for r in runs[::9]]}
     settings = held.settings[3:5].assign(**tuned)
     studies = [
         synthetic.study(name, runs[:1], networks=networks)

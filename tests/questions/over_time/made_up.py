@@ -6,7 +6,7 @@ from kneepoint.questions.over_time import Showcase
 from kneepoint.questions.over_time.tables import ShowcaseRun
 from tests.analysis.synthetic import NETWORK, flow_log, link_log
 
-SHOWCASE = Showcase(controller="fixed_window", constants={"window": 12}, network=NETWORK)
+SHOWCASE = Showcase(controller="fixed_window", parameters={"window": 12}, network=NETWORK)
 
 
 def keys() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tests.analysis.synthetic import run_row
 BUSY = "the host was too busy for 1 earlier tries (scheduling delay 7.1 ms)"
 THRESHOLD = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
 
-# controller, constants, throughput, signal delay, origins, rows
+# controller, parameters, throughput, signal delay, origins, rows
 SETTINGS: tuple[tuple[str, Mapping[str, float], float, float, str, str], ...] = (
     ("fixed_window", {"window": 5.0}, 1.08, 110, "calibration", ""),
     (
@@ -40,12 +40,12 @@ def runs(repeats: int, seed: int, noise: float = 0.002, factor: float = 1.0) -> 
     random = np.random.default_rng(seed)
     rows = [
         run_row(
-            *(controller, constants, factor * throughput * (1 + noise * random.normal())),
+            *(controller, parameters, factor * throughput * (1 + noise * random.normal())),
             delay * (1 + noise * random.normal()),
             **{"trial": trial, "run": run, "study": "confirm"},
         )
         for run in range(repeats)
-        for trial, (controller, constants, throughput, delay, _, _) in enumerate(SETTINGS)
+        for trial, (controller, parameters, throughput, delay, _, _) in enumerate(SETTINGS)
     ]
     return pd.DataFrame(rows)
 
@@ -56,12 +56,12 @@ def confirmation() -> Confirmation:
         {
             "trial": trial,
             "controller": controller,
-            "constants": json.dumps(dict(constants), sort_keys=True),
+            "parameters": json.dumps(dict(parameters), sort_keys=True),
             "origins": tuple(origins.split(",")),
             "rows": tuple(filter(None, [rows or ROWS.get(trial, "")])),
-            **{f"constant_{name}": value for name, value in constants.items()},
+            **{f"parameter_{name}": value for name, value in parameters.items()},
         }
-        for trial, (controller, constants, _, _, origins, rows) in enumerate(SETTINGS)
+        for trial, (controller, parameters, _, _, origins, rows) in enumerate(SETTINGS)
     )
     real = runs(3, seed=1)
     real["engine"] = MAHIMAHI

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from kneepoint.analysis.frames import with_constants
+from kneepoint.analysis.frames import with_parameters
 from kneepoint.common import tables
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import Table
@@ -32,8 +32,8 @@ CALIBRATION = {"windows": [5, 12], "host": {"host_latency_us": {"values": [0, 10
 CONFIRM: dict[str, Any] = {
     "network": "wire",
     "settings": [
-        {"controller": "fixed_window", "constants": {"window": 5}},
-        {"controller": "delay_threshold", "constants": {"alpha": 2}},
+        {"controller": "fixed_window", "parameters": {"window": 5}},
+        {"controller": "delay_threshold", "parameters": {"alpha": 2}},
     ],
     "calibration": CALIBRATION,
 }
@@ -50,7 +50,7 @@ TABLE = {
     "controller": "fixed_window",
     "network": "wire",
     "columns": {
-        "window": {"constant": "window", "unit": "packets"},
+        "window": {"parameter": "window", "unit": "packets"},
         "power": {"metric": "power", "unit": "Mbit/s/s"},
     },
 }
@@ -82,7 +82,7 @@ def open_job(tmp_path: Path) -> Open:
             "study": "replayed",
             "table": table,
             "row": row,
-            "constants": json.dumps({"keepalive_ms": 1000, "window": window}),
+            "parameters": json.dumps({"keepalive_ms": 1000, "window": window}),
             "published_power": None,
             "study_power": 9.0,
             "study_runs": 1,
@@ -127,7 +127,7 @@ def miss(results: Path, trials: list[int]) -> None:
 def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Open) -> None:
     job = open_job()
     listed = [
-        (each.controller, each.constants.get("window"), each.origins, each.rows)
+        (each.controller, each.parameters.get("window"), each.origins, each.rows)
         for each in list_settings(job)
     ]
     assert listed == [
@@ -139,11 +139,11 @@ def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Op
     ]
 
 
-def test_settings_have_all_their_constants(open_job: Open) -> None:
+def test_settings_have_all_their_parameters(open_job: Open) -> None:
     job = open_job()
     first, *_, last = list_settings(job)
-    assert first.constants == {"keepalive_ms": 1000, "window": 5}
-    assert last.constants == {"alpha": 2.0, "beta": 1.0, "rtt_threshold_ms": 1.0}
+    assert first.parameters == {"keepalive_ms": 1000, "window": 5}
+    assert last.parameters == {"alpha": 2.0, "beta": 1.0, "rtt_threshold_ms": 1.0}
 
 
 def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
     assert settings[1] == {
         "trial": 1,
         "controller": "fixed_window",
-        "constants": '{"keepalive_ms":1000,"window":12}',
+        "parameters": '{"keepalive_ms":1000,"window":12}',
         "origins": "calibration,published,contradicted",
         "rows": "windows 1",
     }
@@ -258,7 +258,7 @@ def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
     miss(job.workflow.results, [])
     perform(further)
     assert engine.ran == []
-    assert with_constants(read_frame(further.out_dir / "runs.parquet")).empty
+    assert with_parameters(read_frame(further.out_dir / "runs.parquet")).empty
     for trial in (5, -1):  # none of these settings
         miss(job.workflow.results, [trial])
         with pytest.raises(KneepointError, match=r"agreement.parquet: cannot be used .*; rebuild"):

@@ -41,6 +41,6 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     assert results.table("again") is not None
     confirmed = tables.confirmation(results)
     assert confirmed is not None
-    assert confirmed.settings["constant_window"].tolist() == [6, 12]
+    assert confirmed.settings["parameter_window"].tolist() == [6, 12]
     assert confirmed.settings["origins"][0] == ("calibration", "contradicted")
     assert confirmed.settings["rows"].tolist() == [("007-windows 0", "007-windows 2"), ()]

@@ -22,7 +22,7 @@ from tests.questions.real import made_up
 
 WINDOW = {"window": 12.0}
 SETTINGS = pd.DataFrame(
-    {"trial": [7], "controller": ["fixed_window"], "constants": ['{"window": 12.0}']}
+    {"trial": [7], "controller": ["fixed_window"], "parameters": ['{"window": 12.0}']}
 )
 
 

@@ -1,4 +1,4 @@
-"""Importances of constants, on searches whose answer is known."""
+"""Importances of parameters, on searches whose answer is known."""
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,13 @@ def trials(n: int = 300) -> pd.DataFrame:
     """Trials of a hill at x = 3, y = 1."""
     x, y = np.random.default_rng(1).uniform(size=(2, n))
     value = 20 + 10 * np.exp(-8 * ((x - 0.3) ** 2 + (y - 0.5) ** 2))
-    return pd.DataFrame({"constant_x": 10 * x, "constant_y": 10 ** (4 * y - 2), "value": value})
+    return pd.DataFrame({"parameter_x": 10 * x, "parameter_y": 10 ** (4 * y - 2), "value": value})
 
 
 @pytest.mark.parametrize("minimised", [False, True])
 def test_what_matters_is_important(minimised: bool) -> None:
     there, sign = trials(), 1 if minimised else -1
-    value = sign * (there["constant_x"] - 3) ** 2
+    value = sign * (there["parameter_x"] - 3) ** 2
     best, whole = importances(there.assign(value=value), (X, Y), minimised)
     assert best["x"] > 0.8 and sum(best.values()) == pytest.approx(1)
     assert whole["x"] > 0.8 and sum(whole.values()) <= 1
@@ -28,12 +28,12 @@ def test_what_matters_is_important(minimised: bool) -> None:
 
 def test_a_range_counts_as_it_was_searched() -> None:
     there = trials()
-    value = np.log10(there["constant_y"]) + 2 * (there["constant_x"] - 5) / 5
+    value = np.log10(there["parameter_y"]) + 2 * (there["parameter_x"] - 5) / 5
     _, found = importances(there.assign(value=value), (X, Y), False)
     assert found["y"] == pytest.approx(found["x"], abs=0.1)
 
 
-def test_nothing_is_said_of_few_trials_one_constant_or_equal_values() -> None:
+def test_nothing_is_said_of_few_trials_one_parameter_or_equal_values() -> None:
     assert importances(trials(LEAST_TRIALS - 1), (X, Y), False) == ({}, {})
     assert importances(trials(), (X,), False) == ({}, {})
     assert importances(trials().assign(value=1.0), (X, Y), False)[1] == {}

@@ -80,9 +80,9 @@ def test_bound_is_told_and_what_breaks_it_is_never_best(
 )
 def test_choice_tells_what_further_runs_changed(guide: GuideRecord | None) -> None:
     study = searched("chosen")
-    otherwise = UnconfirmedBest(3, {"constant_beta": 0.3})
+    otherwise = UnconfirmedBest(3, {"parameter_beta": 0.3})
     posterior = PosteriorRecord(15, 12, 20, 0.875, otherwise, 0.025)
-    best = BestTrial(1, 16.0, {"constant_beta": 0.1}, {})
+    best = BestTrial(1, 16.0, {"parameter_beta": 0.1}, {})
     record = replace(study.record, best=best, posterior=posterior, guide=guide)
     tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, record=record),)))
     (search,) = tables["searches"].to_dict("records")
@@ -135,5 +135,5 @@ def test_a_search_of_one_parameter_states_one_value() -> None:
     report = told(synthetic.MadeUp(studies=(study,)))
     assert best and "sweeps" not in report.tables()
     ((*_, parameters, value),) = report.rows("searches")
-    assert f"{best.constants['window']:g}" in parameters
+    assert f"{best.parameters['window']:g}" in parameters
     assert float(value.partition("\u00a0")[0]) == pytest.approx(best.value)

@@ -42,8 +42,8 @@ def test_searches_are_studies_that_learn(found: dict[str, pd.DataFrame]) -> None
 
 
 def test_brackets_begin_with_the_range_searched(found: dict[str, pd.DataFrame]) -> None:
-    (only,) = records(select(found["search_constants"], search="best_window"))
-    assert (only["constant"], only["best"]) == ("window", 16)
+    (only,) = records(select(found["search_parameters"], search="best_window"))
+    assert (only["parameter"], only["best"]) == ("window", 16)
     trials = select(found["search_trials"], search="best_window")
     first, *_, last = records(trials.dropna(subset=["low"]))
     assert (first["low"], first["high"]) == (only["low"], only["high"])

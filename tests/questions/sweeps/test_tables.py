@@ -30,9 +30,9 @@ def found() -> dict[str, pd.DataFrame]:
     return stage(synthetic.results())
 
 
-def test_sweeps_join_the_studies_of_one_constant(found: dict[str, pd.DataFrame]) -> None:
+def test_sweeps_join_the_studies_of_one_parameter(found: dict[str, pd.DataFrame]) -> None:
     (sweep,) = records(found["sweeps"])
-    about = [sweep[name] for name in ("controller", "constant", "unit", "sweep", "studies")]
+    about = [sweep[name] for name in ("controller", "parameter", "unit", "sweep", "studies")]
     assert about == ["fixed_window", "window", "packets", "fixed_window-window-contest", 3]
     points = found["sweep_points"]
     assert published_points(found).empty, "without an audit"
@@ -92,7 +92,7 @@ def test_grids_average_over_what_the_table_leaves_unsaid(found: dict[str, pd.Dat
     about = [grid[name] for name in ("x", "y", "cells", "table")]
     assert about == ["additive_increase", "decrease_factor", 20, "000-aimd-grid"]
     effects = found["grid_effects"]
-    assert effects[["constant", "value"]].to_numpy().tolist() == [
+    assert effects[["parameter", "value"]].to_numpy().tolist() == [
         ["initial_window", 2],
         ["initial_window", 10],
     ]

@@ -31,7 +31,7 @@ def test_worst_case_is_told_with_its_opponent_and_shown_unless_it_failed(
     runs = [synthetic.run_row("timely", {"beta": 0.5}, 4 * value, 100) for value in values]
     goal, delay_ms = WorstCase(worst_case=Rival(**rival)), Searched("network_delay_ms", 5, 100)
     study = synthetic.study("worst", runs, searched=[delay_ms], sampler="tpe", objective=goal)
-    trials = study.trials.assign(value=values, constant_network_delay_ms=[5.0, 90.0, 40.0])
+    trials = study.trials.assign(value=values, parameter_network_delay_ms=[5.0, 90.0, 40.0])
     logs = {} if failed else {"worst": synthetic.link_log()}
     studies = (replace(study, trials=trials),)
     report = told(synthetic.MadeUp(studies=studies, worst_case_logs=logs))

@@ -80,7 +80,7 @@ def test_a_search_of_one_parameter_claims_its_best() -> None:
     tables = synthetic.analysed(synthetic.MadeUp(studies=(study,)))
     claimed = claims(tables, "config/config.yaml").set_index("table")["value"]
     assert best and claimed["searches"] == best.value
-    assert claimed["search_constants"] == best.constants["window"]
+    assert claimed["search_parameters"] == best.parameters["window"]
 
 
 def test_artifact_describes_everything_with_its_digest(results: Path, tmp_path: Path) -> None:

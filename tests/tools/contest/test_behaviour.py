@@ -36,7 +36,7 @@ def test_entries_are_told_by_the_rule_that_they_behave_like(
         behaviour = row.pop("behaviour")
         nearest = behaviour["families"][0]
         assert nearest["family"] == "fixed_window"
-        assert nearest["constants"]["window"] == {"anna": 5, "carl": 40}[row["name"]]
+        assert nearest["parameters"]["window"] == {"anna": 5, "carl": 40}[row["name"]]
         assert behaviour["behaves_like"].startswith("fixed_window with window ")
         assert behaviour["prediction"].keys() == {"slow", "fast", "all"}
         assert abs(behaviour["prediction"]["all"]["ratio"] - 1) < 0.03

@@ -38,7 +38,7 @@ def test_it_builds_with_make_and_without_a_warning(entry: Path, standard: str) -
     assert usage.returncode == 1 and "HOST PORT [debug]" in usage.stderr
 
 
-def test_it_names_its_author_and_declares_a_constant(entry: Path) -> None:
+def test_it_names_its_author_and_declares_a_parameter(entry: Path) -> None:
     declared = load_entry_file(entry)
     assert declared.author == "anna"
     assert declared.macros({}) == {"WINDOW": "50"} and declared.macros({"window": 7}) == {

@@ -213,10 +213,10 @@ def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     (entries / "macro").mkdir()
     (entries / "macro/sender.py").write_text(PYTHON_CLASS)
     (entries / "macro/kneepoint.yaml").write_text(
-        "constants: {window: {macro: WINDOW, default: 3, range: [1, 9]}}"
+        "parameters: {window: {macro: WINDOW, default: 3, range: [1, 9]}}"
     )
     wrong = kit(entries / "wrong")
-    (wrong / "kneepoint.yaml").write_text("constants: {window: {default: 3, range: [1, 9]}}")
+    (wrong / "kneepoint.yaml").write_text("parameters: {window: {default: 3, range: [1, 9]}}")
     found = contest_run.score(entries, silent)
     rows = {row["name"]: row for row in found["ranking"]}
     assert rows.keys() == {*RANKED, "python", "declared"}
@@ -233,7 +233,7 @@ def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     assert reasons["crashes"].startswith("on known with seed 1: ") and "ABRT" in reasons["crashes"]
     assert "Usage: sender HOST PORT" in reasons["usage"]
     assert "WINDOW: Python has no macros" in reasons["macro"]
-    assert reasons["wrong"].startswith("kneepoint.yaml: constants.window: needs exactly one of")
+    assert reasons["wrong"].startswith("kneepoint.yaml: parameters.window: needs exactly one of")
     messages = {row["name"]: row["message"] for row in found["failed"]}
     assert "WINDOWS" in messages["typo"] and "kneepoint-" not in messages["typo"]
     assert not list(entries.rglob("*.o")), "nothing is left in the entries"

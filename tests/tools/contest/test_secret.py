@@ -92,8 +92,8 @@ def test_final_links_that_have_changed_are_refused(
 
 def test_links_without_a_recording_are_refused(tmp_path: Path) -> None:
     short = link(tmp_path, "slow", 6)
-    constant = replace(short, uplink=replace(short.uplink, trace="", rate_mbps=12))
-    for network, word in ((short, "too short"), (constant, "no trace")):
+    parameter = replace(short, uplink=replace(short.uplink, trace="", rate_mbps=12))
+    for network, word in ((short, "too short"), (parameter, "no trace")):
         with pytest.raises(KneepointError, match=rf"{RULES}: final: slow.*{word}"):
             disguised(network, SEED, tmp_path, RULES)
 

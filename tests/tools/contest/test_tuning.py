@@ -1,4 +1,4 @@
-"""The constants of an entry are searched like those of any controller."""
+"""The parameters of an entry are searched like those of any controller."""
 
 import json
 from pathlib import Path
@@ -26,11 +26,11 @@ MACRO = "{macro: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
 VARIABLE = "{environment: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
 
 
-def entry(tree: Path, constant: str) -> Path:
+def entry(tree: Path, parameter: str) -> Path:
     """Writes the kit's sender, which declares its window as a macro or a variable."""
     kit(tree)
-    (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {constant}\n")
-    if constant == VARIABLE:
+    (tree / "kneepoint.yaml").write_text(f"parameters:\n  window: {parameter}\n")
+    if parameter == VARIABLE:
         controller = tree / "datagrump/controller.cc"
         edit(controller, "return WINDOW;", 'return std::atoi(std::getenv("WINDOW"));')
         edit(controller, "#include <iostream>", "#include <cstdlib>\n#include <iostream>")
@@ -48,30 +48,30 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
         outcome, best = follow(search(folder / "study", plan), runner)
         runner.close()
     assert best
-    return outcome, tuned_text(found.declared.constants, best.constants)
+    return outcome, tuned_text(found.declared.parameters, best.parameters)
 
 
 @pytest.mark.slow
 def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, builder: EntryBuilder) -> None:
     results = []
-    for way, constant in (("macro", MACRO), ("variable", VARIABLE)):
+    for way, parameter in (("macro", MACRO), ("variable", VARIABLE)):
         folder = tmp_path / way
-        outcome, words = tuned(entry(folder / "anna", constant), folder, builder, 5)
+        outcome, words = tuned(entry(folder / "anna", parameter), folder, builder, 5)
         summary = outcome.summaries["study.json"]
         results.append((summary["best"]["searched"], summary["best"]["value"]))
         assert summary["n_trials"] == 5
         first = outcome.tables["trials.parquet"].to_pylist()[0]
-        assert first["constant_window"] == 50, "it begins with the declared default"
+        assert first["parameter_window"] == 50, "it begins with the declared default"
         assert summary["best"]["value"] > first["value"]
-        printed = EntryFile(**yaml.safe_load(words)).constants["window"]
-        assert printed.default == summary["best"]["constants"]["window"]
+        printed = EntryFile(**yaml.safe_load(words)).parameters["window"]
+        assert printed.default == summary["best"]["parameters"]["window"]
         assert (printed.range, printed.integer, printed.log) == ((1, 60), True, True)
         json.dumps(summary)
     assert results[0] == results[1]
 
 
-def test_an_entry_without_constants_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
-    with pytest.raises(KneepointError, match=r"declares no constants; name some in kneepoint"):
+def test_an_entry_without_parameters_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
+    with pytest.raises(KneepointError, match=r"declares no parameters; name some in kneepoint"):
         tuned(kit(tmp_path / "anna"), tmp_path, builder, 5)
 
 
@@ -80,6 +80,6 @@ def test_a_macro_without_effect_is_refused(tmp_path: Path, builder: EntryBuilder
     edit(tree / "datagrump/controller.cc", "#ifndef WINDOW", "#undef WINDOW\n#ifndef WINDOW")
     with pytest.raises(
         KneepointError,
-        match=r"kneepoint\.yaml: constants\.window: .*WINDOW has no .*#ifndef WINDOW",
+        match=r"kneepoint\.yaml: parameters\.window: .*WINDOW has no .*#ifndef WINDOW",
     ):
         tuned(tree, tmp_path, builder, 5)

@@ -29,9 +29,9 @@ CLASS = """
 namespace kneepoint {
 class Mine final : public Controller {
  public:
-  explicit Mine(Constants& constants)
-      : Controller(constants, 1000),
-        window_(constants.integer("window", 12, {.low = 1, .high = 50, .least = 1}, "packets",
+  explicit Mine(Parameters& parameters)
+      : Controller(parameters, 1000),
+        window_(parameters.integer("window", 12, {.low = 1, .high = 50, .least = 1}, "packets",
                                   "the window")) {}
   double window() const override { return WINDOW; }
   GAP
@@ -84,7 +84,7 @@ def one(evaluator: Evaluator, **candidate: Any) -> Json:
 def test_a_shipped_controller_has_the_figures_of_its_runs(
     evaluator: Evaluator, workspace: Path
 ) -> None:
-    setting = {"controller": "fixed_window", "constants": {"window": 20}}
+    setting = {"controller": "fixed_window", "parameters": {"window": 20}}
     found = one(evaluator, **setting, metrics=["2 * power"])
     words = ("run", "fixed_window", "--set", "window=20", "--network", "wire", "--seed")
     powers = [answer(workspace, *words, str(seed))["power"] for seed in (1, 2)]
@@ -98,9 +98,9 @@ def test_a_shipped_controller_has_the_figures_of_its_runs(
 
 
 def test_a_class_is_its_controller_in_a_process_of_its_own(evaluator: Evaluator) -> None:
-    shipped = one(evaluator, controller="fixed_window", constants={"window": 20})["score"]
+    shipped = one(evaluator, controller="fixed_window", parameters={"window": 20})["score"]
     mine = source()
-    assert one(evaluator, source=mine, constants={"window": 20})["score"] == pytest.approx(
+    assert one(evaluator, source=mine, parameters={"window": 20})["score"] == pytest.approx(
         shipped, rel=0.02
     )
     assert one(evaluator, source=PYTHON_CLASS, language="python")["score"] == pytest.approx(
@@ -122,8 +122,8 @@ def test_classes_build_with_another_compiler(tmp_path: Path) -> None:
 
 
 def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, workspace: Path) -> None:
-    shipped = one(evaluator, controller="fixed_window", constants={"window": 20}, seeds=[1])
-    rule = {"rule": "window = 20; keepalive = 1000", "constants": {"initial_window": 20}}
+    shipped = one(evaluator, controller="fixed_window", parameters={"window": 20}, seeds=[1])
+    rule = {"rule": "window = 20; keepalive = 1000", "parameters": {"initial_window": 20}}
     assert one(evaluator, **rule, seeds=[1]) == shipped
     words = ("--set", "rule=window = 20", "--set", "initial_window=20", "--network", "wire")
     assert answer(workspace, "run", "rule", *words)["power"] == pytest.approx(shipped["score"])
@@ -136,17 +136,17 @@ def test_a_rule_is_the_controller_that_it_describes(evaluator: Evaluator, worksp
 def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace: Path) -> None:
     shutil.copytree(KIT, workspace / "kit")
     (workspace / "kit/kneepoint.yaml").write_text(
-        "constants:\n  window: {macro: WINDOW, default: 50, range: [1, 50], integer: true}\n"
+        "parameters:\n  window: {macro: WINDOW, default: 50, range: [1, 50], integer: true}\n"
     )
     text = (workspace / "kit/datagrump/controller.cc").read_text()
     (workspace / "kit/datagrump/controller.cc").write_text(
         text.replace("#define WINDOW 50", "#ifndef WINDOW\n#define WINDOW 50\n#endif")
     )
-    shipped = one(evaluator, controller="fixed_window", constants={"window": 20})["score"]
-    found = one(evaluator, entry="kit", constants={"window": 20})
+    shipped = one(evaluator, controller="fixed_window", parameters={"window": 20})["score"]
+    found = one(evaluator, entry="kit", parameters={"window": 20})
     assert found["score"] == pytest.approx(shipped, rel=0.02)
-    assert "window = 90" in one(evaluator, entry="kit", constants={"window": 90})["reason"]
-    assert "'windo'" in one(evaluator, entry="kit", constants={"windo": 9})["reason"]
+    assert "window = 90" in one(evaluator, entry="kit", parameters={"window": 90})["reason"]
+    assert "'windo'" in one(evaluator, entry="kit", parameters={"windo": 9})["reason"]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
         ({"controller": "reno", "score": "powr"}, "refused", ["score", "'powr'"]),
         ({"controller": "reno", "metrics": ["1 +"]}, "refused", ["metrics"]),
         ({"controller": "reno", "score": "1 / (power - power)"}, "failed", ["no score"]),
-        ({"controller": "reno", "constants": {"nix": 1}}, "refused", ["nix"]),
+        ({"controller": "reno", "parameters": {"nix": 1}}, "refused", ["nix"]),
         ({"controller": "abc"}, "refused", ["marks"]),
         ({"rule": "w = w + x"}, "refused", ["rule", "x is neither"]),
         ({"rule": "w = 1" + "+1" * 2**20}, "refused", ["rule", "characters"]),
@@ -179,9 +179,9 @@ def test_an_entry_takes_its_declared_parameters(evaluator: Evaluator, workspace:
         ({"source": source(ack="while (true) { }")}, "failed", ["CPU time"]),
         ({"source": source(ack="__builtin_trap()")}, "failed", ["SIGILL"]),
         ({"source": source("0.0 / 0.0")}, "failed", ["window"]),
-        ({"source": source(), "constants": {"window": 0}}, "failed", ["window = 0", "[1, inf]"]),
-        ({"source": source(), "constants": {"window": 1.5}}, "failed", ["1.5", "whole"]),
-        ({"source": source(), "constants": {"w": 1}}, "failed", ["no parameter w"]),
+        ({"source": source(), "parameters": {"window": 0}}, "failed", ["window = 0", "[1, inf]"]),
+        ({"source": source(), "parameters": {"window": 1.5}}, "failed", ["1.5", "whole"]),
+        ({"source": source(), "parameters": {"w": 1}}, "failed", ["no parameter w"]),
         ({"source": "class A: pass", "language": "python"}, "failed", ["no sender"]),
         (
             {"source": PYTHON_CLASS.replace("pass", "open('/etc/passwd')"), "language": "python"},

@@ -45,7 +45,7 @@ def test_children_are_rules_like_their_parents_and_new() -> None:
     for _ in range(200):
         child = breed(parents, rng, known)
         assert child.text not in known and child.operators <= MOST_OPERATORS
-        assert parse(child.text).constants == child.constants
+        assert parse(child.text).parameters == child.parameters
         structures.add(tuple(child.code.items()))
         known.add(child.text)
     assert 60 < len(structures) < 180  # others differ in their numbers only
@@ -135,10 +135,10 @@ def test_what_is_found_is_no_worse_than_what_it_begins_with(tmp_path: Path) -> N
     controller = load_catalogue(EMULATE).controller("rule", "test")
 
     def power(rule: Rule) -> float:
-        constants = controller.complete(rule.constants, "test")
+        parameters = controller.complete(rule.parameters, "test")
         with closing(engine.open()) as opened:
             runs: list[RunRecord] = [
-                opened.run(RunSpec.on(engine, controller, constants, network, seed))
+                opened.run(RunSpec.on(engine, controller, parameters, network, seed))
                 for seed in range(8)
             ]
         return sum(run.power or 0 for run in runs) / 8

@@ -91,9 +91,9 @@ class Runs:
         specs = []
         for scheme, network, seed in asked:
             controller = self._catalogue.controller(scheme.controller, "here")
-            constants = controller.complete(scheme.constants, "here")
+            parameters = controller.complete(scheme.parameters, "here")
             placed = self._engine.place(network)
-            specs.append(RunSpec.on(self._engine, controller, constants, placed, seed))
+            specs.append(RunSpec.on(self._engine, controller, parameters, placed, seed))
         found = {each.run_id: each for some in self._executor.execute(specs) for each in some}
         return [found[spec.run_id] for spec in specs]
 
@@ -116,10 +116,10 @@ def measured(
         )
     random = np.random.default_rng([seed, 1])
     schemes = []
-    for controller, constants in of:
+    for controller, parameters in of:
         scheme = Scheme(
             controller=controller,
-            constants=constants,
+            parameters=parameters,
             measured=dict.fromkeys(FIGURES, 1),
             runs=RUNS,
         )

@@ -13,7 +13,7 @@ from tests.kneepoint.conftest import answer, ask, refused
 SCHEMES: list[dict[str, Any]] = [
     {
         "controller": "fixed_window",
-        "constants": {"window": window},
+        "parameters": {"window": window},
         "measured": {"throughput_mbps": mbps, "signal_delay_p95_ms + delay_ms": ms},
     }
     for window, mbps, ms in ((10, 2.98, 60), (40, 9.9, 40), (80, 9.9, 85))
@@ -42,7 +42,7 @@ def folder(workspace: Path) -> Path:
 def test_a_fit_is_printed_and_written_as_a_network(folder: Path) -> None:
     schemes = []
     for scheme in SCHEMES:
-        window = f"window={scheme['constants']['window']}"
+        window = f"window={scheme['parameters']['window']}"
         run = answer(folder, "run", "fixed_window", "--set", window, "--network", "link")
         figures = run["throughput_mbps"], run["signal_delay_p95_ms"] + 20
         measured = dict(zip(scheme["measured"], figures, strict=True))
@@ -77,7 +77,7 @@ def test_schemes_that_contradict_each_other_are_told_in_one_line(folder: Path) -
         ({"space": {"network.queue.packets": {"low": 5, "high": 50}}}, "packets"),
         ({"space": {"network.delay_ms": {"low": -5, "high": 50}}}, "network.delay_ms -5"),
         ({"schemes": [{**SCHEMES[0], "controller": "timly"}, SCHEMES[1]]}, "timly"),
-        ({"schemes": [{**SCHEMES[0], "constants": {"windw": 3}}, SCHEMES[1]]}, "windw"),
+        ({"schemes": [{**SCHEMES[0], "parameters": {"windw": 3}}, SCHEMES[1]]}, "windw"),
     ],
 )
 def test_bad_paths_are_refused(folder: Path, changes: dict[str, Any], message: str) -> None:

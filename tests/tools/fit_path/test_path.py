@@ -33,7 +33,7 @@ def answer(scheme: Scheme, network: PreparedNetwork, random: np.random.Generator
     """What a window that fills a queue has, with noise: Little's law."""
     rate, delay_ms = network.uplink.rate_mbps, network.uplink.delay_ms
     packets = int(network.uplink.queue.rpartition("=")[2])
-    window, per_ms = scheme.constants["window"], rate / 12.032
+    window, per_ms = scheme.parameters["window"], rate / 12.032
     queued = min(max(window - 2 * delay_ms * per_ms, 0.2), packets)
     noisy = np.exp(NOISE * random.standard_normal(2))
     throughput = min(rate, window / (2 * delay_ms) * 12.032) * noisy[0]
@@ -50,7 +50,7 @@ def described(network: PreparedNetwork, windows: Sequence[float], seed: int) -> 
     schemes = []
     for window in windows:
         scheme = Scheme(
-            controller="fixed_window", constants={"window": window}, measured={"loss": 0}
+            controller="fixed_window", parameters={"window": window}, measured={"loss": 0}
         )
         record = answer(scheme, network, random)
         measured = {

@@ -33,7 +33,7 @@ def law() -> dict[str, float]:
     """The parameters of the rule that the how-to shows."""
     page = (ROOT / "docs/how-to/evolve-a-rule.md").read_text(encoding="utf-8")
     lines = [line.strip() for line in page.splitlines() if line.startswith("    ")]
-    return parse("\n".join(lines)).constants
+    return parse("\n".join(lines)).parameters
 
 
 def main(senders: Sequence[str]) -> None:
@@ -48,9 +48,9 @@ def main(senders: Sequence[str]) -> None:
     with closing(LocalExecutor(engine, os.cpu_count() or 1)) as executor:
         for name in senders or [*(each.name for each in known), *OTHERS]:
             controller = catalogue.controller(name, "benchmark")
-            constants = controller.complete(law() if name == "rule" else {}, name)
+            parameters = controller.complete(law() if name == "rule" else {}, name)
             found = watch(
-                Sender(name, controller=(controller, constants)),
+                Sender(name, controller=(controller, parameters)),
                 [(each, None) for each in known],
                 *(watched, unseen, SEEDS, engine, executor),
             )

@@ -5,19 +5,21 @@
 #include <functional>
 #include <memory>
 
-#include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
 #include "algorithms/needs.hh"
+#include "algorithms/parameters.hh"
 
 namespace kneepoint {
 
-inline std::function<std::unique_ptr<Controller>(Constants&)> make_controller;
+inline std::function<std::unique_ptr<Controller>(Parameters&)> make_controller;
 
 template <class Algorithm>
 struct Registration {
   Registration(const char* /* name */, const char* /* summary */, const char* /* source */,
                uint32_t /* needed */ = needs::none) {
-    make_controller = [](Constants& constants) { return std::make_unique<Algorithm>(constants); };
+    make_controller = [](Parameters& parameters) {
+      return std::make_unique<Algorithm>(parameters);
+    };
   }
 };
 

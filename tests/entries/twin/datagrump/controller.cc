@@ -1,15 +1,15 @@
 #include "controller.hh"
 
-#include "algorithms/constants.hh"
-#include "settings.hh"  // includes the file of a rule, and has the values of its constants
+#include "algorithms/parameters.hh"
+#include "settings.hh"  // includes the file of a rule, and has the values of its parameters
 
 namespace {
 
 int64_t ms(uint64_t time) { return static_cast<int64_t>(time); }
 
 std::unique_ptr<kneepoint::Controller> make_rule() {
-  kneepoint::Constants constants(values());
-  return kneepoint::make_controller(constants);
+  kneepoint::Parameters parameters(values());
+  return kneepoint::make_controller(parameters);
 }
 
 }  // namespace

@@ -32,13 +32,15 @@ RECORDINGS = ("att-", "contest-2026", "tmobile-", "verizon-")
 def entries() -> list[Sender]:
     """Returns all controllers that run."""
     catalogue = load_catalogue(EMULATE)
-    settings = [(each.controller, each.constants) for each in read_config(RULES, Contest).baselines]
+    settings = [
+        (each.controller, each.parameters) for each in read_config(RULES, Contest).baselines
+    ]
     settings += [(name, {}) for name in OTHERS]
     found = []
-    for name, constants in settings:
+    for name, parameters in settings:
         controller = catalogue.controller(name, str(RULES))
-        complete = controller.complete(constants, str(RULES))
-        words = " ".join([name, *(f"{value:g}" for value in list(constants.values())[:1])])
+        complete = controller.complete(parameters, str(RULES))
+        words = " ".join([name, *(f"{value:g}" for value in list(parameters.values())[:1])])
         found.append(Sender(words, controller=(controller, complete)))
     return found
 

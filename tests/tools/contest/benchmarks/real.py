@@ -89,8 +89,8 @@ def write_entries(folder: Path) -> list[Path]:
     catalogue = load_catalogue(Path("build/emulate"))
     made = [kit(folder / f"window-{window}", window) for window in (5, 12, 50)]
     for name in ("aimd_rtt", "delay_band", "delay_threshold", "fast_tcp", "timely"):
-        constants = catalogue.controller(name, "benchmark").complete({}, "benchmark")
-        made.append(twin(folder / name, name, constants))
+        parameters = catalogue.controller(name, "benchmark").complete({}, "benchmark")
+        made.append(twin(folder / name, name, parameters))
     made.append(reacting(folder / "rtt-peaks", PEAK))
     made.append(reacting(folder / "missing-start", MISSING_START))
     return made

@@ -1,4 +1,4 @@
-// What a candidate's class sees of its parameters, in place of algorithms/constants.hh: no header
+// What a candidate's class sees of its parameters, in place of algorithms/parameters.hh: no header
 // of the standard library, which would take longer to compile than the class.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace kneepoint {
 
-class Constants {
+class Parameters {
  public:
   // Both throw for a value that is not valid.
   double real(const char* name, double fallback, const Limits& limits, const char* unit,

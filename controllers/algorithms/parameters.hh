@@ -1,4 +1,4 @@
-// The constants of a controller: declared and read in one place, its constructor.
+// The parameters of a controller: declared and read in one place, its constructor.
 #pragma once
 
 #include <map>
@@ -10,39 +10,39 @@
 
 namespace kneepoint {
 
-enum class ConstantType { integer, real };
+enum class ParameterType { integer, real };
 
-// One constant as its controller declares it.
-struct Constant {
+// One parameter as its controller declares it.
+struct Parameter {
   std::string name;
   double fallback;
   Limits limits;
   std::string unit;
   std::string meaning;
-  ConstantType type;
+  ParameterType type;
 };
 
 // A run's values of a controller's parameters.
 //
-// A controller's constructor reads each of its constants once, and that reading is the declaration:
-// constructed with no values it yields the defaults and leaves the list of all constants behind.
-// The caller has checked the values against that list.
-class Constants {
+// A controller's constructor reads each of its parameters once, and that reading is the
+// declaration: constructed with no values it yields the defaults and leaves the list of all
+// parameters behind. The caller has checked the values against that list.
+class Parameters {
  public:
   using Values = std::map<std::string, double, std::less<>>;
 
-  explicit Constants(Values values = {}) : values_(std::move(values)) {}
+  explicit Parameters(Values values = {}) : values_(std::move(values)) {}
 
-  // The value of a constant: the given one, or its default.
+  // The value of a parameter: the given one, or its default.
   double real(std::string name, double fallback, const Limits& limits, std::string unit,
               std::string meaning) {
     return read({std::move(name), fallback, limits, std::move(unit), std::move(meaning),
-                 ConstantType::real});
+                 ParameterType::real});
   }
   double integer(std::string name, double fallback, const Limits& limits, std::string unit,
                  std::string meaning) {
     return read({std::move(name), fallback, limits, std::move(unit), std::move(meaning),
-                 ConstantType::integer});
+                 ParameterType::integer});
   }
 
   // A detail that a rule includes (1) or not (0).
@@ -51,18 +51,18 @@ class Constants {
                    std::move(meaning)) != 0;
   }
 
-  const std::vector<Constant>& declared() const { return declared_; }
+  const std::vector<Parameter>& declared() const { return declared_; }
 
  private:
-  double read(Constant constant) {
-    const auto given = values_.find(constant.name);
-    const double value = given == values_.end() ? constant.fallback : given->second;
-    declared_.push_back(std::move(constant));
+  double read(Parameter parameter) {
+    const auto given = values_.find(parameter.name);
+    const double value = given == values_.end() ? parameter.fallback : given->second;
+    declared_.push_back(std::move(parameter));
     return value;
   }
 
   Values values_;
-  std::vector<Constant> declared_{};
+  std::vector<Parameter> declared_{};
 };
 
 }  // namespace kneepoint
