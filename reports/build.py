@@ -49,7 +49,7 @@ def build(config: Path) -> None:
     for name, content in made.items():
         write_whole(results.folder / name, content)
     written = [*(results.folder / name for name in made), *results.folder.glob("tables/*.csv")]
-    seal(f"{results.folder}/report", sorted(written))
+    seal(f"{results.folder}/report", sorted(written), "kneepoint.reports.build")
 
 
 def _write_tables(tables: Tables, folder: Path) -> None:

@@ -26,6 +26,7 @@ from kneepoint.reports.figures import (
     PART_OF,
     drawn,
     kind_of,
+    module_of,
     style,
 )
 
@@ -84,7 +85,7 @@ def _draw_in(results: Path, kind: str) -> None:
     with labels.printed_as(own_names(results)):
         folder = results / "figures" / kind
         draw_kind(kind, tables_in(results), folder)
-    seal(str(folder), sorted(folder.glob("*.svg")))
+    seal(str(folder), sorted(folder.glob("*.svg")), "kneepoint.reports.draw", module_of(kind))
 
 
 def main() -> None:

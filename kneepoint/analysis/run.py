@@ -50,7 +50,8 @@ def write_stage(results: Results, name: str) -> None:
     paths = {table: results.folder / f"{table}.parquet" for table in tables}
     for table, frame in tables.items():
         write(paths[table], TABLES[table], frame)
-    seal(sealed_as(results.folder, name), paths.values())
+    made_of = ("kneepoint.analysis.run", STAGES[name].module)
+    seal(sealed_as(results.folder, name), paths.values(), *made_of)
 
 
 def main() -> None:

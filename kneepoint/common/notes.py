@@ -1,7 +1,8 @@
 """What jobs have read and written: digests, by which the workflow knows what has changed.
 
 The parameters of a job hold the digests of what it reads, which Snakemake compares with those of
-the last time; .kneepoint/written/NAME.json holds the digest of each file that it has written.
+the last time; .kneepoint/written/NAME.json holds the digest of each file that it has written, and
+of the code that wrote it, for results that Snakemake has no record of.
 """
 
 import csv
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kneepoint.common.code import digest_of_step
 from kneepoint.common.config_file import read_yaml
 from kneepoint.common.errors import unusable
 from kneepoint.common.files import (
@@ -46,27 +48,30 @@ def digest_of_input(path: Path) -> str:
     return sha256_of(json.dumps(content).encode())
 
 
-def seal(name: str, files: Paths) -> None:
-    """Records the digests of all files that a job has written."""
+def seal(name: str, files: Paths, *modules: str) -> None:
+    """Records the digests of the files that a job has written, and of the modules that did."""
     written = {str(path): sha256_of(Path(path).read_bytes()) for path in files}
-    write_whole(record_of(name), json.dumps(written, indent=1) + "\n")
+    record = {"modules": modules, "code_sha256": digest_of_step(*modules), "files": written}
+    write_whole(record_of(name), json.dumps(record, indent=1) + "\n")
 
 
 def is_sealed(name: str) -> bool:
-    """Whether all files of a job are what it wrote; nothing is known of a job without a record."""
+    """Whether all files of a job are as the present code wrote them; True without a record."""
     try:
-        written = read_json(record_of(name))
-        return all(_digest_of(Path(path)) == digest for path, digest in written.items())
+        record = read_json(record_of(name))
+        if record["code_sha256"] != digest_of_step(*record["modules"]):
+            return False
+        return all(_digest_of(Path(path)) == digest for path, digest in record["files"].items())
     except FileNotFoundError:
         return True
-    except (AttributeError, OSError, ValueError):
+    except (AttributeError, KeyError, ModuleNotFoundError, OSError, TypeError, ValueError):
         return False
 
 
 def require_sealed(name: str, path: Path) -> None:
     """Raises KneepointError if a file differs from the digest that its job has recorded, if any."""
     try:
-        digest = read_json(record_of(name))[str(path)]
+        digest = read_json(record_of(name))["files"][str(path)]
     except (KeyError, OSError, TypeError, ValueError):  # nothing is known; Snakemake asks is_sealed
         return
     if _digest_of(path) not in ("", digest):

@@ -190,7 +190,10 @@ def note_version() -> None:
             flush=True,
         )
         for folder in (NETWORKS, OWN_CONTROLLERS):
-            shutil.rmtree(folder, ignore_errors=True)
+            if folder.is_symlink():
+                folder.unlink()
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
     require_folder(STATE)
     write_whole(note, f"{VERSION}\n")
 

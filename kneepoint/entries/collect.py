@@ -187,10 +187,12 @@ def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submissio
         ours: names of baselines, which no entry may have.
 
     Raises:
-        KneepointError: the folder does not exist, or its entries.yaml is malformed.
+        KneepointError: the folder does not exist or has no entry, or its entries.yaml is malformed.
     """
     require_folder_of_entries(folder)
     found = list(_in_folder(folder.resolve()))
+    if not found:
+        raise KneepointError(f"{folder}: contains no entry; add source trees or archives")
     names = _told_apart([_names_of(*each) for each in found], ours)
     remarks = remarks_on([each.author for _, each in found], ours)
     as_written: dict[str, set[str]] = {}

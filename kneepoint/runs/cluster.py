@@ -183,7 +183,7 @@ def find_cluster(file: Path) -> Cluster:
             if cluster.answers():
                 return cluster
         time.sleep(POLL_S / 10)
-    raise KneepointError(f"{file}: Ray was not started ({_reason(file)})")
+    raise KneepointError(f"{file}: no Ray: {_reason(file)}; start the workflow again")
 
 
 def serves_here(file: Path) -> bool:

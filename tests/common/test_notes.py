@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kneepoint.common import notes
 from kneepoint.common.notes import digest_of_input, is_sealed, record_of, seal, settle, token
 
 STUDY = "title: Windows\nspace: {window: {values: [2, 10]}}\n"
@@ -67,4 +68,20 @@ def test_files_are_sealed_until_one_is_another_or_gone() -> None:
     second.write_text("whole")
     assert is_sealed("job")
     record_of("job").write_text('{"first": ')
+    assert not is_sealed("job")
+
+
+def test_files_of_other_code_are_not_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("first").write_text("whole")
+    seal("job", [Path("first")], "kneepoint.common.places")
+    assert is_sealed("job")
+    with monkeypatch.context() as other:
+        other.setattr(notes, "digest_of_step", lambda *modules: f"changed {modules}")
+        assert not is_sealed("job")
+        seal("job", [Path("first")], "kneepoint.common.places")
+    assert not is_sealed("job")
+    seal("job", [Path("first")], "kneepoint.common.places")
+    assert is_sealed("job")
+    record = record_of("job").read_text()
+    record_of("job").write_text(record.replace("common.places", "common.gone"))
     assert not is_sealed("job")

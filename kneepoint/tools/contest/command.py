@@ -32,7 +32,7 @@ from kneepoint.engines.built import EMULATE, REPLAY
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.limits import LIMITS
 from kneepoint.entries.build import Budget
-from kneepoint.entries.collect import require_folder_of_entries
+from kneepoint.entries.collect import find_submissions, require_folder_of_entries
 from kneepoint.entries.entries import Sender
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.load import load_workflow
@@ -124,6 +124,8 @@ def command(
     if names is not None:
         read_key(names)
     require_folder_of_entries(entries)
+    if not is_watching:
+        find_submissions(entries)
     contest = read_config(rules, Contest)
     folder = into or results_here(load_workflow(config).results) / "contests" / rules.stem
     contest_run = open_contest(

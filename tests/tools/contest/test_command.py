@@ -24,6 +24,7 @@ from kneepoint.tools.contest.command import command, csv_of
         ("unused", "", ["--watch", "--reveal", "--into"], ["--watch --reveal"]),
         ("seed", "", ["--secret", "other", "--secret"], ["--secret", "only one"]),
         ("unused", "", ["--csv", "--json", "--into"], ["--csv --json", "only one"]),
+        ("notes.md", "", ["--into"], ["contains no entry"]),
     ],
 )
 def test_bad_input_is_refused_before_any_work(
