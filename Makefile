@@ -194,7 +194,7 @@ lock: setup ## new versions in requirements.txt and environment.yml, from pyproj
 	rm environment.yml.old
 
 clean: ## removes build products; keeps results and .venv
-	rm -rf .kneepoint build .snakemake .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .kneepoint build .hypothesis .snakemake .mypy_cache .pytest_cache .ruff_cache
 
 compiler:
 	@controllers/check_compiler.sh
