@@ -4,14 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.engines.live_run import lives, wait_until
 
 PROGRAM = ROOT / "build" / "keep_awake"
 PATIENCE_S = 30.0
@@ -26,13 +26,6 @@ def running(*words: str | Path) -> Iterator["subprocess.Popen[str]"]:
     finally:
         process.kill()
         process.communicate()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def threads_of(process_id: int) -> list[int]:
@@ -83,14 +76,7 @@ sys.stdin.read()
         process_id = int(parent.stdout.readline())
         wait_until(lambda: is_busy(process_id))
         parent.kill()
-    wait_until(lambda: is_gone(process_id))
-
-
-def is_gone(process_id: int) -> bool:
-    try:
-        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
+    wait_until(lambda: not lives(process_id))
 
 
 @pytest.mark.parametrize(

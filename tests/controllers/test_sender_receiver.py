@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.controllers.test_shared_objects import in_c
+from tests.engines.live_run import lives, wait_until
 
 SENDER, RECEIVER = ROOT / "build" / "sender", ROOT / "build" / "receiver"
 PATIENCE_S = 60
@@ -99,13 +100,6 @@ def udp(address: str = "127.0.0.1") -> Iterator[socket.socket]:
         made.bind((address, 0))
         made.settimeout(PATIENCE_S)
         yield made
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def unread_bytes(port: int) -> int:
@@ -317,11 +311,4 @@ def test_receiver_ends_with_a_parent_that_was_killed() -> None:
     os.kill(receiver, 0)
     parent.kill()
     parent.communicate()
-    wait_until(lambda: not _lives(receiver))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    wait_until(lambda: not lives(receiver))

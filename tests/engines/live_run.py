@@ -49,9 +49,9 @@ def observe(folder: Path) -> LiveRun:
     return found[0]
 
 
-def wait_until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     """Waits for what must happen; the limit is for a test that would wait for ever."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + 5 * PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.05)

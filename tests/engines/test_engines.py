@@ -2,9 +2,10 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of
 from kneepoint.engines.base import (
     AGES,
+    SHARES,
     Engine,
     EngineSettings,
     MachineFaultError,
@@ -22,7 +24,7 @@ from kneepoint.engines.base import (
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.networks.scenario import PreparedNetwork, Traffic
 from tests.conftest import ROOT
-from tests.engines.real import real_engine
+from tests.engines.real import kernel_engine, real_engine
 from tests.experiments.fakes import FakeSettings, built_spec, network, run_spec
 
 EMULATE = ROOT / "build" / "emulate"
@@ -75,13 +77,25 @@ def link(tmp_path: Path) -> PreparedNetwork:
     )
 
 
-@pytest.fixture(params=["emulator", pytest.param("mahimahi", marks=pytest.mark.real_time), "fake"])
+IN_REAL_TIME: dict[str, Callable[[], EngineSettings]] = {
+    "mahimahi": real_engine,
+    "kernel": kernel_engine,
+}
+
+
+@pytest.fixture(
+    params=[
+        "fake",
+        "emulator",
+        *(pytest.param(n, marks=pytest.mark.real_time) for n in IN_REAL_TIME),
+    ]
+)
 def settings(request: pytest.FixtureRequest) -> EngineSettings:
-    """Every engine."""
+    """Every engine; the test of one that cannot work here is skipped with the reason."""
     if request.param == "fake":
         return FakeSettings()
-    if request.param == "mahimahi":
-        return real_engine()
+    if request.param in IN_REAL_TIME:
+        return IN_REAL_TIME[request.param]()
     if not EMULATE.exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
     return EmulatorSettings.of(EMULATE)
@@ -97,30 +111,44 @@ def engine(settings: EngineSettings) -> Iterator[Engine]:
 def spec_for(
     settings: EngineSettings, link: PreparedNetwork, window: int = 12, seed: int = 1
 ) -> RunSpec:
+    """A run on the link; the kernel has a rate in place of its trace, and its own TCP."""
+    of_engine: dict[str, Any] = {"engine": settings.engine, "engine_sha256": settings.sha256}
     if settings.engine == "fake":
         return run_spec(window, seed, network=link)
-    return built_spec(
-        window, seed, engine=settings.engine, engine_sha256=settings.sha256, network=link
-    )
+    if settings.engine == "kernel":
+        rate = {"trace": "", "trace_sha256": "", "rate_mbps": 12}
+        tcp = Traffic("tcp", {"flow": {"transport": "tcp"}})
+        of_engine |= {"controller": "reno", "parameters": {}, "traffic": tcp}
+        return run_spec(seed=seed, network=network("wire", rate, rate, duration_s=2), **of_engine)
+    return built_spec(window, seed, network=settings.place(link), **of_engine)
+
+
+OF_TRAFFIC = {"flows", "probes", "queue_by_interval_packets"}
+EMULATED_ONLY = {"packets_lost", *SHARES}
+SIGNAL_DELAYS = {"signal_delay_p50_ms", "signal_delay_p95_ms", *AGES}
+REAL_ONLY = {"scheduling_delay_p99_us", "scheduling_delays_us"}
+ABSENT = {
+    "fake": {*AGES, *EMULATED_ONLY, *REAL_ONLY, *OF_TRAFFIC},
+    "emulator": {*REAL_ONLY, *OF_TRAFFIC},
+    "mahimahi": {*EMULATED_ONLY, *OF_TRAFFIC},
+    "kernel": {"power", *SIGNAL_DELAYS, *EMULATED_ONLY, "queue_by_interval_packets"},
+}
+"""The figures that an engine does not give, of these runs."""
 
 
 def test_engine_answers_with_all_figures(
     settings: EngineSettings, engine: Engine, link: PreparedNetwork
 ) -> None:
-    spec = spec_for(settings, settings.place(link))
+    spec = spec_for(settings, link)
     record = engine.run(spec)
     assert (record.run_id, record.status, record.reason) == (spec.run_id, "ok", "")
-    absent = [name for name, value in vars(record).items() if value is None]
-    of_traffic = ["flows", "probes", "queue_by_interval_packets"]
-    assert absent[-3:] == of_traffic, "one flow has the link's metrics"
-    del absent[-3:]
-    emulated_only = ["packets_lost", "at_bound_share", "idle_share"]
-    real_only = ["scheduling_delay_p99_us", "scheduling_delays_us"]
-    expected = {"emulator": real_only, "mahimahi": emulated_only}
-    assert absent == expected.get(settings.engine, [*AGES, *emulated_only, *real_only])
-    assert record.power == pytest.approx(
-        (record.throughput_mbps or 0) / (record.signal_delay_p95_ms or 1) * 1000, rel=1e-9
-    )
+    assert {name for name, value in vars(record).items() if value is None} == ABSENT[
+        settings.engine
+    ]
+    if record.power is not None:
+        assert record.power == pytest.approx(
+            (record.throughput_mbps or 0) / (record.signal_delay_p95_ms or 1) * 1000, rel=1e-9
+        )
     assert RunRecord.from_json(record.to_json()) == record
 
 
@@ -134,6 +162,16 @@ def test_engine_repeats_itself_whatever_ran_before(
     assert engine.run(spec_for(settings, link)) == first
     engine.close()
     assert engine.run(spec_for(settings, link)) == first
+
+
+def test_engine_whose_programs_were_built_again_runs_nothing(
+    settings: EngineSettings, link: PreparedNetwork
+) -> None:
+    if settings.engine == "fake":
+        pytest.skip("it has no programs")
+    before = replace(settings, sha256="0" * 64)
+    with pytest.raises(KneepointError, match="rebuilt during the study"):
+        before.open().run(spec_for(before, link))
 
 
 def test_run_id_depends_on_everything_that_a_result_can() -> None:
@@ -270,13 +308,6 @@ def test_run_that_takes_long_is_waited_for(tmp_path: Path) -> None:
     engine = emulator_that(tmp_path, f"{compute}; {says(**FIGURES, power=1.0)}").open()
     assert engine.run(run_spec(666)).power == 1  # it computes for many times the limit
     engine.close()
-
-
-def test_emulator_that_was_rebuilt_is_refused(tmp_path: Path) -> None:
-    settings = emulator_that(tmp_path)
-    settings.binary.write_text(settings.binary.read_text() + "\n")
-    with pytest.raises(KneepointError, match="emulate: rebuilt during the study"):
-        settings.open().run(run_spec())
 
 
 def test_emulator_that_is_not_built_is_named(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +15,13 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
+from kneepoint.runs import slots
 from kneepoint.runs.cluster import find_cluster, serves_here
 from kneepoint.runs.executor import Executor, LocalExecutor
 from kneepoint.runs.ray_executor import RayExecutor
+from kneepoint.runs.slots import SlotExecutor
 from tests.conftest import ROOT
+from tests.engines.live_run import wait_until
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
 pytestmark = pytest.mark.slow
@@ -125,14 +128,6 @@ def start_workflow(folder: Path) -> Workflow:
     return Workflow(owner, file)
 
 
-def wait_until(condition: object) -> None:
-    """Waits for what must happen; the limit is for a test that would wait for ever."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
-
-
 def are_gone(processes: Iterable[psutil.Process]) -> bool:
     return not any(map(is_alive, processes))
 
@@ -155,29 +150,32 @@ def workflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workflow]:
     wait_until(lambda: are_gone(processes))
 
 
-@pytest.fixture(params=["serial", "ray"])
-def make_executor(request: pytest.FixtureRequest) -> Iterator[object]:
+@pytest.fixture(params=["serial", "slots", "ray"])
+def make_executor(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[FakeSettings], Executor]]:
     """Makes each executor from settings."""
-    opened: list[Executor] = []
+    monkeypatch.setattr(slots, "_POLL_S", 0.001)
+    with ExitStack() as stack:
 
-    def make(settings: FakeSettings) -> Executor:
-        if request.param == "serial":
-            opened.append(LocalExecutor(settings))
-        else:
-            file = request.getfixturevalue("workflow").file
-            opened.append(RayExecutor(find_cluster(file), settings))
-        return opened[-1]
+        def make(settings: FakeSettings) -> Executor:
+            if request.param == "serial":
+                made: Executor = LocalExecutor(settings)
+            elif request.param == "slots":
+                made = SlotExecutor(settings, 2, tmp_path)
+            else:
+                file = request.getfixturevalue("workflow").file
+                made = RayExecutor(find_cluster(file), settings)
+            return stack.enter_context(closing(made))
 
-    yield make
-    for executor in opened:
-        executor.close()
+        yield make
 
 
 SPECS = [run_spec(window, seed) for window in range(1, 30) for seed in range(3)]
 
 
-def test_executor_runs_everything_once(make_executor: object) -> None:
-    executor: Executor = make_executor(FakeSettings())  # type: ignore[operator]
+def test_executor_runs_everything_once(make_executor: Callable[[FakeSettings], Executor]) -> None:
+    executor = make_executor(FakeSettings())
     for specs in (SPECS, SPECS[:1], []):
         records = [record for some in executor.execute(specs) for record in some]
         assert sorted(records, key=lambda r: r.run_id) == sorted(
@@ -186,17 +184,17 @@ def test_executor_runs_everything_once(make_executor: object) -> None:
 
 
 def test_executor_hands_over_a_run_that_failed_before_it_begins_another(
-    make_executor: object,
+    make_executor: Callable[[FakeSettings], Executor],
 ) -> None:
-    executor: Executor = make_executor(FailingSettings())  # type: ignore[operator]
+    executor = make_executor(FailingSettings())
     portions = list(executor.execute(SPECS))
     ids = [record.run_id for portion in portions for record in portion]
     assert sorted(ids) == sorted(spec.run_id for spec in SPECS)
     assert not any(record.status == "failed" for each in portions for record in each[:-1])
 
 
-def test_executor_passes_an_error_on(make_executor: object) -> None:
-    executor: Executor = make_executor(RefusingSettings())  # type: ignore[operator]
+def test_executor_passes_an_error_on(make_executor: Callable[[FakeSettings], Executor]) -> None:
+    executor = make_executor(RefusingSettings())
     with pytest.raises(KneepointError, match=r"^up.trace: No such file or directory$"):
         list(executor.execute(SPECS))
 
