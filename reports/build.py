@@ -3,7 +3,7 @@
 python -m kneepoint.reports.build --config config/config.yaml
 
 It reads the tables of the analysis (see `analysis.schema`) and the figures that `draw` has drawn;
-it computes nothing.
+it computes nothing. provenance.json also has the findings of the first page, as lines of text.
 """
 
 import argparse
@@ -16,11 +16,11 @@ from kneepoint.analysis import labels
 from kneepoint.analysis.derived import with_derived
 from kneepoint.analysis.results import Results
 from kneepoint.analysis.schema import TABLES, tables_in
-from kneepoint.common.errors import run_command_line
+from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.files import write_whole
 from kneepoint.common.notes import seal
 from kneepoint.common.tables import Tables
-from kneepoint.reports import render, words
+from kneepoint.reports import compose, draw, render
 from kneepoint.reports.provenance import gather
 
 
@@ -35,15 +35,20 @@ def build(config: Path) -> None:
     results = Results.of(config)
     tables = with_derived(tables_in(results.folder))
     figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
+    for name in draw.available(tables).keys() - figures.keys():
+        raise KneepointError(f"figure {name} is missing; `snakemake --force draw` draws it")
     provenance = gather(results)
     own, sections = results.workflow.settings.report, results.workflow.sections
     with labels.printed_as(results.names):
         tall = {name for name, path in figures.items() if render.is_tall(path)}
-        report = words.compose(tables, provenance, figures, config.parent, own, sections, tall)
+        report = compose.compose(tables, provenance, figures, config.parent, own, sections, tall)
     made: dict[str, bytes | str] = {
         "report.html": render.to_html(report, figures),
         "report.pdf": render.to_pdf(report, figures),
-        "provenance.json": json.dumps(provenance, indent=2, ensure_ascii=False) + "\n",
+        "provenance.json": json.dumps(
+            {"findings": report.findings(), **provenance}, indent=2, ensure_ascii=False
+        )
+        + "\n",
     }
     _write_tables(tables, results.folder / "tables")
     for name, content in made.items():

@@ -16,7 +16,8 @@ from markupsafe import Markup
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder
-from kneepoint.reports.document import MOST_ROWS, Document
+from kneepoint.reports.blocks import MOST_ROWS, SUPPLEMENT
+from kneepoint.reports.document import Document
 from kneepoint.reports.inline_svg import Inliner
 from kneepoint.reports.templating import plain_text, templates_in
 
@@ -38,15 +39,11 @@ def is_tall(figure: Path) -> bool:
 
 
 def to_html(document: Document, figures: Mapping[str, Path]) -> str:
-    """Returns one self-contained page with inline styles and figures (SVG files by name).
-
-    Raises:
-        KneepointError: a figure is missing.
-    """
+    """Returns one self-contained page with inline styles and figures (SVG files by name)."""
     inliner = Inliner({row.attrib["id"] for row in document.body.iter("tr") if row.get("id")})
 
     def picture(image: re.Match[str]) -> str:
-        return inliner.inline(_file(figures, image[1]).read_bytes(), plain_text(image[2]))
+        return inliner.inline(figures[image[1]].read_bytes(), plain_text(image[2]))
 
     body = _IMAGE.sub(picture, _html(document.body))
     template = templates_in(TEMPLATES).get_template("page.html.jinja")
@@ -58,17 +55,17 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
     """Returns the report as PDF; equal content gives equal bytes, because it has no date.
 
     Raises:
-        KneepointError: a figure is missing, or typst refuses the document.
+        KneepointError: typst refuses the document.
     """
     body = copy.deepcopy(document.body)
-    _leave_out_supplements(body, document.supplements)
+    _leave_out_supplements(body)
     _shorten_tables(body)
     with private_folder("typst") as folder:
         source = folder / "report.typ"
         for image in body.iter("img"):
             name = image.attrib["src"]
             image.set("src", f"{name}.svg")
-            shutil.copy(_file(figures, name), source.with_name(f"{name}.svg"))
+            shutil.copy(figures[name], source.with_name(f"{name}.svg"))
         about = {
             "title": document.title,
             "subtitle": document.subtitle,
@@ -108,15 +105,17 @@ def _html(body: Element) -> str:
     return ElementTree.tostring(body, encoding="unicode", method="html")
 
 
-def _leave_out_supplements(parent: Element, names: frozenset[str]) -> None:
+def _leave_out_supplements(body: Element) -> None:
     """Removes supplements; links to them, and to rows of runs, become plain text."""
-    for child in list(parent):
-        if child.tag == "details" or child.get("id") in names:
-            parent.remove(child)
-            continue
-        if child.tag == "a" and (child.get("class") == "run" or child.get("href", "")[1:] in names):
-            child.tag, child.attrib = "span", {}
-        _leave_out_supplements(child, names)
+    for parent in list(body.iter()):
+        for child in list(parent):
+            if child.tag == "details" or SUPPLEMENT in child.get("class", "").split():
+                parent.remove(child)
+    names = {each.get("id") for each in body.iter()}
+    for link in body.iter("a"):
+        target = link.get("href", "")
+        if link.get("class") == "run" or (target[:1] == "#" and target[1:] not in names):
+            link.tag, link.attrib = "span", {}
 
 
 def _shorten_tables(body: Element) -> None:
@@ -127,9 +126,3 @@ def _shorten_tables(body: Element) -> None:
             said = f" The first {MOST_ROWS} of {len(rows):,} rows; report.html has all rows."
             SubElement(caption, "span").text = said
             rows[:] = rows[:MOST_ROWS]
-
-
-def _file(figures: Mapping[str, Path], name: str) -> Path:
-    if name not in figures:
-        raise KneepointError(f"figure {name} is missing; `snakemake --force draw` draws it")
-    return figures[name]

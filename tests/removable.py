@@ -121,13 +121,13 @@ def main() -> int:
 def tell() -> None:
     """Composes the report of made-up results with all tables and figures that are there."""
     from kneepoint.analysis.derived import with_derived
-    from kneepoint.reports import draw, words
+    from kneepoint.reports import compose, draw
     from tests.analysis import synthetic
     from tests.reports.told import PROVENANCE
 
     tables = with_derived(synthetic.analysed(synthetic.results()))
     figures = draw.available(tables)
-    written = words.compose(tables, PROVENANCE, figures)
+    written = compose.compose(tables, PROVENANCE, figures)
     assert len(written.headings) > 10
     assert figures
 

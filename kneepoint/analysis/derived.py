@@ -7,17 +7,22 @@ from operator import or_
 import pandas as pd
 
 from kneepoint.common.tables import Tables
-from kneepoint.runs.question import in_tables, questions
+from kneepoint.runs.question import modules, questions
 
 
 def derived() -> Mapping[str, Callable[[Tables], pd.DataFrame]]:
     """Returns the functions that compute derived tables, by name; empty tables may lack columns."""
-    return reduce(or_, in_tables("DERIVED").values(), {})
+    return reduce(or_, _derived_by_question().values(), {})
+
+
+def _derived_by_question() -> Mapping[str, Mapping[str, Callable[[Tables], pd.DataFrame]]]:
+    """Returns the variable DERIVED of each question's module `tables` that has it."""
+    return {name: getattr(module, "DERIVED", {}) for name, module in modules("tables").items()}
 
 
 def question_of(table: str) -> str | None:
     """Returns the question whose stage makes a table, or whose section derives it."""
-    derives = in_tables("DERIVED")
+    derives = _derived_by_question()
     known = {name: (*each.tables, *derives.get(name, ())) for name, each in questions().items()}
     return next((name for name, tables in known.items() if table in tables), None)
 

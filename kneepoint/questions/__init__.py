@@ -6,10 +6,11 @@ are
 
 - `plan.py`: what its experiments run;
 - `tables.py`: TABLES, the schemas of its tables, `compute`, which makes them of results and of the
-  tables that it reads, DERIVED, what its section computes of tables, and WORDS, what its section
-  calls by the question's name, as `audit.SURE`;
+  tables that it reads, and DERIVED, what its section computes of tables;
 - `figures.py`: FIGURES, by their kinds (see kneepoint.reports.figures);
-- `section.md.jinja`: what it says in the report, a macro for each section.
+- `section.md.jinja`: what it says in the report, a macro for each section;
+- `section.py`: functions and constants that its template uses under the question's name, such as
+  `audit.SURE`.
 
 A question uses another's tables where it declares so, and never its code.
 """

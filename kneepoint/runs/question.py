@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
+from types import ModuleType
 
 from kneepoint.common.config_file import ConfigModel
 from kneepoint.common.errors import KneepointError, require_known
@@ -307,11 +307,10 @@ def stages() -> Mapping[str, Stage]:
 
 
 @cache
-def in_tables(name: str) -> Mapping[str, Mapping[str, Any]]:
-    """The variable `name` (DERIVED or WORDS) of each question's `tables` module that has it."""
-    paths = {question: f"{PACKAGE}.{question}.tables" for question in questions()}
-    modules = {each: vars(import_module(path)) for each, path in paths.items() if find_spec(path)}
-    return {each: module[name] for each, module in modules.items() if name in module}
+def modules(name: str) -> Mapping[str, ModuleType]:
+    """The module `name` of each question's folder that has one: its tables, or its section."""
+    paths = {question: f"{PACKAGE}.{question}.{name}" for question in questions()}
+    return {each: import_module(path) for each, path in paths.items() if find_spec(path)}
 
 
 def reserved() -> list[str]:

@@ -4,6 +4,10 @@ WORDS = [
     digest_of_folder(PACKAGE / "reports/templates", "*"),
     digest_of_folder(QUESTIONS, "*.jinja"),
 ]
+SECTIONS = [
+    f"kneepoint.questions.{path.parent.name}.section"
+    for path in sorted(QUESTIONS.glob("*/section.py"))
+]
 GROUPS = sorted({each.group for each in EXPERIMENTS.values()})
 
 
@@ -117,6 +121,7 @@ rule write_report:
         code=code.digest_of_step(
             "kneepoint.reports.build",
             *(stage.module for stage in STAGES.values()),
+            *SECTIONS,
         ),
         reads=[digest_of(CONFIG), *WORDS, *digest_of_read("published", *GROUPS)],
     message:

@@ -61,6 +61,7 @@ def test_build_writes_everything(ready: Path) -> None:
     assert (ready / "report.pdf").read_bytes().startswith(b"%PDF")
     provenance = json.loads((ready / "provenance.json").read_text())
     names = [each["name"] for each in provenance["results"]]
+    assert provenance["findings"]
     assert names[:2] == ["windows", "fit"]
     assert set(names[2:]) == {"repeats/again", "added_runs"}
     written = {path.stem: pd.read_csv(path) for path in (ready / "tables").glob("*.csv")}

@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 
 from kneepoint.reports import draw, render
-from kneepoint.reports.document import (
-    MOST_ROWS,
-    Document,
-    document,
-)
-from kneepoint.reports.templating import literal
+from kneepoint.reports.blocks import MOST_ROWS
+from kneepoint.reports.document import Document, document
+from kneepoint.reports.templating import literal, templates_in
 from tests.analysis import synthetic
-from tests.reports.test_document import NASTY, TABLE
-from tests.reports.told import Told, told, told_by
+from tests.reports.test_document import NASTY
+from tests.reports.told import Told, figure, table, told, told_by
 
 END = ["appendix", "method", "exclusions", "references", "provenance"]
 BLANK = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50"/>'
@@ -133,8 +130,13 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
 
 def test_signs_of_every_language_come_out_as_they_are(tmp_path: Path) -> None:
     text = str(literal(NASTY))
-    table = TABLE.replace("A<", f"{text}<").replace(">1<", f">{text}<").replace(">a<", f">{text}<")
-    content = document(f"{text}\n\n{table}", NASTY, subtitle=NASTY, authors=(NASTY,), made_of="v")
+    content = document(
+        f"{text}{table('t', {NASTY: NASTY}, title=NASTY)}",
+        NASTY,
+        subtitle=NASTY,
+        authors=(NASTY,),
+        made_of="v",
+    )
     page = Page(render.to_html(content, {}))
     assert page.text.count(NASTY) == 8  # the title twice
     said = words_of(render.to_pdf(content, {}), tmp_path)
@@ -160,10 +162,9 @@ def test_layout_of_the_pdf_converges(
 
 
 def test_figures_of_the_pdf_stand_within_their_part(tmp_path: Path) -> None:
-    figure = '<figure name="{0}"><title>Of {0}</title></figure>'
     parts = [
         f'<h2 id="p{part}">Part {part}</h2>\n\nText.\n\n'
-        + "\n\n".join(figure.format(f"{part}{n}") for n in "123")
+        + "".join(figure(f"{part}{n}", f"Of {part}{n}") for n in "123")
         for part in "12"
     ]
     content = document("\n\n".join([*parts, '<h2 id="p3">Part 3</h2>\n\nText.']), "T")
@@ -181,9 +182,8 @@ def test_pages_of_the_pdf_are_full_whatever_the_height_of_figures(
     tmp_path: Path, height: int
 ) -> None:
     """A page without room for the next figure goes on with the text behind it."""
-    figure = '<figure name="{0}"><title>Of {0}</title></figure>'
     text = f"Text. {'More of it. ' * 70}"
-    sections = [f'<h3 id="s{n}">S</h3>\n\n{text}\n\n{figure.format(n)}' for n in range(9)]
+    sections = [f'<h3 id="s{n}">S</h3>\n\n{text}\n\n{figure(str(n), f"Of {n}")}' for n in range(9)]
     content = document("\n\n".join(['<h2 id="p">Part</h2>', *sections]), "T")
     figures = blank(content, tmp_path)
     for path in figures.values():
@@ -234,10 +234,8 @@ def test_a_report_of_one_study_or_none_has_its_sections_only(studies: int, tmp_p
 
 
 def test_of_a_long_table_paper_has_the_first_rows(tmp_path: Path) -> None:
-    rows = "".join(f"<tr><td>r{n}.</td></tr>" for n in range(MOST_ROWS + 1))
-    long = TABLE.replace("<tr><td>1</td></tr>", rows)
-    short = long.replace("<tr><td>r0.</td></tr>", "").replace('"t"', '"u"')
-    content = document(f"{long}\n\n{short}", "Rows")
+    rows = [{"a": f"r{n}."} for n in range(MOST_ROWS + 1)]
+    content = document(table("t", *rows) + table("u", *rows[1:]), "Rows")
     html = render.to_html(content, {})
     assert html.count(f'data-first="{MOST_ROWS}"') == 1 and f"r{MOST_ROWS}." in html
     said = words_of(render.to_pdf(content, {}), tmp_path)
@@ -246,8 +244,9 @@ def test_of_a_long_table_paper_has_the_first_rows(tmp_path: Path) -> None:
 
 
 def test_pdf_leaves_supplements_to_the_page(tmp_path: Path) -> None:
-    only = TABLE.replace('"t"', '"more" only="html"').replace(">1<", ">only in the page<")
-    text = f'See <ref to="more"/> and <ref to="t"/>.\n\n{only}\n\n{TABLE}'
+    more = table("more", {"a": "only in the page"}, on_paper=False)
+    template = templates_in(Path()).from_string('See {{ ref("more") }} and {{ ref("t") }}.')
+    text = f"{template.render()}{more}{table('t')}"
     content = document(text, "Supplements")
     page = Page(render.to_html(content, {}))
     assert "only in the page" in page.text and "#more" in page.references

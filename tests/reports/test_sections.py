@@ -17,7 +17,8 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
 )
 from kneepoint.analysis.schema import TABLES
-from kneepoint.reports import words
+from kneepoint.reports.formats import listed_values, mid_sentence
+from kneepoint.reports.rows import first_where
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 
@@ -82,19 +83,19 @@ def test_numbers_link_to_the_runs_that_made_them(report: Told) -> None:
 
 
 def test_many_ties_are_told_by_their_range() -> None:
-    assert words.other_values([12.5, 3]) == "3 and 12.5"
-    assert words.other_values([9, 8, 7, 6, 5, 4, 31]) == "7 values, from 4 to 31"
-    assert words.other_values([]) == ""
+    assert listed_values([12.5, 3]) == "3 and 12.5"
+    assert listed_values([9, 8, 7, 6, 5, 4, 31]) == "7 values, from 4 to 31"
+    assert listed_values([]) == ""
 
 
 def test_a_row_that_is_not_there_stays_missing_when_asked() -> None:
-    row = words.first_where([{"name": "a"}], name="b")
+    row = first_where([{"name": "a"}], name="b")
     assert math.isnan(row["power"]) and not row
 
 
 def test_no_title_begins_with_a_capital_article_within_a_sentence() -> None:
-    assert words.in_prose("The report's link") == "the report's link"
-    assert words.in_prose("Theta LTE") == "Theta LTE" and words.in_prose("A") == "a"
+    assert mid_sentence("The report's link") == "the report's link"
+    assert mid_sentence("Theta LTE") == "Theta LTE" and mid_sentence("A") == "a"
 
 
 def test_a_column_of_verdicts_that_no_row_has_is_left_out(report: Told) -> None:

@@ -4,7 +4,7 @@ import re
 
 from kneepoint.analysis.derived import derived
 from kneepoint.analysis.schema import TABLES
-from kneepoint.reports.words import TEMPLATES
+from kneepoint.reports.compose import TEMPLATES
 from kneepoint.runs.question import FOLDER
 
 

@@ -1,15 +1,19 @@
 """What a report says, read back from its document."""
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from xml.etree.ElementTree import Element
+
+from markupsafe import Markup
 
 from kneepoint.analysis.derived import with_derived
 from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Tables
 from kneepoint.config.published import Reference
-from kneepoint.reports import draw, words
+from kneepoint.reports import blocks, compose, draw
 from kneepoint.reports.document import Document
 from tests.analysis import synthetic
 
@@ -41,6 +45,22 @@ def plain(item: Element) -> str:
         return f"{{{item.attrib['href'].removeprefix('#')}}}"
     mark = {"strong": "**", "code": "`"}.get(item.tag, "")
     return " ".join(f"{mark}{inner}{mark}".split(" "))
+
+
+def table(name: str = "t", *rows: blocks.Cells, title: str = "A", **given: Any) -> str:
+    """A table of these rows, or of one, as a template writes it."""
+
+    def add(row: blocks.Rows) -> Markup:
+        for cells in rows or ({"a": "1"},):
+            row(cells)
+        return Markup("")
+
+    return blocks.table(name, title, caller=add, **given)
+
+
+def figure(name: str, title: str = "F", caption: str = "", tall: Container[str] = ()) -> str:
+    """A figure that was drawn, as a template writes it."""
+    return blocks.figure([name], tall, name, title, caller=lambda: Markup(caption))
 
 
 @dataclass(frozen=True)
@@ -83,6 +103,11 @@ class Told:
         rows = self.block(table).findall(".//tbody/tr")
         return [tuple(re.sub("[ \n]+", " ", plain(cell)).strip() for cell in row) for row in rows]
 
+    def records(self, table: str) -> list[dict[str, str]]:
+        """The rows of a table by the last row of its head; missing values as dashes."""
+        head = self.head(table)
+        return [dict(zip(head, row, strict=True)) for row in self.rows(table)]
+
     def caption(self, name: str) -> str:
         caption = self.block(name).find("figcaption")
         assert caption is not None
@@ -104,4 +129,4 @@ def told(results: Results) -> Told:
 
 def told_by(tables: Tables) -> Told:
     """What the report says of tables, with every figure that they have data for."""
-    return Told(words.compose(with_derived(tables), PROVENANCE, draw.available(tables)))
+    return Told(compose.compose(with_derived(tables), PROVENANCE, draw.available(tables)))

@@ -22,7 +22,7 @@ from kneepoint.analysis.frames import (
     together,
     with_parameters,
 )
-from kneepoint.analysis.further_run import LEVEL, Selection
+from kneepoint.analysis.further_run import Selection
 from kneepoint.analysis.inventory import Found, what
 from kneepoint.analysis.metrics import (
     METRICS,
@@ -37,9 +37,6 @@ from kneepoint.config.published import TableDescription
 from kneepoint.config.study import EMULATOR
 from kneepoint.questions.audit import ADDED_RUNS, adds_runs
 from kneepoint.questions.audit.beside import (
-    DRAWS,
-    MOST_LOST,
-    MOST_OF_TIME,
     OFF,
     WITHIN_SPREAD,
     agreements,
@@ -54,7 +51,6 @@ from kneepoint.questions.audit.beside import (
 )
 from kneepoint.questions.audit.checks import (
     CAPACITY,
-    CLOSE,
     Finding,
     arithmetic,
     capacities,
@@ -66,7 +62,6 @@ from kneepoint.questions.audit.checks import (
 )
 from kneepoint.runs.audit_table import AGREEING, AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.results import read_frame
-from kneepoint.stats.outliers import FACTOR
 
 OF_PRINT = (arithmetic, capacities)
 """Checks that need no run of the row."""
@@ -422,39 +417,4 @@ def printed(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["table", "row", "metric", "text"])
 
 
-def worst(rows: Sequence[Record]) -> Record | None:
-    """The contradicted row whose wrong number is the farthest from ours by ratio; None without one.
-
-    Its `metric` is that number's. Of a row without one wrong number it is the one that is the
-    farthest from ours.
-    """
-    found = [
-        (_apart(row, metric), {**row, "metric": metric})
-        for row in rows
-        if row["verdict"] == CONTRADICTED
-        for metric in ([row["wrong"]] if row["wrong"] in METRICS else METRICS)
-    ]
-    return max(found, key=lambda each: each[0])[1] if found else None
-
-
-def _apart(row: Record, metric: str) -> float:
-    """How far ours is from what is published, as the size of the logarithm; -1 if unknown."""
-    ours, published = row[f"ours_{metric}"], row[f"published_{metric}"]
-    if not (ours > 0 and published > 0):
-        return math.inf if ours == 0 or published == 0 else -1.0
-    return abs(math.log(ours / published))
-
-
 DERIVED = {"printed": printed}
-WORDS = {
-    "AGREEING": AGREEING,
-    "CLOSE": CLOSE,
-    "DRAWS": DRAWS,
-    "FACTOR": FACTOR,
-    "LEVEL": LEVEL,
-    "MOST_LOST": MOST_LOST,
-    "MOST_OF_TIME": MOST_OF_TIME,
-    "SURE": SURE,
-    "VERDICTS": VERDICTS,
-    "worst": worst,
-}

@@ -93,4 +93,15 @@ def hardenings(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-DERIVED = {"hardenings": hardenings}
+def hardening_summary(tables: Tables) -> pd.DataFrame:
+    """Each round: the median, least and greatest of its repeats."""
+    found = tables["hardening_rounds"].groupby(["hardening", "round"], sort=False)
+    columns = {
+        f"{name}_{statistic}": (name, function)
+        for name in ("worst_case", "own")
+        for statistic, function in (("median", "median"), ("least", "min"), ("greatest", "max"))
+    }
+    return found.agg(**columns).reset_index()
+
+
+DERIVED = {"hardenings": hardenings, "hardening_summary": hardening_summary}

@@ -337,10 +337,3 @@ DERIVED = {
     "agreement_settings": settings,
     "confirmed": confirmed,
 }
-WORDS = {
-    "CALIBRATION": CALIBRATION,
-    "CERTAINTY": CERTAINTY,
-    "GOAL": GOAL,
-    "GOAL_MS": GOAL_MS,
-    "NEAR": NEAR,
-}

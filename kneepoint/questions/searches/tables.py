@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis import labels, statistics
+from kneepoint.analysis import statistics
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     PARAMETER,
@@ -20,13 +20,12 @@ from kneepoint.analysis.frames import (
 )
 from kneepoint.analysis.luck import Luck
 from kneepoint.analysis.metrics import (
-    FIGURES,
     POWER,
     SHOWN,
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.analysis.recovery import CHANCE, DRAWS, disagreements, recovery
+from kneepoint.analysis.recovery import disagreements, recovery
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.common.study_record import (
     BestTrial,
@@ -37,7 +36,6 @@ from kneepoint.common.tables import Tables
 from kneepoint.config.study import (
     EMULATOR,
     MAHIMAHI,
-    POWERS,
     Bounded,
     Fit,
     Flows,
@@ -50,7 +48,6 @@ from kneepoint.config.study import (
 )
 from kneepoint.questions.searches.importances import importances
 from kneepoint.runs.results import OBJECTIVES, VIOLATION
-from kneepoint.search.objective import MISFIT_SCALE
 from kneepoint.stats.intervals import Chance
 
 ONE_PEAK = ("ternary", "golden")
@@ -447,35 +444,4 @@ def leaders(tables: Tables) -> pd.DataFrame:
     return equals
 
 
-def _best_of(parameters: Sequence[Record], search: str) -> dict[str, float]:
-    """The best value of each parameter of a search, from rows of search_parameters."""
-    return {row["parameter"]: row["best"] for row in parameters if row["search"] == search}
-
-
-def _stated(search: Record) -> str:
-    """The best value of a search as the report names it: of fresh seeds, if they have run."""
-    read = math.exp if search["is_logarithm"] else float
-    value, low, high = (read(search[name]) for name in ("best_value", "best_low", "best_high"))
-    if math.isnan(low):
-        return f"{value:.4g}"
-    half = (high - low) / 2
-    places = 2 if search["objective"] in POWERS or not half else -math.floor(math.log10(half)) + 1
-    return labels.plus_minus(value, half, min(max(places, 0), 6))
-
-
-def _bounds_kept(bounds: Mapping[str, float]) -> str:
-    """What a search for the smallest value keeps."""
-    named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
-    return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
-
-
 DERIVED = {"search_leaders": leaders}
-WORDS = {
-    "CHANCE": CHANCE,
-    "DRAWS": DRAWS,
-    "MISFIT_SCALE": MISFIT_SCALE,
-    "NEAR": NEAR,
-    "best_of": _best_of,
-    "bounds_kept": _bounds_kept,
-    "stated": _stated,
-}

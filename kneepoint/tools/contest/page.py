@@ -11,7 +11,7 @@ from markupsafe import Markup
 from kneepoint.analysis import labels
 from kneepoint.common.json_text import Json
 from kneepoint.entries.score import SCORES
-from kneepoint.reports import render
+from kneepoint.reports import blocks, render
 from kneepoint.reports.document import document
 from kneepoint.reports.templating import (
     element,
@@ -74,7 +74,13 @@ def render_page(
     context = {key: value for key, value in found.items() if key != "score"}
     score_word = found["score"]["name"].replace("_", " ")
     written = environment.get_template(template).make_module(
-        {**context, **values, "figures": drawn, "score_word": score_word}
+        {
+            **blocks.functions(drawn),
+            **context,
+            **values,
+            "figures": drawn,
+            "score_word": score_word,
+        }
     )
     heading, subtitle = (plain_text(vars(written)[name]) for name in ("heading", "subtitle"))
     page = document(str(written), heading, subtitle=subtitle, made_of=made_of, search=search)
@@ -88,7 +94,7 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         name = row["name"]
         if name not in with_run:
             return str(name)
-        return element("run", name, of=slugs[name].removeprefix("run-"))
+        return element("a", name, class_="run", href=f"#{slugs[name]}")
 
     order = {row["name"]: at for at, row in enumerate(found["ranking"])}
 

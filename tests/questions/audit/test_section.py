@@ -12,7 +12,7 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
 )
 from kneepoint.analysis.schema import TABLES
-from kneepoint.reports import words
+from kneepoint.reports import blocks, compose
 from kneepoint.reports.document import document
 from tests.analysis import synthetic
 from tests.reports.told import Told, told
@@ -67,13 +67,17 @@ LINE = {**PLACE, "name": "001 window 40", "runs": 5} | {
 def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> None:
     nothing = dict.fromkeys(column.name for column in TABLES["audit_evidence"].columns)
     tables = {"audit_evidence": [{**nothing, "parameters": (), **PLACE, **piece}]}
-    template = words.environment().get_template("questions/audit/section.md.jinja")
-    of = {"rows": lambda name: tables.get(name, []), "printed_in": lambda *place: place[-1]}
+    template = compose.environment().get_template("questions/audit/section.md.jinja")
+    of = {
+        **blocks.functions(),
+        "rows": lambda name: tables.get(name, []),
+        "printed_in": lambda *place: place[-1],
+    }
     module: Any = template.make_module(of)
     said = Told(document(str(module.evidence("x", "X", "", [LINE])), "T"))
-    ((name, *found),) = said.rows("audit-x")
-    there = dict(zip(said.head("audit-x")[1:], found, strict=True))
-    value, note = (there.pop(each, empty) for each, empty in (("That is", DASH), ("Note", "")))
-    assert name == "001 window 40" and there.pop("Evidence")
+    (found,) = said.records("audit-x")
+    there = [found.get(each, DASH) for each in ("Metric", "Published", "Ours", "Difference")]
+    stated = [found.get("That is", DASH), found.get("Note", "")]
+    assert found["Row"] == "001 window 40" and found["Evidence"]
     signs = str.maketrans({MINUS: "-", "\N{NO-BREAK SPACE}": " ", "+": None})
-    assert tuple(each.translate(signs) for each in (*there.values(), value, note)) == cells
+    assert tuple(each.translate(signs) for each in (*there, *stated)) == cells

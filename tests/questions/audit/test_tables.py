@@ -28,7 +28,8 @@ from kneepoint.config.study import Fit
 from kneepoint.questions.audit import checks
 from kneepoint.questions.audit.beside import KINDS, LIMITS
 from kneepoint.questions.audit.checks import Finding, neighbours
-from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit, worst
+from kneepoint.questions.audit.section import worst
+from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit
 from kneepoint.stats.outliers import LEVEL
 from tests.analysis import synthetic
 from tests.questions.audit import planted, published, strangers

@@ -9,7 +9,7 @@ from jinja2 import FileSystemLoader
 
 from kneepoint.analysis.derived import with_derived
 from kneepoint.common.errors import KneepointError
-from kneepoint.reports import draw, words
+from kneepoint.reports import compose, draw
 from tests.analysis import synthetic
 from tests.questions.comparisons.test_tables import pages, printed
 from tests.reports.panels import Tables, drawn, joined, places
@@ -56,19 +56,20 @@ def test_configuration_has_words_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "comparisons").mkdir()
     template = tmp_path / "comparisons" / "buffers.md.jinja"
 
-    def compose(text: str) -> str:
+    def composed(text: str) -> str:
         template.write_text(text)
-        report = words.compose(with_derived(tables), PROVENANCE, draw.available(tables), tmp_path)
+        figures = draw.available(tables)
+        report = compose.compose(with_derived(tables), PROVENANCE, figures, tmp_path)
         return Told(report).text("comparison-buffers")
 
-    assert "Ours are **2**." in compose("Ours are **{{ 1 + 1 }}**.")
+    assert "Ours are **2**." in composed("Ours are **{{ 1 + 1 }}**.")
     assert told_by(tables).text("comparison-buffers"), "and need none"
     for text, problem in (
         ("{{ nothing.at_all }}", "'nothing' is undefined"),
         ("{% if %}", "Expected an expression"),
     ):
         with pytest.raises(KneepointError, match=problem) as caught:
-            compose(text)
+            composed(text)
         assert str(caught.value).startswith(str(template))
 
 
@@ -85,7 +86,7 @@ def said_of(comparison: str, shares: Sequence[tuple[str, float]]) -> str:
         }
         for label, mean in shares
     ]
-    templates = words.environment().overlay(loader=FileSystemLoader(TEMPLATES))
+    templates = compose.environment().overlay(loader=FileSystemLoader(TEMPLATES))
     text = templates.get_template(f"{comparison}.md.jinja").render(rows=lambda _: lines)
     return " ".join(text.split())
 

@@ -84,10 +84,13 @@ def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> No
     again = made_up.runs(3, seed=5, factor=factor)
     parts = {"agreement": emulated, "again": again[again["trial"] == 3]}
     report = told(synthetic.MadeUp(**{**synthetic.of_questions("real_parts"), **parts}))
-    rows = {row[:2]: row for row in report.rows("agreement-outside")}
-    *_, mean, reason = rows["delay threshold 10", "Throughput"]
-    assert reason == why
-    assert float(mean) == pytest.approx(3.85 * factor, rel=0.01)
+    (row,) = (
+        each
+        for each in report.records("agreement-outside")
+        if (each["Setting"], each["Metric"]) == ("delay threshold 10", "Throughput")
+    )
+    assert row.get("Explained by", labels.DASH) == why
+    assert float(row["Rerun"]) == pytest.approx(3.85 * factor, rel=0.01)
 
 
 def test_figure_has_every_setting(analysed: dict[str, pd.DataFrame]) -> None:

@@ -92,8 +92,8 @@ def test_choice_tells_what_further_runs_changed(guide: GuideRecord | None) -> No
     said = report.text("search-chosen")
     assert all(each in said for each in ("15", "0.88", "12", "20", "2.5"))
     assert ("emulator" in said) == bool(guide)
-    ((_, _, _, best_beta, other_beta, *_),) = report.rows("parameters-chosen")
-    assert (best_beta, other_beta) == ("0.1", "0.3")
+    (beta,) = report.records("parameters-chosen")
+    assert (beta["Best"], beta["Otherwise"]) == ("0.1", "0.3")
 
 
 def test_race_tells_what_it_stopped_and_saved() -> None:
