@@ -1,7 +1,6 @@
 """`kneepoint report`: makes everything, including the report."""
 
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 from kneepoint.cli import (
@@ -12,7 +11,7 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.cli.runs import make_checked
-from kneepoint.common.files import read_bytes
+from kneepoint.common.files import read_json
 from kneepoint.runs.load import load_workflow
 from kneepoint.workflow.states import failure_of, states_of
 
@@ -45,37 +44,7 @@ def make(config: Path, cores: str, as_json: bool) -> None:
     if failures:
         print(*failures, sep="\n", file=sys.stderr)
     has_succeeded = all(each.failed < (each.trials or 1) for each in studies)
-    found = findings_in(read_bytes(paths[0]).decode())
+    found = [f"- {each}" for each in read_json(results / "provenance.json")["findings"]]
     shown = [str(as_called(path)) for path in paths]
     text = "\n".join([*found, *([""] if found else []), *shown])
     print_result(shown, text, as_json, ok=has_succeeded)
-
-
-class _Findings(HTMLParser):
-    """Collects the words of each item of the list of findings."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.items: list[str] = []
-        self._is_within = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "ul" and ("class", "findings") in attrs:
-            self._is_within = True
-        elif tag == "li" and self._is_within:
-            self.items.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "ul":
-            self._is_within = False
-
-    def handle_data(self, data: str) -> None:
-        if self._is_within and self.items:
-            self.items[-1] += data
-
-
-def findings_in(html: str) -> list[str]:
-    """Returns the findings on the first page of a report, one a line."""
-    parser = _Findings()
-    parser.feed(html)
-    return [f"- {' '.join(item.split())}" for item in parser.items]
