@@ -1,6 +1,6 @@
-"""Captures, judged by tcptrace, tshark and capinfos; real ones of tcpdump with offloads on and off.
+"""Captures, judged by tcpdump, tcptrace, tshark and capinfos; real ones with offloads on and off.
 
-The judges are Debian's packages tcptrace, tshark and wireshark-common.
+The judges are Debian's packages tcpdump, tcptrace, tshark and wireshark-common.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import pytest
 
 from kneepoint.tools.import_files.measurement import Measurement
 from kneepoint.tools.import_files.read import read_measurements
-from tests.tools.import_files.captures import Form, Interface, pcap, pcapng, transfer
+from tests.tools.import_files.captures import Form, Interface, datagram, pcap, pcapng, transfer
 
 
 def output_of(*command: str | Path) -> str:
@@ -46,6 +46,23 @@ def capture(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     path = tmp_path / "sender.pcap"
     path.write_bytes(pcapng(seen, *two) if seed == 2 else pcap(seen, snaplen=(128, 1600)[seed]))
     return path
+
+
+@pytest.mark.parametrize("kind", ["TCP", "UDP"])
+def test_tcpdump_counts_the_same(tmp_path: Path, kind: str) -> None:
+    path, form = tmp_path / "cubic-1.pcap", Form()
+    seen = form.seen(transfer(0, form).sender)
+    if kind == "UDP":
+        seen = [(1 + k / 90, datagram(0, k, bytes(7 * k))) for k in range(200)]
+    path.write_bytes(pcap(seen))
+    printed = output_of("tcpdump", "-Z", "root", "-nn", "-tt", "-v", "-r", path)
+    packets = re.findall(r"(?m)^([\d.]+) IP .*length (\d+).*\)\n +10\.0\.0\.1", printed)
+    found = one(path)
+    assert found.metrics["packets_sent"] == len(packets) > 100
+    span_s = float(packets[-1][0]) - float(packets[0][0])
+    mbps = 8 * sum(int(size) for _, size in packets) / span_s / 1e6
+    assert found.metrics["throughput_mbps"] == pytest.approx(mbps, rel=1e-9)
+    assert [flow["name"] for flow in found.flows] == ["all", "10.0.0.1:5000 > 10.0.0.2:6000"]
 
 
 def test_tcptrace_counts_the_same(capture: Path) -> None:

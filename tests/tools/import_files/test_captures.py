@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kneepoint.analysis import over_time
 from kneepoint.common.errors import KneepointError
 from kneepoint.tools.import_files.measurement import Measurement
 from kneepoint.tools.import_files.read import read_measurements
@@ -17,6 +18,7 @@ from tests.tools.import_files.captures import (
     Form,
     Interface,
     Seen,
+    Segment,
     bare,
     block,
     cooked,
@@ -102,6 +104,7 @@ def test_a_silence_that_may_be_an_outage_or_a_hole_is_said(
     ends = exchange(lambda s: None if in_hole(s) else s, with_answers)
     found = pair(tmp_path, *map(pcap, ends))
     assert found.flows[0]["loss"] == pytest.approx(160 / 4000)
+    assert found.flows[0]["delay_p95_ms"] == pytest.approx(20, abs=0.0011)  # times are of us
     (said,) = [note for note in found.notes if "receiver.pcap has no packet for 0.8" in note]
     assert " 160 packets" in said
 
@@ -367,6 +370,11 @@ RIGHT = {
 CUT = pcapng(SEEN, NANO)
 REFUSED = {
     "cut off": (PLAIN[:-5], "cut off"),
+    "cut after a packet's header": (PLAIN + struct.pack("<4I", 1, 1, 60, 60), "cut"),
+    "a record of 1 GB": (PLAIN + struct.pack("<4I", 1, 1, 2**30, 60), "record"),
+    "of no packets": (pcap([]), "no TCP or UDP"),
+    "of one moment": (pcap(SEEN[:1]), "duration is 0"),
+    "of packets that end within IP's header": (changed(lambda data: data[:30]), "no TCP or UDP"),
     "cut in a packet's header": (PLAIN + bytes(9), "cut off"),
     "cut in its header": (PLAIN[:20], "cut off"),
     "of version 2.3": (pcap(SEEN, version=(2, 3)), "2.3"),
@@ -497,6 +505,7 @@ PAIRS = {
 }
 BAD_PAIRS = {
     "the same": (PLAIN, PLAIN, "same"),
+    "a clock ahead": (PLAIN, pcap([(t + 1, d) for t, d in CAME]), r"receiver\.pcap.*clock"),
     "a clock behind": (PLAIN, pcap([(t - 0.1, d) for t, d in CAME]), "clock"),
     "a clock an hour behind": (PLAIN, pcap([(t - 3600, d) for t, d in CAME]), "clock"),
     "a sender's capture that lacks a tenth": (
@@ -510,6 +519,45 @@ BAD_PAIRS = {
         "dropped",
     ),
 }
+
+
+def test_one_end_tells_round_trips_and_both_ends_delays(tmp_path: Path) -> None:
+    (alone,) = read((tmp_path / "a.pcap", PLAIN))
+    assert 21.5 <= float(str(alone.flows[0]["rtt_p50_ms"])) <= 22.5  # 1.5 more than the one way
+    assert any(each.startswith("capacity, queue") for each in alone.absent)
+    both = pair(tmp_path, PLAIN, pcap(CAME))
+    assert both.path == tmp_path / "sender.pcap" and both.format != alone.format
+    assert over_time.DELAY in set(both.series["quantity"])
+
+
+@pytest.mark.parametrize("kind", ["TCP", "UDP"])
+def test_what_left_while_the_receiver_was_not_captured_is_not_lost(
+    tmp_path: Path, kind: str
+) -> None:
+    sent, came = SEEN, CAME
+    if kind == "UDP":
+        sent, came = exchange(lambda at_s: at_s if round(at_s * 200) % 10 else None)
+    half = came[len(came) // 4 : -len(came) // 4]
+    both = pair(tmp_path, pcap(sent), pcap(half))
+    assert 0.09 < float(str(both.flows[0]["loss"])) < 0.2  # of TCP with a part of a burst
+    assert both.metrics["packets_sent"] < 0.6 * len(sent)
+    assert any("do not count" in each for each in both.notes)
+
+
+def test_segments_that_are_sent_again_measure_no_rtt(tmp_path: Path) -> None:
+    times_s = ((1.0, 0), (1.1, 1000), (1.4, 1000))
+    data = [Segment(at_s, 0, begins, 1000, 7, k) for k, (at_s, begins) in enumerate(times_s)]
+    answers = [Segment(1.03, 1, 7, 0, 1000, 1), Segment(1.5, 1, 7, 0, 2000, 2)]
+    (found,) = read((tmp_path / "a.pcap", pcap(in_time(FORM.seen([*data, *answers])))))
+    assert found.flows[0]["retransmissions"] == 1
+    assert found.flows[0]["rtt_mean_ms"] == pytest.approx(30, abs=0.01)
+
+
+def test_captures_of_different_runs_stay_apart(tmp_path: Path) -> None:
+    paths = [
+        (tmp_path / f"cubic-{k}.pcap", pcap(FORM.seen(transfer(k, FORM).sender))) for k in (1, 2)
+    ]
+    assert len(read(*paths)) == 2
 
 
 @pytest.mark.parametrize("ends", PAIRS.values(), ids=PAIRS)

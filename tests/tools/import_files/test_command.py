@@ -8,13 +8,12 @@ import pytest
 
 from kneepoint.analysis.opened import open_results
 from tests.programs import run_kneepoint
+from tests.tools.import_files.captures import Form, pcap, transfer
 from tests.tools.import_files.test_imported import (
     IPERF3,
-    capture,
     flent_file,
     link_log_of,
     qlog_file,
-    transfer,
     tunnel_log_of,
 )
 
@@ -58,8 +57,10 @@ def test_files_of_every_tool_make_runs_and_figures(tmp_path: Path) -> None:
         (tmp_path / f"quic-{seed}.qlog").write_text(qlog_file(seed))
         flent_file(tmp_path / f"upload-{seed}.flent.gz", seed)
         (tmp_path / f"bbr-{seed + 2}.json").write_text(json.dumps(IPERF3))
-        for end, seen in zip(("sent", "came"), transfer(seed)[:2], strict=True):
-            capture(tmp_path / f"{end}-{seed}.pcap", seen)
+        form = Form()
+        known = transfer(seed, form)
+        for end, segments in (("sent", known.sender), ("came", known.receiver)):
+            (tmp_path / f"{end}-{seed}.pcap").write_bytes(pcap(form.seen(segments)))
     files = sorted(path.name for path in tmp_path.iterdir())
     done = run_kneepoint("import", *files, "--network", "lab", "--into", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -5,14 +5,12 @@ import calendar
 import codecs
 import datetime
 import gzip
-import io
 import json
 import os
 import random
 import re
 import shutil
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -21,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import dpkt
 import numpy as np
 import pytest
 from flent import resultset
@@ -34,8 +31,10 @@ from kneepoint.tools.import_files.measurement import Measurement
 from kneepoint.tools.import_files.read import FORMATS, read_measurements
 from tests.analysis.test_logs import EVENTS, HEADER
 from tests.conftest import ROOT
+from tests.tools.import_files.captures import pcap
 
-FILES = range(20)
+FILES = range(12)
+"""Seeds of files: every combination of what depends on the seed modulo 2, 3 and 4."""
 
 
 def read(path: Path, content: str | bytes) -> Measurement:
@@ -417,174 +416,6 @@ def test_netperfs_figures_in_flents_files_are_flents(tmp_path: Path, name: str) 
     assert found.controller == "bbr"
 
 
-# Captures -------------------------------------------------------------------------------------
-
-
-Seen = list[tuple[float, bytes]]
-HOSTS = b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"
-
-
-def frame(kind: str, way: int, number: int, payload: int, **fields: int) -> bytes:
-    """An Ethernet frame from one host to the other, of a flow between their ports 5000 and 6000."""
-    ports = {"sport": (5000, 6000)[way], "dport": (6000, 5000)[way]}
-    body = bytes([number % 251]) * payload
-    if kind == "tcp":
-        inner = dpkt.tcp.TCP(**ports, **fields, flags=16, data=body)
-    else:
-        inner = dpkt.udp.UDP(**ports, ulen=8 + payload, data=body)
-    protocol = dpkt.ip.IP_PROTO_TCP if kind == "tcp" else dpkt.ip.IP_PROTO_UDP
-    ends = {"src": HOSTS[way], "dst": HOSTS[1 - way]}
-    outer = dpkt.ip.IP(**ends, p=protocol, id=number % 2**16, data=inner)
-    outer.len = len(outer)
-    return bytes(dpkt.ethernet.Ethernet(data=outer, type=dpkt.ethernet.ETH_TYPE_IP))
-
-
-def transfer(seed: int, kind: str = "tcp") -> tuple[Seen, Seen, list[float]]:
-    """What both ends see of a transfer, and the one-way delays; every tenth segment is lost."""
-    drawn = random.Random(seed)
-    sender: Seen = []
-    receiver: Seen = []
-    delays_s = []
-    sequence = drawn.randrange(2**32) if seed % 4 == 1 else 2**32 - 50_000  # it wraps
-    at_s, missing = 1_700_000_000.0, None  # the first byte that was lost
-    for number in range(300):
-        at_s = round(at_s + drawn.uniform(0.001, 0.01), 6)
-        size = drawn.randint(100, 1400)
-        segment = frame(kind, 0, number, size, seq=sequence % 2**32, ack=7)
-        sequence += size
-        sender.append((at_s, segment))
-        delay_s = round(drawn.uniform(0.02, 0.04), 6)
-        if number % 10 == 8:
-            missing = sequence - size if missing is None else missing
-            continue
-        delays_s.append(delay_s)
-        receiver.append((at_s + delay_s, segment))
-        if kind == "tcp":
-            acked = sequence if missing is None else missing
-            answer = frame(kind, 1, number, 0, seq=7, ack=acked % 2**32)
-            receiver.append((at_s + delay_s, answer))
-            sender.append((at_s + delay_s + 0.02, answer))
-    return sorted(sender), sorted(receiver), delays_s
-
-
-def pcap(seen: Seen, snaplen: int = 1500, link: int = 1) -> bytes:
-    file = io.BytesIO()
-    writer = dpkt.pcap.Writer(file, snaplen=snaplen, linktype=link)
-    for at_s, data in seen:
-        writer.writepkt(data[:snaplen] if snaplen else data, at_s)
-    return file.getvalue()
-
-
-def capture(path: Path, seen: Seen, snaplen: int = 1500, link: int = 1) -> Path:
-    path.write_bytes(pcap(seen, snaplen, link))
-    return path
-
-
-@pytest.mark.parametrize("seed", FILES)
-def test_a_capture_has_tcpdumps_figures(tmp_path: Path, seed: int) -> None:
-    if not shutil.which("tcpdump"):
-        pytest.skip("NOT TESTED against tcpdump: it is missing (Debian: apt-get install tcpdump)")
-    path = capture(tmp_path / "cubic-1.pcap", transfer(seed, ("tcp", "udp")[seed % 2])[0])
-    command = ["tcpdump", "-Z", "root", "-nn", "-tt", "-v", "-r", str(path)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    pattern = r"^([\d.]+) IP .*length (\d+)\)\n +10.0.0.1"
-    packets = re.findall(pattern, printed, re.MULTILINE)
-    (found,) = read_measurements([path])
-    assert found.metrics["packets_sent"] == len(packets) == 300
-    span_s = float(packets[-1][0]) - float(packets[0][0])
-    bits = 8 * sum(int(size) for _, size in packets)
-    assert found.metrics["throughput_mbps"] == pytest.approx(bits / span_s / 1e6, rel=1e-9)
-    assert [flow["name"] for flow in found.flows] == ["all", "10.0.0.1:5000 > 10.0.0.2:6000"]
-
-
-@pytest.mark.parametrize("seed", FILES)
-def test_one_end_tells_the_rtt_and_both_ends_loss_and_delay(tmp_path: Path, seed: int) -> None:
-    kind = ("tcp", "udp")[seed % 2]
-    sent, came, delays_s = transfer(seed, kind)
-    one = capture(tmp_path / "sender.pcap", sent, 96)
-    other = capture(tmp_path / "receiver.pcap", came)
-    (alone,) = read_measurements([one])
-    exact = [round(1000 * delay_s, 3) for delay_s in delays_s]
-    if kind == "tcp":
-        # The acknowledgment of a later segment overtakes some, which then measure nothing.
-        assert alone.flows[0]["retransmissions"] == 0
-        assert 40 <= float(str(alone.flows[0]["rtt_p50_ms"])) <= 60
-        assert any(each.startswith("capacity, queue") for each in alone.absent)
-    (both,) = read_measurements([other, one] if seed % 3 else [one, other])
-    assert both.path == one and both.format != alone.format
-    for flow in both.flows:
-        nearest = np.percentile(exact, 95, method="nearest")
-        assert flow["delay_p95_ms"] == pytest.approx(nearest, abs=0.0011)  # times are of us
-        assert 0.05 < float(str(flow["loss"])) < 0.15
-    assert both.metrics["packets_sent"] == 300 and both.metrics["packets_delivered"] == 270
-    assert over_time.DELAY in set(both.series["quantity"])
-
-
-@pytest.mark.parametrize("kind", ["tcp", "udp"])
-def test_what_left_while_the_receiver_was_not_captured_is_not_lost(
-    tmp_path: Path, kind: str
-) -> None:
-    sent, came, _ = transfer(3, kind)
-    one = capture(tmp_path / "sender.pcap", sent)
-    other = capture(tmp_path / "receiver.pcap", came[len(came) // 4 : -len(came) // 4])
-    (both,) = read_measurements([one, other])
-    assert both.flows[0]["loss"] == pytest.approx(0.1, abs=0.02)
-    assert both.metrics["packets_sent"] == pytest.approx(150, abs=20)
-    assert any("do not count" in each for each in both.notes)
-
-
-def test_segments_that_are_sent_again_measure_no_rtt(tmp_path: Path) -> None:
-    first = frame("tcp", 0, 1, 1000, seq=0, ack=7)
-    second = frame("tcp", 0, 2, 1000, seq=1000, ack=7)
-    again = frame("tcp", 0, 3, 1000, seq=1000, ack=7)
-    one, two = (frame("tcp", 1, n, 0, seq=7, ack=n * 1000) for n in (1, 2))
-    seen = [(1.0, first), (1.03, one), (1.1, second), (1.4, again), (1.5, two)]
-    (found,) = read_measurements([capture(tmp_path / "a.pcap", seen)])
-    assert found.flows[0]["retransmissions"] == 1
-    assert found.flows[0]["rtt_mean_ms"] == pytest.approx(30, abs=0.01)
-
-
-def cooked(data: bytes) -> bytes:
-    """The packet of an Ethernet frame as `tcpdump -i any` shows it."""
-    head = struct.pack(">HHH8sH", 0, 1, 6, bytes(8), dpkt.ethernet.ETH_TYPE_IP)
-    return head + data[14:]
-
-
-@pytest.mark.parametrize(
-    ("link", "changed"), [(113, cooked), (101, lambda data: data[14:]), (None, bytes)]
-)
-def test_captures_of_every_link_type_and_pcapng_are_read(
-    tmp_path: Path, link: int | None, changed: Callable[[bytes], bytes]
-) -> None:
-    sent, _, _ = transfer(2)
-    (expected,) = read_measurements([capture(tmp_path / "a.pcap", sent)])
-    content = pcap([(at_s, changed(data)) for at_s, data in sent], link=link or 1)
-    if link is None:
-        file = io.BytesIO()
-        writer = dpkt.pcapng.Writer(file)
-        for at_s, data in sent:
-            writer.writepkt(data, at_s)
-        content = gzip.compress(file.getvalue())
-    found = read(tmp_path / "b.pcap", content)
-    assert found.metrics == pytest.approx(dict(expected.metrics), rel=1e-6)
-    assert [flow["name"] for flow in found.flows] == [flow["name"] for flow in expected.flows]
-
-
-def test_captures_of_different_runs_stay_apart(tmp_path: Path) -> None:
-    paths = [capture(tmp_path / f"cubic-{k}.pcap", transfer(k)[0]) for k in (1, 2)]
-    assert len(read_measurements(paths)) == 2
-
-
-@pytest.mark.parametrize("ahead_s", [-0.5, 1])
-def test_a_clock_that_is_wrong_is_named(tmp_path: Path, ahead_s: float) -> None:
-    sent, came, _ = transfer(1)
-    one = capture(tmp_path / "sender.pcap", sent)
-    late = capture(tmp_path / "receiver.pcap", [(at_s + ahead_s, data) for at_s, data in came])
-    with pytest.raises(KneepointError, match="clock") as raised:
-        read_measurements([one, late])
-    assert "receiver.pcap" in str(raised.value)
-
-
 # qlog -----------------------------------------------------------------------------------------
 
 
@@ -693,7 +524,6 @@ def one_rtt(*packets: dict[str, Any]) -> str:
 
 TUNNEL = tunnel_log_of(4)[0]
 LINK = link_log_of(1)
-SENT = transfer(1)[0]
 SEQUENCE = qlog_file(2)
 NOTHING = {"bytes": 0, "bits_per_second": 0, "seconds": 0}
 BAD = {
@@ -732,15 +562,6 @@ BAD = {
     "flent, of one moment": (flent_object(x_values=[0.0, 0.0]), "duration is 0"),
     "flent, of no number": (flent_object().replace("3.0", "NaN"), "NaN"),
     "packed by another tool": (bz2.compress(flent_object().encode()), "bunzip2"),
-    "capture, cut off": (pcap(SENT)[:-5], "cut off"),
-    "capture, header cut off": (pcap(SENT)[:20], "cut off"),
-    "capture, cut after a packet's header": (pcap(SENT) + struct.pack("<4I", 1, 1, 60, 60), "cut"),
-    "capture of another link": (pcap(SENT, link=105), "105"),
-    "capture, headers cut": (pcap([(at, data[:30]) for at, data in SENT]), "no TCP or UDP"),
-    "capture, a record of 1 GB": (pcap(SENT) + struct.pack("<4I", 1, 1, 2**30, 60), "record"),
-    "capture, backward": (pcap(SENT[::-1]), "backward"),
-    "capture of no packets": (pcap([]), "no TCP or UDP"),
-    "capture of one moment": (pcap(SENT[:1]), "duration is 0"),
     "qlog, cut off": (qlog_file(0)[:-5], "JSON"),
     "qlog, sequence cut off": (SEQUENCE[:-5], "record"),
     "qlog of no trace": ('{"qlog_version": "0.3", "traces": []}', "no trace"),
@@ -826,5 +647,5 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path, kind: str) -> None:
 
 def test_every_file_is_of_one_format() -> None:
     texts = (iperf3_object(), flent_object(), qlog_file(0), SEQUENCE, LINK, TUNNEL)
-    for content in (*map(str.encode, texts), b'{"cc_schemes": []}', pcap(SENT)):
+    for content in (*map(str.encode, texts), b'{"cc_schemes": []}', pcap([])):
         assert sum(each.recognises(content[:65_536]) for each in FORMATS) == 1

@@ -6,12 +6,12 @@ import pytest
 
 from kneepoint.tools.import_files.read import read_measurements
 from tests.controllers.test_mahimahi_graphs import expect_printed, scripts
-from tests.tools.import_files.test_imported import link_log_of
+from tests.tools.import_files.test_imported import FILES, link_log_of
 
 __all__ = ["scripts"]  # a fixture
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", FILES)
 def test_scripts_print_what_import_reads(scripts: Path, tmp_path: Path, seed: int) -> None:
     log = tmp_path / "cubic-1.log"
     log.write_text(link_log_of(seed, with_drops=False))
