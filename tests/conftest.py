@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import chdir, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-from tests.analysis.workspace import make_workspace
+from tests.analysis.workspace import finish, make_workspace
 
 ROOT = Path(__file__).parent.parent
 
@@ -114,9 +114,20 @@ def usual_signals() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small configuration and its results, which tests copy."""
+    if not (ROOT / "build/emulate").exists():
+        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
+    folder = tmp_path_factory.mktemp("finished")
+    with chdir(ROOT):
+        finish(folder)
+    return folder
+
+
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of `tests.analysis.workspace`, which is the current one, too."""
+def workspace(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the finished results with their configuration; the current folder, too."""
     monkeypatch.chdir(tmp_path)
-    make_workspace(tmp_path)
+    make_workspace(tmp_path, finished)
     return tmp_path

@@ -31,7 +31,8 @@ def test_frames_are_named_and_described(results: Path) -> None:
     opened = open_results(results)
     about = opened.about().set_index("name")
     assert set(about.index) == {"runs", "trials", *TABLES}
-    assert about["rows"]["runs"] == len(opened.runs) == 12
+    assert about["rows"]["runs"] == len(opened.runs)
+    assert opened.runs["study"].value_counts()[["windows", "fit"]].tolist() == [2, 4]
     assert about["rows"]["audit"] == len(opened.table("audit"))
     assert about["row"].str.len().min() > 0
     units = opened.columns("runs").set_index("column")["unit"]
@@ -51,7 +52,7 @@ def test_what_cannot_be_opened_is_refused_in_one_line(results: Path) -> None:
     assert "audit" not in opened.tables
     with pytest.raises(KneepointError, match=r"audit\.parquet: .*`snakemake .*audit\.parquet`"):
         opened.table("audit")
-    (results / "windows/runs.jsonl").touch()
+    (results / "windows/made_by.json").unlink()
     with pytest.raises(KneepointError, match="windows: not finished; `kneepoint report`"):
         _ = opened.runs
     assert len(opened.table("sweeps"))
@@ -61,7 +62,6 @@ def test_what_has_changed_since_is_refused(results: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(results.parent)
     (stage,) = (name for name, each in STAGES.items() if "audit" in each.tables)
     seal(sealed_as(Path("results"), stage), [Path("results/audit.parquet")])
-    sign(results / "windows", "kneepoint.analysis.run", ["runs.parquet"])
     opened = open_results("results")
     assert len(opened.table("audit")) and len(opened.runs)
     shutil.copy(results / "sweeps.parquet", results / "audit.parquet")
@@ -74,7 +74,7 @@ def test_what_has_changed_since_is_refused(results: Path, monkeypatch: pytest.Mo
 def test_results_of_another_configuration_within_do_not_count(results: Path) -> None:
     before = open_results(results).runs
     shutil.copytree(results, results / "field")
-    (results / "field/windows/runs.jsonl").touch()  # not even finished
+    (results / "field/windows/made_by.json").unlink()  # not even finished
     assert len(open_results(results).runs) == len(before)
     shutil.copytree(results, results.parent / "outer/field")
     with pytest.raises(KneepointError, match="outer: has no results"):
@@ -85,6 +85,7 @@ def test_another_version_is_refused(results: Path) -> None:
     path = results / "fit/trials.parquet"
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({"kneepoint_schema": "5"}), path)
+    sign(path.parent, "kneepoint.workflow.experiment", [path.name])
     with pytest.raises(KneepointError, match=r"fit/trials\.parquet: .*version 5"):
         _ = open_results(results).trials
 

@@ -12,11 +12,12 @@ CONFIG = Path("config/config.yaml")
 def test_studies_repeats_and_tables_are_read() -> None:
     results = Results.of(CONFIG)
     windows, fit = results.studies
-    assert (windows.config.title, windows.record.seed) == ("Fixed windows", 77)
+    assert (windows.config.title, windows.record.n_trials) == ("Fixed windows", 2)
+    assert windows.record.seed != fit.record.seed
     assert windows.compare == ("007-windows",)
     assert windows.runs["parameter_window"].tolist() == [6, 12]
     assert (fit.config.fit, fit.compare) == (("007-windows",), ())
-    assert fit.searched == (Searched("host_latency_us", 0, 3000, least=0),)
+    assert fit.searched == (Searched("host_latency_us", 900, 1100, least=0),)
     assert fit.trials["parameter_host_latency_us"].tolist() == [900, 1100]
     (repeats,) = results.repeats
     assert repeats.runs["label"].unique().tolist() == ["fixed window 12", "fixed window 15"]

@@ -1,23 +1,15 @@
-"""A folder as the workflow leaves it: configuration, results, and what lists the controllers."""
+"""A folder as the workflow leaves it: a small configuration, and the results of its runs."""
 
 import json
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow as pa
-
-from kneepoint.runs.results import (
-    RUNS_SCHEMA,
-    FinishedTrial,
-    trials_table,
-    write_table,
-)
+from kneepoint.runs.load import load_workflow
+from kneepoint.runs.registry import experiments_of
 from tests.analysis import synthetic
-from tests.analysis.test_logs import EVENTS, HEADER
 from tests.experiments.listing import LISTING
-from tests.study_json import study_json
-
-FLOW = "# kneepoint flow log, version 1: ...\n1000000 0 ack 0 50 4\n1500000 0 ack 1 90 2\n"
+from tests.experiments.wire import command, prepare_named
 
 FILES = {
     "config.yaml": """
@@ -39,9 +31,9 @@ FILES = {
         title: Host latency
         controller: fixed_window
         networks: [contest]
-        host: {{host_latency_us: {{low: 0, high: 3000}}}}
+        host: {{host_latency_us: {{values: [900, 1100]}}}}
         objective: {{fit: 007-windows}}
-        sampler: {{kind: golden}}""",
+        sampler: {{kind: grid}}""",
     "repeats/again.yaml": """
         title: Window 12 again
         network: contest
@@ -67,51 +59,34 @@ window,throughput_kbps,delay_ms
 }
 
 
-def write_runs(path: Path, rows: Sequence[Mapping[str, object]], name: str) -> None:
-    """Writes a table of runs; columns that the schema lacks are left out."""
-    known = set(RUNS_SCHEMA.names)
-    plain = [{key: row.get(key) for key in known} | {"study": name} for row in rows]
-    write_table(path, pa.Table.from_pylist(plain, schema=RUNS_SCHEMA))
-
-
 def lines_of(keys: Mapping[str, object]) -> str:
     """Further lines of config.yaml."""
     return "".join(f"\n        {key}: {json.dumps(value)}" for key, value in keys.items())
 
 
-def make_workspace(folder: Path) -> None:
-    """Writes a configuration, its results, and an emulator that can only list."""
-    results = folder / "results"
+def write_config(folder: Path) -> None:
+    """Writes the configuration, whose results are in the folder."""
     for name, text in FILES.items():
         path = folder / "config" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text if name.endswith(".csv") else text.format(results=results))
+        path.write_text(text if name.endswith(".csv") else text.format(results=folder / "results"))
     with (folder / "config/config.yaml").open("a") as config:
         config.write(lines_of(synthetic.of_questions("keys")))
+
+
+def finish(folder: Path) -> None:
+    """Writes a configuration and carries out its emulated experiments, in a second or two."""
+    write_config(folder)
+    prepare_named(folder, "contest", folder / "networks/contest")
+    for name, each in experiments_of(load_workflow(folder / "config/config.yaml")).items():
+        assert each.needs_confirm or command(folder, name) == 0, name
+
+
+def make_workspace(folder: Path, finished: Path) -> None:
+    """Copies what `finish` has made, beside an emulator that can only list."""
+    write_config(folder)
+    shutil.copytree(finished / "results", folder / "results")
     emulate = folder / "build" / "emulate"
     emulate.parent.mkdir()
     emulate.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(LISTING)}\nEND\n")
     emulate.chmod(0o755)
-
-    def run(window: int, **place: object) -> dict[str, object]:
-        measured = synthetic.fixed_window(window)
-        return synthetic.run_row("fixed_window", {"window": window}, *measured, **place)
-
-    windows = [run(window, trial=row, row=row) for row, window in enumerate((6, 12))]
-    fit = [{**each, "trial": trial} for trial in (0, 1) for each in windows]
-    again = [run(w, trial=n, run=k, row=None) for n, w in enumerate((12, 15)) for k in range(3)]
-    for name, runs in {"windows": windows, "fit": fit, "repeats/again": again}.items():
-        write_runs(results / name / "runs.parquet", runs, Path(name).name)
-    write_runs(results / "added_runs" / "runs.parquet", [], "added_runs")
-    for name, column, values in (
-        ("windows", "parameter_window", (6, 12)),
-        ("fit", "host_latency_us", (900, 1100)),
-    ):
-        trials = [FinishedTrial(i, {column: v}, 10.0 + i, "", {}, 0) for i, v in enumerate(values)]
-        write_table(results / name / "trials.parquet", trials_table(name, {column: int}, trials))
-        (results / name / "study.json").write_text(study_json(seed=77))
-    settings = pa.table({"host": pa.array([], pa.string())})
-    write_table(results / "added_runs" / "settings.parquet", settings)
-    (results / "showcase").mkdir()
-    (results / "showcase" / "uplink.log").write_text(HEADER + EVENTS)
-    (results / "showcase" / "flow.log").write_text(FLOW)

@@ -35,10 +35,10 @@ def prepare(config: Path = CONFIG) -> None:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace in which nothing but the report is missing."""
     folder = tmp_path_factory.mktemp("prepared")
-    make_workspace(folder)
+    make_workspace(folder, finished)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         prepare()
@@ -63,7 +63,7 @@ def test_build_writes_everything(ready: Path) -> None:
     names = [each["name"] for each in provenance["results"]]
     assert provenance["findings"]
     assert names[:2] == ["windows", "fit"]
-    assert set(names[2:]) == {"repeats/again", "added_runs"}
+    assert set(names[2:]) >= {"repeats/again", "added_runs"}
     written = {path.stem: pd.read_csv(path) for path in (ready / "tables").glob("*.csv")}
     assert {"audit", "search_trials", "repeatability"} <= set(written)
     assert set(written["series"]["quantity"]) == set(RATES)
