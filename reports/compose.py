@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2.environment import TemplateModule
 from markupsafe import Markup
 
 from kneepoint.analysis import (
@@ -34,7 +35,7 @@ from kneepoint.reports.document import (
     document,
     own_words,
 )
-from kneepoint.reports.templating import element, literal, templates_in
+from kneepoint.reports.templating import element, joined, literal, templates_in
 from kneepoint.runs.question import FOLDER, modules
 from kneepoint.stats.paired import least_pairs
 
@@ -108,37 +109,49 @@ def compose(
         heading = element("h2", section.title, id=f"text-{name}")
         return Markup("{}\n\n{}\n\n").format(heading, own_words(section.text))
 
-    templates = environment().overlay(
-        loader=_loader({"config": jinja2.FileSystemLoader(config)} if config else {})
-    )
+    templates = environment(config)
+    real = rows.where(every("inventory"), engine="mahimahi")
+    context: dict[str, Any] = {
+        **blocks.functions(figures, tall),
+        "rows": every,
+        "printed_in": printed_in,
+        "from_run": from_run,
+        "linked": linked,
+        "with_units": with_units,
+        "own_section": own_section,
+        "provenance": provenance,
+        "own": own,
+        "runs_made": sum(row["runs"] for row in every("inventory")),
+        "runs_failed": sum(row["runs"] for row in every("exclusions")),
+        "real_made": [row for row in real if row["runs"]],
+    }
+
+    @cache
+    def section(file: str) -> TemplateModule:
+        return templates.get_template(file).make_module(context)
+
+    def said(part: str) -> list[Markup]:
+        """Returns the sections of a part, by the macros of their templates."""
+        return [getattr(section(file), macro)() for file, macro in parts.sections(part)]
+
+    def lines(part: str) -> list[Markup]:
+        return [line for text in said(part) for line in text.strip().splitlines()]
+
     try:
-        written = templates.get_template("report.md.jinja").make_module(
-            {
-                **blocks.functions(figures, tall),
-                "rows": every,
-                "printed_in": printed_in,
-                "from_run": from_run,
-                "linked": linked,
-                "with_units": with_units,
-                "own_section": own_section,
-                "provenance": provenance,
-                "own": own,
-                "runs_made": sum(row["runs"] for row in every("inventory")),
-                "runs_failed": sum(row["runs"] for row in every("exclusions")),
-            }
-        )
+        context |= {"said": said, "networks": lines(parts.NETWORKS)}
+        done = str(joined(lines(parts.DONE)))
+        written = templates.get_template("report.md.jinja").render(context)
     except jinja2.TemplateError as error:
         path = Path(_template_of(error))
         if config is None or not path.is_relative_to(config):
             raise
         raise KneepointError(f"{path}: {error.message}; correct it") from None
-    subtitle = own.subtitle or str(vars(written)["subtitle"])
     numbered = enumerate(provenance["references"], start=1)
     return document(
-        str(written),
+        written,
         own.title,
         cited={name: f"reference-{at}" for at, each in numbered for name in each["names"]},
-        subtitle=subtitle,
+        subtitle=own.subtitle or done[:1].upper() + done[1:],
         authors=tuple(own.authors),
         made_of=_made_of(provenance),
     )
@@ -163,17 +176,17 @@ def _template_of(error: BaseException) -> str:
     return found[-1] if found else ""
 
 
-def _loader(more: Mapping[str, jinja2.BaseLoader]) -> jinja2.BaseLoader:
-    """Loads the report's templates and, by folder, templates of questions and of `more`."""
-    folders = {"questions": jinja2.FileSystemLoader(FOLDER), **more}
-    return jinja2.ChoiceLoader([jinja2.FileSystemLoader(TEMPLATES), jinja2.PrefixLoader(folders)])
+def environment(config: Path | None = None) -> jinja2.Environment:
+    """Returns an environment that loads the report's templates and, by folder, those of others.
 
-
-@cache
-def environment() -> jinja2.Environment:
-    """Returns the environment that all reports share."""
+    Args:
+        config: folder of the configuration.
+    """
     environment = templates_in(TEMPLATES)
-    environment.loader = _loader({})
+    folders = {"questions": FOLDER, **({"config": config} if config else {})}
+    others = {name: jinja2.FileSystemLoader(folder) for name, folder in folders.items()}
+    own = jinja2.FileSystemLoader(TEMPLATES)
+    environment.loader = jinja2.ChoiceLoader([own, jinja2.PrefixLoader(others)])
     environment.filters |= {**formats.FILTERS, **rows.FILTERS, "markdown": own_words}
     environment.tests["known"] = is_known
     environment.globals |= {

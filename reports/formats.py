@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from markupsafe import Markup
+
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import Record
 from kneepoint.analysis.labels import DASH, fixed, is_known
 from kneepoint.analysis.metrics import FIGURES, METRICS, in_steps
 from kneepoint.common.json_text import parse_json
 from kneepoint.reports.blocks import Column
-from kneepoint.reports.templating import joined
+from kneepoint.reports.templating import content, element, joined
 
 _MOST_LISTED = 6
 _NETWORK_PARAMETERS = {"network_queue_packets": "buffer"}
@@ -142,6 +144,31 @@ def mid_sentence(title: str) -> str:
     return first.lower() + space + rest if first in ("A", "An", "The") else title
 
 
+def work(authors: str, title: str, where: str, doi: str = "") -> Markup:
+    """Returns a work that a method is based on, as an item of the references."""
+    named = [authors.removesuffix("."), title, f"{where}, doi:{doi}" if doi else where]
+    return element("li", f"{'. '.join(named)}.")
+
+
+def reference(source: Record) -> Markup:
+    """Returns a source that the report's configuration names, without a full stop.
+
+    Args:
+        source: its names, and either authors, title, year, doi and url, or the text `source`.
+    """
+    names = joined(source["names"])
+    if "title" not in source:
+        text = content(source["source"])
+        is_named = source["source"].startswith(source["names"][0])
+        return text if is_named else Markup("{}: {}").format(names, text)
+    told = [", ".join(source["authors"]), source["title"], str(source["year"] or "")]
+    doi = f"https://doi.org/{source['doi']}" if source["doi"] else ""
+    links = [(doi, f"doi:{source['doi']}"), (source["url"], source["url"])]
+    written = [element("a", text, href=target) for target, text in links if target]
+    text = content(". ".join(filter(None, told)))
+    return Markup("{}: {}").format(names, Markup(", ").join([text, *written]))
+
+
 FILTERS: Mapping[str, Any] = {
     **{
         each.__name__: each
@@ -163,6 +190,6 @@ FUNCTIONS: Mapping[str, Any] = {
     for each in (
         *(between, signed_range, with_range, times_100_with_range, range_in_brackets),
         *(mean_with_range, published_range, flow_metric, with_unit, column_of_metric),
-        *(column_of_source, opponent_of, labels.plus_minus, labels.chance),
+        *(column_of_source, opponent_of, reference, work, labels.plus_minus, labels.chance),
     )
 }
