@@ -33,7 +33,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile kneepoint/workflow/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-slow test-long test-without attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools cross judge
+.PHONY: help setup compiler build reproduce confirm test test-slow test-long test-without attacks sanitize test-sanitized fuzz-sanitized fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools musl-tools cross wasm judge
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -178,6 +178,11 @@ musl-tools: setup ## what a build against another C library, musl, needs (as roo
 cross: build ## builds for glibc 2.28, on x86-64 and arm64, and the emulator for macOS, with zig
 	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/controllers/requirements.txt
 	@python -m pytest -m long tests/controllers/test_cross.py
+
+wasm: setup ## the emulator as one WebAssembly module, build/kneepoint.wasm, with zig
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/controllers/requirements.txt
+	@KNEEPOINT_TARGET=wasm32-wasi controllers/build.sh -- module
+	@cp build/target-wasm32-wasi/kneepoint.wasm build/
 
 judge: setup ## public QUIC stacks' controllers, beside ours in tests.judge.compare: needs cargo
 	@python -m tests.judge.build

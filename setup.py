@@ -17,7 +17,7 @@ DATA = (
     *("LICENSE", "CITATION.cff"),
 )
 NOT_DATA = ("tests", "__pycache__", ".clang-format")
-PROGRAMS = {"apps", "emulation", "entries", "host", "links", "queues"}
+PROGRAMS = {"apps", "emulation", "entries", "host", "links", "queues", "wasm"}
 """Folders of controllers whose sources are in programs alone: nobody compiles them again."""
 TARGET = os.environ.get("KNEEPOINT_TARGET", "")
 PLATFORMS = {

@@ -65,7 +65,7 @@ for target in "$@"; do
     all) note core programs; note_controllers ;;
     programs) note core programs ;;
     controllers) note_controllers ;;
-    controller_objects) ;;
+    controller_objects | module) ;;
     controller_*) note "${target#controller_}" "$target" ;;
   esac
 done

@@ -67,7 +67,7 @@ class Likelihood {
 // the first, an outage, with a rate of its own.
 class Motion {
  public:
-  Motion(double sigma, double escape)
+  Motion(double escape, double sigma)
       : stays_(static_cast<float>(portable::exp(-escape * tick_s))) {
     const double deviation = sigma * std::sqrt(tick_s) * (bins - 1) / 1000;  // bins
     const auto beyond = [&](double distance) {
@@ -137,12 +137,13 @@ class Sprout final : public Controller {
  public:
   explicit Sprout(Parameters& parameters)
       : Controller(parameters, 100),
-        motion_(parameters.real(
+        // In braces, where they are evaluated, and so declared, in this order.
+        motion_{parameters.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
+                                "1/s", "rate at which outages end"),
+                parameters.real(
                     "sigma", 200,
                     {.low = 50, .high = 500, .least = 20, .most = 1000, .scale = Scale::log},
-                    "packets/s/sqrt(s)", "how fast the link's rate moves"),
-                parameters.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
-                                "1/s", "rate at which outages end")),
+                    "packets/s/sqrt(s)", "how fast the link's rate moves")},
         risk_(static_cast<float>(
                   parameters.real("percentile", 5, {.low = 1, .high = 75, .most = 99}, "%",
                                   "probability that less arrives than is forecast")) /

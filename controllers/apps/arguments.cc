@@ -1,7 +1,6 @@
 #include "apps/arguments.hh"
 
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "apps/entry_options.hh"
@@ -51,9 +50,8 @@ constexpr double longest_latency_us = 1e6;
 
 std::filesystem::path network_file(const std::string& wanted) {
   if (wanted.find('/') != std::string::npos or wanted.ends_with(".json")) return wanted;
-  std::error_code error;
   const auto path = std::filesystem::path(".kneepoint/networks") / wanted / "network.json";
-  if (std::filesystem::exists(path, error)) return path;
+  if (state_of(path) != FileState{}) return path;
   throw std::invalid_argument("--network " + shown(wanted) + " is not prepared here; " +
                               "kneepoint run fixed_window --network " + wanted + " prepares it");
 }

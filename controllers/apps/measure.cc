@@ -25,27 +25,6 @@ Prints the metrics of a log of mm-link, or of emulate --uplink-log, as JSON.
 A log of any length is read in constant memory.
 )";
 
-JsonWriter& describe(JsonWriter& json, const LogFigures& figures) {
-  return write_metrics(json.begin_object(), figures.metrics)
-      .field("packets_sent", figures.packets_sent)
-      .field("packets_delivered", figures.packets_delivered)
-      .field("packets_dropped", figures.packets_dropped)
-      .field("end_ms", static_cast<uint64_t>(figures.end_ms));
-}
-
-void describe_over_time(JsonWriter& json, const LogFigures& figures) {
-  describe(json, figures)
-      .field("duration_s", static_cast<double>(figures.end_ms - figures.begin_ms) / 1000)
-      .field("logs_drops", uint64_t{figures.logs_drops})
-      .field("is_torn", uint64_t{figures.is_torn})
-      .field("longer_events", figures.longer_events);
-  json.key("other_events").begin_object();
-  for (const auto& [kind, count] : figures.other_events) json.field(kind, count);
-  json.end_object();
-  figures.over_time.write(json, figures.logs_drops);
-  json.end_object();
-}
-
 void describe(JsonWriter& json, const std::string& name, const TunnelFlow& flow) {
   json.begin_object()
       .field("name", name)
@@ -77,11 +56,11 @@ int run(const Words& words) {
   std::ios::sync_with_stdio(false);
   JsonWriter json;
   if (words[0] == "--over-time") {
-    describe_over_time(json, log_figures("-", std::cin, Dialect::any_fork));
+    write_over_time(json, log_figures("-", bytes_of(std::cin), Dialect::any_fork));
   } else if (words[0] == "--tunnel") {
-    describe(json, tunnel_figures("-", std::cin));
+    describe(json, tunnel_figures("-", bytes_of(std::cin)));
   } else {
-    describe(json, read_log_figures(words[0])).end_object();
+    write_figures(json.begin_object(), read_log_figures(words[0])).end_object();
   }
   std::cout << json.text() << '\n';
   return EXIT_SUCCESS;

@@ -1,8 +1,12 @@
 #include "apps/runner.hh"
 
+#include <exception>
+#include <new>
 #include <stdexcept>
 
+#include "apps/program.hh"
 #include "common/progress.hh"
+#include "common/system_call.hh"
 #include "emulation/rig.hh"
 #include "queues/registry.hh"
 
@@ -105,6 +109,19 @@ RunReport Runner::run(const RunArguments& arguments) {
     return {RunStatus::ok, json.end_object().text()};
   } catch (const ControllerFailure& failure) {
     return {RunStatus::failed, describe_failure("failed", failure.what())};
+  }
+}
+
+// Running out of memory is a fault, not the controller's failure.
+std::string Runner::answer(const std::string& line) {
+  try {
+    return run(parse_batch_line(line)).json;
+  } catch (const std::bad_alloc&) {
+    return describe_failure("fault", out_of_memory);
+  } catch (const MachineFault& fault) {
+    return describe_failure("fault", fault.what());
+  } catch (const std::exception& error) {
+    return describe_failure("error", error.what());
   }
 }
 

@@ -35,6 +35,9 @@ class Runner {
   // logs that cannot be written.
   RunReport run(const RunArguments& arguments);
 
+  // The answer to a line of a batch, whatever is wrong with it.
+  std::string answer(const std::string& line);
+
  private:
   struct KnownTrace {
     std::shared_ptr<const Trace> trace{};

@@ -54,7 +54,7 @@ std::filesystem::path find(const std::string& wanted) {
 // A child loads the shared object first, because loading may end the process.
 std::string describe_isolated(const std::filesystem::path& path) {
   return run_isolated("controller " + path.string() + ", when loaded,",
-                      [&] { return SharedObject::load(path).describe(); });
+                      [&] { return load_shared_object(path).controller.describe(); });
 }
 
 }  // namespace
@@ -65,18 +65,19 @@ LoadedController Controllers::make(const std::string& wanted, const Parameters::
   auto found = loaded_.find(path);
   if (found == loaded_.end()) {
     describe_isolated(path);
-    found = loaded_.emplace(path, SharedObject::load(path)).first;
+    found = loaded_.emplace(path, load_shared_object(path)).first;
     note_progress();
-  } else if (sha256.empty() and state_of(path) != found->second.file()) {
+  } else if (sha256.empty() and state_of(path) != found->second.file) {
     throw std::invalid_argument("controller " + path.string() +
                                 " was built again since it was loaded; start again");
   }
-  const SharedObject& object = found->second;
-  if (not sha256.empty() and sha256 != object.sha256()) {
-    throw std::invalid_argument("controller " + path.string() + " has SHA-256 " + object.sha256() +
-                                ", not " + sha256 + "; it was built again: start again");
+  const DeclaredController& controller = found->second.controller;
+  if (not sha256.empty() and sha256 != controller.sha256()) {
+    throw std::invalid_argument("controller " + path.string() + " has SHA-256 " +
+                                controller.sha256() + ", not " + sha256 +
+                                "; it was built again: start again");
   }
-  return object.make(values, offer);
+  return controller.make(values, offer);
 }
 
 std::vector<std::string> Controllers::names() {

@@ -1,14 +1,10 @@
 #include "measure/flow_log.hh"
 
-#include <stdexcept>
-
 #include "common/text.hh"
 
 namespace kneepoint {
 
-FlowLog::FlowLog(const std::filesystem::path& path)
-    : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
-  if (not file_) throw std::runtime_error("cannot write " + path.string() + "; check the folder");
+FlowLog::FlowLog(const std::filesystem::path& path) : file_(path) {
   file_ << "# kneepoint flow log, version 1: T_US FLOW sent SEQUENCE | ack SEQUENCE RTT_MS WINDOW |"
            " keepalive WINDOW\n";
 }
@@ -27,9 +23,6 @@ void FlowLog::keepalive(Microseconds time_us, uint32_t flow, double window) {
   file_ << time_us << ' ' << flow << " keepalive " << to_text(window) << '\n';
 }
 
-void FlowLog::finish() {
-  file_.flush();
-  if (not file_) throw std::runtime_error("cannot write all of " + path_.string() + "; disk full?");
-}
+void FlowLog::finish() { file_.finish(); }
 
 }  // namespace kneepoint

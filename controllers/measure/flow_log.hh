@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 
+#include "common/output_file.hh"
 #include "common/time.hh"
 
 namespace kneepoint {
@@ -27,8 +27,7 @@ class FlowLog {
   void finish();
 
  private:
-  std::filesystem::path path_;
-  std::ofstream file_;
+  OutputFile file_;
 };
 
 }  // namespace kneepoint

@@ -1,15 +1,12 @@
 #include "measure/link_log.hh"
 
-#include <stdexcept>
-
 #include "transport/packet.hh"
 
 namespace kneepoint {
 
 LinkLog::LinkLog(const std::filesystem::path& path, const std::string& trace_name,
                  const std::string& command_line, const std::string& queue_description)
-    : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
-  if (not file_) throw std::runtime_error("cannot write " + path.string() + "; check the folder");
+    : file_(path) {
   // Virtual time begins at 0: mahimahi's two lines of wall-clock time have nothing else to say.
   file_ << "# mahimahi mm-link (Uplink) [" << trace_name << "] > " << path.filename().string()
         << '\n'
@@ -46,9 +43,6 @@ void LinkLog::write_until(Milliseconds time_ms) {
   }
 }
 
-void LinkLog::finish() {
-  file_.flush();
-  if (not file_) throw std::runtime_error("cannot write all of " + path_.string() + "; disk full?");
-}
+void LinkLog::finish() { file_.finish(); }
 
 }  // namespace kneepoint

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "common/block_queue.hh"
+#include "common/output_file.hh"
 #include "common/time.hh"
 
 namespace kneepoint {
@@ -36,8 +36,7 @@ class LinkLog {
   void finish();
 
  private:
-  std::filesystem::path path_;
-  std::ofstream file_;
+  OutputFile file_;
   struct Line {
     Milliseconds time_ms;
     uint32_t bytes;  // of a departure; 0: an opportunity

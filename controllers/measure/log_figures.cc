@@ -4,16 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "common/input_file.hh"
 #include "common/text.hh"
-#include "measure/log_lines.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
@@ -211,7 +208,7 @@ class Reader {
 
 }  // namespace
 
-LogFigures log_figures(const std::string& name, std::istream& log, Dialect dialect) {
+LogFigures log_figures(const std::string& name, const ReadBytes& log, Dialect dialect) {
   Reader reader(dialect);
   const bool is_torn =
       read_lines(name, log, "mm-link", [&](std::string_view line) { reader.take(line); });
@@ -221,9 +218,25 @@ LogFigures log_figures(const std::string& name, std::istream& log, Dialect diale
   return reader.finish(is_torn);
 }
 
-LogFigures read_log_figures(const std::filesystem::path& path) {
-  std::ifstream log = open_file(path, "log");
-  return log_figures(path.string(), log, Dialect::mahimahi);
+JsonWriter& write_figures(JsonWriter& json, const LogFigures& figures) {
+  return write_metrics(json, figures.metrics)
+      .field("packets_sent", figures.packets_sent)
+      .field("packets_delivered", figures.packets_delivered)
+      .field("packets_dropped", figures.packets_dropped)
+      .field("end_ms", static_cast<uint64_t>(figures.end_ms));
+}
+
+void write_over_time(JsonWriter& json, const LogFigures& figures) {
+  write_figures(json.begin_object(), figures)
+      .field("duration_s", static_cast<double>(figures.end_ms - figures.begin_ms) / 1000)
+      .field("logs_drops", uint64_t{figures.logs_drops})
+      .field("is_torn", uint64_t{figures.is_torn})
+      .field("longer_events", figures.longer_events);
+  json.key("other_events").begin_object();
+  for (const auto& [kind, count] : figures.other_events) json.field(kind, count);
+  json.end_object();
+  figures.over_time.write(json, figures.logs_drops);
+  json.end_object();
 }
 
 }  // namespace kneepoint

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <istream>
 #include <map>
 #include <string>
 
 #include "common/time.hh"
+#include "measure/log_lines.hh"
 #include "measure/metrics.hh"
 #include "measure/over_time.hh"
 
@@ -33,9 +33,15 @@ enum class Dialect { mahimahi, any_fork };
 // Reads a log of link_log.hh's format in constant memory; a last line without its end is left out.
 // Throws std::invalid_argument, naming `name` and the line, when it is none or holds no event, or
 // has what a fork adds, unless `dialect` allows it.
-LogFigures log_figures(const std::string& name, std::istream& log, Dialect dialect);
+LogFigures log_figures(const std::string& name, const ReadBytes& log, Dialect dialect);
 
 // The same of a file of mahimahi.
 LogFigures read_log_figures(const std::filesystem::path& path);
+
+// As fields of a JSON object that has been begun.
+JsonWriter& write_figures(JsonWriter& json, const LogFigures& figures);
+
+// As a JSON object, with what happened over time.
+void write_over_time(JsonWriter& json, const LogFigures& figures);
 
 }  // namespace kneepoint

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <istream>
 #include <stdexcept>
 #include <string>
@@ -30,19 +31,36 @@ struct EventWords {
   size_t count = 0;
 };
 
+// Copies at most so many of the next bytes to a place; returns how many there were.
+using ReadBytes = std::function<size_t(char* place, size_t most)>;
+
+inline ReadBytes bytes_of(std::istream& stream) {
+  return [&stream](char* place, size_t most) {
+    stream.read(place, static_cast<std::streamsize>(most));
+    return static_cast<size_t>(stream.gcount());
+  };
+}
+inline ReadBytes bytes_of(std::string_view text) {
+  return [text](char* place, size_t most) mutable {
+    const size_t bytes = text.copy(place, most);
+    text.remove_prefix(bytes);
+    return bytes;
+  };
+}
+
 // Gives each line, without its end, to `take`; returns whether something follows the last end.
 // Throws std::invalid_argument, naming `name`, the line and `tool`, if `take` throws one.
 template <class Take>
-bool read_lines(const std::string& name, std::istream& stream, const char* tool, Take take) {
+bool read_lines(const std::string& name, const ReadBytes& read_bytes, const char* tool, Take take) {
   std::string block(256 * 1024, '\0');
   size_t held = 0;  // the beginning of a line
   size_t number = 1;
   try {
     while (true) {
-      stream.read(block.data() + held, static_cast<std::streamsize>(block.size() - held));
-      if (stream.gcount() == 0) return held > 0;
+      const size_t bytes = read_bytes(block.data() + held, block.size() - held);
+      if (bytes == 0) return held > 0;
       const char* start = block.data();
-      const char* const end = start + held + stream.gcount();
+      const char* const end = start + held + bytes;
       while (const void* const found = std::memchr(start, '\n', static_cast<size_t>(end - start))) {
         const char* const line_end = static_cast<const char*>(found);
         take(std::string_view(start, static_cast<size_t>(line_end - start)));

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "common/text.hh"
-#include "measure/log_lines.hh"
 
 namespace kneepoint {
 
@@ -180,7 +179,7 @@ double TunnelFlow::loss() const {
   return 1 - static_cast<double>(departed_bytes) / static_cast<double>(sent_bytes);
 }
 
-TunnelFigures tunnel_figures(const std::string& name, std::istream& log) {
+TunnelFigures tunnel_figures(const std::string& name, const ReadBytes& log) {
   Reader reader;
   const bool is_torn =
       read_lines(name, log, "Pantheon's tunnel", [&](std::string_view line) { reader.take(line); });

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <istream>
 #include <map>
 #include <string>
 
 #include "common/time.hh"
+#include "measure/log_lines.hh"
 #include "measure/metrics.hh"
 #include "measure/over_time.hh"
 #include "measure/samples.hh"
@@ -44,6 +44,6 @@ struct TunnelFigures {
 //   T + BYTES [FLOW]        a packet entered the tunnel
 //   T - BYTES DELAY [FLOW]  a packet left it, DELAY ms after it had entered
 // Throws std::invalid_argument, naming `name` and the line, when it is none or holds no event.
-TunnelFigures tunnel_figures(const std::string& name, std::istream& log);
+TunnelFigures tunnel_figures(const std::string& name, const ReadBytes& log);
 
 }  // namespace kneepoint

@@ -1,5 +1,4 @@
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "measure/log_figures.hh"
@@ -13,8 +12,7 @@ namespace {
 
 LogFigures log_figures(const std::string& name, const std::string& text,
                        Dialect dialect = Dialect::mahimahi) {
-  std::istringstream log(text);
-  return kneepoint::log_figures(name, log, dialect);
+  return kneepoint::log_figures(name, bytes_of(text), dialect);
 }
 
 }  // namespace

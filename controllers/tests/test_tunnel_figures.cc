@@ -1,5 +1,4 @@
 #include <cmath>
-#include <sstream>
 #include <string>
 
 #include "measure/tunnel_figures.hh"
@@ -10,8 +9,7 @@ using namespace kneepoint;
 namespace {
 
 TunnelFigures figures_of(const std::string& text) {
-  std::istringstream log(text);
-  return tunnel_figures("x.log", log);
+  return tunnel_figures("x.log", bytes_of(text));
 }
 
 }  // namespace

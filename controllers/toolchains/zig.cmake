@@ -3,14 +3,19 @@
 #
 #   KNEEPOINT_TARGET=x86_64-linux-gnu.2.28 controllers/build.sh -- programs controllers
 #
-# Targets: {x86_64,aarch64}-linux-gnu.2.28 of every program, {x86_64,aarch64}-macos of `core`.
-if(NOT KNEEPOINT_TARGET MATCHES "^(x86_64|aarch64)-(linux-gnu[.0-9]*|macos[.0-9]*)$")
+# Targets: {x86_64,aarch64}-linux-gnu.2.28 of every program, {x86_64,aarch64}-macos of `core`,
+# and wasm32-wasi of `module`.
+if(NOT KNEEPOINT_TARGET MATCHES "^(x86_64|aarch64|wasm32)-(linux-gnu[.0-9]*|macos[.0-9]*|wasi)$")
   message(FATAL_ERROR "KNEEPOINT_TARGET is '${KNEEPOINT_TARGET}'; set it, such as to x86_64-linux-gnu.2.28")
 endif()
 set(CMAKE_SYSTEM_PROCESSOR ${CMAKE_MATCH_1})
-if(CMAKE_MATCH_2 MATCHES "^macos")
+set(system ${CMAKE_MATCH_2})
+if(system MATCHES "^macos")
   set(CMAKE_SYSTEM_NAME Darwin)
   set(CMAKE_OSX_SYSROOT "" CACHE STRING "None: zig has one")
+elseif(system STREQUAL "wasi")
+  set(CMAKE_SYSTEM_NAME WASI)
+  set(CMAKE_CXX_FLAGS_INIT "-mcpu=generic+exception_handling -fwasm-exceptions")
 else()
   set(CMAKE_SYSTEM_NAME Linux)
 endif()
@@ -24,7 +29,9 @@ endif()
 # Its linker knows no version scripts for programs.
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
-set(CMAKE_CXX_FLAGS_RELEASE_INIT "-flto")  # a tenth smaller, and as fast as with g++
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")  # where it loses what catches exceptions
+  set(CMAKE_CXX_FLAGS_RELEASE_INIT "-flto")  # a tenth smaller, and as fast as with g++
+endif()
 foreach(kind EXE SHARED MODULE)
   # Without debugging information, and with the small libc++: they are most of a program.
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-s -Os")

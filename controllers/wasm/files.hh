@@ -1,0 +1,11 @@
+// Texts in memory, in place of files: `read_file` finds what was written.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace kneepoint {
+
+void write_file(const std::filesystem::path& path, std::string text);
+
+}  // namespace kneepoint

@@ -1,0 +1,22 @@
+// Calls methods of the emulator, [NAME, ARGUMENT...] a line of stdin, and prints each answer as JSON;
+// of `digest`, the SHA-256 of a text, which is then forgotten.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { Emulator } from "../../controllers/wasm/emulator.mjs";
+
+const emulator = new Emulator(new WebAssembly.Module(readFileSync(process.argv[2])));
+const methods = {
+  digest(name) {
+    const text = emulator.read(name);
+    emulator.write(name, "");
+    return createHash("sha256").update(text).digest("hex");
+  },
+  bytesOfMemory: () => emulator.bytesOfMemory,
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [name, ...texts] = JSON.parse(line);
+  const answer = name in methods ? methods[name](...texts) : emulator[name](...texts);
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
