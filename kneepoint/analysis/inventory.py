@@ -16,18 +16,18 @@ from kneepoint.runs.question import counts
 NOT_RUN = "not run"
 """Kind of an experiment that is configured for real mahimahi and has not run."""
 
-Found = tuple[Record, pd.DataFrame]
+InventoryEntry = tuple[Record, pd.DataFrame]
 """The description of an experiment, and its runs."""
 
 
-def what(name: str, kind: str, engine: str, **about: Any) -> Record:
+def experiment_entry(name: str, kind: str, engine: str, **about: Any) -> Record:
     """Returns the description of an experiment: columns of the table inventory."""
     return {"name": name, "kind": kind, "engine": engine, "title": name, "settings": 0, **about}
 
 
-def not_run(name: str) -> Found:
+def not_run(name: str) -> InventoryEntry:
     """Returns the entry of an experiment that has not run."""
-    return what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()
+    return experiment_entry(name, NOT_RUN, MAHIMAHI), pd.DataFrame()
 
 
 TABLES = (
@@ -94,13 +94,13 @@ def _exclusions(found: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return without.groupby(keys, sort=False).size().rename("runs").reset_index()
 
 
-def _studies(results: Results) -> Iterator[Found]:
+def _studies(results: Results) -> Iterator[InventoryEntry]:
     for engine, studies in ((EMULATOR, results.studies), (MAHIMAHI, results.real_studies)):
         for study in studies:
             about: Record = {"title": study.config.title, "settings": len(study.trials)}
             about["controllers"] = [study.config.controller]
             about["network_titles"] = [results.title(name) for name in study.config.networks]
-            yield what(study.name, "study", engine, **about), study.runs
+            yield experiment_entry(study.name, "study", engine, **about), study.runs
     made = {study.name for study in results.real_studies}
     for name, wanted in results.workflow.studies.items():
         if wanted.engine == MAHIMAHI and name not in made:

@@ -1,4 +1,4 @@
-"""The command line, and helpers that its subcommands share.
+"""The command line, and functions that its subcommands share.
 
 Exit status 0: success. 1: the command ran and found a problem: a run failed, results are out of
 date, the machine lacks something. 2: the command could not run; one line on stderr gives the
@@ -38,9 +38,9 @@ from kneepoint.runs.settings import read_settings
 F = TypeVar("F", bound=Callable[..., Any])
 
 _CALLED_FROM = "kneepoint.called_from"
-"""Key of a command's context: the folder that it was called from."""
+"""The key of a command's context for the folder of the call."""
 _WITHOUT_PROJECT = "kneepoint.without_project"
-"""Key of a command's context: whether it has no project, and uses the shipped configuration."""
+"""The key of a command's context that is set if the command uses the shipped configuration."""
 
 _CORE = {
     "run": ("run", "run a controller once, print its metrics and plot it over time"),
@@ -72,7 +72,7 @@ def commands() -> dict[str, tuple[str, str]]:
 
 
 class _Commands(click.Group):
-    """Imports a subcommand only when it is called, so that each starts fast."""
+    """Imports a subcommand only when it is called, so that every subcommand starts fast."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         return list(commands())
@@ -112,7 +112,7 @@ def examples(text: str) -> Callable[[F], F]:
 
 
 def subcommand(text: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Makes a command of a function, with examples; its help shows all defaults."""
+    """Makes a command from a function, with examples; the command's help shows all defaults."""
     command = click.command(context_settings={"show_default": True})
     return lambda function: command(examples(text)(function))
 
@@ -124,13 +124,13 @@ def _known(key: str) -> Any:
 
 
 def given(path: Path) -> Path:
-    """Converts a path relative to the folder of the call into one relative to the project."""
+    """Converts a path relative to the folder of the call into a path relative to the project."""
     called_from = _known(_CALLED_FROM)
     return seen_from(Path.cwd(), called_from / path) if called_from else path
 
 
 def as_called(path: Path) -> Path:
-    """Converts a path relative to the project into one relative to the folder of the call."""
+    """Converts a path relative to the project into a path relative to the folder of the call."""
     called_from = _known(_CALLED_FROM)
     if called_from and called_from.is_relative_to(Path.cwd()):
         return Path(os.path.relpath(path, called_from))
@@ -138,10 +138,10 @@ def as_called(path: Path) -> Path:
 
 
 def results_here(results: Path) -> Path:
-    """Returns the project's results; without one, `results` in the folder of the call.
+    """Returns the project's results or, without a project, `results` in the folder of the call.
 
     Raises:
-        KneepointError: without a project, they are another user's.
+        KneepointError: the folder of the call belongs to another user.
     """
     if not _known(_WITHOUT_PROJECT):
         return results
@@ -151,7 +151,7 @@ def results_here(results: Path) -> Path:
 
 
 class _OutputPath(click.Path):
-    """The path of a file to write, optionally with one of these suffixes; makes its folder."""
+    """The path of a file to write, with one of the given suffixes, if any; makes its folder."""
 
     def __init__(self, *suffixes: str) -> None:
         super().__init__(path_type=Path)
@@ -167,7 +167,7 @@ class _OutputPath(click.Path):
 
 
 class FiniteRange(click.FloatRange):
-    """A range of finite numbers; click finds NaN in every range."""
+    """A range of finite numbers; click's ranges contain NaN."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -187,7 +187,7 @@ class _GivenPath(click.Path):
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Returns the path from the project's folder."""
+        """Returns the path relative to the project."""
         return given(Path(str(super().convert(value, param, ctx))))
 
 
@@ -205,7 +205,7 @@ def _of_project_or_shipped(context: click.Context, _: click.Parameter, config: P
 
 
 def _enter_checked(context: click.Context, config: Path | None) -> Path:
-    """Enters a project after checking its main file, so that an invalid file changes nothing."""
+    """Enters a project after checking its main file, so that an invalid file has no effect."""
     if config is not None:
         require_config(config, "--config")
         read_settings(config)
@@ -219,7 +219,7 @@ def _of_project_or_wrong(context: click.Context, _: click.Parameter, config: Pat
 
 
 def _enter(context: click.Context, config: Path | None) -> Path:
-    """Makes the project the current folder; without a configuration, the shipped project."""
+    """Makes the folder of the project, or of the shipped project, the current folder."""
     context.meta[_CALLED_FROM] = current_folder()
     if config is None:
         context.meta[_WITHOUT_PROJECT] = True
@@ -238,7 +238,7 @@ def _config_option(callback: Callable[..., Path], without: str) -> Callable[[F],
         "--config",
         type=click.Path(path_type=Path),
         callback=callback,
-        is_eager=True,  # it makes the project the current folder
+        is_eager=True,  # later options need the project as current folder
         help=f"Configuration file of the project.  [default: config.yaml or config/config.yaml, "
         f"in this folder or above{without}]",
     )
@@ -246,9 +246,9 @@ def _config_option(callback: Callable[..., Path], without: str) -> Callable[[F],
 
 config_option = _config_option(_of_project, "")
 shipped_option = _config_option(_of_project_or_shipped, "; otherwise the shipped configuration")
-"""Option of commands that need no project."""
+"""The option --config of commands that need no project."""
 examined_option = _config_option(_of_project_or_wrong, "; otherwise the shipped configuration")
-"""Option of commands that report mistakes of a project."""
+"""The option --config of commands that report mistakes of a project."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -258,7 +258,7 @@ def common_options(function: F) -> F:
 
 
 def common_options_anywhere(function: F) -> F:
-    """Adds --config, which may be left out without a project, and --json."""
+    """Adds --json, and --config of commands that need no project."""
     return shipped_option(json_option(function))
 
 
@@ -276,7 +276,7 @@ def print_result(content: object, text: str, as_json: bool, *, ok: bool = True) 
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Runs the command (None: of this process); run_command_line reports its errors."""
+    """Runs a command line (None: of this process); run_command_line reports its errors."""
     run_command_line(partial(_run, words))
 
 

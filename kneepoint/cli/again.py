@@ -34,7 +34,7 @@ from kneepoint.runs.registry import experiments_of
 from kneepoint.runs.results import read_table
 
 SHORTEST = 6
-"""Least number of digits of an id: fewer could match several runs."""
+"""The minimum number of digits of an id, because fewer digits may match several runs."""
 COMPARED = (*RUN_METRICS, *COUNTS)
 
 Row = dict[str, Any]
@@ -107,7 +107,7 @@ def _spec(job: Job, row: Row) -> RunSpec:
     """Rebuilds the description of a recorded run.
 
     Raises:
-        KneepointError: its controller, network or engine has changed.
+        KneepointError: the run's controller, network or engine has changed.
     """
     engine = job.engine(row["engine"])
     spec = RunSpec.on(
@@ -127,7 +127,7 @@ def _spec(job: Job, row: Row) -> RunSpec:
 
 
 def _network(job: Job, row: Row) -> PreparedNetwork:
-    """Returns the network of a run, which its experiment may have made."""
+    """Returns the network of a run; an experiment may have made it."""
     experiment = experiments_of(job.workflow).get(row["study"])
     if experiment is None or not experiment.kind.network_of:
         return job.network(row["network"])

@@ -60,8 +60,8 @@ LEAST_RUNS = 8
     "networks",
     multiple=True,
     metavar="NAME",
-    help="Name of a network (see `kneepoint list networks`); may be repeated. Otherwise the "
-    "training network and the held-out networks of the configuration.",
+    help="Name of a network (see `kneepoint list networks`); may be repeated. [default: training "
+    "and held-out networks of the configuration]",
 )
 @click.option(
     "--networks",
@@ -72,8 +72,8 @@ LEAST_RUNS = 8
 @click.option(
     "--runs",
     type=click.IntRange(1),
-    help="Runs of each setting on each network. Otherwise 8, or more if a verdict for each network "
-    "needs more: 10 for 15 networks.",
+    help="Runs of each setting on each network. [default: 8, or as many as a verdict on each "
+    "network needs: 10 for 15 networks]",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the first run.")
 @click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power")
@@ -145,7 +145,7 @@ def _title(controller: str, parameters: Mapping[str, float]) -> str:
 def _networks(
     config: Path, named: Sequence[str], controllers: Sequence[str], every: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Makes missing files; returns the networks, and default networks that cannot be made."""
+    """Prepares networks; returns the prepared networks, and default networks that fail."""
     if named:
         names = list(dict.fromkeys(named))
         make_what_is_missing(config, names, controllers)
@@ -171,16 +171,16 @@ def _networks(
 
 
 def _has_classes(config: Path, network: str) -> bool:
-    """Whether a network's queue expects flows of several classes."""
+    """Returns whether a network's queue expects flows of several classes."""
     queue = Notation.parse(load_network(config, network).uplink_queue)
     return float(queue.parameters.get("classes", 1)) > 1
 
 
 def _is_made(config: Path, network: str) -> bool:
-    """Whether a network is up to date with the configuration, after an attempt to make all."""
+    """Returns whether a network is up to date with the configuration after the preparation."""
     if load_network(config, network).host_from is None:
         return is_prepared(config, network)
-    try:  # only Snakemake knows whether a host that a study finds is up to date
+    try:  # a study finds the host; only Snakemake knows whether it is up to date
         make_what_is_missing(config, [network], [])
     except (KneepointError, NotMadeError):
         return False
@@ -193,7 +193,7 @@ def _run(
     networks: Sequence[PreparedNetwork],
     seeds: range,
 ) -> dict[str, Pairs]:
-    """Returns the pairs of runs by network."""
+    """Returns the runs of both settings by network."""
     planned = {
         (network.name, seed): [replace(spec, network=network, seed=seed) for spec in specs]
         for network in networks

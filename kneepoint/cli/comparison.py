@@ -32,13 +32,13 @@ _MORE = {
     "seed": ("give more --runs", "give --runs {}"),
     "number": ("import more runs of both", "import {} runs of both"),
 }
-"""Remedies for too few pairs, by pairing: without and with the number of pairs."""
+"""Remedies for too few pairs, by the key of pairs: without and with the number of pairs."""
 
 _Sides = tuple[Sequence[float], Sequence[float]]
 
 
 class ComparedSetting(Protocol):
-    """A compared setting: a `RunSpec`, or a setting of measured runs."""
+    """A setting to compare: a `RunSpec`, or a setting of measured runs."""
 
     @property
     def controller(self) -> str:
@@ -105,12 +105,12 @@ def compare_settings(
 
 
 def is_better_above_1(metric: str) -> bool:
-    """Whether a ratio A/B above 1 means that A is better."""
+    """Returns whether a ratio A/B above 1 means that A is better."""
     return metric != SIGNAL_DELAY
 
 
 def failures_in(found: Record) -> list[str]:
-    """Returns a line for each setting and network with failed runs, with the first reason."""
+    """Returns a line with the first reason for each setting and network with failed runs."""
     lines = []
     for each in found["networks"]:
         for name in ("a", "b"):
@@ -236,7 +236,7 @@ def _figures(known: Sequence[_Sides], metric: str, seed: int) -> Record:
 
 
 def _better(of: Record, p: float | None, metric: str) -> str | None:
-    """Returns A or B, whichever is significantly better, or None."""
+    """Returns the significantly better setting, A or B, or None."""
     if p is None or not p <= SIGNIFICANT or not of["low"] or of["low"] <= 1 <= of["high"]:
         return None
     return "A" if (of["ratio"] > 1) == is_better_above_1(metric) else "B"

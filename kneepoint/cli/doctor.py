@@ -37,7 +37,7 @@ LEAST_MEMORY_GIB = 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One check: its subject, verdict, state and remedy; `lacks` is required, `could` optional."""
+    """The result of a check: `lacks` for a missing required item, `could` for an optional one."""
 
     what: str
     verdict: Literal["good", "could", "lacks"]
@@ -106,7 +106,7 @@ def _compiler() -> Finding:
     if done.returncode == 0:
         return Finding("C++ compiler", "good", "supports C++20")
     problem = done.stderr.strip().removeprefix("error: ")
-    if IS_INSTALLED:  # only controllers and entries of one's own need it
+    if IS_INSTALLED:  # needed only to build controllers and entries
         return _problem("C++ compiler", "could", problem)
     return _problem("C++ compiler", "lacks", problem)
 

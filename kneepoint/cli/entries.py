@@ -1,4 +1,4 @@
-"""Shared by commands that run other people's senders: the sandbox and the builder of entries."""
+"""The sandbox and the builder of entries, for commands that run senders of other people."""
 
 import platform
 from collections.abc import Collection
@@ -18,7 +18,7 @@ CONFINE, RUNNER = BUILT / "confine", BUILT / "entry"
 REAL_TIME = [BUILT / name for name in ("entry-sender", "receiver", "measure")]
 PYTHON = tuple(BUILT / name for name in PYTHON_RUNNER)
 KEPT = STATE / "entries"
-"""Folder of built entries, by the digests of their inputs."""
+"""The folder of built entries, which are named by the digests of their inputs."""
 
 trust_option = click.option(
     "--trust-entries",

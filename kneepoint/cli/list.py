@@ -56,7 +56,7 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
 
 
 def _controllers(own: Path) -> list[dict[str, Any]]:
-    """Lists all built controllers, and the project's other controllers with the reason."""
+    """Lists all built controllers, and the project's other controllers with their problems."""
     catalogue = load_catalogue(EMULATE)
     problems = catalogue.broken | {
         path.stem: problem for path in own.glob("*.cc") if (problem := _why_not_built(path))

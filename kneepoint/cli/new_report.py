@@ -1,4 +1,4 @@
-"""`kneepoint new-report`: the skeleton of a report of your own."""
+"""`kneepoint new-report`: writes the skeleton of a report."""
 
 import re
 import shlex
@@ -19,7 +19,7 @@ from kneepoint.runs.load import load_workflow
 
 SKELETON = PACKAGE / "skeleton"
 PROFILE = Path("profiles/default/config.v9+.yaml")
-"""Snakemake's profile, which it finds in the folder of the Snakefile."""
+"""Snakemake's profile, in the folder of the Snakefile."""
 
 
 @subcommand("""
@@ -31,7 +31,7 @@ PROFILE = Path("profiles/default/config.v9+.yaml")
 @into_option
 @json_option
 def command(name: str, into: Path, as_json: bool) -> None:
-    """Write the skeleton of a report of your own into the folder NAME.
+    """Write the skeleton of a new report into the folder NAME.
 
     The skeleton contains a configuration, a published table with its description, networks,
     studies, a section of text and a controller, and runs without changes. Existing files are not

@@ -34,7 +34,7 @@ def command(cores: str, config: Path, as_json: bool) -> None:
 
 
 def make(config: Path, cores: str, as_json: bool) -> None:
-    """Makes a configuration's report, and prints what it found and where it is."""
+    """Makes a configuration's report, and prints its findings and its path."""
     workflow = load_workflow(config)
     results = workflow.results
     make_checked(workflow, [], cores, quiet=as_json)

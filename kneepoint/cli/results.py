@@ -1,4 +1,4 @@
-"""`kneepoint results`: lists the frames that a folder of results has, and their columns."""
+"""`kneepoint results`: lists the tables of a folder of results, and their columns."""
 
 from pathlib import Path
 

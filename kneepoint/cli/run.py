@@ -1,4 +1,4 @@
-"""`kneepoint run`: the metrics of one run, and its rate, delay, window and RTT over time."""
+"""`kneepoint run`: metrics of one run, and plots of rate, delay, window and RTT over time."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -110,7 +110,7 @@ def run_and_print(
     noun: str = "window",
     notes: Sequence[str] = (),
 ) -> None:
-    """Executes a run, plots it if there is a path and it succeeds (see `draw`), and prints it."""
+    """Executes and prints a run, and plots it (see `draw`) if it succeeds and a path is given."""
     if plot:
         from kneepoint.reports.over_time import run_and_draw  # matplotlib takes a second
 
@@ -133,7 +133,7 @@ def run_and_print(
 
 
 def text_of(spec: RunSpec, record: RunRecord) -> str:
-    """Returns a run for people."""
+    """Returns a run as text for the terminal."""
     parameters = ", ".join(f"{name} = {value:g}" for name, value in spec.parameters.items())
     head = f"{Path(spec.controller).stem} on {spec.network.name}, {spec.engine}, seed {spec.seed}"
     head += f"\n{parameters}" if parameters else ""

@@ -1,4 +1,4 @@
-"""What commands that run something share: making and describing a run's inputs."""
+"""Making and describing the inputs of runs, for all commands that run controllers."""
 
 import os
 import subprocess
@@ -53,12 +53,12 @@ from kneepoint.workflow.states import State, states_of
 
 
 def is_path(controller: str) -> bool:
-    """Whether a controller is given by a shared object's path, not by name."""
+    """Returns whether a controller is given by the path of a shared object."""
     return "/" in controller or controller.endswith(".so")
 
 
 def controller_given(text: str) -> str:
-    """Returns a controller's name, or its path, which is from where the command was called."""
+    """Returns a controller's name, or its path, which is relative to the folder of the call."""
     return str(given(Path(text)).absolute()) if is_path(text) else text
 
 
@@ -73,13 +73,14 @@ def prepared_network(network: str) -> PreparedNetwork:
 
 
 def is_prepared(config: Path, network: str) -> bool:
-    """Whether a network is prepared from what this configuration describes, all files by digest.
+    """Returns whether a network is prepared from the current configuration and traces, by digests.
 
-    One whose host a study finds is left to Snakemake, which knows whether the study is up to date.
+    False for a network with a host that a study finds: only Snakemake knows whether the study is up
+    to date.
 
     Raises:
         KneepointError: the configuration has no such network, or the file of its recording is
-            missing or another than traces.yaml lists.
+            missing or has a digest that traces.yaml does not list.
     """
     source = load_network(config, network)
     prepared = description_of(network).with_name("description.json")
@@ -100,17 +101,17 @@ def make_what_is_missing(
     where: str = "the command line",
     keep_going: bool = False,
 ) -> None:
-    """Builds and prepares what a command needs and the project lacks; says so on stderr.
+    """Builds programs and controllers and prepares networks that are missing; reports on stderr.
 
-    Waits while another process does so in this project: it may make the same.
+    Waits while another process builds or prepares in this project, which may make the same files.
 
     Args:
         config: configuration file of the project.
         networks: to prepare.
         controllers: to build; paths are skipped.
         programs: to build besides the emulator.
-        where: what names the controllers.
-        keep_going: prepare the other networks if one cannot be.
+        where: the place that names the controllers, for errors.
+        keep_going: whether to prepare the other networks if one cannot be prepared.
 
     Raises:
         KneepointError: a network or a controller is unknown, or something cannot be made.
@@ -145,13 +146,13 @@ def make_what_is_missing(
 
 @contextmanager
 def _preparing() -> Iterator[None]:
-    """Holds the lock of who prepares in this project."""
+    """Holds the project's lock on building and preparing."""
     with wait_for_lock(STATE / "preparing.lock", "prepares here"):
         yield
 
 
 def _build(wanted: Sequence[Path], controllers: Sequence[str], own: Path) -> None:
-    """Builds programs and controllers; of those that fail to compile the first is an error."""
+    """Builds programs and controllers; raises the error of the first that fails to compile."""
     print(f"building {', '.join(each.stem for each in wanted)}, once", file=sys.stderr, flush=True)
     shipped = [each for each in wanted if each.parent != OWN_CONTROLLERS]
     if shipped:
@@ -172,7 +173,7 @@ def _build(wanted: Sequence[Path], controllers: Sequence[str], own: Path) -> Non
 
 
 def _prepare(config: Path, name: str) -> None:
-    """Prepares a network; if a study finds its host, by the workflow."""
+    """Prepares a network, with the workflow if a study finds its host."""
     network = load_network(config, name)
     if network.host_from is not None:
         make(config, [description_of(name)], quiet=True)
@@ -183,7 +184,7 @@ def _prepare(config: Path, name: str) -> None:
 
 
 def _say_improbable(config: Path, networks: Collection[str]) -> None:
-    """Says on stderr which prepared recordings are probably of no link (see improbable)."""
+    """Warns on stderr of prepared recordings that are probably not of a link (see improbable)."""
     for name in filter(lambda each: description_of(each).is_file(), networks):
         source = load_network(config, name)
         for direction, link in (("uplink", source.uplink), ("downlink", source.downlink)):
@@ -193,13 +194,13 @@ def _say_improbable(config: Path, networks: Collection[str]) -> None:
 
 
 def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, quiet: bool) -> None:
-    """Builds controllers, checks the configuration against what they declare, makes targets.
+    """Builds controllers, checks the configuration against their declarations, and makes targets.
 
-    No targets stand for everything.
+    Without targets, makes everything.
 
     Raises:
-        KneepointError: something cannot be built; a parameter is unknown, or a value or a unit of
-            it is wrong.
+        KneepointError: a controller cannot be built, a parameter is unknown, or its value or unit
+            is wrong.
     """
     wanted = out_of_date(workflow.controllers, workflow.own_sources)
     forecast = None if quiet else Forecast(bool(wanted), is_whole=not targets)
@@ -216,7 +217,7 @@ def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, qui
 
 
 def _say_plan(wanted: Sequence[Path], states: Sequence[State], forecast: Forecast) -> None:
-    """Says on stderr what is to be made, if not all is there."""
+    """Lists on stderr the steps to run, if any."""
     waiting = sum(state.state != "done" for state in states) if forecast.is_whole else 0
     built = (
         "a program or controller" if len(wanted) == 1 else f"{len(wanted)} programs and controllers"
@@ -235,7 +236,7 @@ def spec_of(
     seed: int,
     where: str,
 ) -> RunSpec:
-    """Describes a run of a controller, by its name with all parameters, or by its path.
+    """Describes a run of a controller that is given by name or by path.
 
     Raises:
         KneepointError: the controller or a parameter is unknown, or a value is invalid.
@@ -252,7 +253,7 @@ def spec_of(
 def parameters_of(given: Mapping[str, str], where: str) -> dict[str, float]:
     """Returns parameters as numbers; raises KneepointError, beginning with `where`.
 
-    The value of `rule` is an expression, which the controller of this name has as parameters.
+    The value of `rule` is an expression, which the controller `rule` takes as several parameters.
     """
     try:
         numbers = {name: float(value) for name, value in given.items() if name != "rule"}
@@ -264,19 +265,19 @@ def parameters_of(given: Mapping[str, str], where: str) -> dict[str, float]:
 
 
 def run_once(settings: EngineSettings, spec: RunSpec) -> RunRecord:
-    """Executes one run; raises KneepointError if the machine prevented it."""
+    """Executes one run; raises KneepointError on a fault of the machine."""
     with closing(settings.open()) as engine:
         return without_fault(run_reliably(engine, spec))
 
 
 def without_fault(record: RunRecord) -> RunRecord:
-    """Returns the record; raises KneepointError if the machine prevented the run."""
+    """Returns the record; raises KneepointError on a fault of the machine."""
     if record.status == "fault":
         raise KneepointError(f"the machine prevented a run from finishing: {record.reason}")
     return record
 
 
 def engine_of(name: str, config: Path) -> EngineSettings:
-    """Returns an engine by its name, as a configuration sets it."""
+    """Returns the settings of an engine, as the configuration sets it."""
     real_time = read_settings(config).real_time
     return settings_of(name, EMULATE.parent, real_time.busy_us, keep_awake=real_time.keep_awake)

@@ -1,4 +1,4 @@
-"""What `kneepoint new-report` and `kneepoint new-entry` share."""
+"""Writing skeletons, for `kneepoint new-report` and `kneepoint new-entry`."""
 
 import os
 import re
@@ -24,7 +24,7 @@ into_option = click.option(
 
 
 def new_folder(command: str, name: str, into: Path) -> Path:
-    """Returns the path of a folder to make; raises KneepointError if NAME or the path cannot be."""
+    """Returns the path of a new folder; raises KneepointError for an invalid NAME or path."""
     if not re.fullmatch(NAME, name):
         raise KneepointError(f"{command} {name!r}: invalid name; use {NAMES}")
     folder = into / name
@@ -34,9 +34,9 @@ def new_folder(command: str, name: str, into: Path) -> Path:
 
 
 def fill_in(templates: Path, folder: Path, values: Mapping[str, object]) -> dict[Path, str]:
-    """Returns the texts of a skeleton by their paths in its folder.
+    """Returns the texts of a skeleton by their paths in the new folder.
 
-    A value stands in a template as Jinja has it, and for its name in capitals in a path.
+    In templates Jinja inserts the values; in paths a value replaces its name in capitals.
     """
     environment = Environment(  # noqa: S701 (YAML, Markdown, C++)
         undefined=StrictUndefined, keep_trailing_newline=True

@@ -54,7 +54,7 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
 
 
 def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str:
-    """Returns the outcome of a study for people; `unit` gives that of a parameter."""
+    """Returns the outcome of a study as text; `unit` returns the unit of a parameter."""
     failed = found.failed
     what = f"rows of {found.table} replayed" if found.table else "trials"
     said = f"{found.title}: {found.n_trials} {what}"
@@ -78,7 +78,7 @@ def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str
 
 
 def _stated(found: StudyRecord, best: BestTrial) -> str:
-    """The value of the best with fresh seeds, or else that of the search."""
+    """Formats the best value, from fresh seeds if they have run, otherwise from the search."""
     read = partial(natural_value, found.objective)
     if best.low is None or best.high is None:
         return f"{read(best.value):.4g} in its search"

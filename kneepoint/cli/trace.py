@@ -83,7 +83,8 @@ def command() -> None:
 def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
     """Check whether each FILE is a valid trace, and describe it.
 
-    The exit status is 1 if a file is not a valid trace. traces.yaml takes the digest.
+    The exit status is 1 if a file is not a valid trace. The digest is the one to write into
+    traces.yaml.
     """
     checked = [_checked(path, outage_s) for path in files]
     texts = [f"{found['file']}\n{found.pop('text')}" for found in checked]
@@ -152,13 +153,13 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
     type=FiniteRange(0, min_open=True),
     help="Time between rows, if no column has times.",
 )
-@click.option("--bytes", "of_bytes", metavar="COLUMN", help="Column of bytes that arrived.")
-@click.option("--packets", metavar="COLUMN", help="Column of full packets that arrived.")
+@click.option("--bytes", "of_bytes", metavar="COLUMN", help="Column of arrived bytes.")
+@click.option("--packets", metavar="COLUMN", help="Column of arrived full packets.")
+@click.option("--rate", metavar="COLUMN", help="Column of rates; a rate holds until the next row.")
 @click.option(
-    "--rate", metavar="COLUMN", help="Column of rates, each of which holds until the next row."
-)
-@click.option(
-    "--rate-unit", type=click.Choice(list(RATE_UNITS)), help="[default: its name's, or Mbit/s]"
+    "--rate-unit",
+    type=click.Choice(list(RATE_UNITS)),
+    help="Unit of the rates. [default: from the column's name, or Mbit/s]",
 )
 @into_option
 @json_option
@@ -181,10 +182,10 @@ def convert(
 
     The recording must have saturated the link, because unused capacity leaves no record. Every 1504
     bytes are one opportunity, at the time of the last of these bytes, rounded up to a whole
-    millisecond. Times are relative to the first row. Without --unit, the unit of the times is
-    inferred from the name of the column, or from the resulting duration and rate; the command
-    prints its choice, and refuses to choose between several plausible units. The unit of rates or
-    bytes is taken from the name of their column (dl_kbps, rx_kB).
+    millisecond. Times are relative to the first row. Without --unit, the command infers the unit of
+    the times from the name of the column, or from the resulting duration and rate. It prints the
+    unit, and refuses several plausible units. The name of a column determines the unit of rates or
+    bytes (dl_kbps, rx_kB).
     """
     columns_of: dict[Amount, str | None] = {"bytes": of_bytes, "packets": packets, "rate": rate}
     given = [(amount, column) for amount, column in columns_of.items() if column is not None]

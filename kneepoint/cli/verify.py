@@ -1,4 +1,4 @@
-"""`kneepoint verify`: checks every folder of results against what made it."""
+"""`kneepoint verify`: checks that every folder of results is intact and up to date."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ from kneepoint.runs.validity import complaints
 
 @dataclass(frozen=True)
 class Verified:
-    """A folder of results, the problems found in it, and the runs removed from its journal."""
+    """A checked folder of results, its problems, and the count of runs removed from its journal."""
 
     folder: str
     commit: str
@@ -79,7 +79,7 @@ def _text(each: Verified) -> str:
 
 
 def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
-    """Yields a message for each source that is not what programs and controllers were built of."""
+    """Yields a message for each program or controller with sources that changed after its build."""
     for path in dict.fromkeys(path for name in names for path in changed_sources(name, own)):
         if path.is_file():
             yield f"{path} has changed since it was built; run make build"
@@ -91,7 +91,7 @@ def void_runs(folder: Path) -> tuple[int, int]:
     """Removes from a journal the runs that no table of its folder contains.
 
     Returns:
-    The numbers of runs removed and kept.
+        The numbers of removed and kept runs.
     """
     held = set[str]()
     for path in sorted(folder.glob("*.parquet")):

@@ -32,7 +32,10 @@ class PublishedSpread(ConfigModel):
     )
     step: float = Field(gt=0, description="value of one unit in the mean's last printed digit")
     standard_deviation_step: float | None = Field(
-        default=None, gt=0, description="likewise of the standard deviation; null: as step"
+        default=None,
+        gt=0,
+        description="value of one unit in the standard deviation's last "
+        "printed digit; null: as step",
     )
     n: int | None = Field(default=None, ge=1, description="number of runs, if stated")
     source: str = Field(min_length=1, description="report and table, for captions")
@@ -71,7 +74,7 @@ class EngineRuns(ConfigModel):
 
     repeats: int = Field(ge=1, description="replicates of each setting, on each network")
     networks: Annotated[tuple[Name, ...], Field(min_length=1), EACH_ONCE] | None = Field(
-        default=None, description="only these of the networks; null: all"
+        default=None, description="networks on which this engine runs; null: all"
     )
 
 
@@ -79,7 +82,9 @@ class PublishedFigure(ConfigModel):
     """A published number of a comparison."""
 
     setting: int = Field(ge=0, description="index of the setting, from 0")
-    traffic: Name | None = Field(default=None, description="null: the first")
+    traffic: Name | None = Field(
+        default=None, description="traffic of the figure; null: the first traffic"
+    )
     network: Name = Field(description="one of the networks")
     figure: Annotated[
         str,
@@ -88,12 +93,12 @@ class PublishedFigure(ConfigModel):
             "the name of a flow or probe, a dot and its metric, such as ping.rtt_mean_ms",
         ),
     ] = Field(description="NAME.METRIC of a flow or probe, or link.METRIC")
-    value: float = Field(description="the number")
+    value: float = Field(description="published value, or lower end of a printed range")
     high: float | None = Field(default=None, description="upper end of a printed range")
-    step: float = Field(gt=0, description="value of one unit in its last printed digit")
-    n: int | None = Field(default=None, ge=1, description="measurements behind it, if stated")
+    step: float = Field(gt=0, description="value of one unit in the value's last printed digit")
+    n: int | None = Field(default=None, ge=1, description="number of measurements, if stated")
     place: str = Field(min_length=1, description="place in the source")
-    remark: str = Field(default="", description="note by its author or the reader")
+    remark: str = Field(default="", description="note by the source's author or by the reader")
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
@@ -108,17 +113,17 @@ class Comparison(ConfigModel):
     title: str = Field(min_length=1, description="title in reports")
     engines: Mapping[ComparisonEngine, EngineRuns] = Field(
         min_length=1,
-        description="engines with their replicates: emulator, and kernel or mahimahi, which "
-        "both run the kernel's own TCP",
+        description="engines with their replicates: emulator, and kernel or mahimahi, which both "
+        "run the kernel's TCP",
     )
     traffic: OneOrMore = Field(
         min_length=1, description="file of config/traffic, or a list of them"
     )
     networks: Names = Field(min_length=1, description="files of config/networks")
     settings: tuple[Setting, ...] = Field(
-        min_length=1, description="the controllers under study, each with its parameters"
+        min_length=1, description="controllers under study with their parameters"
     )
-    source: str = Field(default="", description="where the published numbers come from")
+    source: str = Field(default="", description="source of the published numbers")
     published: tuple[PublishedFigure, ...] = Field(
         default=(), description="published numbers to compare with"
     )

@@ -24,7 +24,8 @@ class Calibration(ConfigModel):
         default=(0,),
         min_length=1,
         description="candidate spreads of wake_mean_us between runs (standard deviation of its "
-        "logarithm); the fit chooses the one that best reproduces the spread of the real runs",
+        "logarithm); the fit chooses the candidate that best reproduces the spread of the real "
+        "runs",
     )
 
     @model_validator(mode="after")
@@ -61,7 +62,7 @@ class Confirm(ConfigModel):
 
 
 class Confirming(ConfigModel):
-    """The key `confirm` of config.yaml."""
+    """The part of config.yaml with the key `confirm`."""
 
     confirm: Confirm | None = Field(default=None, description="settings to run in real mahimahi")
 

@@ -1,4 +1,4 @@
-"""Published tables: a CSV file as printed, and a YAML file that describes it."""
+"""Published tables: a CSV file with the numbers as printed, and a YAML file that describes it."""
 
 import itertools
 import re
@@ -24,7 +24,7 @@ from kneepoint.networks.config import Name
 
 Metric = Literal["throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power"]
 
-# Factors that convert printed values to the metric's own unit.
+# Factors that convert printed values to the metric's unit.
 _METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
     "throughput_mbps": {"Mbit/s": 1, "kbit/s": 1e-3, "bit/s": 1e-6},
     "queueing_delay_p95_ms": {"ms": 1, "s": 1e3, "us": 1e-3},
@@ -36,7 +36,7 @@ _METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
 _MOST_BYTES = 2**20
 _UNIT = re.compile(r"(?:(\d+\.?\d*) )?(.*)", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
-"""A printed number."""
+"""The pattern of a printed number."""
 
 
 class Column(ConfigModel):
@@ -46,7 +46,7 @@ class Column(ConfigModel):
     metric: Metric | None = Field(default=None, description="metric of a run")
     network: Mapping[str, Name] | None = Field(
         default=None,
-        description="network of each row: a file of networks/ for each printed word",
+        description="for each printed word the network of its rows: a file of networks/",
     )
     unit: str = Field(
         default="",
@@ -54,7 +54,7 @@ class Column(ConfigModel):
         "have a factor: 5.04 Mbit/s for a share of 5.04 Mbit/s",
     )
     above: float = Field(
-        default=0, description="offset of a printed metric over ours, in the metric's own unit"
+        default=0, description="printed metric minus Kneepoint's, in the metric's unit"
     )
 
     @model_validator(mode="after")
@@ -68,20 +68,20 @@ class Column(ConfigModel):
 
     @property
     def factor(self) -> float:
-        """Factor from a printed value to Kneepoint's unit; 0 for an unknown unit."""
+        """The factor that converts a printed value to Kneepoint's unit; 0 for an unknown unit."""
         factor, unit = _UNIT.fullmatch(self.unit).groups()  # type: ignore[union-attr]
         known = _METRIC_UNITS[self.metric] if self.metric else {unit: 1.0}
         return float(factor or 1) * known.get(unit, 0)
 
 
 class Reference(ConfigModel):
-    """Where a report was published, for the list of references; unknown items are left out."""
+    """A report's entry in the list of references; unknown items are left out."""
 
     title: str = Field(min_length=1, description="title of the report")
-    authors: tuple[str, ...] = Field(min_length=1, description="their names, as printed")
+    authors: tuple[str, ...] = Field(min_length=1, description="names of the authors, as printed")
     year: int | None = Field(default=None, ge=1900, description="year of publication")
     url: Annotated[str, matching(r"https?://\S+", "a URL with http or https")] | None = Field(
-        default=None, description="where to read it"
+        default=None, description="address of the report"
     )
     doi: Annotated[str, matching(r"10\.\d{4,9}/\S+", "a DOI such as 10.1000/182")] | None = Field(
         default=None, description="digital object identifier"
@@ -94,8 +94,8 @@ class TableDescription(ConfigModel):
     source: str = Field(min_length=1, description="report and table, for captions")
     report: str = Field(
         default="",
-        description="name by which the report is cited; by default Report NNN for a table NNN-..., "
-        "the table's name for measured runs, and the source for others",
+        description="name by which the report is cited; by default Report NNN for a table "
+        "NNN-..., the table's name for measured runs, otherwise the source",
     )
     reference: Reference | None = Field(
         default=None, description="the report, for the list of references"
@@ -111,7 +111,7 @@ class TableDescription(ConfigModel):
     )
     selected_of: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = Field(
         default=None,
-        description="least and greatest number of these runs; null: the report does not say",
+        description="minimum and maximum number of these runs; null: not stated",
     )
     controller: str = Field(description="controller of the table")
     network: Name = Field(default="contest", description="network of the measurements")
@@ -120,7 +120,8 @@ class TableDescription(ConfigModel):
     )
     unstated: Mapping[str, str] = Field(
         default={},
-        description="parameters above that the report omits, with the source of their values",
+        description="those of `parameters` that the report does not state, with the source of "
+        "their values",
     )
     fitted: tuple[str, ...] = Field(
         default=(), description="unstated parameters that were fitted to this table"
@@ -156,10 +157,10 @@ class TableDescription(ConfigModel):
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row: its parameters, and the printed metrics, in Kneepoint's units.
+    """The parameters of one row, and its printed metrics in Kneepoint's units.
 
-    `steps` has one unit in each metric's last printed digit; `network` is set if rows differ in
-    their networks.
+    `steps` has one unit in each metric's last printed digit; `network` is set if the table's rows
+    have different networks.
     """
 
     number: int
@@ -180,7 +181,7 @@ class PublishedTable:
 
     @property
     def report(self) -> str:
-        """The name by which its report is cited."""
+        """The name by which the table's report is cited."""
         if self.description.report:
             return self.description.report
         if self.description.kind == "measured":
@@ -250,10 +251,10 @@ def load_table(config: Path, name: str) -> PublishedTable:
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Reads the header of a table, and each row: the number of its line, and its cells.
+    """Reads the header of a table, and the line number and cells of each row.
 
     Raises:
-        KneepointError: see read_csv; or it has no rows.
+        KneepointError: see read_csv; or the file has no rows.
     """
     header, rows = read_csv(path, _MOST_BYTES)
     if not (found := list(rows)):
@@ -312,7 +313,7 @@ def _read_row(
 def last_digit(text: str) -> float:
     """Returns the value of one unit in a number's last printed digit: 0.01 for 4.50."""
     exponent = Decimal(text).as_tuple().exponent
-    assert isinstance(exponent, int)  # neither infinite nor NaN: see NUMBER
+    assert isinstance(exponent, int)  # NUMBER excludes infinity and NaN
     return float(Decimal(1).scaleb(exponent))
 
 

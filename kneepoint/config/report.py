@@ -1,4 +1,4 @@
-"""Configuration model of a report's title, authors and texts, and its sections: text/NAME.md."""
+"""Configuration models of a report's title, authors, texts, and sections in text/NAME.md."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,9 @@ class Report(ConfigModel):
     """Title, authors and texts of a report; texts of several lines are Markdown."""
 
     title: str = Field(min_length=1, description="title of the report")
-    subtitle: str = Field(default="", description="below the title; by default what was run")
+    subtitle: str = Field(
+        default="", description="line below the title; by default the subject of the runs"
+    )
     authors: tuple[str, ...] = Field(default=(), description="names of the authors")
     abstract: str = Field(
         default="", description="Markdown; the generated abstract follows without its introduction"
@@ -49,7 +51,7 @@ class Report(ConfigModel):
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a report's own text: its title, and the rest as Markdown."""
+    """A section of text/NAME.md: its title, and its text in Markdown."""
 
     title: str
     text: str

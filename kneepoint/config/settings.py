@@ -37,7 +37,7 @@ class HoldOut(ConfigModel):
 
 
 def _is_usable(path: Path) -> Path:
-    """Rejects paths that Snakemake would read as wildcards, or programs as options."""
+    """Rejects paths that Snakemake reads as wildcards, or that programs read as options."""
     text = str(path)
     if text.startswith("-") or re.search(r"[{}\s]", text.replace(" ", "")):
         raise ValueError("it must not begin with - or contain a brace, tab or line break")
@@ -54,7 +54,7 @@ def _is_address(text: str) -> str:
 
 
 class RealTime(ConfigModel):
-    """How this host makes real-time runs."""
+    """The conditions of real-time runs on this host."""
 
     busy_us: float = Field(
         default=1000,
@@ -104,11 +104,11 @@ class Settings(ConfigModel):
     real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
 
     def part(self, keys: type[Keys]) -> Keys:
-        """Returns the configuration as a question's model of keys."""
+        """Returns the keys of a question as an instance of its model."""
         assert isinstance(self, keys)
         return self
 
     @property
     def storage_url(self) -> str | None:
-        """URL of the database for a copy of all studies, if any."""
+        """The URL of the database for a copy of all studies, if configured."""
         return self.storage or os.environ.get("KNEEPOINT_STORAGE") or None

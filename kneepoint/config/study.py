@@ -26,11 +26,11 @@ def _as_list(value: Any) -> Any:
 OneOrMore = Annotated[
     Names, BeforeValidator(_as_list, json_schema_input_type=Name | tuple[Name, ...])
 ]
-"""Names of files; a single one needs no list."""
+"""Names of files; a single name needs no list."""
 
 
 class Range(ConfigModel):
-    """Search range of a parameter: an interval or a list of values."""
+    """The search range of a parameter: an interval or a list of values."""
 
     low: float | None = Field(default=None, description="lower bound")
     high: float | None = Field(default=None, description="upper bound")
@@ -58,37 +58,39 @@ class Range(ConfigModel):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and greatest values."""
+        """The minimum and maximum of the range."""
         if self.values is not None:
             return min(self.values), max(self.values)
         assert self.low is not None and self.high is not None
         return self.low, self.high
 
     def contains(self, value: float) -> bool:
-        """Whether the range contains the value."""
+        """Returns whether the range contains the value."""
         least, greatest = self.bounds
         return least <= value <= greatest and (self.values is None or value in self.values)
 
 
 class Sampler(ConfigModel):
-    """How a study chooses its trials."""
+    """The method by which a study chooses its trials."""
 
     kind: Literal[
         "grid", "ternary", "golden", "tpe", "random", "qmc", "cmaes", "nsga2", "nsga3"
     ] = Field(
-        description="grid: every point; ternary, golden: one unimodal parameter; nsga2, nsga3: "
-        "objective front"
+        description="grid: all points; ternary, golden: for one parameter with a single peak; "
+        "nsga2, nsga3: for objective front"
     )
     trials: int | None = Field(
         default=None,
         ge=1,
-        description="number of trials, for samplers without a natural end",
+        description="number of trials; not for grid, ternary and golden, which end by themselves",
     )
     startup_trials: int | None = Field(
         default=None, ge=1, description="random trials before TPE or CMA-ES starts to learn"
     )
     population: int | None = Field(
-        default=None, ge=2, description="trials of a generation of NSGA-II or NSGA-III; null: 50"
+        default=None,
+        ge=2,
+        description="number of trials in a generation of NSGA-II or NSGA-III; null: 50",
     )
 
     @model_validator(mode="after")
@@ -110,32 +112,35 @@ class Sampler(ConfigModel):
 
     @property
     def is_genetic(self) -> bool:
-        """Whether it breeds generations of trials."""
+        """Whether the sampler is genetic, with generations of trials."""
         return self.kind in ("nsga2", "nsga3")
 
 
 class Start(ConfigModel):
-    """Trials that a search begins with instead of the defaults, if they lie in its space."""
+    """The first trials of a search, instead of the defaults, if they lie in its space."""
 
     tables: tuple[Name, ...] = Field(default=(), description="rows of these published tables")
     studies: tuple[Name, ...] = Field(default=(), description="best trials of these studies")
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Returns whether any trials are configured."""
         return bool(self.tables or self.studies)
 
 
 class Race(ConfigModel):
-    """Stops trials that can no longer win, to save their runs."""
+    """A race, which stops trials that can no longer win."""
 
     pruner: Literal["elitist", "wilcoxon", "median", "hyperband"] = Field(
         default="elitist",
-        description="test that stops a trial: elitist, a paired t test against the best so far, "
-        "as in irace; the others are Optuna's",
+        description="test that stops a trial; elitist: a paired t test against the best so far, "
+        "as in irace; others: Optuna's",
     )
-    first: int = Field(default=2, ge=1, description="pairs that every trial runs")
+    first: int = Field(default=2, ge=1, description="number of pairs that every trial runs")
     p: float = Field(
-        default=0.1, gt=0, le=0.5, description="p value that stops a trial; elitist and wilcoxon"
+        default=0.1,
+        gt=0,
+        le=0.5,
+        description="p value that stops a trial, for elitist and wilcoxon",
     )
 
 
@@ -165,28 +170,30 @@ Host = Annotated[Mapping[str, Range], AfterValidator(_known_on_host)]
 
 Over = Literal["mean", "worst", "mean_log", "cvar"]
 POWERS: tuple[str, ...] = get_args(Over)
-"""The objectives that are power, over networks."""
-"""How runs on several networks are combined into one value."""
+"""The names of objectives that maximise power over networks."""
 
 
 class Setting(ConfigModel):
     """A controller and its parameters; omitted parameters keep their defaults."""
 
     controller: str = Field(description="controller")
-    parameters: Mapping[str, float] = Field(default={}, description="its parameters")
+    parameters: Mapping[str, float] = Field(
+        default={}, description="values of the controller's parameters"
+    )
 
 
 Engine = Literal["emulator", "mahimahi", "kernel"]
 """emulator: virtual time. mahimahi: real time, on hosts with mahimahi installed. kernel: the
-kernel's own TCP on a link of constant rate, in real time."""
+kernel's TCP on a link of constant rate, in real time."""
 
 
 NETWORK = "network."
-"""Prefix of network parameters in a study's space."""
+"""The prefix of network parameters in a study's space."""
 
 
 LEAST_OF_GRID_SEARCH = 3
-"""A grid that varies so many parameters is a search; fewer are a sweep or a heat map."""
+"""The minimum number of parameters of a grid that is a search; grids with fewer parameters are
+sweeps and heat maps."""
 
 
 SearchEngine = Literal["emulator", "mahimahi"]
@@ -194,7 +201,7 @@ SearchEngine = Literal["emulator", "mahimahi"]
 
 
 ComparisonEngine = Literal["emulator", "kernel", "mahimahi"]
-"""Engines of comparisons; the kernel's own TCP runs on links of constant rate, or in mahimahi's."""
+"""Engines of comparisons. `kernel` and `mahimahi` both run the kernel's TCP."""
 
 
 EMULATOR: Literal["emulator"] = "emulator"
@@ -210,16 +217,16 @@ Direction = Literal["maximize", "minimize"]
 
 
 class Goal(ConfigModel):
-    """What a study optimises: each kind has a key of its own.
+    """The objective of a study; each kind has its own key.
 
     `kneepoint.search.plan` scores trials by it.
     """
 
     directions: ClassVar[tuple[Direction, ...]] = ("maximize",)
     columns: ClassVar[tuple[str, ...]] = ()
-    """Of trials.parquet, beside the value."""
+    """Columns of trials.parquet, besides the value."""
     words: ClassVar[str]
-    """Its name in results, with its own values."""
+    """The template of the objective's name in results, filled with its fields."""
 
     def __str__(self) -> str:
         return self.words.format(**dict(self))
@@ -230,11 +237,11 @@ class Goal(ConfigModel):
         return self.directions == ("minimize",)
 
     def check(self, study: "Study") -> None:
-        """Raises ValueError if a study cannot optimise it."""
+        """Raises ValueError if a study cannot optimise the objective."""
 
 
 Tail = Annotated[
-    float | None, Field(gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25")
+    float | None, Field(gt=0, le=1, description="share of the worst runs for cvar; null: 0.25")
 ]
 
 
@@ -249,8 +256,8 @@ class Power(Goal):
     words = "{power} power"
 
     power: Over = Field(
-        description="maximise power over networks: its mean, worst case, mean log, or mean over "
-        "the worst runs (cvar)"
+        description="maximise power over networks: the mean, the worst network's mean, the mean "
+        "of logarithms, or the mean of the worst runs (cvar)"
     )
     tail: Tail = None
 
@@ -277,7 +284,7 @@ class Bounded(Goal):
 
 
 def _has_a_value(text: str) -> str:
-    """Refuses an expression without a value for a failed run, which must be worse than others."""
+    """Refuses an expression without a value for failed runs, which must rank worst."""
     expression = Expression(text)
     try:
         expression.of_failed_run()
@@ -296,7 +303,7 @@ class Formula(Goal):
         "0.5 * log(signal_delay_p95_ms)"
     )
     over: Literal["mean", "worst"] = Field(
-        default="mean", description="its mean over networks, or its worst network's"
+        default="mean", description="mean over networks, or value of the worst network"
     )
 
     def check(self, study: "Study") -> None:
@@ -332,7 +339,7 @@ class Flows(Goal):
 
     flows: Literal["sum_log", "worst", "share"] = Field(
         description="maximise over the flows of the traffic: the sum of the logarithms of their "
-        "goodputs, the least goodput, or the share of the controller under study"
+        "goodputs, the minimum goodput, or the share of the controller under study"
     )
 
     def check(self, study: "Study") -> None:
@@ -342,14 +349,14 @@ class Flows(Goal):
 
 
 class Least(Goal):
-    """The least value of a parameter that suffices."""
+    """The minimum value of a parameter that keeps bounds on metrics."""
 
     directions = ("minimize",)
     words = "least {least}"
 
-    least: str = Field(description="minimise this searched parameter, which needs keeping")
+    least: str = Field(description="minimise this searched parameter under the bounds of keeping")
     keeping: Mapping[Literal["utilization", "throughput_mbps", "power"], float] = Field(
-        min_length=1, description="metrics and the means that they must reach"
+        min_length=1, description="metrics with the means that they must reach"
     )
 
     def check(self, study: "Study") -> None:
@@ -374,8 +381,8 @@ class WorstCase(Goal):
     directions = ("minimize",)
 
     worst_case: Rival = Field(
-        description="search the network: minimise the power of the controller relative to that of "
-        "the omniscient sender, or of another setting"
+        description="search the network on which the controller's power, relative to the "
+        "omniscient sender's or another setting's, is lowest"
     )
 
     def __str__(self) -> str:
@@ -396,21 +403,21 @@ class WorstCase(Goal):
 
 
 class Fit(Goal):
-    """The least misfit to published tables."""
+    """The minimum misfit to published tables."""
 
     directions = ("minimize",)
     words = "fit"
 
     fit: OneOrMore = Field(
-        min_length=1, description="minimise the misfit to one published table, or to several"
+        min_length=1, description="minimise the misfit to one or several published tables"
     )
     on: Mapping[Name, Name] = Field(
-        default={}, description="with several networks: for each table the network of its rows"
+        default={}, description="network of each table, for a fit on several networks"
     )
     robust: bool = Field(default=True, description="bound the influence of outlier rows")
 
     def check(self, study: "Study") -> None:
-        """Raises ValueError if tables have no network, or nothing is to be compared."""
+        """Raises ValueError if a table has no network, or a range has a single value."""
         several = len(study.networks) > 1
         if several and (
             set(self.on) != set(self.fit) or set(self.on.values()) != set(study.networks)
@@ -433,11 +440,11 @@ Objective = Power | Bounded | Formula | Front | Flows | Least | WorstCase | Fit
 _GOALS: Mapping[str, type[Goal]] = {
     next(iter(kind.model_fields)): kind for kind in get_args(Objective)
 }
-"""The kinds of objectives by their keys, which are the first of their fields."""
+"""The kinds of objectives by their keys; a kind's key is its first field."""
 
 
 def _of_its_kind(value: Any) -> Any:
-    """Reads an objective as the kind whose key it has."""
+    """Reads an objective of the kind that its key names."""
     if isinstance(value, Goal):
         return value
     given = {"power": "mean"} if value == "power" else value
@@ -468,11 +475,10 @@ class Study(ConfigModel):
     parameters: Mapping[str, float] = Field(default={}, description="parameters with fixed values")
     space: Mapping[str, Range] = Field(
         default={},
-        description="parameters to search, with their ranges: the controller's, and those of the "
-        "network: network.delay_ms, network.delay_step_ms and network.delay_period_s, "
-        "network.rate_mbps, network.loss_probability, and of its "
-        "uplink's queue and synthetic trace, as network.queue.packets and "
-        "network.synthetic.max_rate_mbps",
+        description="parameters to search, with their ranges: parameters of the controller; "
+        "network.delay_ms, network.delay_step_ms, network.delay_period_s, network.rate_mbps and "
+        "network.loss_probability; and parameters of the uplink's queue and synthetic trace, "
+        "such as network.queue.packets and network.synthetic.max_rate_mbps",
     )
     host: Host = Field(
         default={},
@@ -482,24 +488,25 @@ class Study(ConfigModel):
     table: Name | None = Field(
         default=None, description="replaces space: trial i replays row i of this published table"
     )
-    sampler: Sampler = Field(
-        default=Sampler(kind="grid"), description="how the study chooses trials"
-    )
+    sampler: Sampler = Field(default=Sampler(kind="grid"), description="method that chooses trials")
     objective: Annotated[
         Objective,
         BeforeValidator(_of_its_kind, json_schema_input_type=Objective | Literal["power"]),
-    ] = Field(default=Power(power="mean"), description="what the study optimises")
+    ] = Field(default=Power(power="mean"), description="objective of the study")
     race: Race | None = Field(
         default=None,
         description="run all trials on the same pairs of network and seed, in the same shuffled "
-        "order, and stop those that can no longer win",
+        "order, and stop trials that can no longer win",
     )
-    start: Start = Field(default_factory=lambda: Start(), description="trials to begin with")
+    start: Start = Field(default_factory=lambda: Start(), description="first trials of the search")
     runs_per_trial: int = Field(
         default=1, ge=1, description="replicates of a trial on each network"
     )
     ask_ahead: int = Field(
-        default=4, ge=1, description="trials asked before the first of them is told"
+        default=4,
+        ge=1,
+        description="number of trials that the sampler proposes before it learns the result of "
+        "the first",
     )
     compare: tuple[Name, ...] = Field(
         default=(), description="published tables that reports compare with this study"
@@ -507,16 +514,16 @@ class Study(ConfigModel):
     repeat_best: int | None = Field(
         default=None,
         ge=1,
-        description="the most repeats of the leading trials, of all together, to tell which one is "
-        "the best",
+        description="maximum number of repeats, over all leading trials, that determine the best "
+        "of them",
     )
     guide: Literal["emulator"] | None = Field(
         default=None,
-        description="search in virtual time on this host's calibration first, and spend real_runs "
-        "on what leads there; engine mahimahi",
+        description="first search in virtual time on the host calibrated to this machine, then "
+        "spend real_runs on the leading settings; engine mahimahi",
     )
     real_runs: int | None = Field(
-        default=None, ge=1, description="the most runs of a guided study in real time"
+        default=None, ge=1, description="maximum number of real runs of a guided study"
     )
 
     @model_validator(mode="after")
@@ -622,26 +629,26 @@ class Study(ConfigModel):
 
     @property
     def searched(self) -> Mapping[str, Range]:
-        """The ranges of all that it searches, by name."""
+        """The ranges of all searched parameters, by name."""
         return {**self.space, **self.host}
 
     @property
     def fit(self) -> tuple[str, ...]:
-        """The published tables that it fits."""
+        """The published tables to which the study fits parameters."""
         return self.objective.fit if isinstance(self.objective, Fit) else ()
 
     @property
     def opponent(self) -> Setting | None:
-        """The setting that a worst case is relative to; None: the omniscient sender."""
+        """The setting to which a worst case is relative; None: the omniscient sender."""
         goal = self.objective
         return goal.worst_case.against if isinstance(goal, WorstCase) else None
 
     @property
     def is_grid_search(self) -> bool:
-        """Whether its grid is a search: over too many parameters for one figure.
+        """Whether the study is a grid with too many parameters for one figure.
 
-        Sweeps and heat maps are of power: a grid that judges otherwise is a search, too. One that
-        is compared with a published table is not.
+        A grid with an objective other than power is also a search, because sweeps and heat maps
+        show power. A grid that is compared with a published table is no search.
         """
         varied = [each for each in self.space.values() if each.values and len(each.values) > 1]
         is_grid = self.sampler.kind == "grid" and self.table is None and not self.compare
@@ -650,13 +657,13 @@ class Study(ConfigModel):
 
     @property
     def judges_power(self) -> bool:
-        """Whether on one network the setting of the greatest mean power is its best."""
+        """Whether the best trial on one network is the trial with the greatest mean power."""
         goal = self.objective
         return isinstance(goal, Power) and goal.power != "cvar"
 
     @property
     def tunes(self) -> bool:
-        """Whether it searches for the greatest power instead of following a given list."""
+        """Whether the study searches for the greatest power instead of running a given list."""
         is_alone = self.traffic is None and not any(name.startswith(NETWORK) for name in self.space)
         wants_power = isinstance(self.objective, Power) and is_alone
         learns = self.sampler.kind != "grid" or self.is_grid_search
@@ -664,6 +671,6 @@ class Study(ConfigModel):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The published tables that this study reads or is compared with, without duplicates."""
+        """The distinct published tables that the study reads or is compared with."""
         needed = (self.table, *self.fit, *self.compare, *self.start.tables)
         return tuple(dict.fromkeys(name for name in needed if name is not None))

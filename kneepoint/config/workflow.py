@@ -1,4 +1,4 @@
-"""A whole configuration: its files together, and the controllers and settings in them."""
+"""The whole configuration: all its files, and the controllers and settings that they name."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,15 +31,16 @@ from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile, TrafficFlow
 
 CALIBRATED = "calibration"
-"""The experiment that fits the emulated host to this one, as which guided searches read it."""
+"""The name of the experiment that fits the emulated host to this machine."""
 FOLDERS: Mapping[ComparisonEngine, str] = {
     engine: "kernel" if LIMITS[engine].has_kernels_tcp else "comparisons"
     for engine in get_args(ComparisonEngine)
 }
-"""Results folder of each engine: comparisons/NAME, or kernel/NAME on the kernel's own TCP."""
+"""The results folder of an engine's comparisons: comparisons/NAME, or kernel/NAME on the kernel's
+TCP."""
 UPLINK_LOG = "uplink.log"
 FLOW_LOG = "flow.log"
-"""Of the sender, in virtual time."""
+"""The log of the sender, in virtual time only."""
 
 
 @dataclass(frozen=True)
@@ -56,21 +57,21 @@ class Workflow:
     networks: Mapping[str, Network]
     sections: Mapping[str, Section]
     named_settings: Sequence[tuple[str, Setting]] = ()
-    """Settings that keys of the main file name, with those keys."""
+    """Settings in the main file, with their keys."""
 
     @property
     def results(self) -> Path:
-        """Folder of the results."""
+        """The folder of the results."""
         return self.settings.results
 
     @property
     def own_sources(self) -> Path:
-        """Folder of its own controllers."""
+        """The folder of the project's controllers."""
         return own_sources(self.path)
 
     @property
     def ray_address(self) -> str | None:
-        """Address of the Ray to join; None: it has one of its own.
+        """The address of the Ray cluster to join; None: the workflow starts its own.
 
         Raises:
             KneepointError: the environment has no address.
@@ -110,7 +111,7 @@ class Workflow:
 
     @cached_property
     def controllers(self) -> Mapping[str, str]:
-        """Every controller in the configuration, and the first file that names it."""
+        """Every controller in the configuration, with the first file that names it."""
         named: dict[str, str] = {}
         for name, study in self.studies.items():
             named.setdefault(study.controller, self.file("studies", name))
@@ -121,7 +122,7 @@ class Workflow:
         return named
 
     def controllers_beside(self, traffic: str | None) -> list[str]:
-        """Controllers of a traffic's flows that are not under study."""
+        """Returns the controllers of a traffic's flows that are not under study."""
         flows = self.traffic[traffic].flows.values() if traffic else ()
         return [flow.controller for flow in flows if flow.controller is not None]
 
@@ -156,7 +157,7 @@ class Workflow:
         self._check_names(catalogue)
 
     def _check_names(self, catalogue: Catalogue) -> None:
-        """Refuses a printed name for what no controller of the configuration has."""
+        """Refuses printed names of unknown parameters and controllers."""
         controllers = [catalogue.controllers.get(name) for name in self.controllers]
         known = [*self.controllers, *(p for each in controllers if each for p in each.parameters)]
         for name in self.settings.report.names if self.settings.report else ():
@@ -165,14 +166,14 @@ class Workflow:
                 require_known(name, dict.fromkeys(known), problem)
 
     def _flows_under_study(self, traffic: str | None) -> Sequence[TrafficFlow]:
-        """The flows of a controller under study in a traffic; a single one without traffic."""
+        """Returns the flows under study in a traffic; a single flow without traffic."""
         if traffic is None:
             return (TrafficFlow(),)
         flows = self.traffic[traffic].flows.values()
         return [flow for flow in flows if flow.controller is None]
 
     def _settings(self) -> Iterator[tuple[str, Setting, Sequence[TrafficFlow]]]:
-        """Every setting outside the search spaces, where it is named, and the flows it sends."""
+        """Yields every setting outside search spaces, with its place and the flows that use it."""
         alone = self._flows_under_study(None)
         for name, study in self.studies.items():
             if study.opponent:
@@ -195,7 +196,7 @@ class Workflow:
             yield f"{self.path}, {key}", setting, alone
 
     def file(self, folder: str, name: str) -> str:
-        """Returns the path of one of its files."""
+        """Returns the path of a configuration file."""
         return str(self.path.parent / folder / f"{name}.yaml")
 
     def files_of_tables(self, tables: Iterable[str]) -> list[Path]:

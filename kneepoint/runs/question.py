@@ -164,7 +164,7 @@ class CountedRuns:
 
     order: int
     groups: tuple[str, ...]
-    function: str = "tables:made"
+    function: str = "tables:inventory_entries"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _MORE_RUNS = ExperimentKind(
 
 
 class Audit(ConfigModel):
-    """Limits on the runs behind a published row's verdict."""
+    """Limits on the number of runs behind the verdict on a published row."""
 
     runs: tuple[Annotated[int, Field(ge=2)], ...] = Field(
         default=(10, 30),
@@ -67,7 +67,7 @@ def adds_runs(workflow: Workflow) -> bool:
 
 
 def _check(workflow: Workflow) -> None:
-    """Refuses replays under traffic, to which it cannot add runs."""
+    """Refuses replays under traffic, because the audit adds runs without traffic."""
     if not workflow.settings.part(Settings).audit.runs:
         return
     for name, study in workflow.studies.items():

@@ -1,19 +1,19 @@
-"""Our runs beside published rows: which they are, how near they come, and fitted hosts.
+"""Comparison of our runs with published rows, and the hosts that were fitted to rows.
 
-Runs may be no evidence for a row, however near their throughput and delay come. Each threshold is
-a half, for its own reason:
+Runs whose throughput and delay are close to a row's may still be no evidence for it. Each threshold
+is one half, for a different reason:
 
-- loss: a sender clocked by acknowledgments sends at most two packets for each one delivered, in
-  slow start (RFC 5681, section 3.1), and one otherwise (conservation of packets, Jacobson 1988). So
-  queues drop at most half of its packets, even if it never leaves slow start. A rule that reduces
-  its window on loss loses far less: Reno, which fills a path of W packets and halves, 8 / 3 W^2;
-  in the shipped studies Reno and CUBIC alone on a link lose at most 8 %. A sender that loses more
-  than half floods the link: its throughput is the link's capacity and its delay the queue's length,
-  whatever its rule.
-- bound: a window that is the widest that the transport allows, or wider than TCP's buffers, for
-  most of the time does not follow its rule; the delay is the buffer's.
-- idle: if most of the capacity passed without a packet, the sender stood still for most of the
-  time, and throughput and delay describe the rest.
+- loss: a sender clocked by acknowledgments sends at most two packets for each delivered packet in
+  slow start (RFC 5681, section 3.1), and one packet otherwise (conservation of packets, Jacobson
+  1988). Queues therefore drop at most half of its packets, even if it never leaves slow start. A
+  rule that reduces its window on loss loses far less: Reno, which fills a path of W packets and
+  then halves its window, loses a share of 8 / 3 W^2; in the shipped studies Reno and CUBIC alone on
+  a link lose at most 8 %. A sender that loses more than half floods the link: its throughput is the
+  link's capacity and its delay the queue's length, whatever its rule.
+- bound: a window that is at the transport's maximum, or above TCP's buffers, for most of the time
+  does not follow its rule; the buffer determines the delay.
+- idle: if most of the capacity passed unused, the sender was idle for most of the time, and
+  throughput and delay describe only the remaining time.
 """
 
 import math
@@ -39,23 +39,23 @@ from kneepoint.stats import Floats
 from kneepoint.stats.intervals import t_quantile
 
 MOST_LOST = 0.5
-"""The greatest share of packets that queues may drop."""
+"""The maximum share of packets that queues may drop."""
 MOST_OF_TIME = 0.5
-"""The greatest share of the time at the bound, and of the capacity that passes unused."""
+"""The maximum share of the time at the bound, and of the capacity that passes unused."""
 LIMITS = {"loss": MOST_LOST, "at_bound_share": MOST_OF_TIME, "idle_share": MOST_OF_TIME}
 KINDS = {"loss": "lost", "at_bound_share": "at bound", "idle_share": "idle"}
-"""The kinds of evidence, by the column that speaks against our runs."""
+"""Kinds of evidence that our runs do not count, by the column that exceeds its limit."""
 DRAWS = 200
 """The number of bootstrap draws of a row's runs that test whether its agreement is stable."""
 OFF = "off"
 _NORMAL = 1.959964
 """The 97.5th percentile of a normal distribution."""
 WITHIN_SPREAD = "within our spread"
-"""The verdict on a row that is off, but as near as one more run of ours may be."""
+"""The verdict on a row that is off, but within the interval that one more run of ours may reach."""
 Hosts = Mapping[str, Mapping[str, float | str]]
-"""Of each network every setting of its host."""
+"""The host settings of each network, by name."""
 COPIED = 1e-3
-"""Settings that differ relatively by no more are the same: a report prints four digits of them."""
+"""The relative difference up to which host settings are equal: a report prints four digits."""
 
 
 def beside(
@@ -63,21 +63,22 @@ def beside(
     runs: pd.DataFrame,
     selection: Selection | None = None,
 ) -> pd.DataFrame:
-    """Each published row with our runs of its controller, network and parameters.
+    """Compares each published row with our runs of its controller, network and parameters.
 
-    Where runs of several settings match a row, which leaves a parameter open, it is compared with
-    the nearest of them.
+    A row that leaves a parameter open may match runs of several settings; it is compared with the
+    nearest setting.
 
     Args:
-        published: rows of `Results.published`; one that is not replayable is like no run.
-        runs: see `runs_of`. A column host, if there is one, is not "" for runs on another host than
-            the network's.
+        published: rows of `Results.published`; a row that is not replayable matches no run.
+        runs: see `runs_of`. If they have a column host, it is "" for runs on the network's own
+            host.
         selection: how the rows were selected from many runs.
 
     Returns:
-        For each row columns of the table audit: its own, with the metrics as published_<metric>,
-        those of `figures`, an interval that holds those of all hosts (NaN without another
-        host), the differences, and what ran; `failed` counts further runs, which measured nothing.
+        For each row columns of the table audit: the row's columns, with its metrics as
+        published_<metric>; the columns of `figures`; host_low_<metric> and host_high_<metric>, an
+        interval that covers the intervals on all hosts (NaN without another host); the differences;
+        and the runs' setting. `failed` counts failed runs, which `runs` does not include.
     """
     return pd.DataFrame(
         [_compared(line, _matching(line, runs), selection) for _, line in published.iterrows()]
@@ -87,11 +88,12 @@ def beside(
 def runs_of(
     table: str, network: str, studies: Iterable[StudyRuns], added: pd.DataFrame
 ) -> pd.DataFrame:
-    """The runs that a published table, which some study compares, is compared with on a network.
+    """Returns the runs on a network with which a published table is compared.
 
-    What the table leaves open has the values of the study that replays it, without one those of
-    the studies that compare themselves with it. Other studies' runs and added ones count only if
-    they have the same parameters: they may be of another table, which varies what this leaves open.
+    Parameters that the table leaves open have the values of the study that replays it; without such
+    a study, the values of the studies that list it under `compare`. Runs of other studies and added
+    runs count only if they have the same parameters: they may belong to another table, which varies
+    a parameter that this table leaves open.
     """
     compared = [study for study in studies if table in study.compare and not study.config.fit]
     here = [study for study in compared if network in study.config.networks]
@@ -102,7 +104,7 @@ def runs_of(
 
 
 def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that have what a published row states, on any host."""
+    """Returns the runs, on any host, of a row's controller, network and stated parameters."""
     match = np.full(len(runs), bool(line["replayable"]))
     for name, value in line.items():
         if name in ("controller", "network"):
@@ -115,7 +117,7 @@ def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _nearest(line: "pd.Series[Any]", runs: pd.DataFrame) -> str:
-    """The parameters of the setting with the means nearest to the numbers of a row; "" for none."""
+    """Returns the parameters of the setting whose means are nearest to a row; "" without runs."""
     if runs["parameters"].nunique() < 2:
         return "" if runs.empty else str(runs["parameters"].iloc[0])
     means = runs.groupby("parameters", sort=False)[list(METRICS)].mean()
@@ -154,9 +156,9 @@ def _compared(line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection |
 
 
 def shares(runs: pd.DataFrame) -> dict[str, float]:
-    """The loss of runs, in queues, among all their packets, and the means of SHARES; NaN: unknown.
+    """Returns the share of packets that queues dropped, and the means of SHARES; NaN if unknown.
 
-    What links lose at random, as their description says, is no loss here.
+    Random losses that a link's description prescribes do not count.
     """
     sent, dropped = runs[["packets_sent", "packets_dropped"]].dropna().sum()
     loss = float(dropped / sent) if sent else math.nan
@@ -170,7 +172,7 @@ def _one_draw(runs: pd.DataFrame) -> dict[str, Floats]:
 def _over_hosts(
     row: Mapping[str, Any], elsewhere: pd.DataFrame, selection: Selection | None
 ) -> dict[str, float]:
-    """The interval of each metric that holds those of the network's host and of all others."""
+    """Returns an interval of each metric that covers the intervals on all hosts."""
     good, found = succeeded(elsewhere), {}
     hosts = [each for _, each in good.groupby("host")] if len(good) else []
     for_each = [figures(_one_draw(each), selection) for each in hosts]
@@ -182,7 +184,7 @@ def _over_hosts(
 
 
 def unfit(rows: pd.DataFrame) -> dict[int, list[Record]]:
-    """By label, why our runs of a row are no evidence for it: pieces of the table audit_evidence.
+    """Returns, by label, the reasons for which our runs are no evidence: rows of audit_evidence.
 
     Args:
         rows: from `beside`.
@@ -201,8 +203,8 @@ def _why(row: Record) -> Iterator[Record]:
 # How near a row is --------------------------------------------------------------------------------
 
 
-def nearness(rows: pd.DataFrame) -> "pd.Series[str]":
-    """`agreements`, with WITHIN_SPREAD for what is off and explained by our spread."""
+def agreements_with_spread(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Returns `agreements`, with WITHIN_SPREAD for rows whose difference our spread explains."""
     rows = _with_ranges(rows)
     found = agreements(rows)
     is_off = found == OFF
@@ -211,9 +213,9 @@ def nearness(rows: pd.DataFrame) -> "pd.Series[str]":
 
 
 def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
-    """How close each row is to ours: reproduced, close, off; empty where nothing can be compared.
+    """Classifies each row: reproduced, close or off; empty where no number can be compared.
 
-    The distance is from ours to the nearest number that could have been printed as the row's.
+    The distance is between our mean and the nearest number that would be printed like the row's.
     """
     rows, judged = _with_ranges(rows), _judged(rows)
     texts = pd.Series("", index=rows.index, dtype=object)
@@ -226,7 +228,7 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
 
 
 def is_within(rows: pd.DataFrame, low: str, high: str) -> "pd.Series[bool]":
-    """Whether each number that is not close lies in the interval of one more run (two columns)."""
+    """Returns whether each number that is not close lies between the columns `low` and `high`."""
     rows, judged = _with_ranges(rows), _judged(rows)
     held = {}
     for metric in METRICS:
@@ -237,15 +239,15 @@ def is_within(rows: pd.DataFrame, low: str, high: str) -> "pd.Series[bool]":
 
 
 def not_close(rows: pd.DataFrame) -> list[str]:
-    """The metrics that count and are not close in any of the rows."""
+    """Returns the metrics that count and are not close in any of the rows."""
     rows, judged = _with_ranges(rows), _judged(rows)
     return [m for m in METRICS if (judged[m] & ~_is_near(rows, m, CLOSE[m])).all()]
 
 
 def _with_ranges(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with columns printed_low_<metric> and printed_high_<metric>.
+    """Adds columns printed_low_<metric> and printed_high_<metric>.
 
-    Between these lies the number behind the printed one, which was rounded or truncated.
+    The printed number was rounded or truncated from a number between these bounds.
     """
     if f"printed_low_{POWER}" in rows:
         return rows
@@ -260,17 +262,17 @@ def _with_ranges(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**found)
 
 
-def sureness(
+def agreement_stability(
     rows: pd.DataFrame, runs: pd.DataFrame, selection: Selection | None = None
 ) -> "pd.Series[float]":
-    """The share of draws of our runs that leave each row's agreement the same.
+    """Returns the share of bootstrap draws of our runs in which each row's agreement is the same.
 
-    Of n runs n - 1 are drawn with replacement (Rao and Wu 1988), and means spread as wide as those
-    of a t distribution (Hesterberg 2015). NaN for less than two runs.
+    A draw takes n - 1 of n runs with replacement (Rao and Wu 1988), and the deviations of its means
+    are scaled to a t distribution (Hesterberg 2015). NaN for fewer than two runs.
 
     Args:
         rows: of one table, numbered from 0.
-        runs: those from which `beside.beside` made them.
+        runs: the runs from which `beside` made the rows.
         selection: how the table's rows were selected from many runs.
     """
     rows = _with_ranges(rows)
@@ -296,7 +298,9 @@ def sureness(
     draws = pd.concat([kept.reset_index(drop=True), draws], axis="columns")
     for metric in METRICS:
         draws[f"difference_{metric}"] = draws[f"ours_{metric}"] - draws[f"published_{metric}"]
-    is_same = nearness(draws) == nearness(rows).loc[draws["label"]].to_numpy()
+    is_same = (
+        agreements_with_spread(draws) == agreements_with_spread(rows).loc[draws["label"]].to_numpy()
+    )
     return is_same.astype(float).groupby(draws["label"]).mean().reindex(rows.index)
 
 
@@ -306,7 +310,7 @@ def _places(n: int) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
 
 
 def _judged(rows: pd.DataFrame) -> pd.DataFrame:
-    """Which numbers count: those printed that our runs have, power if it is alone."""
+    """Returns which numbers count: printed and measured ones, power only if printed alone."""
     published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
     return pd.DataFrame({m: published[m].notna() & ours[m].notna() for m in METRICS})
 
@@ -319,7 +323,7 @@ def _is_near(rows: pd.DataFrame, metric: str, tolerance: float) -> "pd.Series[bo
 
 
 def on_own_host(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs on the host that their network has."""
+    """Returns the runs on the host of their network."""
     return runs[runs["host"].isna() | (runs["host"] == "")] if "host" in runs else runs
 
 
@@ -329,7 +333,7 @@ def on_own_host(runs: pd.DataFrame) -> pd.DataFrame:
 def fitted_host(
     table: str, network: str, studies: Iterable[StudyRuns], hosts: Hosts
 ) -> tuple[str, ...]:
-    """The settings of the host that a fit to the table found and the network has.
+    """Returns the host settings of the network that were found by a fit to the table.
 
     A fit counts only if every host setting of the network equals that of the best fit.
     """
@@ -343,15 +347,16 @@ def fitted_host(
 
 
 def replayed(results: Results) -> list[StudyRuns]:
-    """The studies that the audit reads: replays of published tables, and fits to them."""
+    """Reads the studies of the audit: replays of published tables, and fits to them."""
     workflow = results.workflow
     return [results.study(name, workflow.studies[name]) for name in audited(workflow)]
 
 
 def host_ends(network: str, results: Results) -> list[dict[str, float]]:
-    """The ends of the interval that a fit leaves each setting of a network's host: one a setting.
+    """Returns hosts at the ends of the intervals in which a fit leaves the settings of a host.
 
-    Nothing where the host was not fitted, or where one row cannot tell.
+    Each host differs from the network's in one setting. Empty if the host was not fitted, or if an
+    interval is unknown.
     """
     ends: list[dict[str, float]] = []
     for study in _fits(network, results.part(replayed), results.hosts):
@@ -362,7 +367,7 @@ def host_ends(network: str, results: Results) -> list[dict[str, float]]:
 
 
 def _fits(network: str, studies: Iterable[StudyRuns], hosts: Hosts) -> Iterator[StudyRuns]:
-    """The fits of a host that have come out as the network's host is."""
+    """Yields the fits whose best host equals the network's host."""
     for study in studies:
         if study.config.fit and not study.config.space and study.trials["value"].notna().any():
             best = _at_best(study)
@@ -372,18 +377,18 @@ def _fits(network: str, studies: Iterable[StudyRuns], hosts: Hosts) -> Iterator[
 
 
 def _at_best(study: StudyRuns) -> dict[str, float]:
-    """The values searched by a fit, at its best."""
+    """Returns the values of the searched parameters in the best trial of a fit."""
     best = records(study.trials.sort_values("value", kind="stable"))[0]
     return {each.name: float(best[PARAMETER + each.name]) for each in study.searched}
 
 
 def _is_alike(one: Mapping[str, float | str], other: Mapping[str, float | str]) -> bool:
-    """Whether two hosts have the same settings, to as many digits as a person would copy."""
+    """Returns whether two hosts have the same settings, up to the relative difference COPIED."""
     if one.keys() != other.keys():
         return False
     return all(
-        math.isclose(value, there, rel_tol=COPIED)
-        if isinstance(value, float) and isinstance(there := other[name], float | int)
+        math.isclose(value, counterpart, rel_tol=COPIED)
+        if isinstance(value, float) and isinstance(counterpart := other[name], float | int)
         else value == other[name]
         for name, value in one.items()
     )

@@ -1,10 +1,10 @@
-"""Evidence against a published row: its arithmetic, the other rows, our runs of it.
+"""Evidence against a published row from its arithmetic, from other rows, and from our runs.
 
-Every check takes rows of `beside` and yields findings. No finding rests on a tolerance alone: a
-number is found where it is off by more than twice the tolerance CLOSE, or by more than CLOSE and
-improbably far, and in any case by more than FACTOR times what is typical of the other rows of its
-table. The typical size is a median, which wrong rows hardly move. Sizes are differences of natural
-logarithms.
+Every check takes rows of `beside` and yields findings. No finding rests on a tolerance alone. The
+number must be off by more than twice the tolerance CLOSE, or by more than CLOSE and improbably far;
+and in any case by more than FACTOR times the typical difference of the other rows of its table. The
+typical difference is a median, on which wrong rows have little influence. Sizes are differences of
+natural logarithms.
 """
 
 import math
@@ -34,16 +34,17 @@ from kneepoint.analysis.metrics import (
 from kneepoint.stats.outliers import FACTOR, LEAST_NEIGHBOURS, OtherRows, beyond_neighbours
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
-"""The relative difference up to which a row is close to ours."""
+"""The relative difference from our means up to which a row is close."""
 CAPACITY = "capacity_mbps"
 LEAST_OTHERS = 4
-"""The fewest other numbers that define what is typical."""
+"""The minimum number of other numbers that define a typical difference."""
 SIGMA = 1.4826
-"""A normal variable's standard deviation over its median absolute deviation."""
+"""The ratio of a normal variable's standard deviation to its median absolute deviation."""
 CONVINCING = 2.0
-"""How many times nearer to our runs a correction of the blamed number must bring the row."""
+"""The factor by which correcting the blamed number must bring the row nearer to our runs than
+correcting another number."""
 UNSURE = "any of the three may be the wrong one"
-"""The remark on three inconsistent numbers if ours cannot tell which one is wrong."""
+"""The remark on three inconsistent numbers if our runs do not determine the wrong one."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Finding:
     """One piece of evidence against a row.
 
     `check` is arithmetic, capacity, repetition, conflict, neighbours or replay; `metric` is off by
-    `size`, where `limit` is the least size that counts. `more` are further columns of
-    the table audit_evidence.
+    `size`; `limit` is the minimum size that counts. `more` has further columns of the table
+    audit_evidence.
     """
 
     table: str
@@ -65,11 +66,12 @@ class Finding:
 
 
 def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows whose power is not their throughput over their delay, even allowing for rounding.
+    """Finds rows whose power is not throughput over delay, even allowing for rounding.
 
-    Any of the three can be the wrong number: see `_blamed`. Where that cannot tell, power is named,
-    which follows from the others, and the remark is UNSURE. The other two imply `low` and
-    `high`. Rows with truncated instead of rounded digits are left to `truncations`.
+    Any of the three numbers can be wrong: see `_blamed`. If `_blamed` returns None, the finding
+    names power, which follows from the others, and its remark is UNSURE. `low` and `high` are the
+    range that the other two numbers imply. `truncations` finds rows whose digits were truncated
+    instead of rounded.
     """
     for row, steps in _with_arithmetic(rows):
         if not _agrees(row, steps) and _cut_off(row, steps) is None:
@@ -77,9 +79,9 @@ def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows whose power is their throughput over their delay only if digits were truncated.
+    """Finds rows whose power is throughput over delay only if digits were truncated.
 
-    They are no evidence against a row.
+    These findings are no evidence against a row.
     """
     for row, steps in _with_arithmetic(rows):
         metric = None if _agrees(row, steps) else _cut_off(row, steps)
@@ -88,13 +90,13 @@ def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 _TRIO = (POWER, SIGNAL_DELAY, THROUGHPUT)
-"""Power is throughput over delay; where several may be wrong, the first is named."""
+"""Power, delay and throughput; where several may be truncated, the first is named."""
 Steps = Mapping[str, float]
-"""The value of one unit in the last printed digit of each of the three."""
+"""The value of one unit in the last printed digit of each metric of _TRIO."""
 
 
 def _with_arithmetic(rows: pd.DataFrame) -> Iterator[tuple[Record, Steps]]:
-    """Rows that print all three numbers, and one unit in the last digit of each."""
+    """Yields rows that print all three numbers, with one unit in the last digit of each."""
     for _, table in rows.groupby("table", sort=False):
         steps = {metric: resolution(table, metric) for metric in _TRIO}
         for label, row in zip(table.index, records(table), strict=True):
@@ -105,14 +107,14 @@ def _with_arithmetic(rows: pd.DataFrame) -> Iterator[tuple[Record, Steps]]:
 
 
 def _agrees(row: Record, steps: Steps, cut_off: Iterable[str] = ()) -> bool:
-    """Whether its three numbers can be of one run, some of them truncated, the others rounded."""
+    """Returns whether a row's three numbers can agree, some truncated and the others rounded."""
     low, high = _implied(row, steps, POWER, cut_off)
     least, most = _range(row, steps, POWER, cut_off)
     return least <= high and low <= most
 
 
 def _cut_off(row: Record, steps: Steps) -> str | None:
-    """The number that may be truncated, power if all three are; None: truncation fails."""
+    """Returns the number that may be truncated, power if all three are; None if none can be."""
     ways = {**{metric: (metric,) for metric in _TRIO}, "": _TRIO}
     return next((way or POWER for way in ways if _agrees(row, steps, ways[way])), None)
 
@@ -120,7 +122,7 @@ def _cut_off(row: Record, steps: Steps) -> str | None:
 def _range(
     row: Record, steps: Steps, metric: str, cut_off: Iterable[str] = ()
 ) -> tuple[float, float]:
-    """The values that a printed number can stand for."""
+    """Returns the range of values that may be printed as this number."""
     value, step = float(row[f"published_{metric}"]), steps[metric]
     slack = MEAN_OF_RATIOS * value if metric == POWER else 0.0
     below, above = (0.0, step) if metric in cut_off else (step / 2, step / 2)
@@ -130,7 +132,7 @@ def _range(
 def _implied(
     row: Record, steps: Steps, metric: str, cut_off: Iterable[str] = ()
 ) -> tuple[float, float]:
-    """The range of one of the three numbers that the other two imply."""
+    """Returns the range of one of the three numbers that the other two imply."""
     power, delay, throughput = (_range(row, steps, each, cut_off) for each in _TRIO)
     if metric == THROUGHPUT:
         return power[0] * delay[0] / 1e3, power[1] * delay[1] / 1e3
@@ -139,11 +141,11 @@ def _implied(
 
 
 def _blamed(row: Record) -> str | None:
-    """The wrong number: if the other two replace it, the row agrees with our runs.
+    """Returns the wrong number: with the value that the others imply instead, the row is close.
 
-    None if our runs cannot tell: if there are none, if no number does, if the next one
-    brings the row nearly as near to ours (by less than a factor of CONVINCING), and if they are
-    apart by no more than our own error.
+    None if our runs do not determine it: without runs; if no replacement makes the row close; if
+    another replacement brings the row nearly as close (by less than the factor CONVINCING); and if
+    the numbers contradict each other by no more than the tolerance of a close delay.
     """
     power, delay, throughput = (float(row[f"published_{metric}"]) for metric in _TRIO)
     implied = {
@@ -179,10 +181,10 @@ def _of_arithmetic(check: str, row: Record, steps: Steps, wrong: str | None) -> 
 
 
 def capacities(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows whose throughput, even allowing for its digits, is above `capacity_mbps` of their link.
+    """Finds rows whose throughput, even allowing for rounding, is above the capacity of their link.
 
-    The capacity is the greatest of our runs, NaN without one. It depends on when a run begins and
-    ends, so a throughput above it by less than a close row's is none.
+    The column `capacity_mbps` is the maximum of our runs, NaN without runs. It depends on when a
+    run begins and ends, so throughput must exceed it by more than CLOSE.
     """
     for _, table in rows.groupby("table", sort=False) if CAPACITY in rows else ():
         half = resolution(table, THROUGHPUT).fillna(0.0) / 2
@@ -196,10 +198,10 @@ def capacities(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def repetitions(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows that repeat another row's numbers although our runs of the two differ.
+    """Finds rows that repeat another row's numbers although our runs of the two differ.
 
-    At least two numbers have to be equal that do not follow from each other. The row that our runs
-    come nearest to is not accused; without our runs either may be wrong.
+    At least two numbers must be equal that do not follow from each other. The row nearest to our
+    runs is not accused; without our runs, either row may be wrong.
     """
     values = pd.DataFrame(logarithms(rows, "published"))
     for _, table in rows.groupby("table", sort=False):
@@ -229,10 +231,10 @@ def _repeated(group: pd.DataFrame) -> Iterator[Finding]:
 
 
 def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows that another row with the same parameters contradicts: the one farther from ours.
+    """Finds pairs of rows with the same parameters but different numbers.
 
-    Typical is the difference of such pairs. Of several rows that contradict one, the first of
-    its own report is named.
+    The row farther from our runs is wrong. The typical difference is the median over such pairs. If
+    several rows contradict a row, the finding names the first of the same report.
     """
     reports = rows["report"]
     for metric in METRICS:
@@ -257,7 +259,7 @@ def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
-    """Labels of all pairs of rows that print the metric for the same parameters."""
+    """Returns the labels of all pairs of rows that print the metric for the same parameters."""
     printed = rows[rows["replayable"].astype(bool) & rows[f"published_{metric}"].notna()]
     keys = ["controller", "network", *parameters_in(rows)]
     groups = printed.groupby(keys, sort=False, dropna=False)
@@ -265,7 +267,7 @@ def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
 
 
 def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[tuple[Any, Any]]:
-    """The row that is farther from ours, and the other; both orders if ours is unknown."""
+    """Returns the row farther from our runs, and the other row; both orders without runs."""
     off = (np.log(rows[f"ours_{metric}"]) - np.log(rows[f"published_{metric}"])).abs()
     if off[first] > off[second]:
         return [(first, second)]
@@ -273,11 +275,11 @@ def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[t
 
 
 def replays(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows farther from our runs than chance and the rest of their table explain.
+    """Finds rows farther from our runs than chance and the rest of their table explain.
 
-    A row that is nearer to ours than the median of the others is none. The distance counts from
-    zero or from the median of the other rows, whichever is nearer. One below `far`, but not close,
-    counts only if it is improbable: see `OtherRows`.
+    A row that is nearer to our runs than the median of the others is never found. The distance
+    counts from zero or from the median of the other rows, whichever is nearer. A distance below
+    `far` that is not close counts only if it is improbable: see `OtherRows`.
     """
     variation = {metric: variations(rows, metric) for metric in METRICS}
     published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
@@ -303,7 +305,7 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _is_hosts(row: "pd.Series[Any]", metric: str, digits: float) -> bool:
-    """Whether a run on a host that fits as well may have given a number."""
+    """Returns whether a run on another host that fits equally well may have given the number."""
     published = float(row[f"published_{metric}"])
     low, high = (float(row[f"host_{end}_{metric}"]) for end in ("low", "high"))
     return low <= published * (1 + digits) and published * (1 - digits) <= high
@@ -312,15 +314,16 @@ def _is_hosts(row: "pd.Series[Any]", metric: str, digits: float) -> bool:
 # Rows that are outliers in a sweep, or in the relation of delay to throughput --------------------
 
 Values = Mapping[str, "pd.Series[float]"]
-"""From `logarithms`, of the rows of all tables."""
+"""The logarithms of each metric, from `logarithms`, over the rows of all tables."""
 
 
 @dataclass(frozen=True)
 class Line:
     """A metric over rows that differ in one parameter, or over throughput.
 
-    `points` has for each row place and value, printed and ours (our_place, our_value): values are
-    logarithms, and so are places above zero. Ours are NaN in all rows if they are in any.
+    `points` has for each row the printed place and value, and our runs' (our_place, our_value).
+    Values are logarithms, and so are places if all are above zero. our_place and our_value are NaN
+    in all rows if any is NaN.
     """
 
     metric: str
@@ -329,17 +332,17 @@ class Line:
 
     @property
     def kind(self) -> tuple[str, bool]:
-        """Lines of one kind have a typical bend."""
+        """The kind of the line; a typical bend is computed over lines of one kind."""
         return self.metric, self.along == THROUGHPUT
 
 
 @dataclass(frozen=True)
 class Jump:
-    """How far a value lies outside the range that its neighbours allow, and ours in its place.
+    """How far a printed value, and ours in its place, lie outside the range that neighbours allow.
 
-    `ours` is None where we have no runs, and NaN where ours has no neighbours. `edge` is the bound
-    that the value passes, `bend` its distance from the line through the nearest on each side;
-    `close` says that ours is near.
+    `ours` is None without our runs, and NaN where our value has no neighbours. `edge` is the bound
+    that the printed value passes, `bend` its distance from the line through the nearest neighbour
+    on each side; `close` tells whether our value is close to the printed one.
     """
 
     line: Line
@@ -352,13 +355,13 @@ class Jump:
 
 
 def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows that jump, where ours do not and are not close.
+    """Finds rows that jump where our runs do not and are not close.
 
-    Neighbours are the rows that differ in one parameter, and for the delay also those of like
-    throughput. The two on each side allow whatever lies between any lines through two of them, so
-    that a bend accuses no row, and a wrong neighbour hardly. Typical is the median distance
-    of the table's other rows from the line through their nearest neighbours. The farthest row is
-    found and left out before the next is looked for.
+    Neighbours are the rows that differ in one parameter and, for the delay, also the rows of
+    similar throughput. Two neighbours on each side allow the range between all lines through two of
+    them, so that a bend accuses no row, and a wrong neighbour rarely does. The typical size is the
+    median distance of the table's other rows from the line through their nearest neighbours. The
+    farthest row is found and left out before the next search.
     """
     rows = rows.reset_index(drop=True)
     values = logarithms(rows, "published"), logarithms(rows, "ours")
@@ -379,7 +382,7 @@ def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
-    """The least size of a jump that is evidence; None if this one is not."""
+    """Returns the minimum size of a jump that is evidence; None if this jump is no evidence."""
     if jump.close or abs(jump.size) <= far(jump.line.metric):
         return None
     alike = (each for each in jumps if each.line.kind == jump.line.kind)
@@ -444,9 +447,9 @@ def _jumps(line: Line) -> Iterator[Jump]:
 
 
 def logarithms(rows: pd.DataFrame, whose: str) -> "dict[str, pd.Series[float]]":
-    """The logarithm of each metric, `published` or `ours`; NaN where it is not printed.
+    """Returns the logarithm of each metric, `published` or `ours`; NaN where it is not printed.
 
-    Power is judged only where a row prints neither throughput nor delay, from which it follows.
+    Power counts only where a row prints neither throughput nor delay, from which power follows.
     """
     printed = {metric: rows[f"published_{metric}"] for metric in METRICS}
     printed[POWER] = printed[POWER].where(printed[THROUGHPUT].isna() & printed[SIGNAL_DELAY].isna())
@@ -458,9 +461,10 @@ def logarithms(rows: pd.DataFrame, whose: str) -> "dict[str, pd.Series[float]]":
 
 
 def variations(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """The relative standard deviation of our single runs: the greater of the row's and its table's.
+    """Returns the relative standard deviation of our runs: the row's or its table's, if greater.
 
-    A few runs estimate it badly; a table's is the root mean square. 0 if unknown.
+    The table's is the root mean square over its rows, because few runs estimate a deviation badly.
+    0 if unknown.
     """
     own = rows[f"deviation_{metric}"] / rows[f"ours_{metric}"]
     pooled = (own**2).groupby(rows["table"]).transform("mean") ** 0.5
@@ -468,10 +472,10 @@ def variations(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
 
 
 def close(metric: str) -> float:
-    """CLOSE as a difference of logarithms."""
+    """Returns CLOSE as a difference of logarithms."""
     return math.log1p(CLOSE[metric])
 
 
 def far(metric: str) -> float:
-    """The least difference of logarithms that can be evidence."""
+    """Returns the difference of logarithms beyond which a number need not be improbable."""
     return math.log1p(2 * CLOSE[metric])

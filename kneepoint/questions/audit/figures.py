@@ -1,4 +1,4 @@
-"""Differences between published rows and our runs: at a glance, and by metric."""
+"""Figures of the differences between published rows and our runs: at a glance, and by metric."""
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,11 @@ _KINDS = {
     "unexplained": (("unexplained",), "s", style.ALTERNATE, 3.2),
     "contradicted": ((CONTRADICTED,), "x", style.BEST, 4.5),
 }
-"""Verdicts, marker, colour and size."""
+"""The verdicts, marker, colour and size of each kind."""
 
 
 def _draw_glance(_: Record, tables: Tables) -> Figure:
-    """Every published row by how far it is from ours."""
+    """Draws every published row by its difference from our runs."""
     rows = _compared(tables["audit"])
     figure, axes = style.panel(0.75 + 0.24 * rows["report"].nunique())
     _draw_rows(axes, rows, tables["settings_run"])
@@ -42,7 +42,7 @@ def _draw_glance(_: Record, tables: Tables) -> Figure:
 
 
 def _compared(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of reports with a difference (%): of the wrong number, or power, or throughput."""
+    """Returns the rows of reports with a difference (%): wrong number, power or throughput."""
     if not len(rows):
         return rows
     rows = select(rows[rows["verdict"] != NO_EVIDENCE], comparison=REPORTS)
@@ -74,11 +74,11 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
 
 
 _SIDES = [(across, 4) for across in (0, 11, -11, 22, -22)]
-"""Where a letter may stand above its cross (points)."""
+"""Possible places of a letter above its cross (points)."""
 
 
 def _draw_comparison(comparison: Record, tables: Tables) -> Figure:
-    """The difference of every row in per cent, against what was published: a panel a metric."""
+    """Draws the difference (%) of every row over the published number: a panel for each metric."""
     rows = select(tables["audit"], comparison=comparison["comparison"])
     runs = style.runs_of(tables["settings_run"], table=rows["table"], row=rows["row"])
     rows = rows.assign(run=runs, crossed=[_crossed(row) for row in records(rows)])
@@ -108,7 +108,7 @@ def _draw_comparison(comparison: Record, tables: Tables) -> Figure:
 
 
 def _crossed(row: Record) -> str:
-    """The number at which a row has its cross: the wrong one, or else one that is drawn."""
+    """Returns the metric in whose panel a row has its cross: the wrong number if it is drawn."""
     drawn = [m for m in SHOWN if row[f"relative_{m}"] == row[f"relative_{m}"]]
     if not row["wrong"] or not drawn:
         return ""
@@ -116,13 +116,13 @@ def _crossed(row: Record) -> str:
 
 
 def _letters(wrong: "pd.Series[bool]") -> "pd.Series[str]":
-    """A letter for each contradicted row, in order, if there are enough; nothing for the others."""
+    """Returns a letter for each contradicted row, "" for others; no letters for over 26 rows."""
     letters = wrong.cumsum().map(lambda n: chr(ord("a") + n - 1))
     return letters.where(wrong & (wrong.sum() <= 26), "")
 
 
 def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The rows that printed a metric and ran; differences in per cent."""
+    """Returns the rows with a printed and a measured metric, and their differences (%)."""
     names = {f"{what}_{metric}": what for what in ("published", "ours", "least", "greatest")}
     part = rows.rename(columns=names).assign(crossed=rows["crossed"] == metric)
     part = part.dropna(subset=["published", "ours"])
@@ -131,7 +131,7 @@ def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _draw_panel(axes: Axes, part: pd.DataFrame, metric: str) -> None:
-    """Rows as their reports' markers over the tolerance, crosses over the contradicted ones."""
+    """Draws the tolerance, rows with their reports' markers, and crosses on contradicted rows."""
     rule, (low, high) = METRICS[metric], extremes(part["published"])
     place = np.geomspace(low * 0.85, high * 1.18, 200)
     tolerance = 100 * np.maximum(rule.relative, rule.absolute / place)

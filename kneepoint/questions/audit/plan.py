@@ -1,9 +1,8 @@
 """Adds runs of published rows to those of the studies until the verdict on each is clear.
 
-The audit decides: each step reads what is unclear off the table that the audit makes of the runs
-that there are by then. What is added follows from results alone: it is the same whoever runs it,
-and in whatever order. settings.parquet has a row for each setting, which is one trial; another host
-makes another setting.
+Each step audits all runs so far and adds runs to the rows whose verdicts are unclear. The added
+runs follow from results alone, independent of the order of execution. settings.parquet has a row
+for each setting, which is one trial; another host makes another setting.
 """
 
 import json
@@ -88,9 +87,9 @@ def until_clear(
 ) -> Iterator[Mapping[Setting, int]]:
     """Yields the number of further runs of each setting, step by step.
 
-    At each step, rows with an unclear verdict, and rows that are off, get the step's number of
-    runs: few runs may have missed a tail that explains a row. Rows that remain off run as often as
-    in the first step at either end of the interval that a fit leaves for their network's host.
+    At each step, rows that are unclear or off get the step's number of runs: few runs may have
+    missed a tail that explains a row. Rows that remain off also run, as often as in the first step,
+    on the hosts at the ends of the intervals in which a fit leaves their network's host.
 
     Args:
         current: returns the results with all runs added so far.
@@ -117,7 +116,7 @@ def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _lacking(rows: pd.DataFrame, step: int) -> dict[Setting, int]:
-    """The number of runs that each row lacks; rows of one setting share its runs."""
+    """Returns the number of runs that each setting lacks; rows of one setting share its runs."""
     wanted: dict[Setting, int] = {}
     for row in records(rows):
         setting = _setting_of(row)
@@ -126,7 +125,7 @@ def _lacking(rows: pd.DataFrame, step: int) -> dict[Setting, int]:
 
 
 def _on_other_hosts(rows: pd.DataFrame, results: Results, runs: int) -> dict[Setting, int]:
-    """Returns runs of each row at the ends of the intervals of its network's fitted host."""
+    """Returns runs of each row on the hosts of `host_ends`."""
     ends = {network: host_ends(str(network), results) for network in rows["network"].unique()}
     settings = (_setting_of(row, end) for row in records(rows) for end in ends[row["network"]])
     return dict.fromkeys(settings, runs)

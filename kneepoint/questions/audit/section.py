@@ -88,10 +88,10 @@ def _p_value(p: float) -> str:
 
 
 def worst(rows: Sequence[Record]) -> Record | None:
-    """The contradicted row whose wrong number is the farthest from ours by ratio; None without one.
+    """Returns the contradicted row with the greatest ratio between its wrong number and ours.
 
-    Its `metric` is that number's. Of a row without one wrong number it is the one that is the
-    farthest from ours.
+    Its `metric` is the wrong number; if the checks name no metric, the number farthest from ours.
+    None without a contradicted row.
     """
     found = [
         (_apart(row, metric), {**row, "metric": metric})
@@ -103,7 +103,7 @@ def worst(rows: Sequence[Record]) -> Record | None:
 
 
 def _apart(row: Record, metric: str) -> float:
-    """How far ours is from what is published, as the size of the logarithm; -1 if unknown."""
+    """Returns the absolute logarithm of our mean over the published number; -1 if unknown."""
     ours, published = row[f"ours_{metric}"], row[f"published_{metric}"]
     if not (ours > 0 and published > 0):
         return math.inf if ours == 0 or published == 0 else -1.0

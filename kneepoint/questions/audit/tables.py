@@ -1,7 +1,6 @@
 """A verdict on every row of published tables, with its evidence.
 
-`checks` finds the evidence against a row, `beside` our runs of it, whether they are any for it,
-and how near they come.
+`checks` finds evidence against a row; `beside` compares the row with our runs.
 """
 
 import json
@@ -23,7 +22,7 @@ from kneepoint.analysis.frames import (
     with_parameters,
 )
 from kneepoint.analysis.further_run import Selection
-from kneepoint.analysis.inventory import Found, what
+from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
@@ -39,6 +38,7 @@ from kneepoint.questions.audit import ADDED_RUNS, adds_runs
 from kneepoint.questions.audit.beside import (
     OFF,
     WITHIN_SPREAD,
+    agreement_stability,
     agreements,
     beside,
     fitted_host,
@@ -46,7 +46,6 @@ from kneepoint.questions.audit.beside import (
     not_close,
     replayed,
     runs_of,
-    sureness,
     unfit,
 )
 from kneepoint.questions.audit.checks import (
@@ -69,20 +68,20 @@ OF_RUNS = (repetitions, conflicts, neighbours, replays)
 CHECKS = (*OF_PRINT, *OF_RUNS)
 
 MEASURED = "measured"
-"""Besides REPORTS, a comparison: of rows that were measured, not printed."""
+"""The comparison with rows that were measured; REPORTS is the comparison with printed rows."""
 SURE = 0.95
-"""Share of draws of our runs that must give a verdict for it to be clear."""
+"""The minimum share of draws of our runs that give the same agreement if a verdict is clear."""
 LEAST_RUNS = 10
-"""With this many runs, none of ours contradicts an honest row (docs/decisions/0005)."""
+"""The number from which our runs do not contradict a correct row (docs/decisions/0005)."""
 
 NO_EVIDENCE = "no evidence"
 VERDICTS = (
     *(*AGREEING, WITHIN_SPREAD, "unexplained"),
     *(CONTRADICTED, NO_EVIDENCE, "not comparable"),
 )
-"""What a row can be: `within our spread` is off, but one more run of ours, or one on a host that
-fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it;
-of `no evidence` our runs are none (see `beside`)."""
+"""All verdicts. A row `within our spread` is off, but one more run of ours, or a run on a host that
+fits equally well, may give the printed number. An `unexplained` row is off, and no check
+contradicts it. `no evidence`: our runs are no evidence for or against the row (see `beside`)."""
 
 TABLES = (
     table(
@@ -148,25 +147,25 @@ def added_runs(results: Results) -> pd.DataFrame:
 
 
 def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:
-    """Added runs with what they change of their network's host, as JSON; "" for nothing.
+    """Adds a column host: the changed settings of the network's host, as JSON; "" without changes.
 
     Args:
-        runs: those of `plan`.
-        hosts: of each of their trials.
+        runs: see `plan`.
+        hosts: the host of each trial.
     """
     return with_parameters(runs).assign(host=[hosts[trial] for trial in runs["trial"]])
 
 
-def made(results: Results) -> Iterator[Found]:
-    """The runs added until verdicts are clear."""
+def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
+    """Yields the runs added until verdicts are clear."""
     added = results.part(added_runs)
     if len(added):
         settings = added.groupby(["controller", "parameters", "network", "host"]).ngroups
-        yield what(ADDED_RUNS, "added", EMULATOR, settings=settings), added
+        yield experiment_entry(ADDED_RUNS, "added", EMULATOR, settings=settings), added
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables; added runs follow from them."""
+    """Makes the tables."""
     found, published = Parts(list), results.published
     for comparison, kind in ((REPORTS, "published"), (MEASURED, "measured")):
         rows = published[published["kind"] == kind]
@@ -177,7 +176,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFrame]:
-    """The tables of one comparison; none if no study replays any of its rows."""
+    """Makes the tables of one comparison; empty if no study replays any of its rows."""
     studies, added = results.part(replayed), results.part(added_runs)
     sources = dict(results.sources)
     parts: list[pd.DataFrame] = []
@@ -192,8 +191,8 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
         for networks in (own, *([network] for network in used if network not in own)):
             network, is_own = str(networks[0]), networks is own
             runs = pd.concat([runs_of(name, n, studies, added) for n in networks])
-            there = rows if is_own else rows.assign(network=network)
-            ours = beside(there, runs, selection if is_own else None)
+            of_network = rows if is_own else rows.assign(network=network)
+            ours = beside(of_network, runs, selection if is_own else None)
             host = fitted_host(name, network, studies, results.hosts)
             fit = ours.drop(index=list(unfit(ours)))
             sizes = {metric: fit[f"relative_{metric}"].abs() for metric in METRICS}
@@ -213,7 +212,7 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
             if is_own:
                 fitted = (*source.fitted, *host)
                 sources[name] = source.model_copy(update={"fitted": fitted})
-                sure = math.nan if fitted else sureness(ours, runs, selection)
+                sure = math.nan if fitted else agreement_stability(ours, runs, selection)
                 links = runs.groupby("network")[CAPACITY].max()
                 capacity = ours["network"].map(links)
                 parts.append(ours.assign(sure=sure, **{CAPACITY: capacity}))
@@ -235,7 +234,7 @@ def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFram
 def _described(
     tables: pd.DataFrame, rows: pd.DataFrame, sources: Mapping[str, TableDescription]
 ) -> pd.DataFrame:
-    """The replays of tables with their sources and, on a table's own network, their verdicts."""
+    """Adds the sources of tables and, on a table's own network, the counts of verdicts."""
     counts = pd.crosstab(rows["table"], rows["verdict"]).reindex(columns=VERDICTS, fill_value=0)
     found = tables.join(counts, on="table")
     found.loc[~found["own"], list(VERDICTS)] = 0
@@ -252,19 +251,19 @@ def _described(
 def audit(
     rows: pd.DataFrame, sources: Mapping[str, TableDescription], elsewhere: Mapping[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The verdict on each row, and the evidence for it.
+    """Judges each row, and returns the evidence.
 
     Args:
-        rows: from `beside.beside`, with columns step_<metric> where the digits are known, and
-            sure (see `beside.sureness`);
-            capacity_mbps, of their links, is not returned.
-        sources: of the tables; `fitted` of one has the host's settings, too.
-        elsewhere: for some tables, other networks than their own on which they were replayed.
+        rows: from `beside.beside`, with columns step_<metric> where the digits are known, and sure
+            (see `beside.agreement_stability`); capacity_mbps of their links is not returned.
+        sources: the description of each table; its `fitted` includes fitted settings of the host.
+        elsewhere: by table, the titles of other networks on which it was replayed.
 
     Returns:
-        The rows of the tables audit and audit_evidence, without the column comparison: agreement
-        is reproduced, close, off or, where nothing can be compared, empty; checks are those that
-        speak against the row, joined, wrong is the metric that they say most against.
+        The rows of the tables audit and audit_evidence, without the column comparison: agreement is
+        reproduced, close, off, or empty where no number can be compared; checks are the joined
+        names of the checks that contradict the row, and wrong is the metric that is off by the
+        greatest margin.
     """
     rows = rows.reset_index(drop=True)
     against: dict[tuple[str, int], list[Finding]] = {}
@@ -282,8 +281,8 @@ def audit(
     for label, row in enumerate(records(found)):
         table, key = row["table"], (row["table"], row["row"])
         checks, spread = against.get(key, []), spreads.get(label, [])
-        why, there = unfit_runs.get(label, []), elsewhere.get(table, "")
-        verdict, pieces = _judge(row, checks, why, sources[table], spread, there)
+        why, other_networks = unfit_runs.get(label, []), elsewhere.get(table, "")
+        verdict, pieces = _judge(row, checks, why, sources[table], spread, other_networks)
         verdicts.append({**_said(checks), "verdict": verdict})
         pieces += [cut_off[key]] if key in cut_off else []
         pieces += _beside(row, sources[table], verdict)
@@ -294,17 +293,17 @@ def audit(
 
 
 def _said(against: Sequence[Finding]) -> Record:
-    """The checks that contradict a row, and the number that is wrong by the greatest margin."""
+    """Returns the checks that contradict a row, and the number that is off by most."""
     checks = ", ".join(dict.fromkeys(finding.check for finding in against))
     ordered = sorted(against, key=lambda each: -each.size / each.limit if each.size > 0 else 0.0)
     return {"checks": checks, "wrong": ordered[0].metric if ordered else ""}
 
 
 def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
-    """Explanations of rows that are not close: our intervals of their deviating numbers.
+    """Explains rows that are off by our intervals of their deviating numbers.
 
-    One more run of ours may be what was printed, or else one on another of the hosts that the fit
-    of the network's host leaves open.
+    One more run of ours may give the printed numbers; or else a run on another host that the fit of
+    the network's host leaves open.
     """
     off = rows[agreements(rows) == OFF]
     found: dict[int, list[Record]] = {}
@@ -319,9 +318,9 @@ def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
 
 
 def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
-    """Whether further runs would not change a verdict.
+    """Returns whether a verdict is clear, so that further runs would not change it.
 
-    A distance from our runs is evidence if these are LEAST_RUNS at least.
+    A distance from our runs is evidence only with at least LEAST_RUNS runs.
     """
     rests_on_few = (found["checks"] == "replay") & (found["runs"] < LEAST_RUNS)
     needs_none = found["verdict"].isin([CONTRADICTED, "fitted", NO_EVIDENCE, "not comparable"])
@@ -329,7 +328,7 @@ def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def names(rows: pd.DataFrame) -> "pd.Series[str]":
-    """A short name for each row: its report's number, and the parameters that its table varies."""
+    """Returns a short name for each row: report, controller, and the parameters that vary."""
     texts = pd.Series("", index=rows.index, dtype=object)
     for _, group in rows.groupby("table", sort=False):
         varied = parameters_in(group, varied=True)
@@ -349,7 +348,7 @@ def _judge(
     spread: Sequence[Record],
     elsewhere: str,
 ) -> tuple[str, list[Record]]:
-    """The verdict on a row, and its evidence."""
+    """Returns the verdict on a row, and its evidence."""
     if against:
         return CONTRADICTED, [_of_finding(each) for each in against]
     if not row["agreement"]:
@@ -366,7 +365,7 @@ def _judge(
 
 
 def _beside(row: Record, source: TableDescription, verdict: str) -> Iterator[Record]:
-    """What is to be known of a row whatever its numbers are."""
+    """Yields the remarks on a row that do not depend on its numbers."""
     if row["settings"] > 1:
         yield {"kind": "nearest", "remark": row["nearest"]}
     if selection := Selection.of(source):
@@ -401,7 +400,7 @@ def _why_not(row: Record, elsewhere: str) -> Record:
 
 
 def printed(tables: Tables) -> pd.DataFrame:
-    """How a published number of a row is printed, and whether it is truncated there.
+    """Formats each published number as its source prints it, and marks truncated numbers.
 
     Returns:
         Columns table, row, metric, text.

@@ -1,9 +1,9 @@
-"""Fits the emulated host to real runs of fixed windows: a study, with steps before and after.
+"""Fits the emulated host to real runs of fixed windows.
 
-Scheduling delays are not fitted but measured in these runs (delays.parquet). The study then fits
-the latencies to the means of the runs. Last, the variation of the host's latency between runs is
-fitted to their spread (spread.parquet), because it affects results more than the chance within a
-run. network.json is the network on the fitted host.
+Scheduling delays are not fitted but measured in these runs (delays.parquet). A study then fits the
+latencies to the means of the runs. Last, the variation of the host's latency between runs is fitted
+to the spread of the runs (spread.parquet), because this variation affects results more than chance
+within a run. network.json is the network on the fitted host.
 """
 
 import math
@@ -44,11 +44,13 @@ CONTROLLER = "fixed_window"
 
 DELAYS_SCHEMA = pa.schema(
     [
-        pa.field("one_in", pa.int64(), nullable=False),  # wake-ups waits this long or longer
+        pa.field(
+            "one_in", pa.int64(), nullable=False
+        ),  # one in so many wake-ups is at least delay_us late
         pa.field("delay_us", pa.float64(), nullable=False),  # mean over the runs
         pa.field("least_us", pa.float64(), nullable=False),
         pa.field("greatest_us", pa.float64(), nullable=False),
-        pa.field("n_runs", pa.int64(), nullable=False),  # that were long enough
+        pa.field("n_runs", pa.int64(), nullable=False),  # runs that were long enough
     ]
 )
 SPREAD_SCHEMA = pa.schema(
@@ -148,7 +150,7 @@ def pooled_deviation(samples: Iterable[Sequence[float]]) -> float:
 def _calibrating(
     settings: Sequence[ConfirmedSetting], real: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[ConfirmedSetting, list[dict[str, Any]]]]:
-    """Each setting that the host is fitted to, with its finished real runs."""
+    """Yields each setting to which the host is fitted, with its finished real runs."""
     for trial, setting in enumerate(settings):
         if setting.calibrates:
             runs = [run for run in real if run["trial"] == trial and run["status"] == "ok"]
@@ -162,7 +164,7 @@ def _fit_spread(
     measured: float,
     network: PreparedNetwork,
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[PreparedNetwork, list[dict[str, Any]]]]:
-    """Returns the network on the host with the real runs' spread, and the candidates tried.
+    """Returns the network on the host with a spread nearest to the real runs', and all candidates.
 
     Signal delay does not enter the fit: it is in whole milliseconds and hardly varies between runs.
     """
@@ -176,7 +178,7 @@ def _fit_spread(
             if run.record.throughput_mbps is not None:
                 samples[run.planned.trial].append(run.record.throughput_mbps)
         emulated.append(pooled_deviation(samples))
-    # Without replicates there is nothing to compare: use the first.
+    # Without replicates, deviations are NaN and the first candidate is used.
     best = min(range(len(spreads)), key=lambda i: (abs(emulated[i] - measured), i))
     rows = [
         {

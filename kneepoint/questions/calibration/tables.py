@@ -29,7 +29,7 @@ TABLES = (
 
 
 def calibration(results: Results) -> StudyRuns | None:
-    """The fit of the emulated host to real fixed windows, which no file describes."""
+    """Returns the study that fits the emulated host to real fixed windows; it has no file."""
     wanted = wanted_of(results.workflow)
     if wanted is None or not results.real_file("calibration/study.json"):
         return None
@@ -47,7 +47,7 @@ def spread(results: Results) -> pd.DataFrame | None:
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables; none without real runs."""
+    """Makes the tables; empty without real runs."""
     fit = results.part(calibration)
     found = {
         "scheduling_delays": results.part(delays),

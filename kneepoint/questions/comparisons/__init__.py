@@ -1,4 +1,4 @@
-"""What do settings do under the same traffic, in virtual time and on the kernel's TCP?"""
+"""How do settings compare under the same traffic, in virtual time and on the kernel's TCP?"""
 
 import itertools
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _check(workflow: Workflow) -> None:
-    """Refuses published figures that nothing has, and flows that an engine cannot send."""
+    """Refuses published figures that nothing measures, and flows that an engine cannot send."""
     _check_published_figures(workflow)
     _check_real_flows(workflow)
 
@@ -65,7 +65,7 @@ def _check_real_flows(workflow: Workflow) -> None:
 
 
 def _check_published_figures(workflow: Workflow) -> None:
-    """Refuses published metrics that nothing in the traffic has."""
+    """Refuses published metrics that no flow or probe of the traffic measures."""
     for name, comparison in workflow.comparisons.items():
         for number, printed in enumerate(comparison.published):
             traffic = workflow.traffic[printed.traffic or comparison.traffic[0]]

@@ -1,4 +1,4 @@
-"""Comparisons: figures of all flows, flows and windows over time, shares; sweeps of a network."""
+"""Figures of comparisons (all flows, values over time, shares) and of sweeps of a network."""
 
 import pandas as pd
 import seaborn as sns
@@ -20,21 +20,21 @@ from kneepoint.reports.figures import Drawn, each, rows_with, style
 
 _COLUMNS = 3
 _LOGARITHMIC = 4
-"""An axis whose ends differ by this factor is logarithmic."""
+"""The factor between an axis's ends from which the axis is logarithmic."""
 _LOOKS = {EMULATOR.title: ("o", style.OURS), KERNEL.title: ("s", style.ALTERNATE)}
 _LINE = ["network", "trial", "traffic"]
 _ALIKE = ["parameter", "network_title", "traffic_title"]
 _COLOURS = (style.OURS, style.BEST, style.ALTERNATE, *style.PUBLISHED)
 _SMOOTHED = 6
-"""The intervals that a line averages."""
+"""The number of intervals over which a line averages."""
 _FEWEST = 3
-"""Fewer settings need no map."""
+"""The minimum number of settings of a map."""
 _EPOCHS = 8
-"""A panel shows this many losses, the last ones."""
+"""The number of losses that a panel shows, counted from the last one."""
 
 
 def _draw_figures(subject: Record, tables: Tables) -> Figure:
-    """A panel for each figure, a line for each network and setting: mean and range of the runs."""
+    """Draws mean and range: a panel for each figure, a line for each network and setting."""
     found = _drawn(select(compared_figures(tables), comparison=subject["comparison"]))
     lines = found.assign(at=pd.factorize(found["network"])[0]).drop_duplicates(_LINE)
     lines = lines.sort_values(["at", "trial"]).assign(line=range(len(lines)))
@@ -77,7 +77,7 @@ def _draw_figures(subject: Record, tables: Tables) -> Figure:
 
 
 def _draw_published(axes: Axes, rows: pd.DataFrame) -> None:
-    """Diamonds, or crosses for what the source contradicts; a line joins the ends of a range."""
+    """Draws published numbers as diamonds, contradicted ones as crosses, ranges as lines."""
     low, high = rows["published"], rows["published_high"]
     axes.hlines(rows["line"], low, high, color=style.BEST, linewidth=0.8)
     ends = pd.concat([rows.assign(end=low), rows.assign(end=high)]).dropna(subset="end")
@@ -88,12 +88,12 @@ def _draw_published(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
-    """Without throughput, which hardly differs: a long-lived flow takes what the link has."""
+    """Drops throughput, which hardly differs, because a long-lived flow fills the link."""
     return rows[rows["shown"] & (rows["metric"] != "throughput_mbps")]
 
 
 def _draw_flows(subject: Record, tables: Tables) -> Figure:
-    """A panel for each setting and network: the throughput of each flow."""
+    """Draws the throughput of each flow, with a panel for each setting and network."""
     of_subject = {name: subject[name] for name in ("comparison", "engine")}
     places = select(tables["comparison_runs"], **of_subject).set_index("run")
     series = select(tables["series"], quantity=THROUGHPUT)
@@ -114,7 +114,7 @@ def _draw_flows(subject: Record, tables: Tables) -> Figure:
 
 
 def _draw_shares(subject: Record, tables: Tables) -> Figure:
-    """A panel for each network: the share of the flow under study, by setting and traffic."""
+    """Draws the share of the flow under study by setting and traffic: a panel for each network."""
     pairs = {name: subject[name] for name in ("comparison", "engine")}
     shares = select(tables["comparison_shares"], **pairs, under_study=True)
     shares = shares.drop_duplicates(["trial", "traffic", "network"])
@@ -134,13 +134,13 @@ def _draw_shares(subject: Record, tables: Tables) -> Figure:
 
 
 def _maps(shares: pd.DataFrame) -> pd.DataFrame:
-    """Of comparisons of several settings, each beside another flow."""
+    """Selects comparisons of several settings, each beside another flow."""
     pairs = shares[shares["flows"] == 2]
     return pairs[pairs.groupby("comparison")["trial"].transform("nunique") >= _FEWEST]
 
 
 def _draw_windows(subject: Record, tables: Tables) -> Figure:
-    """A panel for each network and setting: the window of the flow, and the queue that it fills."""
+    """Draws the window and the queue, with a panel for each network and setting."""
     of_subject = {name: subject[name] for name in ("comparison", "engine")}
     places = select(tables["comparison_runs"], flows=1, **of_subject)
     column, settings = pd.factorize(places["label"])
@@ -182,7 +182,7 @@ def _panel(axes: Axes, series: pd.DataFrame, losses: pd.DataFrame) -> None:
 
 
 def _draw_sweep(subject: Record, tables: Tables) -> Figure:
-    """A panel for each figure, a line for each study: means, and the range of the runs."""
+    """Draws means and ranges of runs, with a panel for each figure and a line for each study."""
     sweeps = select(network_sweeps(tables), **{name: subject[name] for name in _ALIKE})
     sweeps["label"] = sweeps["label"].map(style.capital)
     several = sweeps["label"].duplicated(keep=False)

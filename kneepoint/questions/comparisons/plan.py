@@ -9,7 +9,7 @@ from kneepoint.runs.seeds import derive_seed
 
 
 def plan(job: Job, name: str) -> Plan:
-    """Plans the runs of comparisons/NAME.yaml: on several networks, under the same traffics.
+    """Plans the runs of comparisons/NAME.yaml.
 
     Seeds depend on the network and the replicate only (common random numbers).
     """

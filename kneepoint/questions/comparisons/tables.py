@@ -22,7 +22,7 @@ from kneepoint.analysis.frames import (
     select,
     together,
 )
-from kneepoint.analysis.inventory import Found, what
+from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.metrics import FIGURES
 from kneepoint.analysis.results import Compared, Results, StudyRuns, shown
 from kneepoint.common.json_text import parse_json
@@ -43,22 +43,22 @@ from kneepoint.stats import intervals
 
 Floats = NDArray[np.float64]
 LINK = "link"
-"""Source of the uplink's figures."""
+"""The source of the uplink's figures."""
 NEAR = 0.05
-"""Relative distance from one of our runs within which a published number is near."""
+"""The relative distance from one of our runs within which a published number is near."""
 FALL = 0.95
-"""A window that falls below this share of its last value has met a loss."""
+"""The share of its last value below which a window falls only at a loss."""
 _SETTLED = 5
-"""Intervals after a fall in which another one belongs to the same recovery."""
+"""The number of intervals after a fall in which a further fall belongs to the same recovery."""
 
 FEWEST = 3
-"""Fewer values of a network's parameter make no sweep."""
+"""The minimum number of a network parameter's values in a sweep."""
 
 _PAYLOAD_KB = 1.448
 _PLACE = ["trial", "traffic", "network"]
 _TITLES = ["label", "traffic_title", "network_title"]
 FIGURE = [*_TITLES, "engine", *_PLACE, "source", "metric", "shown"]
-"""A figure of a setting, whose replicates have a value each."""
+"""The columns that identify a figure of a setting; each replicate has a value."""
 _OF_CYCLE = ("run", "engine", *_PLACE, *_TITLES, "comparison", "flow")
 
 _SETTING = (
@@ -100,8 +100,8 @@ TABLES = (
 )
 
 
-def made(results: Results) -> Iterator[Found]:
-    """The runs of comparisons, those on the kernel's TCP where they were made."""
+def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
+    """Yields the runs of comparisons on each engine that has run."""
     for each in results.comparisons:
         about = {
             "title": each.config.title,
@@ -112,11 +112,11 @@ def made(results: Results) -> Iterator[Found]:
             "source": each.config.source,
             "wanted_engines": list(map(shown, each.config.engines)),
         }
-        yield what(each.name, "comparison", each.engine, **about), each.runs
+        yield experiment_entry(each.name, "comparison", each.engine, **about), each.runs
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables; of a study, the figures of one that varies a parameter of a network alone."""
+    """Makes the tables of comparisons, and of studies that vary only a parameter of a network."""
     found = Parts(list)
     for name, group in groupby(results.comparisons, lambda each: each.name):
         engines = list(group)
@@ -140,7 +140,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def summaries(tables: Tables) -> pd.DataFrame:
-    """The comparisons, on each engine that has run."""
+    """Lists the comparisons on each engine that has run."""
     return select(tables["inventory"], kind="comparison").rename(columns={"name": "comparison"})
 
 
@@ -153,13 +153,13 @@ def figures_of(
     traffic: Mapping[str, TrafficFile],
     networks: Mapping[str, Network],
 ) -> pd.DataFrame:
-    """Every figure of every run that succeeded.
+    """Returns every figure of every successful run.
 
-    A summary has those that are shown: the throughput of an endless flow, the completion time of a
-    finite one, the mean RTT of a probe.
+    A summary has the figures that are `shown`: the throughput of an endless flow, the completion
+    time of a finite flow, and the mean RTT of a probe.
 
     Args:
-        engine: where they ran.
+        engine: the engine of the runs.
         runs: see `Compared`.
         traffic: the traffic by name.
         networks: the networks by name.
@@ -203,7 +203,7 @@ def _values(
 
 
 def _swept(study: StudyRuns, results: Results) -> pd.DataFrame:
-    """The spread of every figure at each value of the network's parameter."""
+    """Returns the spread of every figure at each value of the network's parameter."""
     parameter, networks = study.searched[0].name, results.workflow.networks
     values = study.trials.set_index("trial")[PARAMETER + parameter].astype(float)
     runs = results.titled(study.runs).assign(label=labels.words(study.config.controller))
@@ -218,7 +218,7 @@ def _swept(study: StudyRuns, results: Results) -> pd.DataFrame:
 
 
 def _bdp_packets(network: Network) -> float:
-    """The uplink's rate times the round-trip propagation delay, in packets of 1504 bytes.
+    """Returns the product of uplink rate and round-trip propagation delay, in packets of 1504 B.
 
     NaN where the uplink has a trace.
     """
@@ -227,7 +227,7 @@ def _bdp_packets(network: Network) -> float:
 
 
 def network_sweep_points(tables: Tables) -> pd.DataFrame:
-    """The figures of studies that vary a parameter of a network: see the table traffic_figures."""
+    """Selects the figures of studies that vary a parameter of a network: see traffic_figures."""
     found = tables["traffic_figures"].dropna(subset=["parameter"])
     found = found.rename(columns={"comparison": "study"})
     columns = ["study", "source", "metric", "shown", "value", *intervals.SPREAD]
@@ -235,7 +235,7 @@ def network_sweep_points(tables: Tables) -> pd.DataFrame:
 
 
 def network_sweeps(tables: Tables) -> pd.DataFrame:
-    """The studies that vary a parameter of a network alone."""
+    """Lists the studies that vary only a parameter of a network."""
     about = ["label", "network_title", "traffic_title", "parameter", "bdp_packets"]
     found = tables["traffic_figures"].dropna(subset=["parameter"])
     found = found.drop_duplicates("comparison")[["comparison", *about]]
@@ -246,7 +246,7 @@ def network_sweeps(tables: Tables) -> pd.DataFrame:
 
 
 def compared_figures(tables: Tables) -> pd.DataFrame:
-    """The figures of comparisons, without those of studies."""
+    """Selects the figures of comparisons, without the figures of studies."""
     found = tables["traffic_figures"]
     columns = ["parameter", "value", "bdp_packets"]
     return found[found["parameter"].isna()].drop(columns=columns).reset_index(drop=True)
@@ -256,12 +256,11 @@ def compared_figures(tables: Tables) -> pd.DataFrame:
 
 
 def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
-    """Each published number against our runs of the same setting.
+    """Compares each published number with our runs of the same setting.
 
-    A number is inside if one of our runs on either engine is at least as great and another at most
-    as great, within half a printed digit; a range, if it overlaps ours. It is
-    contradicted if the source prints as a mean what it prints elsewhere as the extreme of the
-    same pings.
+    A number is inside if it lies in the range of our runs on either engine, within half a printed
+    digit; a range is inside if it overlaps the range of our runs. A number is contradicted if the
+    source prints it as a mean, and elsewhere as the minimum or maximum of the same pings.
     """
     rows: list[Record] = []
     label = compared.runs.drop_duplicates("trial").set_index("trial")["label"]
@@ -298,7 +297,7 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def _position(row: Record) -> Record:
-    """Where the number lies: inside our runs, near or outside, or not comparable."""
+    """Returns a number's position: inside our runs' range, near, outside, or not comparable."""
     low, high = _ends(row)
     distances = []
     for engine in (EMULATOR, KERNEL):
@@ -314,7 +313,7 @@ def _position(row: Record) -> Record:
 
 
 def _ends(row: Record) -> tuple[float, float]:
-    """The interval of a printed number or range: half a digit more at either end."""
+    """Returns the interval of a printed number or range, with half a digit more at each end."""
     half = row["step"] / 2
     high = float(np.fmax(row["published"], row["published_high"]))
     return row["published"] - half, high + half
@@ -330,7 +329,7 @@ def _differs(one: Record, other: Record) -> bool:
 
 
 def _extreme_of(row: Record, rows: Sequence[Record]) -> str | None:
-    """Where the source prints a mean RTT as the least or the greatest one, if it does."""
+    """Returns the place where the source prints a mean RTT as a minimum or maximum, if any."""
     if row["metric"] == "rtt_mean_ms":
         for each in _alike(row, rows, (*_PLACE, "source")):
             if each["metric"] in ("rtt_min_ms", "rtt_max_ms") and not _differs(each, row):
@@ -342,14 +341,14 @@ def _extreme_of(row: Record, rows: Sequence[Record]) -> str | None:
 
 
 def beside_kernel(tables: Tables) -> pd.DataFrame:
-    """The emulator's mean of each figure and the kernel's, if both measured it.
+    """Compares the emulator's mean of each figure with the kernel's, if both measured it.
 
     They agree where the relative difference is within the metric's tolerance, or where the
     emulator's mean lies within the range of the kernel's repeats.
     """
-    told = compared_figures(tables)
-    is_shown = told["shown"] | (told["metric"] == "loss_events_per_minute")
-    found = told[is_shown & told["metric"].isin(_COMPARED)]
+    means = compared_figures(tables)
+    is_shown = means["shown"] | (means["metric"] == "loss_events_per_minute")
+    found = means[is_shown & means["metric"].isin(_COMPARED)]
     keys = ["comparison", *_PLACE, *_TITLES, "source", "metric"]
     values = [name for name in intervals.SPREAD if name != "cv"]
     emulated, kernel = (
@@ -380,7 +379,7 @@ _COMPARED: Mapping[str, float] = {
 
 
 def shares(compared: Compared) -> pd.DataFrame:
-    """The share of each endless flow in the throughput of all of them, where there are several."""
+    """Returns the share of each of several endless flows in their total throughput."""
     rows = []
     for (_, of, _), group in statistics.succeeded(compared.runs).groupby(_PLACE, sort=False):
         traffic = compared.traffic[str(of)]
@@ -411,7 +410,7 @@ def shares(compared: Compared) -> pd.DataFrame:
 
 
 def _first_runs(compared: Compared) -> Iterator[Record]:
-    """The first run of each setting, where its traffic is measured over time."""
+    """Yields the first run of each setting whose traffic is measured over time."""
     good = statistics.succeeded(compared.runs).drop_duplicates(_PLACE)
     for run in records(good):
         if compared.traffic[run["traffic"]].interval_s is not None:
@@ -425,11 +424,11 @@ def _first_runs(compared: Compared) -> Iterator[Record]:
 
 
 def epochs(tables: Tables) -> pd.DataFrame:
-    """From one loss to the next: how the window of a lone flow grew.
+    """Returns the growth of a lone flow's window in each epoch, from one loss to the next.
 
-    For CUBIC the plateau is W_max of RFC 9438: the window at the loss before, or less of it where
-    that was smaller than the W_max before it (fast convergence, section 4.7). Above it the window
-    is convex, below it concave.
+    For CUBIC the plateau is W_max of RFC 9438: the window at the previous loss, or a share of this
+    window if it was smaller than the W_max before (fast convergence, section 4.7). The window is
+    convex above the plateau and concave below it.
 
     Returns:
         The columns of `epochs_of` after those of comparison_runs.
@@ -442,16 +441,16 @@ def epochs(tables: Tables) -> pd.DataFrame:
         window = select(windows, run=key["run"])
         time_s, packets = (window[name].to_numpy() for name in ("time_s", "value"))
         parameters = parse_json(key.pop("parameters"))
-        told = epochs_of(time_s, packets, parameters) if len(window) else []
-        rows += [{**key, "flow": window["flow"].iloc[0], **epoch} for epoch in told]
+        of_run = epochs_of(time_s, packets, parameters) if len(window) else []
+        rows += [{**key, "flow": window["flow"].iloc[0], **epoch} for epoch in of_run]
     return pd.DataFrame(rows, columns=None if rows else ["run", "epoch"])
 
 
 def cycles(tables: Tables) -> pd.DataFrame:
-    """Medians over the epochs of a lone flow, without slow start.
+    """Returns medians over the epochs of a lone flow, without slow start.
 
-    Packets, and kB of payload; fast, convex: the share of epochs with fast convergence, with a
-    convex part.
+    Windows are in packets and in kB of payload; `fast` and `convex` are the shares of epochs with
+    fast convergence and with a convex part.
     """
     found = epochs(tables)
     rows = []
@@ -477,17 +476,18 @@ def epochs_of(
     window: Floats,
     parameters: Mapping[str, float],
 ) -> list[Record]:
-    """The epochs between the falls of a window (packets).
+    """Returns the epochs between the falls of a window (packets).
 
     Args:
         time_s: times of the samples (s).
         window: the window at these times.
-        parameters: of the flow's controller; with `c` and `beta` it is CUBIC, which has a plateau.
+        parameters: of the flow's controller; with `c`, `beta` and `fast_convergence` it is CUBIC.
 
     Returns:
-        epoch (from 0; the first is slow start, the last, without a fall, is left out), start_s,
-        end_s, bottom_packets, top_packets, plateau_packets and convex_from_s (NaN without one),
-        fast (whether fast convergence lowers the plateau of the next).
+        epoch (from 0, which is slow start; the last epoch, which ends without a fall, is left out),
+        start_s, end_s, bottom_packets, top_packets, plateau_packets and convex_from_s (NaN without
+        a plateau or a convex part), fast (whether fast convergence lowers the next epoch's
+        plateau).
     """
     falls = [i for i in range(1, len(window)) if window[i] < FALL * window[i - 1]]
     first = [i for n, i in enumerate(falls) if n == 0 or i - falls[n - 1] > _SETTLED]

@@ -1,4 +1,4 @@
-"""Does tuning a controller against its own worst cases make them milder?"""
+"""Does tuning a controller against its worst cases make these cases milder?"""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,10 +1,10 @@
 """Tunes a controller against its own worst cases, in rounds.
 
 A round tunes the controller on networks, and then searches for the network on which the tuned
-setting does worst; the next round includes that network. Each repeat does this with
-another seed. All searches of a kind have equally many trials, so that worst cases of different
-rounds compare. rounds.parquet has a row per round, runs.parquet all runs, whose trials are
-numbered through all searches.
+setting does worst; the next round includes that network. Each repeat uses another seed. All
+searches of a kind have equally many trials, so that worst cases of different rounds are comparable.
+rounds.parquet has a row per round, runs.parquet all runs, whose trials are numbered through all
+searches.
 """
 
 import math
@@ -41,13 +41,12 @@ ROUNDS = "rounds.parquet"
 SCHEMA = pa.schema(
     [
         pa.field("repeat", pa.int64(), nullable=False),
-        pa.field("round", pa.int64(), nullable=False),  # number of worst cases tuned on
-        pa.field("parameters", pa.string(), nullable=False),  # the tuned ones
-        # Power relative to the omniscient sender's: the mean over the networks that the tuning
-        # began with.
+        pa.field("round", pa.int64(), nullable=False),  # number of worst cases in the tuning
+        pa.field("parameters", pa.string(), nullable=False),  # the tuned parameters
+        # Mean power relative to the omniscient bound, over the networks without worst cases.
         pa.field("own", pa.float64(), nullable=False),
-        pa.field("network", pa.string(), nullable=False),  # the worst case: searched parameters
-        pa.field("worst_case", pa.float64(), nullable=False),  # the value of that search
+        pa.field("network", pa.string(), nullable=False),  # of the worst case
+        pa.field("worst_case", pa.float64(), nullable=False),  # value of the worst case
     ]
 )
 
@@ -67,7 +66,7 @@ class _Found:
 
 
 Round = tuple[dict[str, Any], _Found, _Found]
-"""A row of the table, the tuning, and the search for the worst case."""
+"""A row of rounds.parquet, the tuning, and the search for the worst case."""
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -99,7 +98,7 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def network_of(_: Job, run: Mapping[str, Any]) -> NoReturn:
-    """Refuses to repeat a run alone: its network was made in a round and is gone."""
+    """Refuses to repeat a single run, because no file describes its network, made in a round."""
     raise KneepointError(
         f"{run['run_id'][:16]}: belongs to {run['study']}, which makes its networks as it goes; "
         "repeat all of it: remove its folder from the results, run the workflow"
@@ -139,7 +138,7 @@ def _repeat(
 
 
 def _search(planned: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], _Found]:
-    """Searches; the log of the trials is not kept: the dashboard shows only configured studies."""
+    """Searches without keeping the log of trials: the dashboard shows only configured studies."""
     with private_folder("search") as folder:
         outcome, best = yield from search(folder, planned)
     if best is None:
@@ -148,11 +147,11 @@ def _search(planned: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], _Foun
 
 
 def _relative_power(tuned: _Found, networks: int) -> Generator[Batch, Iterator[FinishedRun], float]:
-    """The mean power of the best trial's runs on the first networks, relative to the bound."""
+    """Returns the best trial's mean power on the first networks, relative to the bound."""
     first = {network.name for network in tuned.plan.networks[:networks]}
     runs = [run for run in tuned.of_best if run.spec.network.name in first]
     ratios = []
-    for run in (yield Batch(runs)):  # known from the search
+    for run in (yield Batch(runs)):  # the search's runs, from the journal
         bound = run.planned.spec.network.omniscient
         assert bound is not None
         ratios.append(power_of(run) / bound.power)

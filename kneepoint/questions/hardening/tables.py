@@ -7,7 +7,7 @@ import pandas as pd
 
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records, select
-from kneepoint.analysis.inventory import Found, what
+from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.results import Results
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, Study
@@ -39,7 +39,7 @@ class HardeningRuns:
 
 
 def hardened(results: Results) -> list[HardeningRuns]:
-    """The controllers that were tuned against their own worst cases."""
+    """Reads the controllers that were tuned against their worst cases."""
     found = []
     for name, wanted in results.workflow.settings.part(Settings).hardening.items():
         tune, worst = (results.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
@@ -49,17 +49,17 @@ def hardened(results: Results) -> list[HardeningRuns]:
     return found
 
 
-def made(results: Results) -> Iterator[Found]:
-    """The runs of all rounds."""
+def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
+    """Yields the runs of all rounds."""
     for each in results.part(hardened):
         titles = [results.title(name) for name in each.tune.networks]
         about: Record = {"title": each.config.title, "settings": len(each.rounds)}
         about |= {"controllers": [each.tune.controller], "network_titles": titles}
-        yield what(each.name, "hardening", EMULATOR, **about), each.runs
+        yield experiment_entry(each.name, "hardening", EMULATOR, **about), each.runs
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The table."""
+    """Makes the table."""
     rounds = [_rounds(results, hardening) for hardening in results.part(hardened)]
     return {"hardening_rounds": pd.concat(rounds, ignore_index=True)} if rounds else {}
 
@@ -79,7 +79,7 @@ def _rounds(results: Results, hardening: HardeningRuns) -> pd.DataFrame:
 
 
 def hardenings(tables: Tables) -> pd.DataFrame:
-    """Each hardening: its rounds, and in how many repeats the last worst case is milder."""
+    """Summarises each hardening, and counts the repeats whose last worst case is milder."""
     lines = []
     for _, rounds in tables["hardening_rounds"].groupby("hardening", sort=False):
         last = int(rounds["round"].max())

@@ -1,4 +1,4 @@
-"""Do settings hold on networks that no search has seen, and what does tuning on several cost?"""
+"""Do settings stay good on networks without searches, and what does tuning on several cost?"""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -68,7 +68,7 @@ def _experiments(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _check(workflow: Workflow) -> None:
-    """Refuses to hold out what a study tunes on."""
+    """Refuses held-out networks on which a study tunes."""
     held = workflow.settings.part(Settings).hold_out
     if held is None:
         return
@@ -88,7 +88,7 @@ def _check(workflow: Workflow) -> None:
 
 
 def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
-    """Refuses cuts of one recording among both training and held-out networks."""
+    """Refuses parts of one recording among both training and held-out networks."""
     tuned = {
         recording: (name, network)
         for name, study in workflow.studies.items()

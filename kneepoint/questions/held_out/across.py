@@ -2,10 +2,6 @@
 
 Arrays have the shape (settings, networks, runs); a run whose controller failed counts 0. Run k of a
 network has the same seed for every setting, so that differences are of pairs.
-
-The interval (95 %) of one setting comes from a bootstrap stratified over networks: it is of seeds
-alone and covers other seeds on the same networks. With one run on a network it is NaN. A difference
-between settings has an interval over networks (`paired.over_networks`) as well.
 """
 
 import math
@@ -24,21 +20,21 @@ from kneepoint.stats.paired import Ratio, holm, over_networks
 from kneepoint.stats.robust import interquartile_means
 
 FACTORS = np.array([1.0, 1.1, 1.25, 1.5, 2.0])
-"""Factors from the best at which performance profiles are evaluated."""
+"""The factors from the best setting at which performance profiles are evaluated."""
 SEED = derive_seed("held_out")
-"""Of every bootstrap here."""
+"""The seed of every bootstrap in this module."""
 
 
 def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[float]") -> Floats:
-    """Power relative to the bound of each network: shape (trials, networks, runs).
+    """Returns power relative to the bound of each network: shape (trials, networks, runs).
 
     Args:
         runs: with columns trial, network and power (0 for failed runs).
         trials: the settings.
-        bounds: of each network, by name, the power of its bound.
+        bounds: the power of each network's bound, by name.
 
     Returns:
-        The number of runs that every setting has on every network.
+        As many runs as every setting has on every network.
     """
     place = runs.groupby(["trial", "network"]).cumcount()
     wide = runs.assign(place=place).pivot_table(
@@ -52,11 +48,11 @@ def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[
 
 
 def intervals(values: Floats, trials: Sequence[int], bounds: "pd.Series[float]") -> pd.DataFrame:
-    """Statistics of each setting across networks: columns of the table held_out_settings.
+    """Returns statistics of each setting across networks: columns of held_out_settings.
 
-    held_out is the geometric mean over networks of the mean, middle the interquartile mean of all
-    runs: it uses more of them than a median and, unlike a mean, does not depend on one network.
-    log_power is the mean over networks and runs of ln(power); NaN if a run failed.
+    held_out is the geometric mean over networks of the mean. middle is the interquartile mean of
+    all runs, which uses more runs than a median and, unlike a mean, does not depend on a single
+    network. log_power is the mean over networks and runs of ln(power); NaN if a run failed.
     """
     ends = np.array([[*map(math.exp, _interval(_log_means(each)))] for each in values])
     with np.errstate(divide="ignore"):
@@ -80,10 +76,10 @@ def intervals(values: Floats, trials: Sequence[int], bounds: "pd.Series[float]")
 
 
 def profiles(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """The share of networks on which a setting's mean is within a factor of the best there.
+    """Returns the share of networks on which a setting's mean is within a factor of the best mean.
 
     Dolan and More, Benchmarking optimization software with performance profiles, Mathematical
-    Programming 91, 2002. On a network where every setting fails, none is within any factor.
+    Programming 91, 2002. On a network where every setting fails, no setting is within any factor.
     """
     places = pd.MultiIndex.from_product([trials, FACTORS], names=["trial", "factor"])
     found = zip(("share", "low", "high"), percentile_interval(_shares, values, SEED), strict=True)
@@ -91,7 +87,7 @@ def profiles(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
 
 
 def _shares(runs: Floats) -> Floats:
-    """Shares of networks, of the shape (settings, FACTORS)."""
+    """Returns shares of networks: shape (settings, FACTORS)."""
     means = runs.mean(axis=2)
     behind = np.divide(means.max(axis=0), means, out=np.full_like(means, math.inf), where=means > 0)
     within: Floats = (behind[:, :, None] <= FACTORS * (1 + 1e-12)).mean(axis=1)
@@ -99,10 +95,10 @@ def _shares(runs: Floats) -> Floats:
 
 
 def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """The gains with their intervals (95 %): NaN where there is no gain.
+    """Adds the intervals (95 %) of gains; NaN where there is no gain.
 
-    gain_low, gain_high and gain_p are over networks, p corrected by Holm for the number of gains;
-    seeds_low and seeds_high are of seeds alone.
+    gain_low, gain_high and gain_p are over networks, with p corrected by Holm for the number of
+    gains; seeds_low and seeds_high are over seeds alone.
     """
     place = {trial: i for i, trial in enumerate(trials)}
     found = []
@@ -119,12 +115,12 @@ def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> 
 
 
 def behind(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """Each setting beside the one of the greatest geometric mean of power over networks.
+    """Compares each setting with the best: the greatest geometric mean of power over networks.
 
     Returns:
-        Columns trial, behind (its power over that one's, minus 1; 0 for the best), behind_low,
-        behind_high and behind_p: over networks, p corrected by Holm for the number of others. NaN
-        where one fails on a network.
+        Columns trial, behind (its power over the best setting's, minus 1), behind_low, behind_high
+        and behind_p: over networks, with p corrected by Holm for the number of others. NaN where a
+        setting fails on a network.
     """
     logs = [_log_means(each) for each in values]
     scores = [float(np.mean([each.mean() for each in of])) for of in logs]
@@ -140,10 +136,10 @@ def behind(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
 
 
 def duels(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """Each setting against each other: on how many networks it is ahead, beyond chance or not.
+    """Counts the networks on which each setting has more mean power than each other setting.
 
-    The p value is that of the sign-flip test over networks, corrected by Holm for the number of
-    pairs of settings; NaN where one fails on a network.
+    p is from the sign-flip test over networks, corrected by Holm for the number of pairs of
+    settings; NaN where a setting fails on a network.
     """
     means, logs = values.mean(axis=2), [_log_means(each) for each in values]
     pairs = list(combinations(range(len(trials)), 2))
@@ -161,9 +157,10 @@ def _differences(one: Sequence[Floats], other: Sequence[Floats]) -> list[Floats]
 
 
 def _log_means(of_networks: Floats) -> list[Floats]:
-    """For each network, values whose mean is the logarithm of its mean, with the same variation.
+    """Returns, for each network, values whose mean is the logarithm of the runs' mean.
 
-    These are the linear terms of the logarithm at the mean; a mean of 0 has none.
+    Logarithms are linearised at the mean, so that relative variation stays the same; not finite for
+    a mean of 0.
     """
     means = of_networks.mean(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):

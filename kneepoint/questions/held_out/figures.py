@@ -1,4 +1,4 @@
-"""Settings in the plane of throughput and delay, gains by tuning, and a map of powers."""
+"""Figures of settings in the throughput-delay plane, gains by tuning, and relative power."""
 
 import textwrap
 
@@ -20,7 +20,7 @@ from kneepoint.questions.held_out.tables import PUBLISHED, standings
 from kneepoint.reports.figures import Drawn, each, only, style
 
 _SCALE = 2.448
-"""An ellipse of this many standard deviations holds 95 % of a bivariate normal distribution."""
+"""The number of standard deviations of an ellipse with 95 % of a bivariate normal distribution."""
 
 
 _SIDES = [
@@ -28,15 +28,15 @@ _SIDES = [
     for out in (6, 12, 20, 30, 42)
     for across, up in ((1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))
 ]
-"""Where a name may stand beside its point (points), the nearest first."""
+"""Possible places of a name beside its point (points), the nearest first."""
 _LEADER: Record = {"arrowstyle": "-", "linewidth": 0.4, "color": style.QUIET, "shrinkB": 3}
 
 
 def _draw_plane(network: Record, tables: Tables) -> Figure:
-    """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
+    """Draws best published and tuned settings with ellipses of repeats, the front and the knee."""
     settings = tables["held_out_settings"][["trial", "controller", "origin"]]
-    there = select(tables["held_out_power"], network=network["network"]).dropna(subset="on_front")
-    settings = settings.merge(there, on="trial").astype({"on_front": bool})
+    means = select(tables["held_out_power"], network=network["network"]).dropna(subset="on_front")
+    settings = settings.merge(means, on="trial").astype({"on_front": bool})
     settings["name"] = settings["controller"].map(labels.sentence)
     looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
     place = SIGNAL_DELAY, THROUGHPUT
@@ -65,7 +65,7 @@ def _draw_plane(network: Record, tables: Tables) -> Figure:
 
 
 def _ellipse(axes: Axes, row: Record, colour: str) -> None:
-    """Of log delay and throughput: would hold 95 % of normal single runs; none for one run."""
+    """Draws an ellipse of log delay and throughput with 95 % of normal runs; none for one run."""
     delay, throughput = row[SIGNAL_DELAY], row[THROUGHPUT]
     across, both = row["delay_variance"] / delay**2, row["covariance"] / delay
     covariance = [[across, both], [both, row["throughput_variance"]]]
@@ -79,7 +79,7 @@ def _ellipse(axes: Axes, row: Record, colour: str) -> None:
 
 
 def _plane_subjects(tables: Tables) -> dict[str, Record]:
-    """The training network, if a setting ran there."""
+    """Selects the training network, if a setting ran on it."""
     training = each("held_out_networks", "network", chosen=lambda rows: rows[rows["is_training"]])
     drawn = set(tables["held_out_power"].dropna(subset=["on_front"])["network"])
     return {name: row for name, row in training(tables).items() if name in drawn}
@@ -89,7 +89,7 @@ _WHERE = {"training": "On the training network", "held_out": "On held-out networ
 
 
 def _draw_held_out_gain(_: Record, tables: Tables) -> Figure:
-    """The best published setting of each controller, and its tuned ones: here and elsewhere."""
+    """Draws the gains of tuned settings on the training network and on held-out networks."""
     settings = gained(tables)
     figure = style.page(0.7 + 0.145 * len(settings))
     panels = figure.subplots(1, 2, sharey=True)
@@ -100,13 +100,13 @@ def _draw_held_out_gain(_: Record, tables: Tables) -> Figure:
 
 
 def gained(tables: Tables) -> pd.DataFrame:
-    """Power of each controller's settings (%), as published_ and tuned_, the best first."""
+    """Returns the power of each controller's published and tuned settings (%), the best first."""
     gains = tables["held_out_gains"]
     scores = 100 * tables["held_out_settings"].set_index("trial")[list(_WHERE)]
     found = pd.DataFrame({"controller": gains["controller"]})
     for where, score in scores.items():
         published, tuned = (gains[f"{each}_trial"].map(score) for each in ("published", "tuned"))
-        tuned = tuned.fillna(published)  # a setting that is both has one row
+        tuned = tuned.fillna(published)  # a published setting that equals a tuned one has one row
         published = published.where(published.notna() | gains["published_trial"].isna(), tuned)
         found[f"published_{where}"] = published.astype(float)
         found[f"tuned_{where}"] = tuned.astype(float)
@@ -116,7 +116,7 @@ def gained(tables: Tables) -> pd.DataFrame:
 
 
 def _draw_gains(axes: Axes, gains: pd.DataFrame, where: str, looks: style.Looks) -> None:
-    """A line a controller, from the published setting, open, to the tuned one."""
+    """Draws a line for each controller, from the published setting (open) to the tuned one."""
     ends = published, tuned = f"published_{where}", f"tuned_{where}"
     colours = [looks[controller][1] for controller in gains["controller"]]
     axes.hlines(gains["line"], gains[published], gains[tuned], color=colours, linewidth=1.2)
@@ -136,11 +136,11 @@ _held_out_gain_subjects = only(
 
 
 def _draw_held_out_map(_: Record, tables: Tables) -> Figure:
-    """Relative power in per cent: the training network, the held-out ones, and their mean."""
+    """Draws relative power (%) on the training and held-out networks, and the held-out score."""
     networks, ranked = tables["held_out_networks"], standings(tables)
     wide = tables["held_out_power"].pivot(index="trial", columns="network", values="relative")
     values = 100 * wide.loc[ranked["trial"], networks["network"]]
-    values.columns = [textwrap.fill(each, 38) for each in networks["title"]]  # two may be the same
+    values.columns = [textwrap.fill(each, 38) for each in networks["title"]]  # may be equal
     mean = 100 * ranked[["held_out"]].set_axis(["geometric mean"], axis="columns")
     parts = {"Training": values.iloc[:, :1], "Held out": values.iloc[:, 1:], "Mean": mean}
     below = max(len(line) for name in values.columns for line in name.splitlines())

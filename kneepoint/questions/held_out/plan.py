@@ -1,13 +1,13 @@
 """Runs published and tuned settings on held-out networks.
 
-Besides its runs, whose trial numbers count the settings, it writes settings.parquet and
+The trial number of a run is the index of its setting. The tables are settings.parquet and
 networks.parquet.
 
-Published settings are the rows of the tables that studies replayed on the training network, and the
-declared defaults where these are wanted; a controller's best one has the greatest power in our own
-runs, and defaults come after rows. Its tuned settings are the best trials
-of the studies that tune it there. All run again, on the training network as well: the best of many
-trials is biased by selection, whereas a fresh run is not.
+Published settings are the rows of the tables that studies replayed on the training network and, if
+configured, the declared defaults. A controller's best published setting has the greatest power in
+our runs. A controller's tuned settings are the best trials of the studies that tune it on the
+training network. All settings run again, on the training network as well: the best of many trials
+is biased by selection, whereas a fresh run is not.
 """
 
 import math
@@ -45,7 +45,7 @@ SETTINGS_SCHEMA = pa.schema(
         pa.field("row", "int64"),
         *required("string", "parameters"),
         pa.field("published_power", "float64"),  # as printed
-        *required("float64", "study_power"),  # mean, on the training network
+        *required("float64", "study_power"),  # mean on the training network
         *required("int64", "study_runs"),
     ]
 )
@@ -64,7 +64,7 @@ class FoundSetting(Setting):
     Every tuned setting counts as `best`, and one published setting of each controller.
     """
 
-    parameters: Mapping[str, int | float]  # whole ones are written as such
+    parameters: Mapping[str, int | float]  # int stays int in JSON
     origin: Literal["published", "tuned"]
     best: bool
     study: str
@@ -111,7 +111,7 @@ def configured(job: Job) -> HoldOut:
 
 
 def find_settings(job: Job) -> list[FoundSetting]:
-    """Returns what studies ran or found on the training network.
+    """Returns the settings that studies replayed or found on the training network.
 
     Controllers come in the order of the studies, published settings before tuned ones.
 
@@ -122,7 +122,7 @@ def find_settings(job: Job) -> list[FoundSetting]:
     rows = [row for name in workflow.replays for row in _replayed_rows(job, name, held.training)]
     if held.defaults:
         first = {workflow.studies[name].controller: name for name in reversed(workflow.tunings)}
-        # A row that was replayed comes before them.
+        # Replayed rows come before defaults.
         rows += [_found(job, first[controller], "published", ()) for controller in reversed(first)]
     every = (_tuned(job, name, held.training) for name in workflow.tunings)
     tuned = [found for found in every if found]
@@ -145,9 +145,9 @@ def list_runs(
 ) -> list[PlannedRun]:
     """Returns all runs: every setting on every network, in their order.
 
-    A seed depends only on the network and the number of the replicate. So all settings meet the
-    same random events, and an additional setting leaves the runs of the others as they are. Rows of
-    several tables with equal parameters share one run.
+    A seed depends only on the network and the number of the replicate. Therefore all settings meet
+    the same random events, and an additional setting does not change the runs of the others. Rows
+    of several tables with equal parameters share one run.
     """
     held, engine = configured(job), job.engine()
     planned = []
@@ -162,7 +162,7 @@ def list_runs(
 
 
 def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting]:
-    """The rows of a published table that a study replayed, with the mean power of their runs."""
+    """Yields the rows of a published table that a study replayed, with their runs' mean power."""
     table = job.workflow.tables[str(job.workflow.studies[study].table)]
     printed = {row.number: row.metrics.get("power") for row in table.rows}
     rows: dict[int, list[dict[str, Any]]] = {}
@@ -173,7 +173,7 @@ def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting
 
 
 def _tuned(job: Job, study: str, training: str) -> FoundSetting | None:
-    """The best of a search; None if it has none because all trials failed."""
+    """Returns the best setting of a search; None if all trials failed."""
     path = job.workflow.results / study / "study.json"
     best = StudyRecord.load(path).best
     if best is None:
@@ -193,7 +193,7 @@ def _found(
     row: int | None = None,
     published_power: float | None = None,
 ) -> FoundSetting:
-    """The setting of a study's runs; without runs, its controller's declared defaults."""
+    """Returns the setting of a study's runs; without runs, the controller's declared defaults."""
     controller = job.controller(job.workflow.studies[study].controller)
     given = parse_json(runs[0]["parameters"]) if runs else {}
     powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
@@ -212,7 +212,7 @@ def _found(
 
 
 def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
-    """A study's runs on one network."""
+    """Returns a study's runs on one network."""
     path = job.workflow.results / study / "runs.parquet"
     columns = ["network", "trial", "row", "parameters", "status", "power"]
     runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()

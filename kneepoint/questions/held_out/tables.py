@@ -1,14 +1,14 @@
 """Settings on networks that no search has seen.
 
-A setting's relative power is its power over that of the network's omniscient bound, so that
-networks of any rate compare. Its held-out score is the geometric mean of that over the held-out
-networks: its order of settings does not depend on the bounds, and no network outweighs
-another. A failed run has power 0, and so has the score, to which no ratio exists.
+A setting's relative power is its power over the power of the network's omniscient bound, so that
+networks of different rates are comparable. Its held-out score is the geometric mean of relative
+power over the held-out networks: the order of settings by score does not depend on the bounds, and
+no network outweighs another. A failed run has power 0. A setting whose runs all fail on a network
+has score 0, and no ratio to it exists.
 
-What a search found has one power on the training network, that which the search states: with fresh
-seeds. Pairs of runs decide elsewhere.
-
-Frames of settings, networks and runs are as `plan` writes them.
+On the training network, the power of a tuned setting is the value that its search states, from
+fresh seeds. On held-out networks, settings are compared by pairs of runs. Frames of settings,
+networks and runs are as `plan` writes them.
 """
 
 import math
@@ -21,7 +21,7 @@ import pandas as pd
 from kneepoint.analysis import labels
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records
-from kneepoint.analysis.inventory import Found, what
+from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.analysis.statistics import counted, on_front, succeeded
@@ -105,7 +105,7 @@ TABLES = (
 
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
 SURE = 0.05
-"""The greatest p value of a gain or a loss beyond chance."""
+"""The maximum p value of a gain or a loss beyond chance."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class HeldOutRuns:
 
 
 def held_out(results: Results) -> HeldOutRuns | None:
-    """The settings, the networks and all runs."""
+    """Reads the settings, the networks and all runs."""
     found = [results.table("hold_out", name) for name in ("settings", "networks", "runs")]
     settings, networks, runs = found
     if settings is None or networks is None or runs is None:
@@ -130,14 +130,14 @@ def held_out(results: Results) -> HeldOutRuns | None:
     return HeldOutRuns(settings, networks, runs)
 
 
-def made(results: Results) -> Iterator[Found]:
-    """The runs of all settings."""
+def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
+    """Yields the runs of all settings."""
     if found := results.part(held_out):
-        yield what("hold_out", "hold_out", EMULATOR), found.runs
+        yield experiment_entry("hold_out", "hold_out", EMULATOR), found.runs
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables; none without held-out networks."""
+    """Makes the tables; empty without held-out networks."""
     found = results.part(held_out)
     if found is None:
         return {}
@@ -184,7 +184,7 @@ _SPREAD = (THROUGHPUT, SIGNAL_DELAY)
 
 
 def planes(runs: pd.DataFrame, trials: Sequence[int]) -> pd.DataFrame:
-    """Where the successful runs of settings lie on each network, the Pareto front, and its knee.
+    """Returns means of settings' successful runs on each network, the Pareto front and its knee.
 
     The knee is the point of greatest power on the front (Kleinrock 1979).
     """
@@ -206,7 +206,7 @@ def planes(runs: pd.DataFrame, trials: Sequence[int]) -> pd.DataFrame:
 
 
 def standings(tables: Tables) -> pd.DataFrame:
-    """The best settings by their rank on the training network."""
+    """Sorts the best settings by their rank on the training network."""
     ranked = tables["held_out_settings"].dropna(subset=["training_rank"])
     whole = ["training_rank", "held_out_rank", "gap", "repeats"]
     ranked = ranked.sort_values("training_rank", kind="stable", ignore_index=True)
@@ -214,7 +214,7 @@ def standings(tables: Tables) -> pd.DataFrame:
 
 
 def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
-    """The studies that searched each network, grids and fits among them, but no replays."""
+    """Returns the studies that searched each network, with grids and fits but without replays."""
     found: dict[str, list[str]] = {}
     for study in studies:
         for network in study.config.networks if study.config.table is None else ():
@@ -223,11 +223,11 @@ def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
 
 
 def summary(tables: Tables) -> pd.DataFrame:
-    """How tuning fared: medians over controllers, and the rank correlation of all settings.
+    """Returns median gains over controllers, and the rank correlation of all settings.
 
-    `unseen` are held-out networks that no study searched. `surely_better` and `surely_worse` are
-    beyond chance over networks (p at most SURE after Holm's correction). The medians' intervals are
-    over controllers: see `kneepoint.stats.ranks.median_interval`.
+    `unseen` counts held-out networks that no study searched. `surely_better` and `surely_worse`
+    count gains and losses beyond chance over networks (p at most SURE after Holm's correction). The
+    intervals of medians are over controllers: see `kneepoint.stats.ranks.median_interval`.
     """
     networks, settings = tables["held_out_networks"], tables["held_out_settings"]
     if networks.empty:
@@ -255,14 +255,14 @@ def summary(tables: Tables) -> pd.DataFrame:
 
 
 def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
-    """Controller and origin, and the study if several tuned the same controller."""
+    """Names settings by controller and origin, and by study if several tuned a controller."""
     names = settings["controller"].map(labels.sentence) + ", " + settings["origin"]
     shared = names.duplicated(keep=False)
     return names.where(~shared, names + " by " + settings["study"])
 
 
 def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
-    """One row for each controller and parameters: the best one, or else the first.
+    """Returns one row for each controller and parameters: the row that is best, or else the first.
 
     Its origin is BOTH where the best published and a tuned setting are the same.
     """
@@ -276,10 +276,10 @@ def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
 
 
 def relative_power(runs: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
-    """Mean power of each setting on each network.
+    """Returns the mean power of each setting on each network.
 
     Returns:
-        Columns trial, network, runs, power, standard_deviation (NaN of one run), relative.
+        Columns trial, network, runs, power, standard_deviation (NaN for one run), relative.
     """
     groups = counted(runs).groupby(["trial", "network"], sort=False)[POWER]
     figures = {"runs": groups.size(), POWER: groups.mean(), "standard_deviation": groups.std()}
@@ -295,7 +295,7 @@ def with_fresh(
     networks: pd.DataFrame,
     studies: Iterable[StudyRuns],
 ) -> pd.DataFrame:
-    """Returns `relative_power`, with fresh power of tuned settings on the training network.
+    """Replaces the power of tuned settings on the training network by their searches' fresh power.
 
     A published setting that equals a tuned setting gets the same power.
     """
@@ -308,17 +308,17 @@ def with_fresh(
             stated[row["controller"], row["parameters"]] = found.networks[training]
     table = relative.copy()
     for row in records(settings):
-        if there := stated.get((row["controller"], row["parameters"])):
+        if on_training := stated.get((row["controller"], row["parameters"])):
             here = (table["trial"] == row["trial"]) & (table["network"] == training)
-            runs, half = int(there["runs"]), (there["high"] - there["low"]) / 2
+            runs, half = int(on_training["runs"]), (on_training["high"] - on_training["low"]) / 2
             deviation = half * math.sqrt(runs) / float(t_quantile(runs - 1))
-            figures = {"runs": runs, POWER: there[POWER], "standard_deviation": deviation}
-            table.loc[here, [*figures, "relative"]] = *figures.values(), there[POWER] / bound
+            figures = {"runs": runs, POWER: on_training[POWER], "standard_deviation": deviation}
+            table.loc[here, [*figures, "relative"]] = *figures.values(), on_training[POWER] / bound
     return table
 
 
 def scores(relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
-    """Relative power of each setting here and elsewhere: columns trial, training, held_out."""
+    """Returns the relative power of each setting: columns trial, training, held_out."""
     wide = relative.pivot_table(index="trial", columns="network", values="relative")
     is_training = networks.set_index("network")["is_training"]
     held = wide[[name for name in wide.columns if not is_training[name]]]
@@ -329,9 +329,10 @@ def scores(relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
-    """Settings by their rank on the training network, the best first.
+    """Ranks settings, the best on the training network first.
 
-    The best has rank 1, and equals share the better rank; gap is the places lost.
+    The best has rank 1, and equal settings share the better rank; gap is the held-out rank minus
+    the training rank.
     """
     table = settings.merge(scored, on="trial", validate="one_to_one")
     for name in ("training", "held_out"):
@@ -341,24 +342,24 @@ def ranks(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
 
 
 def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
-    """The change from each controller's best published setting to each tuned one.
+    """Compares each tuned setting with its controller's best published setting.
 
     Args:
         settings: all settings, not only distinct ones.
         relative: from `relative_power` or `with_fresh`.
-        networks: which one is the training network.
+        networks: with is_training, which marks the training network.
 
     Returns:
-        For each tuned setting columns of the table held_out_gains, missing where no published one
-        was replayed: powers are on the training network, half_width is that of the 95 % interval,
-        training_gain their ratio minus 1; margin is what chance explains of it (95 %); better and
-        worse are numbers of held-out networks.
+        For each tuned setting columns of the table held_out_gains, missing where no published
+        setting was replayed: powers are on the training network, with half_width of the 95 %
+        interval; training_gain is their ratio minus 1; margin is the part of it that chance
+        explains (95 %); better and worse count held-out networks.
     """
     training = networks.loc[networks["is_training"], "network"].iloc[0]
-    there = relative[relative["network"] == training].set_index("trial")
-    n, spread = there["runs"].astype(int), there["standard_deviation"]
+    on_training = relative[relative["network"] == training].set_index("trial")
+    n, spread = on_training["runs"].astype(int), on_training["standard_deviation"]
     half_width = t_quantile((n - 1).where(n > 1)) * spread / np.sqrt(n)
-    powers = there[[POWER]].assign(half_width=half_width).reset_index()
+    powers = on_training[[POWER]].assign(half_width=half_width).reset_index()
     best = settings[settings["best"]].merge(powers, on="trial").set_index("controller")
     published, tuned = (
         best.loc[best["origin"] == origin, _OF_GAIN].add_prefix(f"{origin}_")
@@ -379,7 +380,7 @@ def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame
         better=(elsewhere > 0).sum(axis="columns").where(is_known),
         worse=(elsewhere < 0).sum(axis="columns").where(is_known),
         training_gain=ratio[training] - 1,
-        margin=ratio[training] * [_chance(there, *pair) for pair in pairs],
+        margin=ratio[training] * [_chance(on_training, *pair) for pair in pairs],
         held_out_gain=ratio["held_out"] - 1,
     )
 
@@ -387,9 +388,9 @@ def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame
 _OF_GAIN = ["study", "table", "parameters", "trial", "row", POWER, "half_width"]
 
 
-def _chance(there: pd.DataFrame, one: float, other: float) -> float:
-    """The relative difference of two settings' mean powers that chance explains."""
-    pair = there.reindex([one, other])
+def _chance(on_training: pd.DataFrame, one: float, other: float) -> float:
+    """Returns the relative difference of two settings' mean powers that chance explains."""
+    pair = on_training.reindex([one, other])
     free = (pair["runs"] - 1).where(pair[POWER] > 0, 0)
     degrees = float(free.sum())
     if not degrees:
@@ -399,7 +400,7 @@ def _chance(there: pd.DataFrame, one: float, other: float) -> float:
 
 
 def generality(results: Results, found: HeldOutRuns) -> pd.DataFrame:
-    """The table generality."""
+    """Compares settings tuned on several networks with settings tuned on one (generality)."""
     networks_of = {study.name: study.config.networks for study in results.studies}
     tuned = found.settings[found.settings["origin"] == "tuned"]
     is_training = found.networks.set_index("network")["is_training"]
@@ -437,9 +438,9 @@ def generality(results: Results, found: HeldOutRuns) -> pd.DataFrame:
 
 
 def _ratio(where: str, powers: Sequence[Floats]) -> Record:
-    """The generalist's power over the specialist's, with its intervals; none if a run failed.
+    """Returns the generalist's power over the specialist's with intervals; NaN if a run failed.
 
-    Powers are those of both on each network, pair by pair of the same seed: shape (2, runs).
+    `powers` has an array for each network, of shape (2, runs): run k of both has the same seed.
     """
     names = [f"{where}_{name}" for name in _OF_RATIO]
     if not powers or any((pair <= 0).any() for pair in powers):
@@ -451,7 +452,7 @@ def _ratio(where: str, powers: Sequence[Floats]) -> Record:
 
 
 _OF_RATIO = ("change", "low", "high", "p", "seeds_low", "seeds_high")
-"""Those without `seeds_` are over networks: NaN for one."""
+"""low, high and p are over networks: NaN for one network."""
 
 
 DERIVED = {"held_out": summary, "held_out_standings": standings}

@@ -1,4 +1,4 @@
-"""What happens during a run: the configured example, and runs of comparisons and worst cases?"""
+"""What happens during a run of the example, of a comparison, or of a worst case?"""
 
 from collections.abc import Iterator
 

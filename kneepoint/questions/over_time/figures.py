@@ -1,4 +1,4 @@
-"""One run over time."""
+"""The figure of one run over time."""
 
 from kneepoint.reports.figures import Drawn, each, run_over_time
 

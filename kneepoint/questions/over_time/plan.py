@@ -11,7 +11,7 @@ from kneepoint.runs.seeds import derive_seed
 
 
 def plan(job: Job, name: str) -> Plan:
-    """Plans the example: on the emulator, or, under its other name, on mahimahi."""
+    """Plans the example on mahimahi if `name` is REAL, otherwise on the emulator."""
     shown = job.workflow.settings.part(Settings).showcase
     assert shown is not None
     engine = job.engine("mahimahi" if name == REAL else "emulator")

@@ -1,4 +1,4 @@
-"""Values over time: of the example, and of runs of comparisons and worst cases."""
+"""Values over time of the example, and of runs of comparisons and worst cases."""
 
 import json
 import math
@@ -73,7 +73,7 @@ def real_showcase(results: Results) -> ShowcaseRun | None:
 
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The tables."""
+    """Makes the tables."""
     found = Parts(list)
     for engine, read in ((EMULATOR, showcase), (MAHIMAHI, real_showcase)):
         if shown := results.part(read):
@@ -104,11 +104,11 @@ def _add(found: Parts, results: Results, engine: Engine, shown: ShowcaseRun) -> 
 
 
 def _of_comparisons(results: Results, tables: Tables) -> Iterator[pd.DataFrame]:
-    """Each flow and the uplink's queue over time, in the first run of each setting."""
-    told = tables.get("comparison_runs", pd.DataFrame())
-    for compared in results.comparisons if len(told) else ():
+    """Yields each flow and the uplink's queue over time, in the first run of each setting."""
+    first_runs = tables.get("comparison_runs", pd.DataFrame())
+    for compared in results.comparisons if len(first_runs) else ():
         first = succeeded(compared.runs).drop_duplicates(_PLACE).set_index(_PLACE)
-        for key in records(select(told, comparison=compared.name, engine=compared.engine)):
+        for key in records(select(first_runs, comparison=compared.name, engine=compared.engine)):
             run = first.loc[tuple(key[name] for name in _PLACE)]
             traffic = compared.traffic[key["traffic"]]
             for flow in run["flows"]:
@@ -123,19 +123,24 @@ def _of_comparisons(results: Results, tables: Tables) -> Iterator[pd.DataFrame]:
 
 
 def _by_interval(
-    told: Mapping[str, Sequence[float]], traffic: TrafficFile, run: str, flow: str | None = None
+    quantities: Mapping[str, Sequence[float]],
+    traffic: TrafficFile,
+    run: str,
+    flow: str | None = None,
 ) -> pd.DataFrame:
     """Returns quantities with one value per interval, at the interval's end."""
     assert traffic.interval_s is not None
-    ends_s = {n: np.arange(1.0, len(each) + 1) * traffic.interval_s for n, each in told.items()}
-    return over_time.long({n: (ends_s[n], each) for n, each in told.items()}, run, flow)
+    ends_s = {
+        n: np.arange(1.0, len(each) + 1) * traffic.interval_s for n, each in quantities.items()
+    }
+    return over_time.long({n: (ends_s[n], each) for n, each in quantities.items()}, run, flow)
 
 
 def _of_worst_cases(results: Results, tables: Tables) -> Iterator[pd.DataFrame]:
-    """The uplink over time in each worst case that did not fail."""
-    told = tables.get("worst_cases", pd.DataFrame())
+    """Yields the uplink over time in each worst case that did not fail."""
+    worst_cases = tables.get("worst_cases", pd.DataFrame())
     network_of = {study.name: study.config.networks[0] for study in results.studies}
-    for case in records(select(told, failed=False)) if len(told) else ():
+    for case in records(select(worst_cases, failed=False)) if len(worst_cases) else ():
         series = over_time.of_logs(results.worst_case_logs[case["search"]], run=case["run"])
         yield series
         end_s = link_log.end_s(select(series, quantity=RATES[0])["time_s"])

@@ -1,9 +1,10 @@
 """Measures how many real-time runs this host sustains at once.
 
-Runs the configured setting alone, then two at once, four, and so on, until results differ from
-those of lone runs or the host is too busy for most of the runs. Something else may disturb the host
-meanwhile, so a spoiled lone run is repeated, and a level that differs is tried again. The trial
-number of a run is its level; `slots` of probe.json is the highest level that agreed.
+Makes single runs of the configured setting, then two runs at once, four, and so on, until results
+differ from the results of single runs or the host is too busy for most of the runs. Other processes
+may disturb the host meanwhile, so a spoiled single run is repeated, and a level that differs is
+tried again. The trial number of a run is its level; `slots` of probe.json is the highest level that
+agreed.
 """
 
 import math
@@ -26,16 +27,16 @@ from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 
 TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
-"""Tolerated relative differences of means, the same as for the agreement."""
+"""The tolerated relative differences of means, as for the agreement."""
 _ERRORS = 3.0
-"""Standard errors of the difference that chance may explain."""
+"""The number of standard errors of a difference that chance may explain."""
 _TRIES = 3
-"""Tries of a level that must differ before the difference counts."""
+"""The number of tries of a level that must differ before the difference counts."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """A number of concurrent runs, whether they agreed with lone runs, and after how many tries."""
+    """A number of concurrent runs, their agreement with single runs, and the number of tries."""
 
     concurrency: int
     agrees: bool
@@ -75,7 +76,7 @@ def climb(
     list_runs: Callable[[int, int, int], list[PlannedRun]],
     spoils: Callable[[RunRecord], bool],
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[list[Level], list[PlannedRun]]]:
-    """Doubles the number of concurrent runs until their results differ from those of lone runs.
+    """Doubles the number of concurrent runs until their results differ from those of single runs.
 
     Args:
         wanted: the configured probe.
@@ -86,7 +87,7 @@ def climb(
         The levels, and the runs of each level's last try.
 
     Raises:
-        KneepointError: a lone run fails.
+        KneepointError: a single run fails.
     """
     lone: list[RunRecord] = []
     planned = list_runs(0, wanted.alone, 0)
@@ -111,10 +112,10 @@ def climb(
 
 
 def difference(lone: Sequence[RunRecord], together: Sequence[RunRecord]) -> str:
-    """Returns how concurrent runs differ from lone ones, or "".
+    """Returns how concurrent runs differ from single runs, or "".
 
-    A difference of means counts if it exceeds both the tolerance and what chance explains; the
-    standard deviation of a single run is that of the lone runs.
+    A difference of means counts if it exceeds both the tolerance and the part that chance explains;
+    the standard deviation of a run is estimated from the single runs.
     """
     for record in together:
         if record.status != "ok":
@@ -133,7 +134,7 @@ def difference(lone: Sequence[RunRecord], together: Sequence[RunRecord]) -> str:
 
 
 def crowded(together: Sequence[RunRecord], spoils: Callable[[RunRecord], bool]) -> str:
-    """Returns a message if the host was too busy for most concurrent runs, otherwise nothing."""
+    """Returns a message if the host was too busy for most concurrent runs, otherwise ""."""
     spoilt = sum(map(spoils, together))
     if 2 * spoilt <= len(together):
         return ""
@@ -149,7 +150,7 @@ def _list_runs(
     runs: int,
     attempt: int,
 ) -> list[PlannedRun]:
-    """Each try has its own runs, so that the journal does not answer with those of the last."""
+    """Returns runs with seeds of this try, so that the journal has no results of an earlier try."""
     network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
     root = derive_seed(job.workflow.settings.seed, name)
     seeds = [derive_seed(root, level, run, *([attempt] if attempt else [])) for run in range(runs)]

@@ -1,4 +1,4 @@
-"""The probe's concurrent runs, compared with runs alone on the host."""
+"""The probe's concurrent runs, compared with single runs."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import records
-from kneepoint.analysis.inventory import Found, not_run, what
+from kneepoint.analysis.inventory import InventoryEntry, experiment_entry, not_run
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.results import Results
 from kneepoint.common.errors import unusable
@@ -31,19 +31,19 @@ TABLES = (
 )
 
 
-def made(results: Results) -> Iterator[Found]:
-    """The runs of the probe."""
+def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
+    """Yields the runs of the probe."""
     found = results.part(probe)
     if found is not None:
-        yield what("probe", "probe", MAHIMAHI), found
+        yield experiment_entry("probe", "probe", MAHIMAHI), found
     elif results.workflow.settings.part(Settings).real_time.probe:
         yield not_run("probe")
 
 
 def probe(results: Results) -> pd.DataFrame | None:
-    """The runs that show how many real runs the host takes at once: see the table probe.
+    """Reads the runs of the probe with the level of each run; None without a probe.
 
-    The first level is of runs that had the host alone.
+    Runs of the first level were made one at a time.
     """
     path = results.real_file("probe/probe.json")
     if path is None:
@@ -60,13 +60,13 @@ def probe(results: Results) -> pd.DataFrame | None:
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The table; none without real runs."""
+    """Makes the table; empty without real runs."""
     runs = results.part(probe)
     return {} if runs is None else {"probe": beside_lone(runs)}
 
 
 def beside_lone(runs: pd.DataFrame) -> pd.DataFrame:
-    """Compares each run of a probe with the runs alone on the host, at its first level."""
+    """Compares each run of a probe with the single runs of its first level."""
     names = {"trial": "level", "level_reason": "reason"}
     columns = ["trial", "controller", _LATE, "concurrency", "agrees", "level_reason"]
     found = runs[columns].rename(columns=names).assign(failed=runs["status"] != "ok")
@@ -78,10 +78,10 @@ def beside_lone(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def probe_levels(tables: Tables) -> pd.DataFrame:
-    """The levels of the probe: runs, failed, then for each metric mean and worst.
+    """Summarises each level of the probe: counts of runs, and differences from single runs.
 
-    These are relative_<metric> (of the mean), furthest_<metric> (the greatest absolute difference
-    of a single run) and scheduling_delay_p99_us (the greatest).
+    relative_<metric> is the relative difference of the mean, furthest_<metric> the maximum absolute
+    difference of a run, and scheduling_delay_p99_us the maximum over the runs.
     """
     lines = []
     for _, runs in tables["probe"].groupby("level"):

@@ -9,7 +9,7 @@ from kneepoint.questions.real.plan import UNEXPLAINED
 from kneepoint.questions.real.tables import COLUMNS, beside_real, settings
 
 NOT_AGAIN = "not again"
-"""Explanation of a real mean outside its prediction interval: further runs do not reproduce it."""
+"""The explanation of a real mean outside its prediction interval if further runs are inside."""
 
 TABLES = (
     table(
@@ -22,7 +22,7 @@ TABLES = (
 
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The table; none without real runs."""
+    """Makes the table; empty without real runs."""
     rows = tables["agreement"]
     if rows.empty:
         return {}

@@ -1,4 +1,4 @@
-"""The emulator's predictions and real means."""
+"""The figure of the emulator's predictions and real means."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from kneepoint.reports.figures import Drawn, only, style
 from kneepoint.runs.confirmed import CALIBRATION
 
 _WIDEST = 4.0
-"""The axis shows at most this many times the third quartile of the bars' reach."""
+"""The axis limit as a multiple of the third quartile of the bars' ends."""
 _REAL = "real mahimahi"
 _COLOURS = {
     "emulator": style.OURS,
@@ -28,7 +28,7 @@ _COLOURS = {
 
 
 def _draw(_: Record, tables: Tables) -> Figure:
-    """A line a setting: the predicted range, and the real mean."""
+    """Draws the predicted range and the real mean, with a line for each setting."""
     rows = tables["agreement"]
     rows = rows.assign(line=pd.factorize(rows["trial"])[0])
     names = rows.drop_duplicates("trial")["label"].map(style.capital)
@@ -48,7 +48,7 @@ def _draw(_: Record, tables: Tables) -> Figure:
 
 
 def _ranges(rows: pd.DataFrame) -> pd.DataFrame:
-    """Middle, low and high of predictions and of real means, in per cent of the real mean."""
+    """Returns middle, low and high of predictions and of real means (% of the real mean)."""
     rows = rows.dropna(subset="real_mean")
     is_fitted = rows["origins"].map(lambda origins: CALIBRATION in origins).astype(bool)
     outside_or_fitted = [rows["inside"].eq(False), is_fitted]
@@ -63,7 +63,7 @@ def _ranges(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_ranges(axes: Axes, ranges: pd.DataFrame) -> None:
-    """Wide bars with a tick for predictions, dots for real means; as wide as most bars reach."""
+    """Draws predictions as wide bars with a tick, and real means as dots, to most bars' ends."""
     axes.axvline(0, color=style.QUIET, linewidth=0.6, zorder=1)
     ends = style.with_ends(ranges, "middle", "low", "high")
     look: Record = {"orient": "y", "native_scale": True, "linestyle": "none", **style.ENDS}

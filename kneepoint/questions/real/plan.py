@@ -33,16 +33,16 @@ from kneepoint.runs.question import makes
 from kneepoint.runs.results import make_table, read_table
 
 AGREEMENT = (Column("trial", "whole"), Column("why", "text"))
-"""Columns of agreement.parquet: a setting, and why a real mean lies outside its interval."""
+"""Columns of agreement.parquet: a setting, and the reason for a mean outside its interval."""
 UNEXPLAINED = "unexplained"
-"""Reason with which a setting is run again."""
+"""The reason for which a setting runs again."""
 
 
 def plan(job: Job, name: str) -> Plan:
     """Plans the real runs of the configured settings.
 
     Raises:
-        KneepointError: required results are missing, or mahimahi is.
+        KneepointError: required results or mahimahi are missing.
     """
     wanted = configured(job)
     engine = job.engine("mahimahi")
@@ -95,8 +95,8 @@ def _calibrated(job: Job) -> PreparedNetwork:
 def plan_further_runs(job: Job, _name: str) -> Plan:
     """Plans further real runs of the settings that results/agreement.parquet cannot explain.
 
-    Such a mean may be due to chance or a transient of the host; only fresh runs can tell. They
-    continue the run numbers of the setting in results/confirm.
+    An unexplained mean may be due to chance or a transient of the host, which only fresh runs can
+    show. Run numbers continue those of the setting in results/confirm.
 
     Raises:
         KneepointError: nothing was confirmed, the table is damaged, or mahimahi is missing.
@@ -117,7 +117,7 @@ def plan_further_runs(job: Job, _name: str) -> Plan:
 
 
 def list_settings(job: Job) -> list[ConfirmedSetting]:
-    """Returns the settings, each once, in the order of their controllers' first studies.
+    """Returns the distinct settings, grouped by controller in the order of first appearance.
 
     Raises:
         KneepointError: required results are missing.

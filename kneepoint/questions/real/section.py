@@ -12,7 +12,7 @@ __all__ = ["CALIBRATION", "CERTAINTY", "GOAL", "GOAL_MS", "NEAR", "compared", "g
 
 
 def compared(rows: Sequence[Record]) -> list[Record]:
-    """Returns the audited rows with errors of throughput and delay that owe nothing to a fit."""
+    """Returns the audited rows with errors of throughput and delay, without fitted rows."""
     return [
         row
         for row in rows

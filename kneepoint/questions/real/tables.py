@@ -1,4 +1,4 @@
-"""The emulator against real mahimahi: do real means lie where it predicts, what do they confirm?"""
+"""The emulator against real mahimahi: agreement with predictions, and confirmed verdicts."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from kneepoint.analysis.frames import (
     records,
     select,
 )
-from kneepoint.analysis.inventory import Found, not_run, what
+from kneepoint.analysis.inventory import InventoryEntry, experiment_entry, not_run
 from kneepoint.analysis.metrics import (
     METRICS,
     POWER,
@@ -33,25 +33,25 @@ from kneepoint.runs.confirmed import CALIBRATION, PUBLISHED, TUNED
 from kneepoint.stats.intervals import prediction_interval, spread
 
 GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}
-"""The goal for the emulator's mean relative error."""
+"""The goals for the emulator's mean relative error."""
 GOAL_MS = 3.0
-"""The mean error of signal delay that is sufficient, too."""
+"""The mean error of signal delay that also meets the goal (ms)."""
 CERTAINTY = 0.99
-"""Of the prediction interval."""
+"""The level of the prediction interval."""
 
 BUSIER, QUIETER, SMALL = "busier", "quieter", "small"
-"""Beside UNEXPLAINED, why a real mean may lie outside its prediction interval."""
+"""Reasons for a real mean outside its prediction interval, besides UNEXPLAINED."""
 _OTHER_HOST = 0.15
-"""Relative difference from the usual scheduling delay beyond which the host counts as different."""
+"""The relative difference from the median scheduling delay beyond which the host has changed."""
 
 NEAR = 0.05
-"""Relative difference of a real mean from a published number that another host may explain."""
+"""The relative difference of a real mean from a published number that another host may explain."""
 CONFIRMED, REFUTED, TOO_NEAR, NEITHER = "yes", "no", "too near to tell", "neither"
 BY_ARITHMETIC = "needs no run"
-"""Whether a real run agrees with the audit on a published number."""
+"""Verdicts of real runs on published numbers that the audit contradicts."""
 
 _TICK_MS = 1.0
-"""Delays are whole milliseconds."""
+"""The unit of delays, which are whole milliseconds."""
 _SETTING = ["trial", "controller", "network", "parameters", "origins", "rows", "name", "label"]
 
 
@@ -74,28 +74,28 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Settings that were run in real mahimahi.
+    """The settings that ran in real mahimahi.
 
-    `settings` has columns trial, controller, parameters, origins, rows (of published tables,
-    as "TABLE ROW") and parameter_<name>; `runs` has the setting as its trial.
+    `settings` has columns trial, controller, parameters, origins, rows (of published tables, as
+    "TABLE ROW") and parameter_<name>; the trial of a run in `runs` is its setting.
     """
 
     settings: pd.DataFrame
     runs: pd.DataFrame
 
 
-def made(results: Results) -> Iterator[Found]:
-    """The runs of confirmed settings."""
+def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
+    """Yields the runs of confirmed settings."""
     found = results.part(confirmation)
     if found is not None:
         settings = len(found.settings)
-        yield what("confirm", "confirm", MAHIMAHI, settings=settings), found.runs
+        yield experiment_entry("confirm", "confirm", MAHIMAHI, settings=settings), found.runs
     elif results.workflow.settings.part(Confirming).confirm:
         yield not_run("confirm")
 
 
 def confirmation(results: Results) -> Confirmation | None:
-    """The settings that ran in real mahimahi."""
+    """Reads the settings that ran in real mahimahi; None without results."""
     settings, runs = results.table("confirm", "settings"), results.table("confirm")
     if settings is None or runs is None:
         return None
@@ -106,7 +106,7 @@ def confirmation(results: Results) -> Confirmation | None:
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The table; none without real runs."""
+    """Makes the table; empty without real runs."""
     found = results.part(confirmation)
     if found is None or found.runs.empty:
         return {}
@@ -116,16 +116,16 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def settings(tables: Tables) -> pd.DataFrame:
-    """The settings that ran in real mahimahi: those columns of the table agreement."""
+    """Lists the settings that ran in real mahimahi, from the table agreement."""
     return tables["agreement"].drop_duplicates("trial")[_SETTING].reset_index(drop=True)
 
 
 def _named(found: Confirmation) -> pd.DataFrame:
-    """The settings with their runs' network, and names.
+    """Adds the runs' network, names and labels to the settings.
 
-    `name` tells a setting from the others of its controller: it has the values of the parameters
-    that differ among those that were not merely tuned, or of all where several were tuned; or else
-    it is why the setting ran.
+    `name` distinguishes a setting from others of its controller. A setting that was only tuned has
+    the values of all parameters if several were tuned; any other setting has the values of the
+    parameters that differ. Without such values, the name is the origins.
     """
     settings = found.settings.copy()
     settings["network"] = str(found.runs["network"].iloc[0])
@@ -151,14 +151,14 @@ def beside_real(
     Args:
         settings: columns trial, controller, parameters.
         real: the real runs of these settings; others are ignored; None if there are none.
-        emulated: the emulator's, likewise, whatever their trial; None if there are none.
+        emulated: the emulator's runs of these settings, with any trial; None if there are none.
 
     Returns:
         For each setting and metric columns of the table agreement: real_low and real_high are the
-        95 % t interval of the mean; expected_low and expected_high the emulator's prediction
-        interval for a mean of as many runs as the real one, plus half a millisecond, because
-        delays are whole ones; `inside` says whether it holds the real mean (NA if either is
-        unknown).
+        95 % t interval of the mean; expected_low and expected_high are the emulator's prediction
+        interval for the mean of as many runs, widened by half a millisecond, because delays are
+        whole milliseconds; `inside` is whether the prediction interval contains the real mean (NA
+        if either is unknown).
     """
     rows = []
     for setting in records(settings):
@@ -200,7 +200,7 @@ def _compared(emulated: pd.DataFrame, real: pd.DataFrame, metric: str) -> Record
 
 
 def _half_tick(metric: str, runs: pd.DataFrame) -> float:
-    """Rounding error of a metric from whole milliseconds; power's follows from signal delay."""
+    """Returns the rounding error of a metric; the error of power follows from signal delay."""
     if metric == THROUGHPUT:
         return 0.0
     if metric == POWER:
@@ -209,24 +209,24 @@ def _half_tick(metric: str, runs: pd.DataFrame) -> float:
 
 
 def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Why real means lie outside their prediction intervals.
+    """Explains real means outside their prediction intervals.
 
     Args:
-        rows: those of `beside_real`.
+        rows: see `beside_real`.
         runs: all real runs.
 
     Returns:
-        The rows with columns scheduling_ms and usual_ms (mean scheduling delay of the setting's
-        runs, and the median of that over all settings; NaN where it was not measured), and why:
-        BUSIER or QUIETER (its runs met such a host, and have less or more than was predicted, as
-        that host explains), SMALL (the difference is within the goal; the interval is narrower) or
-        UNEXPLAINED. Where a mean is inside, all three are missing, and why is empty.
+        The rows with columns scheduling_ms (mean scheduling delay of the setting's runs) and
+        usual_ms (its median over all settings), both NaN if unknown, and why: BUSIER (the host was
+        busier, which explains a smaller real mean), QUIETER (the host was quieter, which explains a
+        greater real mean), SMALL (the difference is within the goal) or UNEXPLAINED. Where the mean
+        is inside its interval, the delays are NaN, and why is "".
     """
     by_setting = succeeded(runs).groupby("trial")["scheduling_delay_p99_us"]
     delays_ms = by_setting.mean().astype(float) / 1000
     late_ms, usual_ms = rows["trial"].map(delays_ms), float(delays_ms.median())
     lateness, size = late_ms / usual_ms - 1, rows["relative"].abs()
-    # A late host costs throughput and power; queues are as long as ever, or shorter.
+    # Late wake-ups reduce throughput and power, and do not lengthen queues.
     reasons = {
         SMALL: size <= rows["metric"].map(GOAL).fillna(GOAL[THROUGHPUT]),
         BUSIER: (lateness > _OTHER_HOST) & (rows["difference"] > 0),
@@ -242,13 +242,13 @@ def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def accuracy(tables: Tables) -> pd.DataFrame:
-    """How near the emulator comes to real mahimahi, over settings that it was not fitted to.
+    """Returns the emulator's error against real mahimahi, over settings to which it was not fitted.
 
     Returns:
-        One row, or none without real runs: settings and controllers (their numbers), error_<metric>
-        (the mean absolute relative error), delay_ms (the mean absolute error of signal delay), all
-        NaN where there are no such settings; over all settings judged (the means) and
-        expected_outside (how many of these chance alone puts outside).
+        One row, or none without real runs: settings and controllers (counts), error_<metric> (mean
+        absolute relative error) and delay_ms (mean absolute error of signal delay), NaN without
+        such settings; and over all settings judged (count of means) and expected_outside (the
+        number of these means that chance alone puts outside).
     """
     rows = tables["agreement"]
     if rows.empty:
@@ -270,12 +270,12 @@ def accuracy(tables: Tables) -> pd.DataFrame:
 
 
 def confirmed(tables: Tables) -> pd.DataFrame:
-    """Best settings and contradicted rows in real mahimahi: what was published, and a verdict.
+    """Compares best settings and contradicted rows with real mahimahi.
 
-    A row's `origin` is PUBLISHED or TUNED, of a best setting by its power, or CONTRADICTED, of the
-    number that the audit finds wrong.
+    `origin` is PUBLISHED or TUNED for the power of a best setting, and CONTRADICTED for a number
+    that the audit finds wrong.
     """
-    audited = tables.get("audit")  # of a question that may be missing
+    audited = tables.get("audit")  # missing without its question
     rows = [] if audited is None else records(select(audited, comparison=REPORTS))
     printed = {f"{row['table']} {row['row']}": row for row in rows}
     beside = tables["agreement"].drop(columns=["scheduling_ms", "usual_ms", "why"])
@@ -295,7 +295,7 @@ def confirmed(tables: Tables) -> pd.DataFrame:
 
 
 def _line(measured: Record, row: Record, origin: str) -> Record:
-    """A setting's metric beside the published row, if there is one, that it replays."""
+    """Compares a setting's metric with the published row that it replays, if any."""
     published = float(row.get(f"published_{measured['metric']}", math.nan))
     emulated, real = measured["emulated_mean"], measured["real_mean"]
     is_wrong = origin == CONTRADICTED
@@ -313,13 +313,13 @@ def _line(measured: Record, row: Record, origin: str) -> Record:
 
 
 def verdict(published: float, emulated: float, real: float, checks: str) -> str:
-    """The verdict of a real mean on a published number that the audit contradicts by these checks.
+    """Returns the verdict of a real mean on a published number that the audit contradicts.
 
     Returns:
-        CONFIRMED (it is not near the published number, and nearer to the emulator's), NEITHER (not
-        nearer), REFUTED (it is near the published number only), TOO_NEAR (near both),
-        BY_ARITHMETIC (the row contradicts itself, and nothing else does), or nothing where a number
-        is missing.
+        CONFIRMED (the real mean is not near the published number, and nearer to the emulator's
+        mean), NEITHER (it is near neither, and not nearer to the emulator's), REFUTED (it is near
+        the published number only), TOO_NEAR (it is near both), BY_ARITHMETIC (only the row's
+        arithmetic contradicts it), or "" if a number is missing.
     """
     if checks == "arithmetic":
         return BY_ARITHMETIC

@@ -1,4 +1,4 @@
-"""Single runs about their means."""
+"""The figure of single runs around their means."""
 
 import seaborn as sns
 from matplotlib.figure import Figure
@@ -16,7 +16,7 @@ from kneepoint.reports.figures import Drawn, style
 
 
 def _draw(subject: Record, tables: Tables) -> Figure:
-    """One line a setting: single runs, the interval of their mean, and what was published."""
+    """Draws runs, the interval of their mean and published means, with a line for each setting."""
     whose = subject["whose"]
     settings = select(spreads(tables), whose=whose, metric=POWER).assign(middle=0.0)
     for end in ("low", "high"):
@@ -54,10 +54,10 @@ def _draw(subject: Record, tables: Tables) -> Figure:
 
 
 def _subjects(tables: Tables) -> dict[str, Record]:
-    """What each engine repeated."""
-    there = set(tables["repeatability_runs"]["whose"])
+    """Selects the engines that repeated settings."""
+    engines = set(tables["repeatability_runs"]["whose"])
     names = {"all": EMULATOR, "real": MAHIMAHI}
-    return {key: {"whose": whose} for key, whose in names.items() if whose in there}
+    return {key: {"whose": whose} for key, whose in names.items() if whose in engines}
 
 
 FIGURES = {

@@ -1,4 +1,4 @@
-"""Runs listed settings many times with fresh seeds: trials count the settings."""
+"""Runs listed settings many times with fresh seeds; the trial of a run is its setting."""
 
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
@@ -7,7 +7,7 @@ from kneepoint.runs.seeds import derive_seed
 
 
 def plan(job: Job, name: str) -> Plan:
-    """Plans the replicates of repeats/NAME.yaml, in the folder of the same name."""
+    """Plans the replicates of repeats/NAME.yaml."""
     wanted = job.workflow.repeats[name.removeprefix("repeats/")]
     engine = job.engine(wanted.engine)
     seed = derive_seed(job.workflow.settings.seed, name)

@@ -1,4 +1,4 @@
-"""How repeatable runs are: the emulator's, real ones, and the emulator's on the calibrated host."""
+"""The spread of repeated runs: of the emulator, on the calibrated host, and of real runs."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ from kneepoint.analysis.frames import (
     records,
     together,
 )
-from kneepoint.analysis.inventory import Found, not_run, what
+from kneepoint.analysis.inventory import InventoryEntry, experiment_entry, not_run
 from kneepoint.analysis.metrics import METRICS
 from kneepoint.analysis.results import Repeats, Results
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, MAHIMAHI
 
 CALIBRATED = "calibrated"
-"""Whose runs they are: those of the emulator on the calibrated host; or an engine's."""
+"""The value of `whose` for the emulator's runs on the calibrated host; otherwise an engine."""
 _OF = ["whose", "setting", "label"]
 
 TABLES = (
@@ -38,21 +38,21 @@ TABLES = (
 )
 
 
-def made(results: Results) -> Iterator[Found]:
-    """The runs of repeated settings."""
+def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
+    """Yields the runs of repeated settings."""
     for engine, repeats in ((EMULATOR, results.repeats), (MAHIMAHI, results.real_repeats)):
         for each in repeats:
             about: Record = {"title": each.config.title, "settings": len(each.config.settings)}
             about["controllers"] = list(dict.fromkeys(s.controller for s in each.config.settings))
-            yield what(each.name, "repeat", engine, **about), each.runs
-    there = {each.name for each in results.real_repeats}
+            yield experiment_entry(each.name, "repeat", engine, **about), each.runs
+    repeated = {each.name for each in results.real_repeats}
     for name, wanted in results.workflow.repeats.items():
-        if wanted.engine == MAHIMAHI and name not in there:
+        if wanted.engine == MAHIMAHI and name not in repeated:
             yield not_run(name)
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables. A setting that was repeated twice on a network is one."""
+    """Makes the tables. Runs of a setting that several files repeat on a network are pooled."""
     found = Parts(list)
     first: dict[tuple[str, ...], tuple[str, str]] = {}
     predicted = results.table("agreement")
@@ -82,7 +82,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _published(repeats: Repeats) -> pd.DataFrame:
-    """The published means of its settings: columns of the table repeatability_published."""
+    """Returns the published means of the settings: columns of repeatability_published."""
     rows = [
         {
             "setting": repeats.key(each.setting),
@@ -100,14 +100,14 @@ def _published(repeats: Repeats) -> pd.DataFrame:
 
 
 def spreads(tables: Tables) -> pd.DataFrame:
-    """The spread of each metric over the runs of each setting."""
+    """Returns the spread of each metric over the runs of each setting."""
     values = tables["repeatability_runs"].set_index(_OF).rename_axis(columns="metric")
     long = pd.DataFrame({"value": values.stack(future_stack=True)}).reset_index()
     return statistics.spreads(long, [*_OF, "metric"])
 
 
 def beside_published(tables: Tables) -> pd.DataFrame:
-    """Published means beside ours (see `spreads`).
+    """Compares published means with ours (see `spreads`).
 
     z is the difference over its standard error, NaN unless both n and deviations are known.
     """

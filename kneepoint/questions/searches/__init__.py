@@ -1,4 +1,4 @@
-"""What did searches find, how sure is that, and what do fits to published tables recover?"""
+"""What did searches find, with which certainty, and what do fits to published tables recover?"""
 
 from kneepoint.reports.parts import APPENDIX, DONE, FINDINGS, FOUND, NETWORKS, TRUSTED, WORKS
 from kneepoint.runs.question import Question, Section, Stage

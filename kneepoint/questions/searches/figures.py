@@ -1,4 +1,4 @@
-"""How searches went, their fronts, and which parameters mattered."""
+"""Figures of the progress of searches, their fronts, and the importance of parameters."""
 
 import textwrap
 from typing import Literal
@@ -27,15 +27,15 @@ from kneepoint.reports.figures import Drawn, each, only, style
 
 _COLUMNS = 4
 _MOST = 40
-"""A page has room for this many panels."""
+"""The maximum number of panels on a page."""
 
 
 def _draw_progress(_: Record, tables: Tables) -> Figure:
-    """A panel a search: every trial, the best so far; the same scale where unit and network are."""
+    """Draws trials and the best so far, a panel for each search; equal units share a scale."""
     found = _adaptive(tables["searches"])
     shown = found[:_MOST].set_index("search", drop=False)
     units = shown["objective"].map(style.OBJECTIVES)
-    scales = units + shown["network_titles"].map(str)  # those of other networks compare with none
+    scales = units + shown["network_titles"].map(str)  # equal unit and networks
     past = tables["search_trials"].merge(scales.rename("scale"), left_on="search", right_index=True)
     past["number"] = past["trial"] + 1
     limits = {scale: extremes(part["best_so_far"]) for scale, part in past.groupby("scale")}
@@ -79,12 +79,12 @@ def _draw_progress(_: Record, tables: Tables) -> Figure:
 
 
 def _adaptive(rows: pd.DataFrame) -> pd.DataFrame:
-    """Searches that adapt to what they found; fits ask another question."""
+    """Selects adaptive searches without fits."""
     return rows[~rows["sampler"].isin(ENUMERATING) & (rows["fit"].map(len) == 0)]
 
 
 def _draw_front(search: Record, tables: Tables) -> Figure:
-    """Every trial, the front as a line, its knee ringed, and the omniscient point."""
+    """Draws every trial, the front as a line, its knee with a ring, and the omniscient point."""
     trials = select(tables["search_trials"], search=search["search"])
     place = SIGNAL_DELAY, THROUGHPUT
     figure, axes = style.panel(3.2)
@@ -100,16 +100,16 @@ def _draw_front(search: Record, tables: Tables) -> Figure:
 
 
 _LEAST_IMPORTANCE = 0.1
-"""A parameter of less importance gets no axis."""
+"""The minimum importance of a parameter with an axis."""
 _WORST = 0.1
-"""This share of the trials, the worst, has one colour: how bad would drown all else."""
+"""The share of worst trials that have one colour, so that colours distinguish the others."""
 _NEAR, _STEPS, _LEAST = 0.05, 60, 1
-"""Contours are of means by a normal kernel of this share of the panel's width, in so many steps,
-where at least so many trials count."""
+"""Contours show means by a normal kernel: its width as a share of the panel's, the number of steps,
+and the minimum sum of the trials' weights."""
 
 
 def _draw_pair(search: Record, tables: Tables) -> Figure:
-    """Every trial a dot, coloured by its value, the better ones above; contours of local means."""
+    """Draws trials as dots coloured by value, better trials on top, and contours of local means."""
     of_search = {"search": search["search"]}
     trials = select(tables["search_trials"], **of_search, measured=True)
     trials = trials.sort_values("rank", ascending=False)
@@ -130,7 +130,7 @@ def _draw_pair(search: Record, tables: Tables) -> Figure:
 
 
 def _draw_contours(axes: Axes, dots: PathCollection) -> None:
-    """Of local means, where trials are, in fractions of the panel: its axes may be logarithmic."""
+    """Draws contours of local means in fractions of the panel, because axes may be logarithmic."""
     axes.autoscale(False)
     steps = np.linspace(0, 1, _STEPS)[:, np.newaxis]
     at = (axes.transData + axes.transAxes.inverted()).transform(np.asarray(dots.get_offsets())).T
@@ -144,7 +144,7 @@ def _draw_contours(axes: Axes, dots: PathCollection) -> None:
 
 
 def _where_two_matter(tables: Tables) -> pd.DataFrame:
-    """Searches with two important parameters; fits ask another question."""
+    """Selects searches with two important parameters, without fits."""
     parameters, searches = tables["search_parameters"], tables["searches"]
     important = parameters[parameters["importance"] >= _LEAST_IMPORTANCE]
     counts = important.groupby("search").size()
@@ -153,11 +153,11 @@ def _where_two_matter(tables: Tables) -> pd.DataFrame:
 
 
 _SHADES = 12
-"""This many shades tell early trials from late ones."""
+"""The number of shades that distinguish early from late trials."""
 
 
 def _draw_slices(search: Record, tables: Tables) -> Figure:
-    """Every trial's value against each parameter, later ones stronger; if there are, brackets."""
+    """Draws value over each parameter, late trials darker, and brackets of one-peak searches."""
     parameters = records(select(tables["search_parameters"], search=search["search"]))
     trials = select(tables["search_trials"], search=search["search"], measured=True)
     steps = trials.assign(step=trials.index + 1).dropna(subset=["low"])
@@ -190,7 +190,7 @@ def _draw_slices(search: Record, tables: Tables) -> Figure:
 def _draw_values(
     axes: Axes, trials: pd.DataFrame, parameter: Record, is_alone: bool, has_peak: bool
 ) -> None:
-    """Dots; a search for one peak joins them, of any other a line would be a zigzag of chance."""
+    """Draws dots, and joins them for a one-peak search; otherwise a line would show noise."""
     shown = trials.assign(at=trials[PARAMETER + parameter["parameter"]], number=trials["trial"] + 1)
     shades: Record = {"cmap": mpl.colormaps["Blues"].resampled(_SHADES)}
     shades["vmin"] = -0.35 * len(trials)
@@ -208,7 +208,7 @@ def _draw_values(
 
 
 def _draw_brackets(axes: Axes, steps: pd.DataFrame, only: Record) -> None:
-    """The value evaluated in each step, and where the best can then be."""
+    """Draws the evaluated value and the possible range of the best after each step."""
     bar: Record = {"color": style.OURS, "linewidth": 3.2, "alpha": 0.3}
     axes.hlines(steps["step"], steps["low"], steps["high"], **bar)
     style.plot(axes, steps, PARAMETER + only["parameter"], "step", "o", color=style.OURS)
@@ -220,7 +220,7 @@ def _draw_brackets(axes: Axes, steps: pd.DataFrame, only: Record) -> None:
 
 
 def _search_axis(axes: Axes, parameter: Record, which: Literal["x", "y"] = "x") -> None:
-    """The axis of a row of search_parameters, over the whole searched range."""
+    """Sets the axis of a row of search_parameters to the whole searched range."""
     low, high = parameter["low"], parameter["high"]
     axis = {f"{which}label": labels.axis(parameter["parameter"], parameter["unit"])}
     if parameter["logarithmic"]:

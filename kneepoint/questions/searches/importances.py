@@ -1,4 +1,4 @@
-"""Which parameters decided a search's value: importances by PED-ANOVA and by fANOVA, of Optuna.
+"""Importances of parameters in a search by Optuna's PED-ANOVA and fANOVA.
 
 Watanabe, Bansal, Hutter: PED-ANOVA: Efficiently Quantifying Hyperparameter Importance in Arbitrary
 Subspaces, IJCAI 2023. Hutter, Hoos, Leyton-Brown: An Efficient Approach for Assessing
@@ -14,15 +14,16 @@ from kneepoint.analysis.frames import PARAMETER, records
 from kneepoint.analysis.results import Searched
 
 LEAST_TRIALS = 50
-"""With fewer, the best tenth says nothing."""
+"""The minimum number of trials, so that the best tenth has at least five."""
 TREES, DEPTH = 16, 4
-"""Of fANOVA's forest: on average 0.02 from the shares by 48 full trees, in a 50th of the time."""
+"""Size of fANOVA's forest: shares differ by 0.02 on average from those of 48 full trees, which take
+50 times as long."""
 
 
 def importances(
     trials: pd.DataFrame, searched: Sequence[Searched], minimised: bool
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Each parameter's share of what distinguishes good trials, and of how much the value varies.
+    """Returns each parameter's importance for the best trials, and for the variance of the value.
 
     Args:
         trials: columns value (NaN: failed) and parameter_<name> of each searched parameter.
@@ -30,14 +31,15 @@ def importances(
         minimised: whether a smaller value is better.
 
     Returns:
-        By parameter, its share of what distinguishes the best tenth (PED-ANOVA), in all 1; and of
-        the variance over all ranges, which it explains alone (fANOVA), in all up to 1. Empty for a
-        single parameter or fewer than LEAST_TRIALS trials; the second also for equal values.
+        By parameter, its importance for reaching the best tenth (PED-ANOVA; the sum is 1), and the
+        share of the variance over all ranges that it explains alone (fANOVA; the sum is at most 1).
+        Both are empty for a single parameter or fewer than LEAST_TRIALS trials, the second also if
+        all values are equal.
     """
     done = trials.dropna(subset=["value"])
     if len(searched) < 2 or len(done) < LEAST_TRIALS:
         return {}, {}
-    import optuna  # slow, and the report imports the stage
+    import optuna  # a slow import
     from optuna.distributions import BaseDistribution, FloatDistribution
     from optuna.importance import (
         FanovaImportanceEvaluator,
@@ -48,7 +50,7 @@ def importances(
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="minimize" if minimised else "maximize")
-    # Optuna's fANOVA weighs a range by its width, so that of a logarithmic one is its logarithm's.
+    # Optuna's fANOVA weighs a range by its width, so logarithmic ranges are passed as logarithms.
     scales = {each.name: math.log if each.logarithmic else float for each in searched}
     space: dict[str, BaseDistribution] = {
         each.name: FloatDistribution(scales[each.name](each.low), scales[each.name](each.high))

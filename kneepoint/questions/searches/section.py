@@ -56,7 +56,7 @@ def goal(search: Record, opponent: str) -> str:
 
 
 def _bounds_kept(bounds: Mapping[str, float]) -> str:
-    """What a search for the smallest value keeps."""
+    """Formats the bounds that a search for the smallest value keeps."""
     named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
     return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
 

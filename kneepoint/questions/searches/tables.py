@@ -1,4 +1,4 @@
-"""Adaptive searches: how they went, what they found, how sure that is, what was known before."""
+"""Adaptive searches: progress, results and their certainty, and earlier published results."""
 
 import json
 import math
@@ -53,9 +53,9 @@ from kneepoint.stats.intervals import Chance
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one parameter for a single peak."""
 ENUMERATING = ("grid",)
-"""The samplers whose order of trials says nothing."""
+"""The samplers whose order of trials has no meaning."""
 NEAR = 1.5
-"""Trials with at most this many times the lowest misfit show how sharp a fit is."""
+"""The factor on the lowest misfit up to which trials count as near, to show how sharp a fit is."""
 
 TABLES = (
     table(
@@ -116,7 +116,7 @@ TABLES = (
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables. Every fit is also a search."""
+    """Makes the tables. Every fit is also a search."""
     found = Parts(list)
     best = results.table("hold_out")
     for engine, studies, luck in (
@@ -136,7 +136,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict[str, pd.DataFrame]:
-    """The tables of one search; none where no run measured anything."""
+    """Makes the tables of one search; empty if no trial has a value."""
     study = _aside(study)
     trials, config, goal = study.trials, study.config, study.config.objective
     values = -trials["value"] if goal.minimises else trials["value"]
@@ -170,10 +170,10 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
         }
         for each in study.searched
     ]
-    told, found = pd.DataFrame(parameters), {}
+    parameter_rows, found = pd.DataFrame(parameters), {}
     if config.fit and engine == EMULATOR:
         pinned = recovery(study, results.published).drop(columns="best")
-        told = told.merge(pinned, on="parameter")
+        parameter_rows = parameter_rows.merge(pinned, on="parameter")
         found["recovery_rows"] = disagreements(study, results.published)
     past = _trials(study)
     networks = _on_networks(study, stated, results)
@@ -215,14 +215,14 @@ def _search(study: StudyRuns, luck: Luck, results: Results, engine: str) -> dict
     }
     return found | {
         "searches": pd.DataFrame([summary]),
-        "search_parameters": told,
+        "search_parameters": parameter_rows,
         "search_networks": networks,
         "search_trials": past,
     }
 
 
 def _failures(study: StudyRuns, engine: str) -> pd.DataFrame:
-    """A row for each reason for which runs of trials failed; study.json counts the trials."""
+    """Returns a row for each reason of failed runs; study.json counts the failed trials."""
     failed = study.record.failed
     about = {"search": study.name, "engine": engine, "title": study.config.title}
     counted = {"trials": study.record.n_trials, "failed": failed.trials}
@@ -235,20 +235,20 @@ def _failures(study: StudyRuns, engine: str) -> pd.DataFrame:
 
 
 def _chosen(record: StudyRecord) -> Record:
-    """How sure the choice of the best is, and what it cost and gained; nothing without one."""
-    told, guide = record.posterior, record.guide
+    """Returns certainty, cost and gain of a guided search's choice; missing for other searches."""
+    posterior, guide = record.posterior, record.guide
     return {
-        "within": told.within_1_percent if told else math.nan,
-        "candidates": told.candidates if told else None,
-        "spent": told.runs if told else None,
-        "budget": told.budget if told else None,
-        "chosen_gain": told.gain if told else math.nan,
+        "within": posterior.within_1_percent if posterior else math.nan,
+        "candidates": posterior.candidates if posterior else None,
+        "spent": posterior.runs if posterior else None,
+        "budget": posterior.budget if posterior else None,
+        "chosen_gain": posterior.gain if posterior else math.nan,
         "guide_is_off": guide.is_off if guide else None,
     }
 
 
 def _kind(goal: Objective) -> str:
-    """An objective's name in the tables: that of a power over networks is one of POWERS."""
+    """Returns an objective's name in the tables; power over networks has one of POWERS."""
     match goal:
         case Power():
             return goal.power
@@ -268,9 +268,9 @@ _KINDS: Mapping[type[Objective], str] = {
 
 
 def _aside(study: StudyRuns) -> StudyRuns:
-    """The study with no value for trials that a race stopped or that break their bound.
+    """Removes the values of trials that a race stopped or that violate their bound.
 
-    If no trial keeps the bound, the one nearest to it keeps its value.
+    If every trial violates the bound, trials with the least violation keep their values.
     """
     trials = study.trials
     stopped, beyond = trials["state"] == "PRUNED", pd.Series(False, trials.index)
@@ -282,11 +282,10 @@ def _aside(study: StudyRuns) -> StudyRuns:
 
 
 def _against_bound(trials: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
-    """The mean omniscient bound of the networks, and a front's hypervolume relative to it.
+    """Returns the mean omniscient bound of the networks, and a front's hypervolume relative to it.
 
-    A setting covers the rectangle that it dominates: of throughput up to its own and of the inverse
-    of delay up to its own, both relative to the omniscient sender's, which covers 1 (Zitzler and
-    Thiele, PPSN 1998).
+    A setting covers the rectangle that it dominates in throughput and in inverse delay, both
+    relative to the omniscient sender, whose rectangle has area 1 (Zitzler and Thiele, PPSN 1998).
     """
     nothing = ("omniscient_mbps", "omniscient_ms", "hypervolume")
     if "on_front" not in trials or not omniscient:
@@ -302,7 +301,7 @@ def _against_bound(trials: pd.DataFrame, omniscient: Mapping[str, Mapping[str, f
 
 
 def _trials(study: StudyRuns) -> pd.DataFrame:
-    """The trials in their order: see `history`, with what they tried and measured.
+    """Returns the trials in their order (see `history`), with their parameters and metrics.
 
     In a search for a front, the metrics are the objectives.
     """
@@ -329,9 +328,10 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
 
 
 def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
-    """The search as it went: columns trial, value, failed, best_so_far, improved (on that before).
+    """Returns the progress of a search: columns trial, value, failed, best_so_far, improved.
 
-    A trial failed if a run of it did; if the machine was at fault, it has no value either.
+    `failed` is whether a run of the trial failed or, after a fault of the machine, the trial has no
+    value. `improved` is whether the trial improved best_so_far.
     """
     table = trials[["trial", "value", "reason"]].sort_values("trial", ignore_index=True)
     table["failed"] = table["value"].isna() | (table.pop("reason") != "")
@@ -342,10 +342,10 @@ def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
 
 
 def _brackets(study: StudyRuns) -> pd.DataFrame:
-    """Where the peak of a search of one parameter can be after each distinct evaluation.
+    """Returns the range of the peak after each distinct evaluation of a one-parameter search.
 
-    It lies between the evaluated neighbours of the best value so far: columns trial, low, high.
-    Nothing for other searches.
+    The peak lies between the evaluated neighbours of the best value so far: columns trial, low,
+    high. Empty for other searches.
     """
     rows: list[Record] = []
     if len(study.searched) == 1 and study.config.sampler.kind in ONE_PEAK:
@@ -363,17 +363,17 @@ def _brackets(study: StudyRuns) -> pd.DataFrame:
 
 
 def _on_networks(study: StudyRuns, best: BestTrial, results: Results) -> pd.DataFrame:
-    """Returns a row for each network: the best trial's metrics, and the published best there.
+    """Returns the best trial's metrics and the best published power, with a row for each network.
 
-    Metrics are from fresh seeds, or from the search where the study has no fresh seeds.
+    Metrics are from fresh seeds or, without these, from the search.
     """
     runs = study.runs[study.runs["trial"] == best.trial]
     lines = []
     for network in study.config.networks:
-        there = runs[runs["network"] == network]
-        good = statistics.succeeded(there)
+        of_network = runs[runs["network"] == network]
+        good = statistics.succeeded(of_network)
         means = {metric: float(good[metric].mean()) for metric in SHOWN}
-        means[POWER] = float(good[POWER].sum()) / len(there)  # a failed run has none
+        means[POWER] = float(good[POWER].sum()) / len(of_network)  # a failed run has power 0
         fresh = best.networks.get(network, {})
         means |= {metric: fresh.get(metric, math.nan) for metric in SHOWN} if fresh else {}
         lines.append(
@@ -392,7 +392,7 @@ def _on_networks(study: StudyRuns, best: BestTrial, results: Results) -> pd.Data
 def _beside_published(
     study: StudyRuns, network: str, power: float, published: pd.DataFrame
 ) -> Record:
-    """The best power published for the controller, and what the search gained over it."""
+    """Returns the controller's best published power, and the gain of the search over it."""
     rows = select(published, network=network, controller=study.config.controller)
     if not study.config.tunes or POWER not in rows or rows[POWER].isna().all():
         return {}
@@ -407,18 +407,18 @@ def _beside_published(
 
 
 def _emulated_power(searches: pd.DataFrame) -> "pd.Series[float]":
-    """For each search the best power of the emulator's searches of its controller, there."""
+    """Returns the best emulated power for the controller and networks of each search."""
     place = searches["controller"] + " " + searches["networks"].map(" ".join)
     tunings = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
     return place.map(tunings.groupby(place)[POWER].max()).astype(float)
 
 
 def leaders(tables: Tables) -> pd.DataFrame:
-    """The greatest power by tuning on the network with most tunings, and its equals.
+    """Returns the greatest power of tunings on the network with most tunings, and equal powers.
 
-    Only searches of several parameters on one network count, by their power with fresh seeds. An
-    equal is less below the greatest than the half width of the 95 % interval of their difference,
-    as of independent means.
+    Only searches of several parameters on one network count, by their power with fresh seeds. A
+    power is equal if its distance from the greatest is less than the half width of the 95 %
+    interval of the difference of independent means.
 
     Returns:
         The rows of search_networks with the column controller, the greatest power first.

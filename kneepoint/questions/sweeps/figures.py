@@ -1,4 +1,4 @@
-"""Curves and maps of power over parameters."""
+"""Figures of power over one or two parameters."""
 
 import textwrap
 from itertools import repeat
@@ -28,7 +28,7 @@ from kneepoint.reports.figures import Drawn, each, style
 
 
 def _draw_throughput_delay(sweep: Record, tables: Tables) -> Figure:
-    """Throughput against signal delay, delay inverted, so that up and to the right is better."""
+    """Draws throughput over inverted signal delay, so that up and to the right is better."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
     place = SIGNAL_DELAY, THROUGHPUT
     published = select(published_points(tables), sweep=sweep["sweep"]).dropna(subset=[*place])
@@ -50,7 +50,7 @@ def _draw_throughput_delay(sweep: Record, tables: Tables) -> Figure:
 
 
 def _draw_powers(axes: Axes, greatest: float) -> None:
-    """Lines of equal power: the best setting lies on the dashed one."""
+    """Draws lines of equal power; the best setting lies on the dashed line."""
     delay, throughput = np.geomspace(*axes.get_xlim(), 200), np.linspace(*axes.get_ylim(), 100)
     power = 1000 * throughput[:, None] / delay
     steps = MaxNLocator(7).tick_values(0, greatest)
@@ -70,11 +70,11 @@ _throughput_delay_subjects = each("sweeps", "sweep")
 
 
 WIDE = 150
-"""A sweep whose values differ by more than this factor has a logarithmic axis."""
+"""The factor between a sweep's values from which the axis is logarithmic."""
 
 
 def _draw_power_curve(sweep: Record, tables: Tables) -> Figure:
-    """The whole curve, and beside it the neighbourhood of the best."""
+    """Draws the whole curve, and beside it the neighbourhood of the best value."""
     curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
     published = select(published_points(tables), sweep=sweep["sweep"]).dropna(subset=[POWER])
     both = pd.concat([published, curve]).assign(name=labels.words(sweep["parameter"]))
@@ -100,9 +100,9 @@ def _draw_power_curve(sweep: Record, tables: Tables) -> Figure:
 
 
 def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, both: pd.DataFrame) -> None:
-    """The values within a tenth of the best power, with the band of what chance may explain.
+    """Draws the values within a tenth of the best power, with the band that chance may explain.
 
-    The next value on each side is shown, too.
+    The next value on each side is drawn, too.
     """
     good = curve.index[curve[POWER] >= 0.9 * sweep[POWER]]
     left, right = extremes(curve["value"][max(good.min() - 1, 0) : good.max() + 2])
@@ -125,11 +125,11 @@ _power_curve_subjects = each("sweeps", "sweep")
 
 
 NARROW, WIDE = 26, 80
-"""Letters to a line above or below one of three panels, and of one as wide as the page."""
+"""The number of letters on a line of one of three panels, and of a panel as wide as the page."""
 
 
 def _draw_heat_map(grid: Record, tables: Tables) -> Figure:
-    """Ours and, if a grid was published, that grid and the difference in per cent."""
+    """Draws our grid and, if a grid was published, the published grid and the difference (%)."""
     cells = select(tables["grid_cells"], grid=grid["grid"])
     cells["off"] = 100 * cells["relative"]
     scale = extremes(cells[["ours", "published"]]), style.SEQUENTIAL

@@ -1,4 +1,4 @@
-"""Parameters that studies vary alone, or two at a time: what power does over their values."""
+"""Power over the values of one parameter that studies vary alone, or of two parameters."""
 
 import json
 import math
@@ -30,7 +30,7 @@ from kneepoint.common.tables import Tables
 from kneepoint.stats.intervals import Chance
 
 FEWEST = 8
-"""A sweep has at least this many values of a parameter."""
+"""The minimum number of values of a sweep."""
 
 TABLES = (
     table(
@@ -67,7 +67,7 @@ TABLES = (
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The tables, of the studies of the emulator."""
+    """Makes the tables from the emulator's studies."""
     found, studies = Parts(list), results.studies
     luck = Luck(studies, results.repeats, results.table("hold_out"))
     taken: Counter[str] = Counter()
@@ -81,7 +81,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str], list[StudyRuns]]:
-    """Studies by controller, network, the one parameter that they vary, and all others."""
+    """Groups studies by controller, network, varied parameter and the values of all others."""
     groups: dict[tuple[str, str, str, str], list[StudyRuns]] = {}
     for study in studies:
         config = study.config
@@ -112,7 +112,7 @@ def _sweep(
     curve = groups[list(METRICS)].mean().rename_axis("value").reset_index()
     curve.insert(1, "runs", groups.size().to_numpy())
     chosen = _chosen(studies, parameter)
-    curve = _with_fresh(curve, {at: there for at, (_, there) in chosen.items()})
+    curve = _with_fresh(curve, {at: metrics for at, (_, metrics) in chosen.items()})
     alone = [study.runs for study in studies if not (study.record.best and study.record.best.runs)]
     listed = set(pd.concat(alone)[PARAMETER + parameter]) if alone else set()
     best = _best(curve, chosen, listed, luck.of(controller, network))
@@ -120,8 +120,8 @@ def _sweep(
         return
     best_value = curve["value"][best.label]
     first = runs[runs[PARAMETER + parameter] == best_value].iloc[0]
-    study, there = chosen.get(best_value, (first["study"], None))
-    ends = (there["high"] - there["low"]) / 2 / there[POWER] if there else best.half_width
+    study, metrics = chosen.get(best_value, (first["study"], None))
+    ends = (metrics["high"] - metrics["low"]) / 2 / metrics[POWER] if metrics else best.half_width
     of_study = runs[(runs["study"] == study) & (runs[PARAMETER + parameter] == best_value)]
     key = f"{controller}-{parameter}-{network}"
     taken[key] += 1
@@ -144,7 +144,7 @@ def _sweep(
         "best_study": study,
         "best_trial": of_study["trial"].iloc[0],
         "best_runs": best.runs,
-        "fresh": there is not None,
+        "fresh": metrics is not None,
         "half_width": ends,
         "margin": best.margin,
     }
@@ -154,27 +154,27 @@ def _sweep(
 
 
 Chosen = Mapping[float, tuple[str, Mapping[str, float]]]
-"""By value the study that found it the best, and its metrics with fresh seeds."""
+"""By chosen value, the study that chose it, and its metrics with fresh seeds."""
 
 
 def _chosen(studies: Sequence[StudyRuns], parameter: str) -> Chosen:
-    """The values that studies chose, each as the study of most fresh runs has it."""
+    """Returns the values that studies chose, each from the study with most fresh runs."""
     found: dict[float, tuple[str, Mapping[str, float]]] = {}
     for study in studies:
         best = study.record.best
         if best and best.runs:
-            there = best.networks[study.config.networks[0]]
+            metrics = best.networks[study.config.networks[0]]
             value = float(best.parameters[parameter])
-            if value not in found or there["runs"] > found[value][1]["runs"]:
-                found[value] = study.name, there
+            if value not in found or metrics["runs"] > found[value][1]["runs"]:
+                found[value] = study.name, metrics
     return found
 
 
 def _with_fresh(curve: pd.DataFrame, fresh: Mapping[float, Mapping[str, float]]) -> pd.DataFrame:
-    """The curve with the fresh runs of the values that have some, instead of those they won by."""
+    """Replaces the metrics of chosen values, which selection biases, by those of fresh runs."""
     columns = ["runs", *METRICS]
-    told = pd.DataFrame([{"value": at, **there} for at, there in fresh.items()])
-    known = told.reindex(columns=["value", *columns]).dropna().set_index("value")
+    fresh_rows = pd.DataFrame([{"value": at, **metrics} for at, metrics in fresh.items()])
+    known = fresh_rows.reindex(columns=["value", *columns]).dropna().set_index("value")
     found = curve.set_index("value")
     found.update(known.astype(float))
     return found.reset_index().astype({"runs": int})
@@ -183,10 +183,10 @@ def _with_fresh(curve: pd.DataFrame, fresh: Mapping[float, Mapping[str, float]])
 def _best(
     curve: pd.DataFrame, chosen: Chosen, listed: Container[float], chance: Chance
 ) -> statistics.Best | None:
-    """The best of a curve: of what studies chose the greatest with fresh seeds.
+    """Returns the best point of a curve: the greatest power, with fresh seeds, of chosen values.
 
-    Where no study chose anything, it is the greatest of the curve. So it is where a value that was
-    only listed, for which no study was glad of its luck, has more by more than chance.
+    If no study chose a value, it is the greatest power of the curve. A listed value, which no study
+    selected for its luck, is the best if it exceeds the chosen values by more than chance.
     """
     fresh = curve[POWER].where(curve["value"].isin(list(chosen)))
     best = statistics.best(fresh, curve["runs"], chance)
@@ -200,9 +200,9 @@ def _best(
 
 
 def published_points(tables: Tables) -> pd.DataFrame:
-    """The published rows to compare with each sweep: those that print its parameter.
+    """Returns the published rows that print a sweep's parameter, for each sweep.
 
-    None without the table audit, of a question that is not there.
+    Empty without the table audit, whose question may be missing.
 
     Returns:
         Columns sweep, table, row, report, kind, mark, value and the metrics.
@@ -222,7 +222,7 @@ def published_points(tables: Tables) -> pd.DataFrame:
 
 
 def bests(tables: Tables) -> pd.DataFrame:
-    """Where each published table puts the best, by its own numbers, and what we measure there."""
+    """Returns the best value by each published table's numbers, and our power at this value."""
     lines = []
     printed = published_points(tables).dropna(subset=[POWER])
     for (sweep, name), rows in printed.groupby(["sweep", "table"], sort=False):
@@ -246,16 +246,16 @@ def bests(tables: Tables) -> pd.DataFrame:
 
 
 def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> None:
-    """Adds the grid of a study on a network that covers every pair of values of two parameters.
+    """Adds the grid of a study on a network if it covers all pairs of values of two parameters.
 
-    A study that varies more shows the two that its published table prints, and the mean over the
-    others.
+    If the study varies more parameters, the grid has the two that its published table prints, and
+    means over the others.
     """
     config = study.config
     varied = _varied(study.runs)
-    there = select(results.published, network=network)
-    table = next((each for each in study.compare if (there["table"] == each).any()), None)
-    rows = select(there, table=table)
+    published = select(results.published, network=network)
+    table = next((each for each in study.compare if (published["table"] == each).any()), None)
+    rows = select(published, table=table)
     printed = [name for name in varied if _values(rows, name) > 1]
     axes = printed if len(printed) == 2 else varied
     if len(axes) != 2:
@@ -298,23 +298,23 @@ def _grid(found: Parts, results: Results, study: StudyRuns, network: str) -> Non
 
 
 def _means(rows: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
-    """The mean of `value` with y down and x across, both ascending."""
+    """Returns the mean of `value` over y (rows) and x (columns), both ascending."""
     return rows.pivot_table(index=y, columns=x, values=value, aggfunc="mean").sort_index()
 
 
 def _effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """The effect of one parameter: power at each value, relative to the mean of those alike."""
+    """Returns power at each value of a parameter, relative to the mean over its values."""
     power = runs.groupby([*by, column])[POWER].mean()
     relative = power / power.groupby(list(by)).transform("mean") - 1
     return relative.groupby(column).mean().rename_axis("value").rename("relative").reset_index()
 
 
 def _cells(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """One row a cell, line by line: of the published grid, if there is one, else of ours.
+    """Returns a row for each cell of the published grid or, without one, of our grid.
 
     Args:
-        ours: power with y down and x across.
-        published: its rows, with columns y, x, published (power), row and step.
+        ours: power over y (rows) and x (columns).
+        published: rows of the published grid, with columns y, x, published (power), row and step.
     """
     is_printed = len(published) > 0
     printed = _means(published, "x", "y", "published") if is_printed else ours * math.nan
@@ -329,7 +329,7 @@ def _cells(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def grids(tables: Tables) -> pd.DataFrame:
-    """Each grid: its size, how many cells agree, where power is greatest, ours and published."""
+    """Summarises each grid: cells, agreeing cells, and the greatest power, ours and published."""
     lines = []
     for _, cells in tables["grid_cells"].groupby("grid", sort=False):
         sizes = cells["relative"].abs()
@@ -350,7 +350,7 @@ def grids(tables: Tables) -> pd.DataFrame:
 
 
 def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
-    """Where power is greatest."""
+    """Returns the cell of greatest power."""
     known = cells.dropna(subset=[whose])
     best = records(known)[int(known[whose].to_numpy().argmax())] if len(known) else {}
     columns = {"x": "x", "y": "y", "power": whose, "row": "row"}
@@ -358,13 +358,13 @@ def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
 
 
 def _varied(runs: pd.DataFrame) -> list[str]:
-    """The parameters that differ among the runs, those of fewer values first."""
+    """Returns the parameters that differ among runs, in the order of their numbers of values."""
     names = [name.removeprefix(PARAMETER) for name in parameters_in(runs, varied=True)]
     return sorted(names, key=lambda name: _values(runs, name))
 
 
 def _values(rows: pd.DataFrame, parameter: str) -> int:
-    """The number of values of a parameter among the rows."""
+    """Returns the number of distinct values of a parameter."""
     return rows[PARAMETER + parameter].nunique() if PARAMETER + parameter in rows else 0
 
 

@@ -1,4 +1,4 @@
-"""The worst case over time."""
+"""The figure of a worst case over time."""
 
 from kneepoint.reports.figures import Drawn, each, rows_with, run_over_time
 

@@ -37,13 +37,13 @@ TABLES = (
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The table."""
+    """Makes the table."""
     studies = [each for each in results.studies if isinstance(each.config.objective, WorstCase)]
     return {"worst_cases": pd.DataFrame([_worst_case(results, study) for study in studies])}
 
 
 def _worst_case(results: Results, study: StudyRuns) -> Record:
-    """The least trial and its first run."""
+    """Returns the trial of least value and its first run."""
     trial = record(study.trials, int(study.trials["value"].to_numpy().argmin()))
     of_trial = study.runs[study.runs["trial"] == trial["trial"]]
     run = record(of_trial, of_trial.index[0])

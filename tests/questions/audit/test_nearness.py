@@ -12,7 +12,12 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
 )
-from kneepoint.questions.audit.beside import WITHIN_SPREAD, beside, nearness, sureness
+from kneepoint.questions.audit.beside import (
+    WITHIN_SPREAD,
+    agreement_stability,
+    agreements_with_spread,
+    beside,
+)
 from tests.analysis import synthetic
 
 
@@ -34,7 +39,7 @@ def test_a_row_far_from_a_limit_is_sure_and_one_at_it_is_not() -> None:
     random = np.random.default_rng(3)
     ours = runs((100 + 3 * random.standard_normal(20)).round().tolist())
     mean = ours[SIGNAL_DELAY].mean()
-    sure = {f: float(sureness(row(ours, f * mean), ours)[0]) for f in (1, 2, 1 / 1.05)}
+    sure = {f: float(agreement_stability(row(ours, f * mean), ours)[0]) for f in (1, 2, 1 / 1.05)}
     assert sure[1] > 0.9
     assert sure[2] == 1
     assert sure[1 / 1.05] < 0.9  # close or within our spread
@@ -58,13 +63,13 @@ def test_near_by_print_or_within_our_spread(
     delay: float, step: float, throughput: float, said: str
 ) -> None:
     found = row(runs([96.0, 98, 100, 102, 104], throughput), delay, **{SIGNAL_DELAY: step})
-    assert nearness(found.assign(**{STEP + THROUGHPUT: 0.01}))[0] == said
+    assert agreements_with_spread(found.assign(**{STEP + THROUGHPUT: 0.01}))[0] == said
 
 
 @pytest.mark.parametrize(("ours", "said"), [(42.9, "reproduced"), (43.1, WITHIN_SPREAD)])
 def test_three_milliseconds_are_close_enough(ours: float, said: str) -> None:
     found = row(runs([ours - 2, ours, ours + 2]), 40)
-    assert nearness(found)[0] == said
+    assert agreements_with_spread(found)[0] == said
 
 
 def test_of_several_settings_the_nearest_has_the_spread() -> None:
@@ -72,4 +77,4 @@ def test_of_several_settings_the_nearest_has_the_spread() -> None:
     ours["parameters"] = ['{"a": 1}', '{"a": 2}', '{"a": 2}']
     found = row(ours, 125)
     assert (found["runs"][0], found["settings"][0], found["nearest"][0]) == (2, 2, "a 2")
-    assert nearness(found)[0] == WITHIN_SPREAD
+    assert agreements_with_spread(found)[0] == WITHIN_SPREAD
