@@ -162,10 +162,10 @@ def _overall(by_network: Sequence[Sequence[float]], over: Over, tail: float, lea
 
 
 def score_worst_case(runs: Sequence[FinishedRun], opponent: Sequence[FinishedRun]) -> Score:
-    """Scores a network by the relative power of a controller there, to minimise.
+    """Scores a network by the relative power of a controller on it, to minimise.
 
-    It is the mean power over the runs, relative to the mean power of the opponent or, without an
-    opponent, to the omniscient bound. A failed run has power 0; both powers are floored at
+    Relative power is the mean power over the runs, divided by the opponent's mean power or, without
+    an opponent, by the omniscient bound. A failed run has power 0; both powers are floored at
     LEAST_POWER.
     """
     if opponent:

@@ -82,7 +82,7 @@ class StudyPlan:
         given: points of the first trials.
         opponent: reference of a worst case; None: the omniscient bound.
         searched: makes the networks of trials, if the study searches them.
-        subject: maps a trial's parameters to its sender, if that is not the controller.
+        subject: maps a trial's parameters to its sender, if the sender is not the controller.
     """
 
     name: str

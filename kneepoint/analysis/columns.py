@@ -1,4 +1,4 @@
-"""Declares tables, with their columns written as a text."""
+"""Declaration of tables with columns in a compact text form."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Tables that one section of the report derives from other tables; they are not written."""
+"""Tables that a section of the report derives from other tables, and that are not written."""
 
 from collections.abc import Callable, Mapping
 from functools import reduce

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kneepoint.common.json_text import parse_json
 
-if TYPE_CHECKING:  # slow to import, and not needed to plot one run
+if TYPE_CHECKING:  # slow to import, and not needed to plot a run
     import pandas as pd
 
 PARAMETER = "parameter_"
 """Prefix of columns with parameters of a controller."""
 STEP = "step_"
-"""Prefix of a metric: the value of one unit in the last digit of its published value."""
+"""Prefix of columns with the value of one unit in the last digit of a published metric."""
 Record = dict[str, Any]
 
 

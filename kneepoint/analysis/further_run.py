@@ -19,9 +19,9 @@ from kneepoint.stats import Floats
 from kneepoint.stats.intervals import t_quantile
 
 LEVEL = 0.99
-"""Probability with which a prediction interval covers a further run."""
+"""The probability with which a prediction interval covers a further run."""
 MOST_SELECTED = 30
-"""Greatest number of runs from which a row may be selected, if its report does not state it."""
+"""The assumed maximum number of runs from which a row was selected, if it is not stated."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def figures(runs: Mapping[str, Floats], selection: Selection | None = None) -> d
 
     Args:
         runs: for each metric an array of shape (draws, n).
-        selection: how the compared run was selected, if it was.
+        selection: the selection of the compared run, if any.
 
     Returns:
         Arrays of shape (draws,): ours_<metric>, the mean or, with a selection, the expected value

@@ -1,4 +1,4 @@
-"""All runs, failed runs, and experiments that have not run: nothing is dropped silently."""
+"""All runs, failed runs, and experiments that have not run, so that none is dropped silently."""
 
 from collections.abc import Iterator, Sequence
 from pkgutil import resolve_name
@@ -62,7 +62,7 @@ TABLES = (
         "parameters are JSON",
         "study:text trial:whole table:text? row:whole? engine:text controller:text "
         "parameters:text network:text traffic:text? runs:whole seed:whole run_id:text",
-        exported=lambda rows: rows[:0],  # only for `kneepoint again`, which looks runs up by number
+        exported=lambda rows: rows[:0],  # only for links to `kneepoint again`
     ),
 )
 
@@ -124,7 +124,7 @@ def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFra
 def _counts(runs: pd.DataFrame) -> Record:
     """Returns the numbers of runs, of failed runs, and of runs repeated because of a busy host.
 
-    A successful run has a reason only if earlier attempts were discarded.
+    A successful run has a reason if earlier attempts were discarded.
     """
     if runs.empty:
         return dict.fromkeys(("runs", "failed", "busy"), 0)

@@ -1,4 +1,4 @@
-"""Identifiers in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
+"""Identifiers in prose: `rtt_threshold_ms` becomes "RTT threshold", in ms."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,16 +14,16 @@ _PUBLISHED = {
     **{"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP", "bbr3": "BBRv3"},
     **{"ledbat_pp": "LEDBAT++", "sprout_ewma": "Sprout-EWMA"},
 }
-"""Controllers, in their authors' spelling."""
+"""Names of controllers as their authors spell them."""
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
-"""Shown in place of a missing number."""
+"""The text in place of a missing number."""
 _UNITS = {
     "packets_per_s": "packets/s",
     "per_s": "1/s",
     **{"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packets"},
 }
-"""Units by suffix of names, the longest first."""
+"""Units by the suffixes of names, the longest suffix first."""
 
 
 _own: dict[str, str] = {}
@@ -31,7 +31,7 @@ _own: dict[str, str] = {}
 
 @contextmanager
 def printed_as(names: Mapping[str, str]) -> Iterator[None]:
-    """Makes `words` use a report's own names of parameters and controllers."""
+    """Makes `words` use the names of parameters and controllers that a report sets."""
     _own.update(names)
     try:
         yield
@@ -83,12 +83,12 @@ def number(value: float) -> str:
 
 
 def parameters(values: Mapping[str, float]) -> str:
-    """Parameters as `window 12, alpha 0.1`."""
+    """Formats parameters as `window 12, alpha 0.1`."""
     return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
 
 
 def parameters_with_units(values: Mapping[str, float], units: Mapping[str, str]) -> str:
-    """Parameters as `window 12 packets, keepalive 80 ms`; units default to the names' suffixes."""
+    """Formats `window 12 packets, keepalive 80 ms`; units default to the names' suffixes."""
     return ", ".join(
         f"{words(name)} {number(value)} {units.get(name, unit(name))}".rstrip()
         for name, value in values.items()
@@ -108,7 +108,7 @@ def differing(
 
 
 def setting(controller: str, values: Mapping[str, float]) -> str:
-    """A controller with its parameters: `fixed window 12`, `AIMD RTT, alpha 1`."""
+    """Formats a controller with parameters: `fixed window 12`, `AIMD RTT, alpha 1`."""
     name = words(controller)
     if len(values) == 1 and name.endswith(words(next(iter(values)))):
         return f"{name} {number(next(iter(values.values())))}"
@@ -116,7 +116,7 @@ def setting(controller: str, values: Mapping[str, float]) -> str:
 
 
 def joined(items: list[str]) -> str:
-    """A list in prose: "a", "a and b", "a, b and c"."""
+    """Formats a list in prose: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
@@ -136,7 +136,7 @@ def minus(text: str) -> str:
 
 
 def is_known(value: Any) -> bool:
-    """Whether a value is neither None nor NaN."""
+    """Returns whether a value is neither None nor NaN."""
     return value is not None and value == value
 
 
@@ -154,7 +154,7 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
 
 
 def count(n: int, noun: str, plural: str = "") -> str:
-    """`1 run`, `2 runs`."""
+    """Formats a count with its noun: `1 run`, `2 runs`."""
     return f"{n} {noun}" if n == 1 else f"{n:,} {plural or noun + 's'}"
 
 

@@ -30,7 +30,7 @@ LinkLog: TypeAlias = pd.DataFrame
 ARRIVAL, OPPORTUNITY, DEPARTURE, DROP = "+", "#", "-", "d"
 
 BIN_MS = 500
-"""Width of the bins in the contest's graphs."""
+"""The width of the bins in the contest's graphs (ms)."""
 
 _HEADER = re.compile(rb"\A(?:#[^\n]*\n?)*")
 _BASE = re.compile(rb"^# base timestamp: *(\d+)\s*$", re.MULTILINE)
@@ -121,8 +121,8 @@ def departures(log: LinkLog) -> pd.DataFrame:
 def signal_delay(log: LinkLog) -> pd.DataFrame:
     """Returns the signal delay in each millisecond from the first to the last arrival.
 
-    A millisecond with arrivals of packets that later departed has the least of their delays; a
-    millisecond without has the value of its successor plus one.
+    A millisecond with arrivals of packets that later departed has the minimum of their delays; any
+    other millisecond has the value of the next millisecond plus one.
 
     Returns:
         Columns time_ms, delay_ms; one row per millisecond.

@@ -43,9 +43,9 @@ METRICS = {
     QUEUEING_DELAY: Metric("Queueing delay", "ms", 0, relative=0.01, absolute=3.0, step=1.0),
     POWER: Metric("Power", "Mbit/s/s", 2, relative=0.06),
 }
-"""In the order of a table's columns."""
+"""All metrics, in the order of a table's columns."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
-"""The metrics in most tables and figures."""
+"""The metrics that most tables and figures show."""
 MEAN_OF_RATIOS = 1e-3
 """Relative difference between a mean of powers and the ratio of the means, at a CV of 3 %."""
 
@@ -65,7 +65,7 @@ def printed(value: float, step: float, metric: str) -> str:
 
 def in_steps(value: float, step: float) -> str:
     """Formats a number with the decimals of `step`, one unit in its last digit."""
-    tiny = 1e-9  # a step of 1e-5 may be a little less in binary
+    tiny = 1e-9  # a step of 1e-5 may be slightly less in binary
     return f"{value:.{max(0, -math.floor(math.log10(step) + tiny))}f}"
 
 

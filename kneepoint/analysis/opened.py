@@ -50,7 +50,7 @@ class OpenResults:
 
     @property
     def runs(self) -> pd.DataFrame:
-        """All runs, with a column `parameter_<name>` for each parameter that any of them has."""
+        """All runs, with a column `parameter_<name>` for each parameter of any run."""
         return self.table("runs")
 
     @property
@@ -64,11 +64,11 @@ class OpenResults:
         return tuple(name for name in TABLES if (self.folder / f"{name}.parquet").exists())
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table of the analysis, or `runs` or `trials`.
+        """Returns a table of the analysis, or `runs` or `trials`.
 
         Raises:
-            KneepointError: there is no table of that name, it or an experiment is not finished, or
-                a file is damaged, of another version, or has changed since it was written.
+            KneepointError: no table has this name, the table or an experiment is not finished, or a
+                file is damaged, of another version, or changed since it was written.
         """
         if name not in _OWN and name not in TABLES:
             raise KneepointError(f"no table {name!r}; {suggestion(name, [*_OWN, *TABLES])}")
@@ -77,13 +77,13 @@ class OpenResults:
         return (self._own if name in _OWN else self._tables)[name].copy(deep=False)
 
     def about(self) -> pd.DataFrame:
-        """Every available frame: its name, number of rows, and the meaning of a row."""
+        """Lists every available frame: name, number of rows, and meaning of a row."""
         meanings = _OWN | {name: TABLES[name].meaning for name in self.tables}
         rows = [len(self.table(name)) for name in meanings]
         return pd.DataFrame({"name": list(meanings), "rows": rows, "row": meanings.values()})
 
     def columns(self, name: str) -> pd.DataFrame:
-        """The columns of a frame, with type and unit.
+        """Lists the columns of a frame, with type and unit.
 
         Raises:
             KneepointError: see `table`.
@@ -97,13 +97,13 @@ class OpenResults:
         return pd.DataFrame(rows, columns=["column", "holds", "unit"])
 
     def _files(self, pattern: str) -> list[Path]:
-        """Files of all experiments, without nested results of other configurations."""
+        """Yields files of all experiments, without nested results of other configurations."""
         found = [path.relative_to(self.folder).parts for path in self.folder.glob(f"**/{pattern}")]
         own = [parts for parts in found if len(parts) <= 2 or parts[0] in reserved()]
         return [self.folder.joinpath(*parts) for parts in sorted(own)]
 
     def _all(self, name: str) -> pd.DataFrame:
-        """The runs or trials of all experiments; refuses unfinished experiments."""
+        """Reads the runs or trials of all experiments; refuses unfinished experiments."""
         for journal in self._files("runs.jsonl"):
             if not (journal.parent / MADE_BY).exists():
                 raise KneepointError(

@@ -23,7 +23,7 @@ DELAY = "delay_ms"
 def of_logs(log: LinkLog, flow: FlowLog | None = None, run: str = "") -> pd.DataFrame:
     """Returns the quantities in the logs of a run, in the form of `long`.
 
-    Queue and window have a row for every change, the window also at the end.
+    Queue and window have a row for every change; the window also has a row at the end.
     """
     rates, signal = link_log.rates(log), link_log.signal_delay(log)
     packets, queue = link_log.departures(log), link_log.queue_length(log)

@@ -6,10 +6,10 @@ parameter is pinned down if it has nearly the same value in all equally good tri
 if it has any value.
 
 Errors of rows in a grid are not independent: a misfit at one value of a parameter occurs in all
-rows with that value, and twenty cells may be as informative as the five columns they belong to. For
-grids, the values of each parameter are resampled, not the rows (pigeonhole bootstrap: Owen, Annals
-of Applied Statistics 1, 2007). Every row of a trial has its own seed, so that resampling rows also
-resamples the chance in our runs; for single cells, the pigeonhole bootstrap is conservative.
+rows with that value, and twenty cells may be as informative as their five columns. For grids, the
+values of each parameter are resampled, not the rows (pigeonhole bootstrap: Owen, Annals of Applied
+Statistics 1, 2007). Every row of a trial has its own seed, so that resampling rows also resamples
+the chance in our runs; for single cells, the pigeonhole bootstrap is conservative.
 """
 
 import math
@@ -33,17 +33,16 @@ from kneepoint.search.objective import FIT_METRICS, loss_of
 
 DRAWS = 1000
 CHANCE = 0.02
-"""From this share of draws on, a trial is as good as the best one.
-
-The best of many trials is selected by chance as well, which makes other trials look worse than they
+"""The minimum share of draws in which a trial must fit as well as the best trial to be equally
+good. Chance also selects the best of many trials, which makes other trials look worse than they
 are: 5 % is too strict (docs/decisions/0012).
 """
 PINNED = 0.15
-"""A parameter is pinned down if its interval is at most this share of the searched range."""
+"""The maximum width of a pinned parameter's interval, as a share of the searched range."""
 FREE = 0.5
-"""A parameter is left free above this share, and narrowed between the two."""
+"""The share of the range above which a parameter is left free; between both, it is narrowed."""
 EDGE = 0.005
-"""A best value is at the edge of its range if its distance is at most this share of the range."""
+"""The maximum distance of a value at an edge of its range, as a share of the range."""
 
 Whole = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
@@ -70,8 +69,8 @@ def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> pd.DataFrame:
         fit: the tables.
 
     Returns:
-        Their columns, with `line` in its table, counted from 1, and `row` in the runs of the fit,
-        which numbers its rows from table to table (see kneepoint.config.published.number_on).
+        The rows with `line`, the number in the table from 1, and `row`, the number in the runs of
+        the fit, which counts across tables (see kneepoint.config.published.number_on).
     """
     rows = pd.concat([published[published["table"] == table] for table in fit], ignore_index=True)
     numbered = rows.assign(line=rows["row"] + 1, row=rows.index)
@@ -104,13 +103,13 @@ def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.
 
 
 def _fitted_metrics(row: Record) -> list[str]:
-    """Returns the metrics of a row that count: power only if no other metric is printed."""
+    """Returns the metrics of a row that count: power only if it is the only printed metric."""
     direct = [metric for metric in FIT_METRICS if not math.isnan(row.get(metric, math.nan))]
     return direct or [POWER]
 
 
 def row_weights(published: pd.DataFrame) -> Weights:
-    """Returns the weights of rows in the misfit: equal for tables, and for the rows of a table."""
+    """Returns the weights of rows in the misfit: equal over tables, and over a table's rows."""
     sizes = published.groupby("table")["table"].transform("size")
     return 1 / sizes.to_numpy(dtype=float)
 
@@ -135,7 +134,7 @@ def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
 
 
 def _grid(published: pd.DataFrame) -> list[Whole]:
-    """Returns, for each parameter of a complete grid, the index of each row's value; else none."""
+    """Returns the index of each row's value, for each parameter of a complete grid; else []."""
     varied = parameters_in(published, varied=True)
     cells = math.prod(published[name].nunique() for name in varied)
     whole = len(published) == cells == len(published[varied].drop_duplicates())
@@ -145,7 +144,7 @@ def _grid(published: pd.DataFrame) -> list[Whole]:
 
 
 def alike(losses: pd.DataFrame, best: int, drawn: Weights) -> list[int]:
-    """Returns the trials that fit at least as well as the best one in a share CHANCE of draws."""
+    """Returns the trials that fit at least as well as the best trial in a share CHANCE of draws."""
     behind = (losses - losses.loc[best]).to_numpy(dtype=float)
     no_worse = (behind @ drawn.T <= 0).mean(axis=1)
     return [int(trial) for trial in losses.index[no_worse >= CHANCE]]
@@ -169,9 +168,9 @@ def recovered(
 
     Returns:
         Columns parameter, best, pinned_low, pinned_high (over the trials that are `alike`; NaN for
-        a single row, from which nothing can be drawn), pinned_share (of the searched range, on its
-        scale), verdict. One that is best at an end of its range is at its edge, unless it can be
-        nothing beyond it, or the table leaves it free.
+        a single row, which allows no draws), pinned_share (of the searched range, on its scale),
+        verdict. The verdict is at an edge if the best value is at an end of its range, values
+        beyond are possible, and the table does not leave the parameter free.
     """
     misfits = losses.to_numpy(dtype=float) @ row_weights(published)
     best = int(losses.index[int(np.argmin(misfits))])
@@ -202,7 +201,7 @@ def _share(parameter: Searched, low: float, high: float) -> float:
 
 
 def is_at_edge(parameter: Searched, best: float) -> bool:
-    """Whether a value is at an end of the searched range, and values beyond it are possible."""
+    """Returns whether a value is at an end of the searched range and may lie beyond."""
     scale = math.log if parameter.logarithmic else float
     near = EDGE * (scale(parameter.high) - scale(parameter.low))
     is_low = scale(best) - scale(parameter.low) <= near and parameter.low > parameter.least
@@ -225,7 +224,7 @@ def disagreements(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns table, line, parameter_<name>, and for each metric published_<metric>, ours_<metric>
-        and relative_<metric> (ours over published, less one; NaN where it is not printed).
+        and relative_<metric> (ours over published, minus 1; NaN where it is not printed).
     """
     rows = fitted_rows(published, study.config.fit)
     best = study.trials.sort_values("value", kind="stable")["trial"].iloc[0]

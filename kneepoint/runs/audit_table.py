@@ -1,4 +1,4 @@
-"""The columns of audit.parquet, and their values, that other questions and planners read."""
+"""The columns of audit.parquet, with their values, for other questions and planners."""
 
 from kneepoint.common.tables import Column
 
@@ -10,7 +10,7 @@ AUDIT = (
 )
 """A row of a published table, and its verdict."""
 REPORTS = "reports"
-"""The comparison of all rows that reports print."""
+"""The name of the comparison of all rows that reports print."""
 AGREEING = ("reproduced", "close", "fitted")
 """Verdicts on rows that agree with our runs."""
 CONTRADICTED = "contradicted"

@@ -17,7 +17,7 @@ def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
     """Reads every file that the configuration names.
 
     Parameters are checked against the declarations of controllers whose build is up to date;
-    studies of other controllers check theirs before their first run.
+    studies of other controllers check their parameters before their first run.
 
     Returns:
         The workflow, and the catalogue of these controllers; None without an emulator.
@@ -39,7 +39,7 @@ def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
 
 
 def _check_marks(workflow: Workflow, catalogue: Catalogue) -> None:
-    """Refuses controllers that need ECN marks on networks whose queues make none."""
+    """Refuses controllers that need ECN marks on networks with queues that do not mark."""
     for experiment in experiments_of(workflow).values():
         for controller in filter(None, map(catalogue.controllers.get, experiment.controllers)):
             for name in experiment.networks:

@@ -34,7 +34,7 @@ from kneepoint.common.places import PACKAGE
 
 RAY = str(Path(sys.executable).with_name("ray"))
 POLL_S = 0.5
-"""Polling interval for a Ray, and what asks for it (s)."""
+"""Polling interval for a Ray, and for requests for one (s)."""
 _ANSWER_S, _START_S, _END_S = 5.0, 100.0, 5.0
 """Time limits for an answer of the server, for its start and its end (s)."""
 _SHORT = Path("/tmp")  # noqa: S108 (private_folder makes it safe; paths of sockets must be short)
@@ -42,9 +42,9 @@ _SHORT = Path("/tmp")  # noqa: S108 (private_folder makes it safe; paths of sock
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running Ray: where it listens (HOST:PORT), and the file of the token that it requires.
+    """A running Ray cluster: its address (HOST:PORT), and the file of the token that it requires.
 
-    One that is joined existed before and may have nodes on other machines.
+    A joined cluster existed before and may have nodes on other machines.
     """
 
     address: str
@@ -52,7 +52,7 @@ class Cluster:
     is_joined: bool = False
 
     def environment(self) -> dict[str, str]:
-        """Returns Ray's variables for its processes and for those that attach to it."""
+        """Returns the environment of Ray's processes and of processes that attach to it."""
         variables = {
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_AUTH_MODE": "token",
@@ -64,7 +64,7 @@ class Cluster:
         return variables
 
     def answers(self) -> bool:
-        """Whether its server accepts connections."""
+        """Returns whether the server accepts connections."""
         host, _, port = self.address.rpartition(":")
         with suppress(OSError):
             socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
@@ -82,12 +82,12 @@ class Cluster:
 
 @contextmanager
 def open_cluster(cores: int) -> Iterator[Cluster]:
-    """Starts a Ray on so many cores, which ends with the block or, killed, with this thread.
+    """Starts a Ray cluster on some cores, which ends with the block or the death of this thread.
 
-    Only this user can reach it, from this machine.
+    Only this user can reach the cluster, and only from this machine.
 
     Raises:
-        KneepointError: it cannot be started.
+        KneepointError: the cluster cannot be started.
     """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -98,7 +98,7 @@ def open_cluster(cores: int) -> Iterator[Cluster]:
     command += ["--include-dashboard=False", "--include-log-monitor=False"]
     # Workers import this package from the same place, whatever their folder.
     path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
-    # Ray opens its own folder to everybody, so that lies in a private one.
+    # Ray makes its folder readable for all users, so that folder lies in a private one.
     with private_folder("ray", _SHORT) as folder, (folder / "log").open("wb") as log:
         server = subprocess.Popen(
             [*command, f"--temp-dir={folder}/ray"],
@@ -118,7 +118,7 @@ def open_cluster(cores: int) -> Iterator[Cluster]:
             yield cluster
         finally:
             server.terminate()
-            with suppress(subprocess.TimeoutExpired):  # it may hang where it was ending already
+            with suppress(subprocess.TimeoutExpired):  # Ray may hang while it ends
                 server.wait(_END_S)
             with suppress(ProcessLookupError):
                 os.killpg(server.pid, signal.SIGKILL)
@@ -126,7 +126,7 @@ def open_cluster(cores: int) -> Iterator[Cluster]:
 
 
 def own_token() -> Path:
-    """Returns the token file of this user's Rays: one, as Ray reads its token once in a process."""
+    """Returns the token file of all clusters of this user: Ray reads it once per process."""
     path = runtime_folder() / "token"
     with hold_lock(path.with_suffix(".lock"), math.inf):
         if not path.exists():
@@ -135,10 +135,11 @@ def own_token() -> Path:
 
 
 def start_cluster(file: Path, cores: int, existing: Cluster | None = None) -> TextIO:
-    """Offers studies a Ray, if not an existing one, then one on so many cores that ends with us.
+    """Offers studies the existing Ray cluster or, without one, a cluster of this process.
 
-    It starts when a study asks for it (see find_cluster). The file says where it is, or why it is
-    no more; the result is a lock, which this process holds while it lives.
+    The cluster starts when a study asks for it (see find_cluster), and ends with this process. The
+    file contains its address, or the reason for its end; the result is a lock, which this process
+    holds as long as it lives.
     """
     lock = hold_lock(_lock(file), LOCK_PATIENCE_S)
     _wanted(file).unlink(missing_ok=True)
@@ -169,7 +170,7 @@ def _serve(file: Path, cores: int) -> None:
 
 
 def find_cluster(file: Path) -> Cluster:
-    """Returns the workflow's Ray, which it asks for, as soon as it is ready.
+    """Asks for the workflow's Ray cluster, and returns it as soon as it is ready.
 
     Raises:
         KneepointError: it ended or did not start.
@@ -187,7 +188,7 @@ def find_cluster(file: Path) -> Cluster:
 
 
 def serves_here(file: Path) -> bool:
-    """Whether the workflow is on this machine; a batch system may run its jobs elsewhere."""
+    """Returns whether the workflow runs on this machine; a batch system may run jobs elsewhere."""
     return bool(read_json(file)["host"] == platform.node())
 
 

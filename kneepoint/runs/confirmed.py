@@ -20,7 +20,7 @@ from kneepoint.runs.seeds import derive_seed
 
 NAME = "confirm"
 CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
-"""Origins of settings: the emulated host is fitted to the first."""
+"""Origins of settings; the emulated host is fitted to the settings of the first origin."""
 
 # Lists are comma-separated. Other origins are `listed` and `contradicted`; a row of a published
 # table is "TABLE ROW".
@@ -41,12 +41,12 @@ class ConfirmedSetting(Setting):
 
     @property
     def calibrates(self) -> bool:
-        """Whether the emulated host is fitted to it."""
+        """Whether the emulated host is fitted to this setting."""
         return CALIBRATION in self.origins
 
 
 def configured(job: Job) -> Confirm:
-    """Returns the configuration's confirmation; these experiments exist only with it."""
+    """Returns the configuration's `confirm`, without which these experiments do not exist."""
     wanted = job.workflow.settings.part(Confirming).confirm
     assert wanted is not None
     return wanted
@@ -77,7 +77,7 @@ def plan_settings(
 ) -> list[PlannedRun]:
     """Returns the runs of settings on a network: the first repeat of all, then the second.
 
-    So an interruption leaves about as many runs of each setting. In real time the seed only
+    Thus an interruption leaves similar numbers of runs of each setting. In real time the seed only
     numbers the repeats.
     """
     root = derive_seed(job.workflow.settings.seed, stream)

@@ -19,10 +19,10 @@ class Executor(Protocol):
     """Executes runs in any order."""
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
-        """Yields the records of all runs, some at a time, as they finish.
+        """Yields the records of all runs in lists, as runs finish.
 
-        Runs after one that met a machine fault may be left out. While runs are in progress
-        in real time, it now and then yields an empty list.
+        Runs after a machine fault may be left out. While real-time runs are in progress, an empty
+        list is yielded from time to time.
 
         Raises:
             KneepointError: a run cannot be executed.
@@ -35,7 +35,7 @@ class Executor(Protocol):
 class LocalExecutor:
     """Executes runs in virtual time in threads of this process, each with its own engine.
 
-    Without a number of workers there are as many as processors.
+    The default number of workers is the number of processors.
     """
 
     def __init__(self, settings: EngineSettings, workers: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The context of an experiment: configuration, engines, networks and output folder."""
+"""The context of an experiment: configuration, engines, networks and folder of results."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager

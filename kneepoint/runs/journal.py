@@ -1,4 +1,4 @@
-"""The journal of finished runs: a line of JSON each, on disk before the sampler gets the result."""
+"""The journal of finished runs: a JSON line per run, on disk before the sampler has the result."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ _LONGEST_LINE = 2**20
 
 
 class RunJournal:
-    """Finished runs by run_id, in a file that survives a kill at any moment.
+    """Finished runs by run_id, in a file that stays intact if the process is killed at any moment.
 
     Runs are content-addressed: runs of an older configuration or binary are never used. Every line
     carries the SHA-256 of its record; opening the file removes torn and damaged lines, whose runs
@@ -85,7 +85,7 @@ class RunJournal:
                 offset += len(line)
 
     def keep(self, run_ids: Iterable[str]) -> None:
-        """Removes every run but these."""
+        """Removes all runs except these."""
         wanted = set(map(_key, run_ids))
         self._places = {key: place for key, place in self._places.items() if key in wanted}
         self._file.close()

@@ -145,7 +145,7 @@ def _check_studies(workflow: Workflow) -> None:
 
 
 def _cycle(needs: Mapping[str, Iterable[str]]) -> list[str]:
-    """Returns a cycle of needs, in which the next element needs each one; [] without a cycle."""
+    """Returns a cycle of needs, in which each element is needed by the next; [] without a cycle."""
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:

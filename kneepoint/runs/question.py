@@ -1,4 +1,4 @@
-"""What a question of the report declares: its experiments, tables, figures and sections.
+"""The declaration of a question: its experiments, tables, figures and sections.
 
 Each folder of kneepoint/questions is a question.
 """
@@ -105,23 +105,23 @@ class Experiment:
 
     @property
     def phase(self) -> Phase:
-        """The phase of `make confirm` that makes it."""
+        """The phase of `make confirm` that makes the experiment."""
         by_engine = Phase.REAL if LIMITS[self.engine].is_real_time else Phase.EMULATED
         return by_engine if self.kind.phase is None else self.kind.phase
 
     @property
     def needs_confirm(self) -> bool:
-        """Whether only `make confirm` makes it: it runs in real time, or reads results of such."""
+        """Whether only `make confirm` makes the experiment, because it needs real-time results."""
         return self.phase > Phase.EMULATED
 
     @property
     def rule(self) -> str:
-        """The rule that makes it; experiments outside the emulator have a rule of their own."""
+        """The workflow's rule; experiments outside the emulator have separate rules."""
         return self.kind.rule if self.engine == EMULATOR else f"{self.kind.rule}_real"
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All its outputs; the last marks it as complete."""
+        """All outputs; the last output marks the experiment as complete."""
         return ("runs.parquet", *self.kind.files, "made_by.json")
 
 
@@ -158,8 +158,8 @@ class CountedRuns:
     Args:
         order: position among the rows of all questions.
         groups: groups of results with these runs.
-        function: yields the runs from Results, each set with its description (see
-            `kneepoint.analysis.inventory`); `module:function` in the question's folder.
+        function: yields entries of the inventory from Results (see `kneepoint.analysis.inventory`);
+            `module:function` in the question's folder.
     """
 
     order: int
@@ -224,7 +224,7 @@ class Question:
 
 @cache
 def questions() -> Mapping[str, Question]:
-    """All questions by the names of their folders, in their order.
+    """Returns all questions by the names of their folders, in their order.
 
     Raises:
         KneepointError: a folder declares no question, or two declare a table, figure, folder or

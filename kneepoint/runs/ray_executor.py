@@ -1,7 +1,4 @@
-"""Runs on a Ray, as its tasks.
-
-Importing Ray takes longer than a short study, so the import is lazy.
-"""
+"""Execution of runs as tasks of a Ray cluster."""
 
 import logging
 import os
@@ -27,15 +24,15 @@ from kneepoint.runs.ray_node import Sent, facts_here, run_here
 _CHUNK = 16
 """Maximum number of runs per task, of which one per core is in progress."""
 _CPUS = 0.5
-"""A task's share of a CPU: while one study samples, another runs, and Ray ends idle workers."""
+"""A task's share of a CPU, so that a study runs while another samples; Ray ends idle workers."""
 _RETRIES = 10
 """Further attempts, on any worker, of a task whose worker or node dies."""
 _SILENCE_S = 120.0
-"""Time without a result after which somebody looks whether there are nodes (s)."""
+"""Time without a result after which the executor checks that the cluster has nodes (s)."""
 
 
 class RayExecutor:
-    """Executes runs as tasks of a Ray, which repeats those whose worker or node dies.
+    """Executes runs as tasks of Ray, which repeats tasks if their worker or node dies.
 
     Ends this process, with one line, when Ray ends.
 
@@ -53,8 +50,9 @@ class RayExecutor:
         import ray
 
         with private_folder("empty") as empty:
-            # All that a node needs besides Python and Ray. Without a working directory, workers
-            # would rather import what a node has at the path of this process's folder.
+            # Everything that a node needs besides Python and Ray. Without a working directory,
+            # workers import a package at the path of this process's folder on their node, if one
+            # exists.
             needed = {
                 "py_modules": [str(PACKAGE)],
                 "excludes": ["data/", "__pycache__/"],
@@ -143,10 +141,11 @@ class RayExecutor:
 
 
 def join(address: str) -> Cluster:
-    """Returns the existing Ray at HOST:PORT.
+    """Returns the existing Ray cluster at HOST:PORT.
 
     Raises:
-        KneepointError: nothing answers there, there is no token, or Ray requires none or another.
+        KneepointError: nothing answers at this address, no token exists, or Ray requires no
+        token or another token.
     """
     path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or "~/.ray/auth_token").expanduser()
     cluster = Cluster(address, str(path), is_joined=True)

@@ -1,4 +1,4 @@
-"""What a worker of Ray executes, perhaps on another machine, to which files must be sent."""
+"""The code that Ray's workers execute, possibly on other machines with files sent to them."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ def run_here(
     Args:
         settings: of the engine, which lives from task to task.
         specs: the runs.
-        expected: facts of the machine that requests runs (see facts_here); a node with others
-            refuses to run anything, because results might depend on them.
+        expected: facts of the machine that requests runs (see facts_here); a node with different
+            facts refuses to run anything, because results may depend on them.
         sent: files that the runs need; empty: the settings' paths on this machine.
     """
     try:
@@ -62,7 +62,7 @@ def _engine(settings: EngineSettings) -> Engine:
 
 @cache
 def _folder() -> Path:
-    """A folder of this process, which the next one on the node removes."""
+    """Makes a folder of this process, which the next process on the node removes."""
     return _stack.enter_context(private_folder("ray"))
 
 
@@ -89,4 +89,4 @@ def _keep(sent: Sent) -> Path:
 
 _stack = ExitStack()
 _kept: dict[str, str] = {}
-"""The digests of the files in that folder, by path."""
+"""The digests of the files in the worker's folder, by path."""

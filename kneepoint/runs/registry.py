@@ -51,7 +51,7 @@ _GUIDED = replace(
 
 
 def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
-    """Returns all experiments of a configuration; those of `make confirm` come last."""
+    """Returns all experiments of a configuration; experiments of `make confirm` come last."""
     found = [
         *_studies(workflow),
         *(each for question in questions().values() for each in question.experiments(workflow)),
@@ -72,7 +72,7 @@ def check_results(workflow: Workflow) -> None:
 
 
 def _completed(experiment: Experiment, names: Container[str], config: Path) -> Experiment:
-    """Adds the files of its networks, and drops needs that no question of this tree makes."""
+    """Adds the files of an experiment's networks, and drops needs that no question makes."""
     described = [network_file(config, network) for network in experiment.networks]
     file = config if experiment.settings else experiment.config_files[0]
     needs = [name for name in experiment.needs if name in names]
@@ -110,15 +110,15 @@ def inputs_of(
     """Returns the digest of each input by its name; "" for a missing input.
 
     Names are paths relative to the folder of the configuration, of the shipped configuration or of
-    the results, so that they name nobody's home. Of the main file only the seed and the settings
-    of this experiment count.
+    the results, so that they do not name a user's home. Of the main file only the seed and the
+    settings of this experiment count.
     """
     config, results = workflow.path.parent, workflow.results
     shipped = [path for path in experiment.config_files if path.is_relative_to(SHIPPED)]
     own = [path for path in experiment.config_files if path not in shipped]
     settings = f"{workflow.settings.seed} {experiment.settings}"
     others = experiments_of(workflow) if experiment.needs else {}
-    # Without the provenance, whose commit may change alone.
+    # Without the provenance, because its commit may change alone.
     made = [results / need / file for need in experiment.needs for file in others[need].files[:-1]]
     read = {
         str(path.relative_to(base)): path

@@ -56,7 +56,7 @@ _PROBE = pa.struct(
     [*required("string", "name"), *(pa.field(name, "float64") for name in PROBE_METRICS)]
 )
 _BATCH = 4096
-"""Rows held in memory as Python objects at a time."""
+"""The number of rows held in memory as Python objects at a time."""
 
 RUNS_SCHEMA = pa.schema(
     [
@@ -110,8 +110,8 @@ class FinishedTrial:
         means: the mean of each of TRIAL_METRICS over measured runs; empty without any.
         n_runs: number of runs.
         objectives: values of both objectives of a front.
-        violation: by how much the trial exceeds the study's bound; None without a bound.
-        is_stopped: whether the trial lost a race; `value` is then over the runs until that.
+        violation: the excess over the study's bound; None without a bound.
+        is_stopped: whether the trial lost a race; `value` then covers the runs before it stopped.
         reports: the values that the trial reported in a race.
     """
 

@@ -1,4 +1,4 @@
-"""Executes runs that are not in the journal, and records them."""
+"""Execution and recording of runs that are not in the journal."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.results import FinishedRun, PlannedRun
 
 _FAULTS_IN_A_ROW = 3
-"""Consecutive machine faults after which further runs are pointless."""
+"""The number of consecutive machine faults that ends a batch."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Runner:
         return record is not None and not self._spoils(record)
 
     def _executor_of(self, batch: Batch) -> tuple[Executor, bool]:
-        """The executor of a batch, and whether other batches share it."""
+        """Returns the executor of a batch, and whether other batches share it."""
         if batch.together:
             return self._make_executor(batch), False
         if batch.engine not in self._executors:
@@ -135,7 +135,8 @@ class Runner:
         """Executes the missing runs; returns records of faults if the batch keeps them.
 
         Too many faults in succession end the batch. Entries must not end a contest: where faults
-        are kept, only runs of our controllers count. Elsewhere all runs of one entry count once.
+        are kept, only runs of our controllers count. In other batches, faults of several runs of
+        one entry count once.
         """
         faults: list[RunRecord] = []
         keeps_faults = batch.together or batch.keeps_faults

@@ -1,8 +1,8 @@
 """Real-time slots, which limit the real runs in progress at once on this host.
 
 The probe measures their number (kneepoint.questions.probe.plan); an unprobed host offers one per
-core. A slot is a locked file: all jobs of a user share them, and a job that ends, however it ends,
-releases its own. So a job admits its runs itself, by the probe's result when it begins.
+core. A slot is a locked file: all jobs of a user share the slots, and the end of a job, for any
+reason, releases its slots. A job reads the number of slots when it begins.
 """
 
 import queue
@@ -62,12 +62,12 @@ class StoppedError(Exception):
 
 
 class SlotExecutor:
-    """Executes runs in real time, each in one of the host's slots, in threads of this process.
+    """Executes runs in real time in threads of this process, each run in one of the host's slots.
 
     Args:
         settings: of the engine.
         slots: their number.
-        folder: of their locks; None: this user's own.
+        folder: of their locks; None: this user's default.
         pauses_s: before each further attempt of a run that meets a machine fault.
     """
 
@@ -108,12 +108,12 @@ class SlotExecutor:
             pool.shutdown(cancel_futures=True)
 
     def close(self) -> None:
-        """Nothing is held between runs."""
+        """Does nothing: no resource is held between runs."""
 
     def _run(self, spec: RunSpec, is_next: bool) -> RunRecord:
-        """Makes a run in a slot; `is_next`: this thread may have just freed one."""
+        """Makes a run in a slot; `is_next` is whether this thread may have just freed a slot."""
         if is_next:
-            self._pause(2 * _POLL_S)  # others may have waited for the slot
+            self._pause(2 * _POLL_S)  # other jobs may wait for the slot
         with self._slot():
             engine = self._settings.open()
             with self._lock:
@@ -128,14 +128,14 @@ class SlotExecutor:
                 engine.close()
 
     def _stop(self) -> None:
-        """Begins no further run, and ends those in progress."""
+        """Begins no further run, and ends runs in progress."""
         with self._lock:
             self._stopped.set()
             for engine in self._running.values():
                 engine.stop()
 
     def _slot(self) -> TextIO:
-        """Takes a slot as soon as one is free; it is held until the result is closed."""
+        """Waits for a free slot and takes it; the slot is held until the result is closed."""
         while True:
             for path in self._slots:
                 with suppress(KneepointError):

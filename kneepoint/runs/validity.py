@@ -1,4 +1,4 @@
-"""Whether results are what the present code, programs and inputs give, by their provenance."""
+"""Comparison of results' provenance with the present code, programs and inputs."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,7 +21,7 @@ def complaints(
 ) -> Iterator[str]:
     """Yields a message for each reason for which a folder of results is out of date.
 
-    `experiment` is the one that the configuration has for the folder, if any.
+    `experiment` is the configuration's experiment of the folder, if any.
     """
     yield from changes(folder, made, BUILT, workflow.settings.real_time.keep_awake)
     if experiment:
@@ -29,7 +29,7 @@ def complaints(
 
 
 def changed_inputs(workflow: Workflow, experiment: Experiment, made: MadeBy) -> Iterator[str]:
-    """Yields a message for each input of an experiment that is another than its results had."""
+    """Yields a message for each input of an experiment that has changed since its results."""
     now = inputs_of(workflow, experiment)
     for file in other_inputs(made.inputs, now):
         yield f"the input {file} has changed"
@@ -52,7 +52,7 @@ def changes(folder: Path, made: MadeBy, build: Path, keeps_awake: bool) -> Itera
     if digest_of_packages() != made.packages_sha256:
         yield "the package versions in requirements.txt have changed"
     if made.engine:
-        with suppress(KneepointError):  # they are not installed: nothing to compare with
+        with suppress(KneepointError):  # not installed, so that no comparison is possible
             now = settings_of(made.engine, build, keep_awake=keeps_awake)
             if now.sha256 != made.engine_sha256:
                 yield f"the programs of engine {made.engine} have changed"

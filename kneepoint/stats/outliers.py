@@ -12,13 +12,13 @@ from kneepoint.stats import Floats
 from kneepoint.stats.robust import qn
 
 FACTOR = 6.0
-"""An outlier is at least so many standard deviations away."""
+"""The minimum distance of an outlier in standard deviations."""
 LEVEL = 0.01
 """Significance level per table: the probability of a false outlier in a table without errors."""
 EFFICIENCY = 0.6
 """Lower bound of the efficiency of Qn, relative to the sample standard deviation."""
 LEAST_NEIGHBOURS = 3
-"""Fewest neighbours that bound a point: one of them may be wrong."""
+"""The minimum number of neighbours that bound a point, of which one may be wrong."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class OtherRows:
         return cls(middle, usual, scale, max(1, int(EFFICIENCY * (n - 1))), numbers)
 
     def limit(self, close: float, far: float) -> float:
-        """The least absolute difference that is an outlier.
+        """Returns the minimum absolute difference of an outlier.
 
-        Differences up to `close` are never outliers; differences from `far` on are even where they
-        are not improbable; both need FACTOR times the scale.
+        Differences up to `close` are never outliers. Differences above `far` are outliers even if
+        they are not improbable. In any case the difference must exceed FACTOR times the scale.
         """
         improbable = self.scale * float(stdtrit(self.degrees, 1 - LEVEL / self.numbers / 2))
         return max(FACTOR * self.scale, min(far, max(close, improbable)))
@@ -72,7 +72,7 @@ class OtherRows:
 
 
 def beyond_neighbours(x: Floats, y: Floats, i: int) -> tuple[float, float, float]:
-    """How far point i lies outside the range that its neighbours allow.
+    """Returns the distance of point i from the range that its neighbours allow.
 
     Neighbours are the two nearest points on each side; the range spans the lines through any two.
 

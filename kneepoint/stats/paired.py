@@ -19,9 +19,9 @@ from kneepoint.stats.bootstrap import RESAMPLES, bootstrap_interval
 from kneepoint.stats.intervals import t_quantile
 
 FLIPS = 99_999
-"""Random sign patterns of a Monte Carlo test."""
+"""The number of random sign patterns of a Monte Carlo test."""
 MOST_EXACT_PAIRS = 16
-"""Up to so many differing pairs, the test enumerates all (at most 65,536) sign patterns."""
+"""The maximum number of nonzero differences for which the test enumerates all sign patterns."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ def _signs(seed: int, flips: int, terms: int) -> Floats:
 
 
 def least_pairs(comparisons: int, level: float = 0.05) -> int:
-    """The least number of pairs with which a sign-flip test can reject at `level` after Holm.
+    """Returns the minimum number of pairs with which a sign-flip test can reject at `level`.
 
-    If n pairs all agree, 2 of the 2^n sign patterns are as extreme.
+    If all n pairs have the same sign, 2 of the 2^n sign patterns are as extreme.
     """
     return math.ceil(1 + math.log2(comparisons / level))
 

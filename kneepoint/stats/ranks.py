@@ -63,7 +63,7 @@ def enough_runs(
     level: float = 0.95,
     subsets: int = SUBSETS,
 ) -> SufficientRuns:
-    """The least number of runs that determines the median to within `within`, as in CONFIRM.
+    """Returns the minimum number of runs that determines the median to `within`, as CONFIRM does.
 
     Maricq, Duplyakin, Jimenez, Maltzahn, Stutsman and Ricci, Taming Performance Variability, OSDI
     2018. For each number of runs, subsets of that size are drawn without replacement from the
