@@ -168,7 +168,7 @@ class Results:
         found: Part = self._parts[read]
         return found
 
-    def having(self, read: Callable[["Results"], Part], part: Part) -> "Results":
+    def with_part(self, read: Callable[["Results"], Part], part: Part) -> "Results":
         """Returns the results with a part replaced, which no folder contains yet."""
         found = copy(self)
         found._parts = {**self._parts, read: part}

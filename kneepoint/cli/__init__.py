@@ -123,13 +123,13 @@ def _known(key: str) -> Any:
     return context and context.meta.get(key)
 
 
-def given(path: Path) -> Path:
+def path_in_project(path: Path) -> Path:
     """Converts a path relative to the folder of the call into a path relative to the project."""
     called_from = _known(_CALLED_FROM)
     return seen_from(Path.cwd(), called_from / path) if called_from else path
 
 
-def as_called(path: Path) -> Path:
+def path_for_caller(path: Path) -> Path:
     """Converts a path relative to the project into a path relative to the folder of the call."""
     called_from = _known(_CALLED_FROM)
     if called_from and called_from.is_relative_to(Path.cwd()):
@@ -145,7 +145,7 @@ def results_here(results: Path) -> Path:
     """
     if not _known(_WITHOUT_PROJECT):
         return results
-    here = given(results)
+    here = path_in_project(results)
     require_own(here, "change to a folder of your own")
     return here
 
@@ -159,7 +159,7 @@ class _OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Raises KneepointError if the file cannot be written, before any work."""
-        path = given(Path(str(super().convert(value, param, ctx))))
+        path = path_in_project(Path(str(super().convert(value, param, ctx))))
         if self._suffixes and path.suffix not in self._suffixes:
             raise KneepointError(f"{path}: unknown figure format; use .png, .svg or .pdf")
         require_place(path, param.opts[0] if param else self.name)
@@ -188,7 +188,7 @@ class _GivenPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Returns the path relative to the project."""
-        return given(Path(str(super().convert(value, param, ctx))))
+        return path_in_project(Path(str(super().convert(value, param, ctx))))
 
 
 PATH = _GivenPath()

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 from kneepoint.cli import (
-    as_called,
     common_options,
     cores_option,
+    path_for_caller,
     print_result,
     subcommand,
 )
@@ -45,6 +45,6 @@ def make(config: Path, cores: str, as_json: bool) -> None:
         print(*failures, sep="\n", file=sys.stderr)
     has_succeeded = all(each.failed < (each.trials or 1) for each in studies)
     found = [f"- {each}" for each in read_json(results / "provenance.json")["findings"]]
-    shown = [str(as_called(path)) for path in paths]
+    shown = [str(path_for_caller(path)) for path in paths]
     text = "\n".join([*found, *([""] if found else []), *shown])
     print_result(shown, text, as_json, ok=has_succeeded)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from kneepoint.cli import given
+from kneepoint.cli import path_in_project
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import (
     read_bytes,
@@ -59,7 +59,7 @@ def is_path(controller: str) -> bool:
 
 def controller_given(text: str) -> str:
     """Returns a controller's name, or its path, which is relative to the folder of the call."""
-    return str(given(Path(text)).absolute()) if is_path(text) else text
+    return str(path_in_project(Path(text)).absolute()) if is_path(text) else text
 
 
 def description_of(network: str) -> Path:

@@ -61,11 +61,12 @@ def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str
     said += f", {failed.trials} of them failed ({failed})" if failed.trials else ""
     if found.best is None or found.table:
         return said
-    told = found.posterior
+    posterior = found.posterior
     sure = (
-        f", within 1 % of the best of {told.candidates} with probability "
-        f"{told.within_1_percent:.2f} ({told.runs} of at most {told.budget} further runs)"
-        if told
+        f", within 1 % of the best of {posterior.candidates} with probability "
+        f"{posterior.within_1_percent:.2f} ({posterior.runs} of at most {posterior.budget} further "
+        "runs)"
+        if posterior
         else ""
     )
     goal = found.objective.replace("mean_log", "geometric mean")

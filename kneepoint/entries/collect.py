@@ -193,7 +193,7 @@ def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submissio
     found = list(_in_folder(folder.resolve()))
     if not found:
         raise KneepointError(f"{folder}: contains no entry; add source trees or archives")
-    names = _told_apart([_names_of(*each) for each in found], ours)
+    names = _distinct_names([_names_of(*each) for each in found], ours)
     remarks = remarks_on([each.author for _, each in found], ours)
     as_written: dict[str, set[str]] = {}
     for _, each in found:
@@ -218,7 +218,7 @@ def _names_of(full_name: str, submission: Submission) -> tuple[str, ...]:
     return submission.name, shown, f"{shown}-{digest[:6]}", f"{shown[:30]}-{digest}"
 
 
-def _told_apart(possible: Sequence[Sequence[str]], taken: Collection[str]) -> list[str]:
+def _distinct_names(possible: Sequence[Sequence[str]], taken: Collection[str]) -> list[str]:
     """Returns the first possible name of each submission that no other one has."""
     places = [0] * len(possible)
     while True:

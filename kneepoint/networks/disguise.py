@@ -48,14 +48,14 @@ def disguise(
         piece = bisect_left(pieces, time_ms) - 1
         return int(starts[piece] + factors[piece] * (time_ms - pieces[piece]) + 0.5)
 
-    def made(times_ms: Sequence[int]) -> list[int]:
+    def disguised_times(times_ms: Sequence[int]) -> list[int]:
         first, last = bisect_right(times_ms, cut_ms), bisect_right(times_ms, end_ms)
         turned = [time_ms - cut_ms for time_ms in times_ms[first:last]]
         before = bisect_right(times_ms, 0)
         turned += [time_ms + end_ms - cut_ms for time_ms in times_ms[before:first]]
         return _reordered([stretched(time_ms) for time_ms in turned], draw)
 
-    return made(uplink_ms), made(downlink_ms)
+    return disguised_times(uplink_ms), disguised_times(downlink_ms)
 
 
 def _reordered(times_ms: Sequence[int], draw: Callable[[], float]) -> list[int]:

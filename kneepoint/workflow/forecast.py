@@ -52,7 +52,7 @@ class Forecast:
         self._began_at = time.time() - 1  # the times of files are coarser
         self._compiled, self._files = 0, _FILES if self.is_building else 0
 
-    def told(self, states: Sequence[State], log: Path) -> str:
+    def progress_text(self, states: Sequence[State], log: Path) -> str:
         """Returns what is done of the build or, after it, of Snakemake's steps, and what is left.
 
         Args:

@@ -22,7 +22,7 @@ from kneepoint.workflow.forecast import Forecast
 from kneepoint.workflow.states import State, states_of
 from kneepoint.workflow.view import follow
 
-LOG = LOGS / "workflow.log"
+WORKFLOW_LOG = LOGS / "workflow.log"
 """Snakemake's own output of the last workflow that showed its progress instead."""
 PREPARATION = LOGS / "preparation.log"
 """Snakemake's own output for the last command that first made what it needs."""
@@ -113,7 +113,7 @@ def _run_quietly(
     start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None, forecast: Forecast | None
 ) -> int:
     """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
-    path = LOG if shown else PREPARATION
+    path = WORKFLOW_LOG if shown else PREPARATION
     path.parent.mkdir(parents=True, exist_ok=True)
     look = partial(states_of, load_workflow(shown)) if shown else list
     if shown and not forecast:
@@ -144,7 +144,7 @@ def _tell(
     forecast: Forecast, look: Callable[[], Sequence[State]], log: Path
 ) -> tuple[Sequence[State], str]:
     states = look()
-    return states, forecast.told(states, log)
+    return states, forecast.progress_text(states, log)
 
 
 def _end_with_parent() -> None:

@@ -52,7 +52,7 @@ def test_what_is_left_shrinks_to_the_end_over_both_parts(slower: float, noise: f
     for file in range(1, FILES + 1):
         clock.now_s += 0.45 * slower * (1 + noise * (-1) ** file)
         compiled(file)
-        said = forecast.told(states(0), log)
+        said = forecast.progress_text(states(0), log)
         assert said.startswith(f"compiling: {file} of {FILES} files")
         assert (" left" in said) == (file >= FILES / 10)
         told.append(forecast.left_s(states(0)))
@@ -93,19 +93,20 @@ def test_a_running_experiment_counts_by_its_runs() -> None:
 def test_steps_are_the_last_that_snakemake_told(folder: Path) -> None:
     log = folder / "log"
     forecast = Forecast(False)
-    assert forecast.told([], log) == ""
+    assert forecast.progress_text([], log) == ""
     log.write_text("1 of 12 steps (8%) done\nwords\n3 of 12 steps (25%) done\nwords\n")
-    assert forecast.told([], log) == "3 of 12 steps done"  # of some experiments: no forecast
+    # A workflow of some experiments has no forecast.
+    assert forecast.progress_text([], log) == "3 of 12 steps done"
     whole = Forecast(False, is_whole=True)
-    assert whole.told(states(3), log).startswith("3 of 12 steps done, ")
+    assert whole.progress_text(states(3), log).startswith("3 of 12 steps done, ")
     log.write_text("12 of 12 steps (100%) done\n")
-    assert whole.told(states(3), log) == "12 of 12 steps done"
+    assert whole.progress_text(states(3), log) == "12 of 12 steps done"
 
 
 def test_a_build_of_before_says_nothing() -> None:
     compiled(150)
     os.utime(BUILD_LOG, (0, 0))
-    assert Forecast(True).told([], Path("log")) == "compiling"
+    assert Forecast(True).progress_text([], Path("log")) == "compiling"
 
 
 def test_the_time_that_is_left_is_told_no_finer_than_it_is_known() -> None:

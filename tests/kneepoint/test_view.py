@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.workflow.make import (
-    LOG,
+    WORKFLOW_LOG,
     NotMadeError,
     make,
 )
@@ -126,7 +126,7 @@ def test_snakemakes_words_go_to_a_file(
     workflow.write_text(SNAKEMAKE.format(rest=""))
     make(Path("config.yaml"), [])
     assert capfd.readouterr() == ("", "")
-    assert "rule search_study:" in LOG.read_text()
+    assert "rule search_study:" in WORKFLOW_LOG.read_text()
     monkeypatch.setenv("KNEEPOINT_VERBOSE", "1")
     make(Path("config.yaml"), [])
     assert "rule search_study:" in capfd.readouterr().out
@@ -147,16 +147,16 @@ def test_errors_are_whole_and_name_the_file(
 def test_what_a_command_prepares_speaks_and_logs_only_if_it_fails(
     workflow: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    LOG.parent.mkdir(parents=True, exist_ok=True)
-    LOG.write_text("of a workflow that runs")
+    WORKFLOW_LOG.parent.mkdir(parents=True, exist_ok=True)
+    WORKFLOW_LOG.write_text("of a workflow that runs")
     for rest in ("", "sys.exit(1)"):
         workflow.write_text(SNAKEMAKE.format(rest=rest))
         with pytest.raises(NotMadeError) if rest else nullcontext():
             make(Path("config.yaml"), [], quiet=True)
-        assert LOG.read_text() == "of a workflow that runs"
+        assert WORKFLOW_LOG.read_text() == "of a workflow that runs"
         said = capfd.readouterr().err.splitlines()
         assert bool(said) == bool(rest)
-    (kept,) = set(LOG.parent.iterdir()) - {LOG}
+    (kept,) = set(WORKFLOW_LOG.parent.iterdir()) - {WORKFLOW_LOG}
     assert said == [*kept.read_text().splitlines(), f"error: Snakemake failed; see {kept}"]
 
 

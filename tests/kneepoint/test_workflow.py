@@ -16,8 +16,8 @@ from kneepoint.common.locks import (
 )
 from kneepoint.common.places import OWN_CONTROLLERS, STATE
 from kneepoint.workflow.make import (
-    LOG,
     VERBOSE,
+    WORKFLOW_LOG,
     make,
 )
 
@@ -33,13 +33,13 @@ def test_second_workflow_leaves_the_log_of_the_first(
     folder: Path, monkeypatch: pytest.MonkeyPatch, verbose: str
 ) -> None:
     monkeypatch.setenv(VERBOSE, verbose)
-    LOG.parent.mkdir(parents=True)
-    LOG.write_text("the first one's")
+    WORKFLOW_LOG.parent.mkdir(parents=True)
+    WORKFLOW_LOG.write_text("the first one's")
     with hold_lock(WORKFLOW_LOCK):
         before = sorted(folder.rglob("*"))
         with pytest.raises(KneepointError, match=f"process {os.getpid()} holds the lock"):
             make(Path("config.yaml"), [])
-    assert LOG.read_text() == "the first one's"
+    assert WORKFLOW_LOG.read_text() == "the first one's"
     assert sorted(folder.rglob("*")) == before
 
 

@@ -25,16 +25,16 @@ class Namespace:
         self.descriptor = descriptor
 
     @classmethod
-    def here(cls) -> Self:
+    def current(cls) -> Self:
         """Returns this thread's namespace."""
         return cls(os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC))
 
     @classmethod
     def make(cls) -> Self:
         """Makes a namespace; raises OSError if this process may not."""
-        with cls.here().entered():
+        with cls.current().entered():
             _check(_libc.unshare(_CLONE_NEWNET))
-            return cls.here()
+            return cls.current()
 
     @contextmanager
     def entered(self) -> Iterator[None]:

@@ -54,7 +54,7 @@ class Rig:
             KneepointError: this process lacks a permission or a program, which the message names.
         """
         self._scenario = scenario
-        self.router = Namespace.here()
+        self.router = Namespace.current()
         self.server = Namespace.make()
         self.client = Namespace.make()
         for namespace in (self.router, self.server, self.client):

@@ -64,7 +64,7 @@ def plan(job: Job, name: str) -> Plan:
 
         def current() -> Results:
             runs = runs_table(name, finished).to_pandas()
-            return results.having(
+            return results.with_part(
                 tables.added_runs, tables.added_frame(runs, [host for *_, host in planned])
             )
 

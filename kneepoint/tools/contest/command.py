@@ -9,8 +9,8 @@ import click
 
 from kneepoint.cli import (
     PATH,
-    as_called,
     common_options_anywhere,
+    path_for_caller,
     print_result,
     results_here,
     subcommand,
@@ -139,7 +139,7 @@ def command(
     contest_run = replace(contest_run, key=names, is_revealed=is_revealed)
     if contest_run.secret:
         click.echo(
-            f"secret seed: {as_called(folder / SEED_FILE)}, "
+            f"secret seed: {path_for_caller(folder / SEED_FILE)}, "
             f"SHA-256 {digest_of(contest_run.secret)}",
             err=True,
         )
@@ -149,7 +149,7 @@ def command(
             found = contest_run.score(entries, lambda line: click.echo(line, err=True))
             print_result(
                 found,
-                csv_of(found) if as_csv else text_of(found, as_called(folder / PAGE)),
+                csv_of(found) if as_csv else text_of(found, path_for_caller(folder / PAGE)),
                 as_json,
             )
         except KneepointError as error:

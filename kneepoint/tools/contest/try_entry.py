@@ -9,7 +9,7 @@ from kneepoint.cli import (
     FIGURE,
     PATH,
     common_options_anywhere,
-    given,
+    path_in_project,
     seed_option,
     subcommand,
 )
@@ -57,7 +57,7 @@ def command(
     submission = submission_at(entry)
     notes = []
     if plot is None and find_spec("matplotlib"):
-        plot = given(Path(f"{submission.name}.svg"))
+        plot = path_in_project(Path(f"{submission.name}.svg"))
     elif plot is None:
         notes.append("note: the run is not plotted; to plot it: pip install 'kneepoint[pages]'")
     made = open_builder(config, [network], is_trusting=trust_entries).make(submission)

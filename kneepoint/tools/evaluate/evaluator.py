@@ -50,7 +50,7 @@ from kneepoint.stats.means import mean_of
 
 Split = Literal["train", "test"]
 
-METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")
+DEFAULT_METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")
 SEEDS = tuple(range(1, 9))
 _AHEAD = 64
 """Candidates that are read ahead of the answers."""
@@ -84,7 +84,7 @@ class Candidate(ConfigModel):
     )
     score: ScoreName = Field(default="power", description="as in a contest")
     metrics: tuple[ExpressionText, ...] = Field(
-        default=METRICS, max_length=50, description="expressions, shown for each network"
+        default=DEFAULT_METRICS, max_length=50, description="expressions, shown for each network"
     )
 
     @model_validator(mode="after")

@@ -34,11 +34,11 @@ from kneepoint.runs.runner import Runner
 from kneepoint.search.language import rules_of
 from kneepoint.tools.evolve.evolve import (
     Evolution,
-    Settings,
+    EvolutionEffort,
     evolve,
 )
 
-_DEFAULT = Settings()
+_DEFAULT = EvolutionEffort()
 
 
 @subcommand("""
@@ -97,12 +97,12 @@ def command(
     make_what_is_missing(config, networks, ["rule"])
     controller = load_catalogue(EMULATE).controller("rule", "kneepoint evolve")
     engine = EmulatorSettings.of(EMULATE)
-    wanted = Settings(rounds, trials, penalty)
+    wanted = EvolutionEffort(rounds, trials, penalty)
     folder = (
         results_here(load_workflow(config).results) / "evolved" / "-".join([*networks, str(seed)])
     )
     so_far = Evolution()
-    progress = Progress("evolve", None, detail=partial(_told, so_far, wanted))
+    progress = Progress("evolve", None, detail=partial(_progress_text, so_far, wanted))
     with open_journal(folder) as journal:
         prepared = [prepared_network(name) for name in networks]
         runner = Runner(journal, lambda _: LocalExecutor(engine, workers), progress.add)
@@ -111,7 +111,7 @@ def command(
             try:
                 found = follow(steps, runner)
             except KeyboardInterrupt:
-                progress.end(_left_behind(so_far, wanted, folder / "best.txt"))
+                progress.end(_write_interrupted(so_far, wanted, folder / "best.txt"))
                 raise
     path = folder / "evolved.json"
     write_whole(path, json.dumps(found, indent=2) + "\n")
@@ -126,13 +126,13 @@ def command(
     print_result(found, text, as_json)
 
 
-def _told(found: Evolution, wanted: Settings) -> str:
+def _progress_text(found: Evolution, wanted: EvolutionEffort) -> str:
     """Returns the progress of a search and its best value so far."""
     best = f", best {found.curve[-1][1]:.4g} in the search" if found.curve else ""
     return f"{found.trials} of at most {wanted.most_trials} trials{best}"
 
 
-def _left_behind(found: Evolution, wanted: Settings, path: Path) -> str:
+def _write_interrupted(found: Evolution, wanted: EvolutionEffort, path: Path) -> str:
     """Writes the best rule of an interrupted search; returns its text and how to resume."""
     resume = f"to resume: {shlex.join(['python', '-m', 'kneepoint', *sys.argv[1:]])}"
     if not found.values:
@@ -140,4 +140,6 @@ def _left_behind(found: Evolution, wanted: Settings, path: Path) -> str:
     best = found.ranked(wanted, 1)[0]
     write_whole(path, f"{best.text}\n")
     value = found.values[best.text]
-    return f"{_told(found, wanted)}\nbest so far {value:.4g}: {best.text}\n{path}\n{resume}"
+    return (
+        f"{_progress_text(found, wanted)}\nbest so far {value:.4g}: {best.text}\n{path}\n{resume}"
+    )

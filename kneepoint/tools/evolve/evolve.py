@@ -56,7 +56,7 @@ _HALF, _ALL = Race(pruner="median", first=1), Race(p=1e-9)
 
 
 @dataclass(frozen=True)
-class Settings:
+class EvolutionEffort:
     """The effort of a search.
 
     Args:
@@ -124,13 +124,13 @@ class Evolution:
         """Each rule's mean over all its runs: repeats correct the means of lucky rules."""
         return {text: mean for text, (_, mean) in self.found.items()}
 
-    def ranked(self, settings: Settings, count: int) -> list[Rule]:
+    def ranked(self, settings: EvolutionEffort, count: int) -> list[Rule]:
         """Returns the rules of greatest power, ordered by decreasing worth."""
         values = self.values
         some = sorted(values, key=lambda text: -values[text])[: 20 * count]
         return sorted(map(parse, some), key=lambda each: -settings.worth(values[each.text], each))
 
-    def best(self, settings: Settings, count: int) -> list[Rule]:
+    def best(self, settings: EvolutionEffort, count: int) -> list[Rule]:
         """Returns the best rule of each length, as `ranked` orders them."""
         return of_each_length(self.ranked(settings, count), count)
 
@@ -158,7 +158,7 @@ def of_each_length(rules: Iterable[Rule], count: int) -> list[Rule]:
 class _Breeder:
     """The rules of a study by trial number: the first are given, the others are bred."""
 
-    def __init__(self, first: Sequence[Rule], settings: Settings, seed: int) -> None:
+    def __init__(self, first: Sequence[Rule], settings: EvolutionEffort, seed: int) -> None:
         self._rules = list(first)
         self._settings = settings
         self._seed = seed
@@ -189,7 +189,7 @@ Steps = Generator[Batch, Iterator[FinishedRun], dict[str, Any]]
 
 
 def evolve(
-    settings: Settings,
+    settings: EvolutionEffort,
     controller: Controller,
     networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
@@ -242,7 +242,7 @@ def evolve(
 class _Search:
     """The searches of one round, whose trials share their seeds."""
 
-    settings: Settings
+    settings: EvolutionEffort
     controller: Controller
     networks: Sequence[PreparedNetwork]
     engine: EngineSettings

@@ -101,7 +101,7 @@ def command(
     text = yaml.safe_dump({**content, "title": described.title}, sort_keys=False)
     if into is not None:
         write_whole(into, text)
-    print_result({**asdict(fitted), "network": content}, told(path, fitted, text, into), as_json)
+    print_result({**asdict(fitted), "network": content}, text_of(path, fitted, text, into), as_json)
 
 
 def require(network: Network, values: Mapping[str, float], path: Path) -> Network:
@@ -120,7 +120,7 @@ def require(network: Network, values: Mapping[str, float], path: Path) -> Networ
         raise KneepointError(f"{path}: space: {point}: {complaint_of(error)}") from None
 
 
-def told(path: Path, fitted: Fitted, network: str, into: Path | None) -> str:
+def text_of(path: Path, fitted: Fitted, network: str, into: Path | None) -> str:
     """Returns a fit as text for the terminal."""
     parameters = [("parameter", "value", "interval")] + [
         (name, f"{each.value:g}", f"{each.low:g} to {each.high:g}")

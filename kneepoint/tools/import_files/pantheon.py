@@ -37,7 +37,7 @@ def _is_log(head: bytes) -> bool:
 
 
 def _read_log(path: Path, stream: BinaryIO) -> list[Measurement]:
-    found = measurement_of(LOG, path, stream)
+    found = measurement_of(TUNNEL_LOG, path, stream)
     if (named := _NAME.fullmatch(path.name)) is None:
         return [found]
     return [replace(found, controller=named["controller"], number=int(named["number"]))]
@@ -98,5 +98,5 @@ def _logs(path: Path, content: Mapping[str, Any], schemes: list[str]) -> Iterato
                     break
 
 
-LOG = Format("tunnel log of Pantheon", _is_log, _read_log)
+TUNNEL_LOG = Format("tunnel log of Pantheon", _is_log, _read_log)
 METADATA = Format("metadata of Pantheon", _is_metadata, _read_metadata)

@@ -21,7 +21,7 @@ from kneepoint.tools.import_files.measurement import (
 )
 
 FORMATS: tuple[Format, ...] = (
-    *(mahimahi.FORMAT, pantheon.LOG, pantheon.METADATA, iperf3.FORMAT, flent.FORMAT),
+    *(mahimahi.FORMAT, pantheon.TUNNEL_LOG, pantheon.METADATA, iperf3.FORMAT, flent.FORMAT),
     *(packets.FORMAT, qlog.FORMAT),
 )
 _UNITS = "are the file's units those of its format?"

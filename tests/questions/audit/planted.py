@@ -130,7 +130,9 @@ def _with_added(results: Results, pool: Pool) -> Results:
 
     def current() -> Results:
         runs = [runs.assign(host="") for runs in added.values()]
-        return results.having(added_runs, pd.concat(runs, ignore_index=True)) if runs else results
+        return (
+            results.with_part(added_runs, pd.concat(runs, ignore_index=True)) if runs else results
+        )
 
     for wanted in until_clear(current, STEPS):
         for (*setting, _), more in wanted.items():

@@ -30,7 +30,7 @@ from kneepoint.runs.load import load_workflow
 from kneepoint.runs.pipeline import follow
 from kneepoint.runs.runner import Runner
 from kneepoint.tools.evolve.breeding import random_rule
-from kneepoint.tools.evolve.evolve import Settings, evolve
+from kneepoint.tools.evolve.evolve import EvolutionEffort, evolve
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 from tests.conftest import ROOT
 
@@ -44,7 +44,7 @@ def random_rules(trials: int, seed: int) -> dict[str, Any]:
     controller = load_catalogue(EMULATE).controller("rule", "benchmark")
     engine = EmulatorSettings.of(EMULATE)
     steps = evolve(
-        Settings(rounds=1, trials=trials, tuned=1, longer=1),
+        EvolutionEffort(rounds=1, trials=trials, tuned=1, longer=1),
         *(controller, [prepared_network("contest")], engine, seed),
         [random_rule(rng) for _ in range(trials)],
     )
@@ -59,7 +59,7 @@ def tuned_rule(trials: int, seed: int) -> dict[str, Any]:
     workflow = load_workflow(CONFIG)
     study = workflow.studies["tune-timely"]
     sampler = study.sampler.model_copy(update={"trials": trials})
-    wanted = study.model_copy(update={"sampler": sampler, "runs_per_trial": Settings().runs})
+    wanted = study.model_copy(update={"sampler": sampler, "runs_per_trial": EvolutionEffort().runs})
     plan = planned(job_of(workflow), "tune-timely", wanted, seed)
     found = searched(plan)
     best = max(found, key=lambda trial: trial.value)

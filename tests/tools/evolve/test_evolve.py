@@ -24,7 +24,7 @@ from kneepoint.tools.evolve.breeding import (
 )
 from kneepoint.tools.evolve.evolve import (
     Evolution,
-    Settings,
+    EvolutionEffort,
     evolve,
 )
 from tests.controllers.emulator import EMULATE
@@ -34,7 +34,7 @@ LAW = parse(
     "q = ewma(owd, 0.5); t = 10 * exp(clip(log(rate(1) / rate(9)), -1, 1)); e = (t - q) / t; "
     "w = w + w ** -0.5 if e > 0 else w - 0.5 * (1 + min(-e, 8)); window = w if q < t else 0.9 * w"
 )
-SMALL = Settings(rounds=2, trials=32, tuned=2, longer=2)
+SMALL = EvolutionEffort(rounds=2, trials=32, tuned=2, longer=2)
 
 
 def test_children_are_rules_like_their_parents_and_new() -> None:
@@ -68,12 +68,12 @@ def test_the_front_has_no_rule_that_a_shorter_one_beats() -> None:
 def test_length_costs() -> None:
     found = Evolution({"w = w + 1": (3, 10), "w = w + 1 + 1": (3, 10.05)})
     for penalty, best in ((0, "w = w + 1 + 1"), (0.01, "w = w + 1")):
-        assert found.best(Settings(penalty=penalty), 1)[0].text == best
+        assert found.best(EvolutionEffort(penalty=penalty), 1)[0].text == best
 
 
 def test_the_best_differ_in_length() -> None:
     found = Evolution({"w = w + 1": (3, 8), "w = w - 2": (3, 9), "w = w + 1 + 1": (3, 7)})
-    best = [each.text for each in found.best(Settings(), 3)]
+    best = [each.text for each in found.best(EvolutionEffort(), 3)]
     assert best == ["w = w - 2", "w = w + 1 + 1"]
 
 
@@ -82,7 +82,7 @@ def searched(
     workers: int = 1,
     seed: int = 1,
     first: Sequence[Rule] = (),
-    settings: Settings = SMALL,
+    settings: EvolutionEffort = SMALL,
 ) -> Any:
     folder.mkdir(exist_ok=True)
     network = link(folder, "wire", 3)
@@ -117,7 +117,7 @@ def test_a_search_depends_on_its_seed_alone_and_resumes(
 @pytest.mark.slow
 def test_a_search_with_more_rounds_goes_on(tmp_path: Path) -> None:
     def runs(rounds: int) -> int:
-        searched(tmp_path, settings=Settings(rounds=rounds, trials=24, tuned=1, longer=1))
+        searched(tmp_path, settings=EvolutionEffort(rounds=rounds, trials=24, tuned=1, longer=1))
         return len((tmp_path / "runs.jsonl").read_text().splitlines())
 
     fewer = runs(10)
