@@ -33,7 +33,7 @@ from kneepoint.reports.document import (
     RUN_DIGITS,
     Document,
     document,
-    own_words,
+    user_text,
 )
 from kneepoint.reports.templating import element, joined, literal, templates_in
 from kneepoint.runs.question import FOLDER, modules
@@ -107,7 +107,7 @@ def compose(
     def own_section(name: str) -> Markup:
         section = (sections or {})[name]
         heading = element("h2", section.title, id=f"text-{name}")
-        return Markup("{}\n\n{}\n\n").format(heading, own_words(section.text))
+        return Markup("{}\n\n{}\n\n").format(heading, user_text(section.text))
 
     templates = environment(config)
     real = rows.where(every("inventory"), engine="mahimahi")
@@ -187,7 +187,7 @@ def environment(config: Path | None = None) -> jinja2.Environment:
     others = {name: jinja2.FileSystemLoader(folder) for name, folder in folders.items()}
     own = jinja2.FileSystemLoader(TEMPLATES)
     environment.loader = jinja2.ChoiceLoader([own, jinja2.PrefixLoader(others)])
-    environment.filters |= {**formats.FILTERS, **rows.FILTERS, "markdown": own_words}
+    environment.filters |= {**formats.FILTERS, **rows.FILTERS, "markdown": user_text}
     environment.tests["known"] = is_known
     environment.globals |= {
         **formats.FUNCTIONS,

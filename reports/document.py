@@ -25,7 +25,7 @@ from kneepoint.reports.blocks import SUPPLEMENT
 RUN_DIGITS = 12
 """Number of digits of a run's identifier that the report prints and links by."""
 
-_OWN_WORDS = MarkdownIt("commonmark", {"html": False}).disable("image")
+_USER_MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
 _TEMPLATES = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).disable(
     ["list", "code", "lheading", "hr", "heading"]  # a number may begin a line
 )
@@ -67,9 +67,9 @@ class Document:
         return [" ".join("".join(item.itertext()).split()) for item in items]
 
 
-def own_words(markdown: str) -> Markup:
+def user_text(markdown: str) -> Markup:
     """Returns HTML of a user's text in CommonMark; images and HTML in it remain text."""
-    text = _OWN_WORDS.render(markdown)
+    text = _USER_MARKDOWN.render(markdown)
     for level in (3, 2, 1):  # below the headings of a part and of a section
         text = text.replace(f"<h{level}>", "<h4>").replace(f"</h{level}>", "</h4>")
     return Markup(_BLANK_LINES.sub("\n", f"<div>{text}</div>"))  # noqa: S704

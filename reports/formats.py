@@ -27,6 +27,11 @@ def signed_percent(ratio: float, decimals: int = 1) -> str:
     return labels.percent(ratio, decimals, signed=True)
 
 
+def significant(value: float, digits: int) -> str:
+    """Returns a number with these significant digits, without trailing zeros."""
+    return f"{value:.{digits}g}"
+
+
 def between(low: float, high: float, decimals: int | None = None) -> str:
     """Returns a range, `1.0 to 2.5`; a dash if it is unknown."""
     if not is_known(low):
@@ -173,7 +178,14 @@ FILTERS: Mapping[str, Any] = {
     **{
         each.__name__: each
         for each in (
-            *(times_100, signed_percent, controller_with_power, network_parameter, parameters),
+            *(
+                significant,
+                times_100,
+                signed_percent,
+                controller_with_power,
+                network_parameter,
+                parameters,
+            ),
             *(listed_values, mid_sentence, in_steps, fixed, labels.words, labels.unit),
             labels.percent,
         )

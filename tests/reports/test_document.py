@@ -10,7 +10,7 @@ from markupsafe import Markup
 from kneepoint.analysis import labels
 from kneepoint.analysis.labels import DASH
 from kneepoint.reports import blocks, render
-from kneepoint.reports.document import document, own_words
+from kneepoint.reports.document import document, user_text
 from kneepoint.reports.templating import element, literal
 from tests.reports.told import Told, figure, table
 
@@ -129,8 +129,8 @@ def test_characters_that_xml_cannot_hold_are_replaced() -> None:
     assert element("p", "\x0b", id="") == "<p>\ufffd</p>"
 
 
-def test_own_words_keep_their_blocks_below_our_headings() -> None:
-    written = own_words("# H\n\n1. a\n   - b\n2. c\n\n> q *e*\n\n```\nx  <y>\n  z\n```\n")
+def test_user_text_keeps_its_blocks_below_our_headings() -> None:
+    written = user_text("# H\n\n1. a\n   - b\n2. c\n\n> q *e*\n\n```\nx  <y>\n  z\n```\n")
     body = document(str(written), "T").body
     assert [each.tag for each in body[0]] == ["h4", "ol", "blockquote", "pre"]
     assert "".join(body[0][3].itertext()) == "x  <y>\n  z\n"
@@ -141,7 +141,7 @@ def test_own_words_keep_their_blocks_below_our_headings() -> None:
     [r"<b onclick='x'>bold</b> &", "<script>x</script>", "![i](javascript:x)", "[i](data:x)"],
 )
 def test_html_and_programs_in_links_are_text(text: str) -> None:
-    root = ElementTree.fromstring(str(own_words(text)))
+    root = ElementTree.fromstring(str(user_text(text)))
     assert {each.tag for each in root.iter()} <= {"div", "p", "a"}
     assert not re.search("javascript|data:", "".join(each.get("href", "") for each in root.iter()))
 

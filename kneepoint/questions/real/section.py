@@ -1,14 +1,34 @@
-"""What the section on real runs says of settings that were measured elsewhere."""
+"""Words and numbers of the section on real runs."""
 
 from collections.abc import Sequence
 
 from kneepoint.analysis.frames import Record
-from kneepoint.analysis.labels import is_known
+from kneepoint.analysis.labels import DASH, is_known
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from kneepoint.questions.real.tables import CERTAINTY, GOAL, GOAL_MS, NEAR
+from kneepoint.questions.real.again import NOT_AGAIN
+from kneepoint.questions.real.plan import UNEXPLAINED
+from kneepoint.questions.real.tables import (
+    BUSIER,
+    CERTAINTY,
+    GOAL,
+    GOAL_MS,
+    NEAR,
+    QUIETER,
+    SMALL,
+)
 from kneepoint.runs.confirmed import CALIBRATION
 
-__all__ = ["CALIBRATION", "CERTAINTY", "GOAL", "GOAL_MS", "NEAR", "compared", "greatest_error"]
+__all__ = ["CALIBRATION", "CERTAINTY", "EXPLANATIONS", "GOAL", "GOAL_MS", "NEAR"]
+__all__ += ["compared", "greatest_error"]
+
+EXPLANATIONS = {
+    SMALL: "within the goal",
+    BUSIER: "a busier host",
+    QUIETER: "a quieter host",
+    NOT_AGAIN: "not reproduced",
+    UNEXPLAINED: DASH,
+}
+"""Why a real mean lies outside its prediction interval."""
 
 
 def compared(rows: Sequence[Record]) -> list[Record]:
