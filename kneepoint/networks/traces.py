@@ -85,24 +85,33 @@ def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
     Opportunity k is due once the link could have carried k * 1504 bytes, rounded up to whole
     milliseconds.
     """
+    steps = [*steps]
+    _refuse_long(steps)
     times_ms: list[int] = []
     start_ms, passed = Fraction(0), Fraction(0)  # in bits
     for lasts_ms, rate_mbps in steps:
         bits_per_ms = rate_mbps * 1000
-        end_ms, after = start_ms + lasts_ms, passed + bits_per_ms * lasts_ms
+        after = passed + bits_per_ms * lasts_ms
         # Opportunity k is due at (begun + k * OPPORTUNITY_BITS) / bits_per_ms.
         begun, (bits, ms) = start_ms * bits_per_ms - passed, bits_per_ms.as_integer_ratio()
-        if after // OPPORTUNITY_BITS > MOST_OPPORTUNITIES:
-            raise KneepointError(
-                f"{float(rate_mbps):g} Mbit/s until {float(end_ms) / 1000:g} s need a trace of "
-                f"more than {MOST_OPPORTUNITIES} lines; lower the rate or the time, or check units"
-            )
         first, each = begun.numerator * ms, begun.denominator * OPPORTUNITY_BITS * ms
         whole = begun.denominator * bits
         numbers = range(int(passed // OPPORTUNITY_BITS) + 1, int(after // OPPORTUNITY_BITS) + 1)
         times_ms += [-(-(first + k * each) // whole) for k in numbers]
-        start_ms, passed = end_ms, after
+        start_ms, passed = start_ms + lasts_ms, after
     return times_ms
+
+
+def _refuse_long(steps: Iterable[tuple[Fraction, Fraction]]) -> None:
+    """Refuses rates whose trace would have too many opportunities, before any is computed."""
+    end_ms, bits = Fraction(0), Fraction(0)
+    for lasts_ms, rate_mbps in steps:
+        end_ms, bits = end_ms + lasts_ms, bits + rate_mbps * 1000 * lasts_ms
+        if bits // OPPORTUNITY_BITS > MOST_OPPORTUNITIES:
+            raise KneepointError(
+                f"{float(rate_mbps):g} Mbit/s until {float(end_ms) / 1000:g} s need a trace of "
+                f"more than {MOST_OPPORTUNITIES} lines; lower the rate or the time, or check units"
+            )
 
 
 def changing_rate_trace(rates_mbps: Mapping[float, float], duration_s: float) -> list[int]:
