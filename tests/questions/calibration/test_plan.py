@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -154,13 +153,3 @@ def test_calibration_without_a_measured_window_is_an_error(open_job: Open) -> No
         KneepointError, match=r"calibration: no real run of a fixed window finished.*`make confirm`"
     ):
         perform(open_job("calibration"))
-
-
-def run(trial: int, throughput: float, status: str = "ok") -> dict[str, Any]:
-    return {
-        "trial": trial,
-        "status": status,
-        "throughput_mbps": throughput,
-        "queueing_delay_p95_ms": 10 * throughput,
-        "signal_delay_p95_ms": 20 * throughput,
-    }
