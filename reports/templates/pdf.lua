@@ -40,7 +40,7 @@ function Figure(figure)
   found.caption = figure.caption
   found.attr = pandoc.Attr(figure.identifier)
   -- A long table may be torn: whole, it would leave too much of a page empty.
-  if #found.bodies[1].body < 12 then return found end
+  if #found.bodies[1].body < 16 then return found end
   return { pandoc.RawBlock("typst", "#show-torn["), found, pandoc.RawBlock("typst", "]") }
 end
 
