@@ -1,6 +1,8 @@
 """The wheel: the package, and in kneepoint/data what it needs of this folder, with the programs.
 
 The programs are built for $KNEEPOINT_TARGET, such as x86_64-linux-gnu.2.28, or for this machine.
+The emulator's WebAssembly module is in a wheel for a target, which has its compiler, and in any
+other after `make wasm`.
 """
 
 import os
@@ -24,6 +26,7 @@ PLATFORMS = {
     "x86_64-linux-gnu.2.28": "manylinux_2_28_x86_64",
     "aarch64-linux-gnu.2.28": "manylinux_2_28_aarch64",
 }
+MODULE = Path(__file__).parent / "build/target-wasm32-wasi/kneepoint.wasm"
 
 
 def left_out(folder: str, names: list[str]) -> set[str]:
@@ -31,6 +34,13 @@ def left_out(folder: str, names: list[str]) -> set[str]:
     found = shutil.ignore_patterns(*NOT_DATA)(folder, names)
     is_of_programs = Path(folder).name in PROGRAMS
     return found | {name for name in names if is_of_programs and name.endswith(".cc")}
+
+
+def has_module() -> bool:
+    """Returns whether the WebAssembly module was built of the sources that are here."""
+    sources = MODULE.with_name("sources.sha256")
+    command = ["sha256sum", "--check", "--status", sources]
+    return MODULE.exists() and subprocess.run(command, cwd=Path(__file__).parent).returncode == 0
 
 
 class BuildWithData(build_py):
@@ -56,6 +66,16 @@ class BuildWithData(build_py):
             ["cmake", "--install", built, "--prefix", data.absolute() / "build"],
         ):
             subprocess.run(command, cwd=here, check=True, stdout=subprocess.DEVNULL)
+        if TARGET:
+            subprocess.run(
+                ["controllers/build.sh", "--", "module"],
+                cwd=here,
+                env=os.environ | {"KNEEPOINT_TARGET": "wasm32-wasi"},
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+        if has_module():
+            shutil.copy(MODULE, data / "build")
 
 
 class PlatformWheel(bdist_wheel):

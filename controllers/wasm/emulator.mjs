@@ -7,7 +7,7 @@ const system = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0 };
 export class Emulator {
   #module;
   #exports;
-  #given = new Map(); // texts by their names, for the next instance
+  #kept = new Map(); // how each text was made, by its name: for the next instance
 
   // `module`: a WebAssembly.Module.
   constructor(module) {
@@ -27,8 +27,7 @@ export class Emulator {
 
   // Keeps a text under a name, in place of a file.
   write(name, text) {
-    this.#given.set(name, text);
-    return this.#call("write", `${name}\n${text}`);
+    return this.#make("write", name, text);
   }
 
   // A text that was given, or that a run or synthesize() has written.
@@ -43,11 +42,17 @@ export class Emulator {
 
   // Writes a trace under a name, from the options of `synthesize`.
   synthesize(name, options) {
-    return this.#call("synthesize", `${name}\n${options}`);
+    return this.#make("synthesize", name, options);
   }
 
   get bytesOfMemory() {
     return this.#exports.memory.buffer.byteLength;
+  }
+
+  #make(how, name, text) {
+    const answer = this.#call(how, `${name}\n${text}`);
+    if (answer === "") this.#kept.set(name, [how, text]);
+    return answer;
   }
 
   #start() {
@@ -66,8 +71,9 @@ export class Emulator {
     } catch (error) {
       // What stopped in the midst of a call is of no use any more.
       this.#start();
-      for (const [given, text] of this.#given) if (given !== argument) this.write(given, text);
-      return JSON.stringify({ status: "fault", reason: `the emulator stopped: ${error.message}` });
+      for (const [kept, [how, text]] of this.#kept) this.#call(how, `${kept}\n${text}`);
+      const reason = `the emulator stopped: ${error.message ?? "memory is short"}`;
+      return JSON.stringify({ status: "fault", reason });
     }
   }
 

@@ -1,16 +1,30 @@
 // Calls methods of the emulator, [NAME, ARGUMENT...] a line of stdin, and prints each answer as JSON;
-// of `digest`, the SHA-256 of a text, which is then forgotten.
+// of `digest`, the SHA-256 of a text, which is then forgotten; of `trap`, a run that a trap ends.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Emulator } from "../../controllers/wasm/emulator.mjs";
 
+let traps = false;
+const { Instance } = WebAssembly;
+WebAssembly.Instance = class {
+  constructor(...given) {
+    const { exports } = new Instance(...given);
+    this.exports = { ...exports, run: () => (traps ? exports.room(2 ** 31) : exports.run()) };
+  }
+};
 const emulator = new Emulator(new WebAssembly.Module(readFileSync(process.argv[2])));
 const methods = {
   digest(name) {
     const text = emulator.read(name);
     emulator.write(name, "");
     return createHash("sha256").update(text).digest("hex");
+  },
+  trap(line) {
+    traps = true;
+    const answer = emulator.run(line);
+    traps = false;
+    return answer;
   },
   bytesOfMemory: () => emulator.bytesOfMemory,
 };

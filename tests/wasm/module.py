@@ -23,15 +23,14 @@ MISSING = next(
     ),
     "",
 )
+Call = tuple[str, ...]
+"""The name of a method of emulator.mjs, or of answers.mjs, and its arguments."""
+
 needs_module = pytest.mark.skipif(bool(MISSING), reason=f"NOT TESTED without {MISSING}")
 
 
-def answers_in_node(calls: Iterable[tuple[str, ...]]) -> list[Any]:
-    """Returns what methods of the emulator answer in Node.js.
-
-    Args:
-        calls: the names of methods of emulator.mjs, or of answers.mjs, and their arguments.
-    """
+def answers_in_node(calls: Iterable[Call]) -> list[Any]:
+    """Returns what methods of the emulator answer in Node.js."""
     lines = "".join(f"{json.dumps(call)}\n" for call in calls)
     command = ["node", str(Path(__file__).with_name("answers.mjs")), str(MODULE)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)

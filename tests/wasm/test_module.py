@@ -5,14 +5,14 @@ import subprocess
 from pathlib import Path
 
 from tests.controllers.emulator import EMULATE, write_small_link
-from tests.wasm.module import answers_in_node, needs_module
+from tests.wasm.module import Call, answers_in_node, needs_module
 
 pytestmark = needs_module
 
 RUN = "--controller cubic --uplink up --downlink down --seed 3"
 
 
-def link_in(folder: Path) -> list[tuple[str, ...]]:
+def link_in(folder: Path) -> list[Call]:
     """Returns the calls that hand over a link's traces."""
     link = write_small_link(folder)
     return [("write", "up", link.uplink.read_text()), ("write", "down", link.downlink.read_text())]
@@ -83,3 +83,18 @@ def test_bad_traces_are_named_with_their_lines(tmp_path: Path) -> None:
     for answer, part in zip(answers, texts.values(), strict=True):
         said = json.loads(answer)
         assert said["status"] == "error" and "trace up" in said["reason"] and part in said["reason"]
+
+
+def test_trap_is_one_line_and_texts_stay(tmp_path: Path) -> None:
+    options = "--seed 7 --duration-s 3 --start-rate-mbps 8 --max-rate-mbps 20"
+    calls = [*link_in(tmp_path), ("synthesize", "up", options)]
+    *_, before, trap, after = answers_in_node([*calls, ("run", RUN), ("trap", RUN), ("run", RUN)])
+    assert json.loads(trap)["status"] == "fault" and "\n" not in json.loads(trap)["reason"]
+    assert json.loads(after)["status"] == "ok" and before == after
+
+
+def test_memory_does_not_grow(tmp_path: Path) -> None:
+    some = [call for _ in range(50) for call in (("run", RUN), ("run", f"{RUN} --uplink-log log"))]
+    calls = [*link_in(tmp_path), *some, ("bytesOfMemory",), *(10 * some), ("bytesOfMemory",)]
+    answers = answers_in_node(calls)
+    assert answers[-1] == answers[2 + len(some)] > 0
