@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter
 
 from kneepoint.common.config_file import check_config
 from kneepoint.common.errors import KneepointError
@@ -54,7 +54,7 @@ def places_in(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_any_value_is_accepted_or_refused_in_one_line_with_its_file(model: type[BaseModel]) -> None:
-    refused = set()
+    refused: set[str] = set()
     for path in [(), *dict.fromkeys(places_in(model))]:
         for value in ZOO:
             for wrapped in (value, [value], {"x": value}):
@@ -62,14 +62,13 @@ def test_any_value_is_accepted_or_refused_in_one_line_with_its_file(model: type[
                 for name in reversed(path):
                     data = {name: data}
                 try:
-                    model.model_validate(data)
-                except ValidationError as error:
-                    refused |= {each["type"] for each in error.errors()}
-                    with pytest.raises(KneepointError, match=r"\Afile\.yaml: ") as output:
-                        check_config(data, model, Path("file.yaml"))
-                    assert "\n" not in str(output.value)
+                    check_config(data, model, Path("file.yaml"))
+                except KneepointError as error:
+                    message = str(error)
+                    assert message.startswith("file.yaml: ") and "\n" not in message
                     words = {"tuple", "dictionary"}  # Python's: a file has lists and mappings
-                    assert words.isdisjoint(str(output.value).split())
+                    assert words.isdisjoint(message.split())
+                    refused.add(message)
     assert len(refused) > 3
 
 
