@@ -37,6 +37,7 @@ BROKE: dict[str, tuple[str, bytes, str]] = {
     "line in a key": (STUDY, b'parameters: {"a\\nb": x}\n', "parameters.a b: 'x' is invalid"),
     "long key": (STUDY, b"? " + b"x" * 99_999 + b"\n: 1\n", " ... "),
     "long name": (STUDY, b"networks: [" + b"x" * 400 + b"]\n", "lower-case letters"),
+    "long list": (STUDY, b"title: [" + b"x" * 5000 + b"]\n", "... is invalid"),
     "utf-16": (STUDY, "title: T\n".encode("utf-16"), "line 1: not UTF-8 text; save the file as"),
     "latin-1": (STUDY, "a: 1\ntitle: ä\n".encode("latin-1"), "line 2: not UTF-8 text"),
     "latin-1 table": (CSV, (HEADER + "5,1,,ä\n").encode("latin-1"), "line 2: not UTF-8 text"),
